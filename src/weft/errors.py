@@ -1,0 +1,73 @@
+"""
+Our exceptions:
+
+WeftError
+├── ConfigError            a setting is unknown, missing or contradictory
+├── InputError             the caller's document or question cannot be used
+├── NotFound               what was asked for by id, source or name is not in this namespace
+├── StoreError             the store failed
+│   ├── StoreUnavailable   it cannot be opened or reached; trying again may help
+│   ├── StoreCorrupt       its content contradicts itself; `weft repair` may help
+│   └── SchemaMismatch     it was built by another version, embedder or dimension
+├── ModelError             a model failed
+│   ├── ModelUnavailable   it cannot be reached or is not fetched yet; trying again may help
+│   └── BadModelOutput     it answered, but not in the form asked for
+└── MissingExtra           an optional dependency is not installed
+"""
+
+from __future__ import annotations
+
+
+class WeftError(Exception):
+    """Base of every error raised on purpose. `hint` says what to do about it."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class ConfigError(WeftError):
+    """A setting is unknown, missing or contradictory."""
+
+
+class InputError(WeftError):
+    """The caller's document or question cannot be used."""
+
+
+class NotFound(WeftError):
+    """What was asked for by id, source or name is not in this namespace."""
+
+
+class StoreError(WeftError):
+    """The store failed."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be opened or reached; trying again may help."""
+
+
+class StoreCorrupt(StoreError):
+    """The store's content contradicts itself."""
+
+
+class SchemaMismatch(StoreError):
+    """The store was built by another version, embedder or dimension."""
+
+
+class ModelError(WeftError):
+    """A model failed."""
+
+
+class ModelUnavailable(ModelError):
+    """A model cannot be reached or is not fetched yet; trying again may help."""
+
+
+class BadModelOutput(ModelError):
+    """A model answered, but not in the form asked for."""
+
+
+class MissingExtra(WeftError, ImportError):
+    """An optional dependency is not installed. The hint names the pip command."""
+
+    def __init__(self, package: str, *, extra: str) -> None:
+        super().__init__(f"{package!r} is not installed", hint=f"pip install 'weft[{extra}]'")

@@ -1,0 +1,33 @@
+"""The roles models play. Adapters implement them; nothing above `models/` knows which one it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Protocol, TypeAlias
+
+from weft.records import ModelCard, Vectors
+
+TextKind: TypeAlias = Literal["document", "query"]
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. Opening one is cheap; weights are loaded by the first `embed`."""
+
+    @property
+    def card(self) -> ModelCard:
+        """What the embedder knows of itself. Needs neither weights nor network."""
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        """
+        Return one unit-length float32 row per text, in order.
+
+        The vector of a text depends on nothing but the text and `kind`: not on its neighbours, not on
+        the number of threads. Raises `ModelUnavailable` or `BadModelOutput`.
+        """
+
+
+class TokenCounter(Protocol):
+    """Counts tokens as a language model would."""
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens in `text`, special tokens left out."""

@@ -1,0 +1,104 @@
+"""
+What every store can do. Adapters implement it; nothing above `store/` knows which one it has.
+
+A `Database` is the whole thing that was opened; a `Store` is the part of it that belongs to one namespace.
+Everything a caller reads or writes goes through a `Store`, so no call can name another namespace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from weft.records import (
+    Batch,
+    Chunk,
+    DocumentInfo,
+    Filter,
+    Problem,
+    Ranking,
+    StoredModel,
+    StoreStats,
+    Vector,
+)
+
+
+class Store(Protocol):
+    """One namespace: keeps documents and finds their chunks again."""
+
+    @property
+    def namespace(self) -> str:
+        """The owner of everything this store reads and writes."""
+
+    # write: each call is one transaction
+
+    def write(self, batch: Batch) -> None:
+        """Make the document exactly what `batch` says, replacing what was there under its id."""
+
+    def delete(self, document_ids: Sequence[str]) -> int:
+        """Remove documents with everything derived from them; return how many there were."""
+
+    def write_model(self, model: StoredModel) -> None:
+        """Remember an embedder. An active one takes over, and vectors of the others are dropped."""
+
+    def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Add vectors of chunks (by id) under the embedder with this fingerprint; unknown chunks are left out."""
+
+    # read
+
+    def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
+        """Return the documents with these ids, in this order, skipping ids that are not here."""
+
+    def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
+        """Return documents by source, those after `after` first in order; a page of at most `limit`."""
+
+    def chunks(self, ids: Sequence[str]) -> list[Chunk]:
+        """Return the chunks with these ids, in this order, skipping ids that are not here."""
+
+    def find_chunks(self, document_id: str) -> list[Chunk]:
+        """Return a document's chunks in their order."""
+
+    def find_unembedded(self, model: str, *, limit: int) -> list[str]:
+        """Return ids of chunks that have no vector under this embedder, in id order."""
+
+    def search_vector(self, vector: Vector, *, limit: int, where: Filter) -> Ranking:
+        """Rank chunks by cosine under the active embedder, best first; ties go to the smaller id."""
+
+    def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
+        """Rank chunks by BM25 over this namespace's statistics, best first; ties go to the smaller id."""
+
+    def stats(self) -> StoreStats:
+        """Return what the namespace holds."""
+
+
+class Database(Protocol):
+    """The opened file or server that holds all namespaces."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about how this database answers; usually nothing."""
+
+    def store(self, namespace: str) -> Store:
+        """Return the part that belongs to `namespace`, which need not exist yet."""
+
+    def namespaces(self) -> list[str]:
+        """Return the names of the namespaces that hold something, sorted."""
+
+    def drop(self, namespace: str) -> bool:
+        """Remove a namespace with everything in it; return whether there was one."""
+
+    def check(self) -> list[Problem]:
+        """Look for contradictions. An empty list means the content is sound."""
+
+    def repair(self) -> list[str]:
+        """Mend what can be derived again; return what was done."""
+
+    def backup(self, target: Path) -> None:
+        """Write a consistent copy while others read and write. An existing target is refused."""
+
+    def compact(self) -> None:
+        """Give free space back and leave no trace of deleted text in the file."""
+
+    def close(self) -> None:
+        """Release files and connections. Calling it twice is harmless."""
