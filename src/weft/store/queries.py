@@ -1,0 +1,34 @@
+"""Reads named SQL statements from `sql/<dialect>/queries.sql`, and the schema beside them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+_NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+
+
+@cache
+def load_queries(dialect: str) -> dict[str, str]:
+    """Return {name: statement}. A statement starts at a `-- name: x` line."""
+    _, *parts = _NAME.split(_read(dialect, "queries.sql"))
+    return {name: sql.strip() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
+
+
+@cache
+def load_schema(dialect: str) -> str:
+    """Return the statements that make an empty database of the newest version."""
+    return _read(dialect, "schema.sql")
+
+
+@cache
+def load_migrations(dialect: str) -> dict[int, str]:
+    """Return {version: statements} in order. `0002_facts.sql` leads from version 1 to 2."""
+    folder = resources.files("weft.store") / "sql" / dialect / "migrations"
+    names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
+    return {int(name.split("_")[0]): (folder / name).read_text("utf-8") for name in names}
+
+
+def _read(dialect: str, name: str) -> str:
+    return (resources.files("weft.store") / "sql" / dialect / name).read_text("utf-8")

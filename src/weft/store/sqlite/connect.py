@@ -1,0 +1,179 @@
+"""Opens SQLite files: one connection per thread, our pragmas, our schema, and errors that become ours."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
+from weft.store.queries import load_migrations, load_schema
+
+logger = logging.getLogger(__name__)
+
+APPLICATION_ID = 0x57454654
+"""`WEFT`, written into the header of every file we make."""
+
+BUSY_MS = 30_000
+"""How long a writer waits for another one."""
+
+
+class Connections:
+    """
+    Connections to one file. Each thread gets its own, so that readers do not wait for each other.
+
+    `:memory:` lives in a single connection, which all threads share and take turns with.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.vector_problem = ""
+        """Why sqlite-vec did not load; empty when it did."""
+        self._local = threading.local()
+        self._shared = self._connect() if path == ":memory:" else None
+        self._lock = threading.RLock()
+        self._all: list[apsw.Connection] = [self._shared] if self._shared else []
+        self._closed = False
+        with self.read() as db:
+            _prepare(db, path)
+
+    @contextmanager
+    def read(self) -> Iterator[apsw.Connection]:
+        """Give a connection whose statements all see the same state of the file."""
+        with self._turn() as db, _ours(self.path):
+            nested = db.in_transaction
+            if not nested:
+                db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                if not nested and db.in_transaction:
+                    db.execute("ROLLBACK")
+
+    @contextmanager
+    def write(self) -> Iterator[apsw.Connection]:
+        """Give a connection inside a write transaction, committed if nothing is raised."""
+        with self._turn() as db, _ours(self.path):
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            finally:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+
+    @contextmanager
+    def bare(self) -> Iterator[apsw.Connection]:
+        """Give a connection outside any transaction, for VACUUM and pragmas."""
+        with self._turn() as db, _ours(self.path):
+            yield db
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        with self._lock:
+            self._closed = True
+            while self._all:
+                self._all.pop().close()
+
+    @contextmanager
+    def _turn(self) -> Iterator[apsw.Connection]:
+        if self._closed:
+            raise StoreError("the store is closed", hint="open it again")
+        if self._shared is not None:
+            with self._lock:
+                yield self._shared
+            return
+        db = getattr(self._local, "db", None)
+        if db is None:
+            db = self._local.db = self._connect()
+            with self._lock:
+                self._all.append(db)
+        yield db
+
+    def _connect(self) -> apsw.Connection:
+        with _ours(self.path):
+            db = apsw.Connection(self.path)
+            db.set_busy_timeout(BUSY_MS)
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA foreign_keys = ON")
+            db.execute("PRAGMA cache_size = -65536")
+            self.vector_problem = _load_vector_functions(db)
+            return db
+
+
+def _load_vector_functions(db: apsw.Connection) -> str:
+    """Load sqlite-vec; return why it cannot be had, or nothing."""
+    try:
+        import sqlite_vec
+
+        db.enable_load_extension(True)
+        db.load_extension(sqlite_vec.loadable_path())
+        db.enable_load_extension(False)
+    except (ImportError, OSError, AttributeError, apsw.Error) as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+def _prepare(db: apsw.Connection, path: str) -> None:
+    """Make the tables of a new file, or bring an older one up to date."""
+    newest = max(load_migrations("sqlite"))
+    version, application, tables = _state(db)
+    if version == newest and application == APPLICATION_ID:
+        return
+    if db.in_transaction:
+        db.execute("ROLLBACK")
+    db.execute("BEGIN IMMEDIATE")
+    # Another process may have been faster, so look again under the lock.
+    version, application, tables = _state(db)
+    if application not in (0, APPLICATION_ID) or (application == 0 and tables):
+        raise InputError(f"{path!r} is a SQLite file, but not a Weft store", hint="choose another --db")
+    if version > newest:
+        raise SchemaMismatch(
+            f"{path!r} was made by a newer Weft (schema {version}, this one knows {newest})",
+            hint="pip install --upgrade weft",
+        )
+    if version == 0:
+        db.execute(load_schema("sqlite"))
+    else:
+        for number, statements in load_migrations("sqlite").items():
+            if number > version:
+                logger.info("migrating %s to schema %d", path, number)
+                db.execute(statements)
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute(f"PRAGMA user_version = {newest}")
+    db.execute("COMMIT")
+
+
+def _state(db: apsw.Connection) -> tuple[int, int, int]:
+    version = db.execute("PRAGMA user_version").get
+    application = db.execute("PRAGMA application_id").get
+    tables = db.execute("SELECT count(*) FROM sqlite_schema").get
+    return int(version), int(application), int(tables)
+
+
+@contextmanager
+def _ours(path: str) -> Iterator[None]:
+    """The one place where a driver's error becomes ours."""
+    try:
+        yield
+    except apsw.NotADBError as error:
+        raise InputError(f"{path!r} is not a SQLite file", hint="choose another --db") from error
+    except apsw.CorruptError as error:
+        raise StoreCorrupt(f"{path!r} is damaged: {error}", hint="weft repair, or restore a backup") from error
+    except apsw.BusyError as error:
+        raise StoreUnavailable(f"{path!r} is busy: another process is writing", hint="try again") from error
+    except apsw.FullError as error:
+        raise StoreError(f"no space left for {path!r}", hint="free some space; nothing was lost") from error
+    except apsw.ReadOnlyError as error:
+        raise StoreUnavailable(f"{path!r} cannot be written to", hint="check its permissions") from error
+    except apsw.CantOpenError as error:
+        known = Path(path).parent.is_dir()
+        hint = "check its permissions" if known else f"there is no folder {str(Path(path).parent)!r}"
+        raise StoreUnavailable(f"cannot open {path!r}", hint=hint) from error
+    except apsw.Error as error:
+        raise StoreError(f"SQLite: {error}") from error

@@ -1,0 +1,25 @@
+"""Runs statements by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import apsw
+
+from weft.store.queries import load_queries
+
+_SQL = load_queries("sqlite")
+_NOTHING: Mapping[str, Any] = {}
+
+
+def run(db: apsw.Connection, name: str, values: Mapping[str, Any] = _NOTHING) -> list[tuple[Any, ...]]:
+    """Run the statement called `name`; return its rows."""
+    rows: list[tuple[Any, ...]] = db.execute(_SQL[name], values).fetchall()
+    return rows
+
+
+def one(db: apsw.Connection, name: str, values: Mapping[str, Any] = _NOTHING) -> Any:
+    """Run the statement called `name`; return the first value of its first row, or None."""
+    rows = run(db, name, values)
+    return rows[0][0] if rows else None

@@ -1,0 +1,31 @@
+"""Ids that derive from what they name, never from the order things came in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+
+def digest(parts: Iterable[str], *, size: int = 16) -> str:
+    """Return a hash of `parts` as hexadecimal text; `("ab", "c")` and `("a", "bc")` differ."""
+    state = blake2b(digest_size=size)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        state.update(len(data).to_bytes(8, "little"))
+        state.update(data)
+    return state.hexdigest()
+
+
+def document_id(namespace: str, source: str) -> str:
+    """Return the id of the document with this source: `d` and 24 hexadecimal digits."""
+    return "d" + digest((namespace, source), size=12)
+
+
+def chunk_id(document: str, text: str, occurrence: int) -> str:
+    """
+    Return the id of a chunk: `c` and 24 hexadecimal digits.
+
+    `text` is all that is indexed of it, title and headings included; `occurrence` counts equal ones from 0.
+    A chunk whose text did not change keeps its id, and with it its vector, wherever it moves to.
+    """
+    return "c" + digest((document, text, str(occurrence)), size=12)

@@ -1,0 +1,114 @@
+"""Documents into chunks: by structure first, then by size, with the lines each chunk stands on."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+
+from weft.config import SplitOptions
+from weft.records import Chunk, Document
+from weft.text.ids import chunk_id
+from weft.text.structure import Section, Span, code_sections, cut, iter_lines, markdown_sections, pack
+from weft.text.tokens import estimate_tokens
+
+VERSION = 1
+"""Part of every content hash, so that documents are split again when the rules change."""
+
+
+def split(document: Document, *, document_id: str, options: SplitOptions) -> list[Chunk]:
+    """Return the document's chunks in order. An empty text with a title gives one chunk without text."""
+    text = document.text
+    spans = [
+        (section.heading, span)
+        for section in _sections(document, options)
+        for span in _spans(text, section, form=document.form, size=options.max_tokens)
+    ]
+    if not spans and document.title:
+        spans = [((), Span(0, 0))]
+    starts = [start for start, _ in iter_lines(text)]
+    seen: Counter[str] = Counter()
+    chunks = []
+    for ordinal, (heading, span) in enumerate(spans):
+        span = _trim(text, span)
+        body = text[span.start : span.end]
+        indexed = indexed_text(document.title, heading, body)
+        chunks.append(
+            Chunk(
+                id=chunk_id(document_id, indexed, seen[indexed]),
+                document_id=document_id,
+                ordinal=ordinal,
+                heading=heading,
+                start_line=_line(document, starts, span.start),
+                end_line=_line(document, starts, max(span.start, span.end - 1)),
+                text=body,
+            )
+        )
+        seen[indexed] += 1
+    return chunks
+
+
+def indexed_text(title: str, heading: tuple[str, ...], text: str) -> str:
+    """Return what is embedded and keyword-indexed of a chunk: title, heading path, text."""
+    head = " › ".join(part for part in (title, *heading) if part)
+    return f"{head}\n{text}" if head and text else head or text
+
+
+def _sections(document: Document, options: SplitOptions) -> list[Section]:
+    text = document.text
+    match document.form:
+        case "markdown":
+            sections = markdown_sections(text, title=document.title)
+        case "code":
+            sections = code_sections(text)
+        case _:
+            sections = [Section((), Span(0, len(text)), Span(0, len(text)))]
+    return _join_small(text, sections, options)
+
+
+def _join_small(text: str, sections: list[Section], options: SplitOptions) -> list[Section]:
+    """Join neighbours while one of them is small; the joined heading is what both share."""
+    joined: list[Section] = []
+    for section in sections:
+        if joined:
+            last = joined[-1]
+            sizes = [estimate_tokens(text[s.body.start : s.body.end].strip()) for s in (last, section)]
+            if min(sizes) < options.min_tokens and sum(sizes) <= options.max_tokens:
+                heading = _common(last.heading, section.heading)
+                # what stood in one heading path alone must stay readable, so its heading line joins the text
+                start = last.body.start if heading == last.heading else last.span.start
+                span = Span(last.span.start, section.span.end)
+                joined[-1] = Section(heading, span, Span(start, section.span.end))
+                continue
+        joined.append(section)
+    return joined
+
+
+def _common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    same = 0
+    while same < min(len(first), len(second)) and first[same] == second[same]:
+        same += 1
+    return first[:same]
+
+
+def _spans(text: str, section: Section, *, form: str, size: int) -> list[Span]:
+    pieces = cut(text, section.body, size=size, by_line=form in ("table", "code"))
+    return pack(text, pieces, size=size)
+
+
+def _trim(text: str, span: Span) -> Span:
+    body = text[span.start : span.end]
+    lead = len(body) - len(body.lstrip())
+    if "\n" in body[:lead]:  # indentation of the first line is part of the text
+        lead = body.rindex("\n", 0, lead) + 1
+    elif span.start and text[span.start - 1] != "\n":
+        pass
+    else:
+        lead = 0
+    return Span(span.start + lead, span.start + max(lead, len(body.rstrip())))
+
+
+def _line(document: Document, starts: list[int], offset: int) -> int:
+    index = bisect_right(starts, offset) - 1
+    if document.lines is None:
+        return index + 1
+    return document.lines[min(index, len(document.lines) - 1)] if document.lines else 1

@@ -1,0 +1,167 @@
+"""Where a text may be cut: sections under headings, then blocks, sentences and words, as character spans."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from weft.text.normalise import CJK
+from weft.text.tokens import estimate_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters `start` up to `end` (not included) of a text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch of text under one heading path. `span` begins at the heading, `body` after it."""
+
+    heading: tuple[str, ...]
+    span: Span
+    body: Span
+
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_DEFINITION = re.compile(
+    r"(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|static|abstract|final|async|unsafe|inline|"
+    r"open|internal|override|extern|const)\s+)*"
+    r"(?:def|class|function|fn|func|interface|struct|impl|trait|enum|type|module|namespace|object|record|"
+    r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:TABLE|VIEW|FUNCTION|PROCEDURE|INDEX|TRIGGER))\b[^{(:=\n]*",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=\S)|(?<=[。！？；!?])[”’」』）]*")
+_BLANK = re.compile(r"\n[ \t]*\n+")
+_SPACE = re.compile(r"\s+")
+_CJK_CHARACTER = re.compile(f"[{CJK}]")
+
+
+def iter_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each line of `text` with the offset it starts at, without its newline."""
+    start = 0
+    for line in text.split("\n"):
+        yield start, line
+        start += len(line) + 1
+
+
+def markdown_sections(text: str, *, title: str) -> list[Section]:
+    """Cut at ATX headings outside fenced code. A first heading equal to `title` opens no level."""
+    marks: list[tuple[int, int, int, str]] = []  # start, end of line, level, heading
+    fence = ""
+    for start, line in iter_lines(text):
+        opened = _FENCE.match(line)
+        if fence:
+            if opened and opened.group(1).startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+        elif opened:
+            fence = opened.group(1)
+        elif found := _HEADING.match(line):
+            marks.append((start, start + len(line), len(found.group(1)), found.group(2)))
+    return _sections(text, marks, title=title)
+
+
+def code_sections(text: str) -> list[Section]:
+    """Cut before definitions that are not indented, with the comments and decorators right above them."""
+    marks: list[tuple[int, int, int, str]] = []
+    above: int | None = None
+    for start, line in iter_lines(text):
+        if line.startswith(("@", "#", "//", "/*", "*", "--", '"""')):
+            above = start if above is None else above
+        elif found := _DEFINITION.match(line):
+            # the definition is part of what is read, so the body starts where the section does
+            begin = start if above is None else above
+            marks.append((begin, begin, 1, " ".join(found.group().split())))
+            above = None
+        else:
+            above = None
+    return _sections(text, marks, title="")
+
+
+def _sections(text: str, marks: list[tuple[int, int, int, str]], *, title: str) -> list[Section]:
+    first = marks[0][0] if marks else len(text)
+    found = [Section((), Span(0, first), Span(0, first))] if text[:first].strip() else []
+    path: list[tuple[int, str]] = []
+    for index, (start, body, level, heading) in enumerate(marks):
+        end = marks[index + 1][0] if index + 1 < len(marks) else len(text)
+        path = [entry for entry in path if entry[0] < level]
+        if index > 0 or heading.strip() != title.strip():
+            path.append((level, heading.strip()))
+        found.append(Section(tuple(entry[1] for entry in path), Span(start, end), Span(body, end)))
+    return found
+
+
+def cut(text: str, span: Span, *, size: int, by_line: bool = False) -> list[Span]:
+    """
+    Cut a span into pieces of at most `size` estimated tokens, as coarsely as possible.
+
+    Paragraphs first, then lines, sentences, words. Only a single word longer than `size` is cut inside,
+    and CJK text between any two characters.
+    """
+    ladder = [_lines] if by_line else [_paragraphs, _lines, _sentences]
+    pieces = [span]
+    for split in [*ladder, _words, _characters]:
+        finer: list[Span] = []
+        for piece in pieces:
+            fits = estimate_tokens(text[piece.start : piece.end]) <= size
+            finer += [piece] if fits else _group(text, split(text, piece, size), size=size, split=split)
+        pieces = finer
+    return pieces
+
+
+def pack(text: str, pieces: Iterable[Span], *, size: int) -> list[Span]:
+    """Join neighbouring pieces into spans of at most `size`, of about equal length."""
+    rest = [piece for piece in pieces if text[piece.start : piece.end].strip()]
+    if not rest:
+        return []
+    weights = [estimate_tokens(text[piece.start : piece.end]) for piece in rest]
+    goal = sum(weights) / max(1, -(-sum(weights) // size))
+    packed: list[Span] = []
+    current, weight = rest[0], weights[0]
+    for piece, extra in zip(rest[1:], weights[1:], strict=True):
+        # stop at the goal when that is nearer than going past it, so that no crumb is left at the end
+        if weight + extra > size or weight + extra / 2 > goal:
+            packed.append(current)
+            current, weight = piece, extra
+        else:
+            current, weight = Span(current.start, piece.end), weight + extra
+    return [*packed, current]
+
+
+def _group(text: str, spans: list[Span], *, size: int, split: object) -> list[Span]:
+    """Words and characters come one by one; join them at once or there would be thousands of pieces."""
+    return pack(text, spans, size=size) if split in (_words, _characters) else spans
+
+
+def _at(pattern: re.Pattern[str], text: str, span: Span) -> list[Span]:
+    starts = [span.start, *(match.end() for match in pattern.finditer(text, span.start, span.end)), span.end]
+    return [Span(start, end) for start, end in itertools.pairwise(starts) if start < end]
+
+
+def _paragraphs(text: str, span: Span, size: int) -> list[Span]:
+    return _at(_BLANK, text, span)
+
+
+def _lines(text: str, span: Span, size: int) -> list[Span]:
+    return _at(re.compile("\n"), text, span)
+
+
+def _sentences(text: str, span: Span, size: int) -> list[Span]:
+    return _at(_SENTENCE, text, span)
+
+
+def _words(text: str, span: Span, size: int) -> list[Span]:
+    return _at(_SPACE, text, span)
+
+
+def _characters(text: str, span: Span, size: int) -> list[Span]:
+    """Cut a run without white space: CJK anywhere, anything else every `size` tokens."""
+    step = 1 if _CJK_CHARACTER.search(text, span.start, span.end) else size * 4
+    starts = range(span.start, span.end, step)
+    return [Span(start, min(start + step, span.end)) for start in starts]

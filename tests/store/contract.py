@@ -1,0 +1,315 @@
+"""The behaviour every store owes its callers. Each adapter runs all of it."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from weft.errors import SchemaMismatch
+from weft.records import Batch, Chunk, DocumentInfo, Filter, IndexedChunk, StoredModel
+from weft.text.analyse import count_terms, query_terms
+from weft.text.ids import chunk_id, document_id
+from weft.text.split import indexed_text
+
+MODEL = StoredModel(name="fake/three", fingerprint="f1", dimension=3, active=True)
+EVERYTHING = Filter()
+
+
+def unit(*values):
+    vector = np.array(values, dtype=np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+def make_batch(source, texts, *, namespace="default", vectors=None, metadata=None, model=MODEL.fingerprint):
+    """Build the batch of a document whose chunks are `texts`."""
+    id = document_id(namespace, source)
+    seen = {}
+    items = []
+    for ordinal, text in enumerate(texts):
+        indexed = indexed_text(source, (), text)
+        occurrence = seen[indexed] = seen.get(indexed, -1) + 1
+        chunk = Chunk(
+            id=chunk_id(id, indexed, occurrence),
+            document_id=id,
+            ordinal=ordinal,
+            heading=(),
+            start_line=ordinal + 1,
+            end_line=ordinal + 1,
+            text=text,
+        )
+        vector = (vectors or {}).get(text, unit(len(text) % 7 + 1, len(set(text)) % 5 + 1, 1))
+        items.append(IndexedChunk(chunk=chunk, terms=count_terms(indexed), vector=vector if model else None))
+    document = DocumentInfo(
+        id=id, source=source, title=source, metadata=metadata or {}, content_hash=json.dumps(texts), unit="line"
+    )
+    return Batch(document=document, chunks=tuple(items), model=model)
+
+
+def found(ranking, store):
+    return [chunk.text for chunk in store.chunks([hit.chunk_id for hit in ranking.hits])]
+
+
+def keyword(store, text, where=EVERYTHING):
+    return found(store.search_keyword(query_terms(text), limit=9, where=where), store)
+
+
+class StoreContract:
+    @pytest.fixture
+    def database(self):
+        raise AssertionError("each adapter's class returns an empty database")
+
+    @pytest.fixture
+    def store(self, database):
+        store = database.store("default")
+        store.write_model(MODEL)
+        return store
+
+    # ── write and read ──────────────────────────────────────────────────────────────────────────
+
+    def test_writing_twice_keeps_one_copy(self, store):
+        """Writing the same document again changes nothing a caller can see."""
+        batch = make_batch("a", ["Paris is the capital of France"])
+        store.write(batch)
+        before = (store.documents([batch.document.id]), store.find_chunks(batch.document.id))
+        store.write(batch)
+
+        assert (store.documents([batch.document.id]), store.find_chunks(batch.document.id)) == before
+        assert keyword(store, "paris") == ["Paris is the capital of France"]
+        assert store.stats().chunks == 1
+
+    def test_a_changed_document_loses_what_is_gone_and_keeps_what_stayed(self, store):
+        """A chunk that stays keeps its id and vector even when the batch brings no vector for it."""
+        store.write(make_batch("a", ["alpha stays", "beta goes"]))
+        new = make_batch("a", ["gamma comes", "alpha stays"])
+        kept = IndexedChunk(chunk=new.chunks[1].chunk, terms=new.chunks[1].terms, vector=None)
+        store.write(Batch(document=new.document, chunks=(new.chunks[0], kept), model=new.model))
+
+        assert [c.text for c in store.find_chunks(new.document.id)] == ["gamma comes", "alpha stays"]
+        assert keyword(store, "beta") == []
+        assert store.find_unembedded(MODEL.fingerprint, limit=9) == []
+
+    def test_a_chunk_whose_terms_change_alone_is_found_by_the_new_ones(self, store):
+        """Metadata is searched with the first chunk, so its terms can change while its text does not."""
+        batch = make_batch("a", ["alpha"])
+        store.write(batch)
+        item = IndexedChunk(chunk=batch.chunks[0].chunk, terms={"alpha": 1, "tag": 2}, vector=None)
+        store.write(Batch(document=batch.document, chunks=(item,), model=batch.model))
+
+        assert keyword(store, "tagged") == ["alpha"]
+        assert store.stats().terms == 2
+
+    def test_chunks_keep_the_asked_order_and_skip_the_missing(self, store):
+        """Callers rely on the order they asked for."""
+        store.write(make_batch("a", ["one", "two"]))
+        one, two = store.find_chunks(document_id("default", "a"))
+
+        assert store.chunks([two.id, "nope", one.id]) == [two, one]
+
+    def test_documents_come_by_source_in_pages(self, store):
+        """A listing can be continued after the last source seen."""
+        for name in ("b", "a", "c"):
+            store.write(make_batch(name, ["text"]))
+
+        first = store.find_documents(EVERYTHING, limit=2)
+        rest = store.find_documents(EVERYTHING, after=first[-1].source, limit=2)
+        assert [d.source for d in first + rest] == ["a", "b", "c"]
+
+    def test_metadata_comes_back_as_it_was(self, store):
+        """Lists, numbers, truth values, nothing and any script survive."""
+        metadata = {"tags": ["a", "b"], "year": 2025, "ok": True, "none": None, "名": "文", "f": 1.5}
+        store.write(make_batch("a", ["text"], metadata=metadata))
+
+        assert store.documents([document_id("default", "a")])[0].metadata == metadata
+
+    # ── search ──────────────────────────────────────────────────────────────────────────────────
+
+    def test_the_rarer_term_wins(self, store):
+        """BM25 weighs a term by how few chunks hold it."""
+        store.write(make_batch("a", ["common rare", "common common", "common word"]))
+
+        assert keyword(store, "common rare")[0] == "common rare"
+
+    def test_equal_keyword_scores_are_ordered_by_id(self, store):
+        """Ties have a stated order, so that two runs and two stores agree."""
+        for name in "abcdefgh":
+            store.write(make_batch("x" + name, ["same words"]))
+
+        hits = store.search_keyword(["same", "word"], limit=5, where=EVERYTHING).hits
+        every = sorted(c.id for d in store.find_documents(EVERYTHING) for c in store.find_chunks(d.id))
+        assert [hit.chunk_id for hit in hits] == every[:5]
+        assert [hit.rank for hit in hits] == [1, 2, 3, 4, 5]
+
+    def test_equal_cosines_are_ordered_by_id(self, store):
+        """The same text in many documents has one vector; the order is still fixed."""
+        for name in "abcdefgh":
+            store.write(make_batch("x" + name, ["same words"]))
+
+        hits = store.search_vector(unit(1, 2, 3), limit=5, where=EVERYTHING).hits
+        every = sorted(c.id for d in store.find_documents(EVERYTHING) for c in store.find_chunks(d.id))
+        assert [hit.chunk_id for hit in hits] == every[:5]
+
+    def test_vectors_rank_by_cosine_with_their_background(self, store):
+        """The score is the cosine; mean and deviation are those of all chunks, filtered out or not."""
+        vectors = {"north": unit(0, 1, 0), "east": unit(1, 0, 0), "between": unit(1, 1, 0)}
+        store.write(make_batch("a", ["north", "east"], vectors=vectors))
+        store.write(make_batch("b", ["between"], vectors=vectors))
+        ranking = store.search_vector(unit(0, 1, 0), limit=2, where=EVERYTHING)
+
+        assert found(ranking, store) == ["north", "between"]
+        assert [hit.score for hit in ranking.hits] == pytest.approx([1, 0.5**0.5], abs=1e-6)
+        cosines = [1, 0, 0.5**0.5]
+        assert (ranking.mean, ranking.deviation) == pytest.approx((np.mean(cosines), np.std(cosines)), abs=1e-6)
+        only = store.search_vector(unit(0, 1, 0), limit=9, where=Filter(source_prefix="b"))
+        assert found(only, store) == ["between"]
+        assert only.mean == pytest.approx(ranking.mean)
+
+    def test_a_chunk_full_of_the_terms_approaches_the_ceiling(self, store):
+        """The ceiling is the score no chunk can exceed."""
+        store.write(make_batch("a", ["zebra " * 200, "lion"]))
+        ranking = store.search_keyword(["zebra"], limit=1, where=EVERYTHING)
+
+        assert 0.9 * ranking.ceiling < ranking.hits[0].score < ranking.ceiling
+
+    @pytest.mark.parametrize(
+        "text", ['"', "a AND (", "*", "", "NEAR(", '"; DROP TABLE chunk', "%", "\x00", "🙂"], ids=repr
+    )
+    def test_search_takes_any_text(self, store, text):
+        """No input is read as query syntax."""
+        store.write(make_batch("s", ["something else entirely"]))
+
+        assert keyword(store, text) == []
+        assert store.stats().documents == 1
+
+    def test_filters_narrow_both_channels(self, store):
+        """By document, by path prefix, by metadata; a list matches by its elements; text is compared as text."""
+        store.write(make_batch("docs/a", ["shared one"], metadata={"tags": ["red", "blue"], "year": 2024}))
+        store.write(make_batch("docs/b", ["shared two"], metadata={"tags": ["red"], "draft": True}))
+        store.write(make_batch("src/c", ["shared three"], metadata={"tags": "red"}))
+        cases = {
+            Filter(source_prefix="docs/"): {"shared one", "shared two"},
+            Filter(metadata=(("tags", "red"),)): {"shared one", "shared two", "shared three"},
+            Filter(metadata=(("tags", "red"), ("year", 2024))): {"shared one"},
+            Filter(metadata=(("year", "2024"),)): {"shared one"},
+            Filter(metadata=(("draft", True),)): {"shared two"},
+            Filter(documents=(document_id("default", "src/c"),)): {"shared three"},
+            Filter(source_prefix="docs/%"): set(),
+            Filter(metadata=(("ta' OR 1", "red"),)): set(),
+        }
+        for where, expected in cases.items():
+            assert set(keyword(store, "shared", where)) == expected, where
+            assert set(found(store.search_vector(unit(1, 1, 1), limit=9, where=where), store)) == expected, where
+            assert {c.text for d in store.find_documents(where) for c in store.find_chunks(d.id)} == expected
+
+    # ── delete ──────────────────────────────────────────────────────────────────────────────────
+
+    def test_delete_removes_the_document_from_both_channels(self, store):
+        """A deleted document can no longer be found, and is counted once."""
+        store.write(make_batch("a", ["Paris is a capital"]))
+        store.write(make_batch("b", ["Oslo is a capital"]))
+        gone = document_id("default", "a")
+
+        assert store.delete([gone, gone, "nope"]) == 1
+        assert keyword(store, "capital") == ["Oslo is a capital"]
+        assert len(store.search_vector(unit(1, 1, 1), limit=9, where=EVERYTHING).hits) == 1
+        assert store.delete([gone]) == 0
+
+    # ── models ──────────────────────────────────────────────────────────────────────────────────
+
+    def test_a_batch_of_another_embedder_is_refused(self, store):
+        """Vectors of two models never mix."""
+        with pytest.raises(SchemaMismatch, match="fake/three|another embedder"):
+            store.write(make_batch("a", ["text"], model="other"))
+        assert store.stats().documents == 0
+
+    def test_a_new_embedder_takes_over_once_every_chunk_has_its_vector(self, store):
+        """Until then the old one answers; afterwards its vectors are gone."""
+        store.write(make_batch("a", ["one", "two"]))
+        other = StoredModel(name="fake/two", fingerprint="f2", dimension=2, active=False)
+        store.write_model(other)
+        ids = store.find_unembedded("f2", limit=9)
+        store.write_vectors("f2", {ids[0]: unit(1, 0), "unknown": unit(1, 0)})
+
+        with pytest.raises(SchemaMismatch):
+            store.write_model(StoredModel(name="fake/two", fingerprint="f2", dimension=2, active=True))
+        assert len(store.search_vector(unit(1, 1, 1), limit=9, where=EVERYTHING).hits) == 2
+        store.write_vectors("f2", {ids[1]: unit(0, 1)})
+        store.write_model(StoredModel(name="fake/two", fingerprint="f2", dimension=2, active=True))
+        assert [hit.chunk_id for hit in store.search_vector(unit(0, 1), limit=1, where=EVERYTHING).hits] == [
+            ids[1]
+        ]
+        assert [(m.name, m.active) for m in store.stats().models] == [("fake/two", True)]
+        with pytest.raises(SchemaMismatch):
+            store.search_vector(unit(1, 1, 1), limit=1, where=EVERYTHING)
+
+    def test_a_store_without_an_embedder_answers_by_keyword(self, database):
+        """Vectors are optional; nothing found by them is an empty ranking."""
+        store = database.store("plain")
+        store.write(make_batch("a", ["hello"], namespace="plain", model=""))
+
+        assert keyword(store, "hello") == ["hello"]
+        assert store.search_vector(unit(1, 1, 1), limit=9, where=EVERYTHING).hits == ()
+
+    # ── namespaces ──────────────────────────────────────────────────────────────────────────────
+
+    def test_a_namespace_that_was_never_written_is_empty(self, database):
+        """Reading makes nothing."""
+        store = database.store("nobody")
+
+        assert keyword(store, "x") == []
+        assert store.find_documents(EVERYTHING) == []
+        assert store.stats().documents == 0
+        assert database.namespaces() == []
+
+    def test_another_namespace_moves_no_score(self, database, store):
+        """BM25 statistics are per namespace."""
+        store.write(make_batch("a", ["apple pie", "plum pie"]))
+        before = store.search_keyword(["appl", "pie"], limit=9, where=EVERYTHING)
+        other = database.store("other")
+        other.write_model(MODEL)
+        for number in range(20):
+            other.write(make_batch(f"o{number}", ["apple apple tree"], namespace="other"))
+
+        assert store.search_keyword(["appl", "pie"], limit=9, where=EVERYTHING) == before
+
+    def test_dropping_a_namespace_leaves_the_others(self, database, store):
+        """Everything of one owner goes, nothing of another."""
+        store.write(make_batch("a", ["mine"]))
+        other = database.store("other")
+        other.write_model(MODEL)
+        other.write(make_batch("a", ["theirs"], namespace="other"))
+
+        assert database.namespaces() == ["default", "other"]
+        assert database.drop("other")
+        assert not database.drop("other")
+        assert database.namespaces() == ["default"]
+        assert keyword(store, "mine") == ["mine"]
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(data=st.data())
+    def test_another_namespace_never_appears(self, database, data):
+        """Whatever is asked, by word, vector, id, prefix or filter, only the own documents answer."""
+        words = st.sampled_from(["alpha", "beta", "gamma", "密钥", "common", "x-1"])
+        text = st.lists(words, min_size=1, max_size=4).map(" ".join)
+        for name in ("mine", "theirs"):
+            database.drop(name)
+            store = database.store(name)
+            store.write_model(MODEL)
+            for number, content in enumerate(data.draw(st.lists(text, min_size=1, max_size=4))):
+                store.write(make_batch(f"f{number}", [f"{content} {name}"], namespace=name))
+        mine, theirs = database.store("mine"), database.store("theirs")
+        foreign = [c.id for d in theirs.find_documents(EVERYTHING) for c in theirs.find_chunks(d.id)]
+        where = data.draw(
+            st.sampled_from([EVERYTHING, Filter(source_prefix="f"), Filter(documents=tuple(foreign))])
+        )
+        rankings = [
+            mine.search_keyword(query_terms(data.draw(text) + " theirs"), limit=50, where=where),
+            mine.search_vector(unit(1, 2, 3), limit=50, where=where),
+        ]
+        for ranking in rankings:
+            assert all(text.endswith("mine") for text in found(ranking, mine))
+        assert mine.chunks(foreign) == []
+        assert mine.documents([d.id for d in theirs.find_documents(EVERYTHING)]) == []
+        assert mine.delete([d.id for d in theirs.find_documents(EVERYTHING)]) == 0
+        assert all(mine.find_chunks(d.id) == [] for d in theirs.find_documents(EVERYTHING))

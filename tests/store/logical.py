@@ -1,0 +1,55 @@
+"""The content of every table of a SQLite store in terms of ids, so that two stores can be compared."""
+
+import json
+
+import apsw
+
+ASIDE = {"namespace"}  # its counters are compared by `check`, its generation differs by design
+
+
+def content(path):
+    """Return {table: set of rows}, row numbers replaced by the ids they stand for."""
+    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    assert tables - ASIDE == {"document", "label", "chunk", "model", "chunk_vector", "posting"}, (
+        "describe the new table here"
+    )
+    spaces = dict(db.execute("SELECT number, name FROM namespace"))
+    documents = dict(db.execute("SELECT number, id FROM document"))
+    chunks = dict(db.execute("SELECT number, id FROM chunk"))
+    models = dict(db.execute("SELECT number, fingerprint FROM model"))
+    postings = set()
+    for space, term, block, entries in db.execute("SELECT namespace, term, block, entries FROM posting"):
+        for i in range(0, len(entries), 4):
+            place, frequency = entries[i], entries[i + 1]
+            length = int.from_bytes(entries[i + 2 : i + 4], "little")
+            postings.add((spaces[space], term, chunks[block * 256 + place], frequency, length))
+    return {
+        "document": {
+            (spaces[r[0]], *r[1:])
+            for r in db.execute("SELECT namespace, id, source, title, metadata, content_hash, unit FROM document")
+        },
+        "label": {
+            (spaces[r[0]], documents[r[1]], *r[2:])
+            for r in db.execute("SELECT namespace, document, key, value FROM label")
+        },
+        "chunk": {
+            (spaces[r[0]], documents[r[1]], *r[2:])
+            for r in db.execute(
+                "SELECT namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length FROM chunk"
+            )
+        },
+        "model": {
+            (spaces[r[0]], *r[1:])
+            for r in db.execute("SELECT namespace, name, fingerprint, dimension, active FROM model")
+        },
+        "chunk_vector": {
+            (chunks[r[0]], models[r[1]], r[2]) for r in db.execute("SELECT chunk, model, vector FROM chunk_vector")
+        },
+        "posting": postings,
+    }
+
+
+def summary(path):
+    """Return how many rows each table has: what a failing comparison prints first."""
+    return json.dumps({table: len(rows) for table, rows in content(path).items()})

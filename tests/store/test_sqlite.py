@@ -1,0 +1,264 @@
+"""What the SQLite adapter owes beyond the contract."""
+
+import threading
+
+import apsw
+import pytest
+from contract import EVERYTHING, MODEL, StoreContract, keyword, make_batch, unit
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from logical import content
+
+import weft.store.sqlite.connect as connect
+from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreUnavailable, WeftError
+from weft.store.memory import MemoryDatabase
+from weft.store.queries import load_migrations, load_schema
+from weft.store.sqlite.database import SqliteDatabase
+from weft.text.analyse import query_terms
+from weft.text.ids import document_id
+
+
+class TestSqliteStore(StoreContract):
+    @pytest.fixture
+    def database(self, tmp_path):
+        database = SqliteDatabase(str(tmp_path / "weft.db"))
+        yield database
+        assert database.check() == []
+        database.close()
+
+
+class TestSqliteInMemory(StoreContract):
+    @pytest.fixture
+    def database(self):
+        database = SqliteDatabase(":memory:")
+        yield database
+        assert database.check() == []
+        database.close()
+
+
+class TestSqliteWithoutVectorExtension(StoreContract):
+    @pytest.fixture
+    def database(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
+        database = SqliteDatabase(str(tmp_path / "weft.db"))
+        assert "numpy" in database.notes[0]
+        yield database
+        database.close()
+
+
+TEXTS = st.lists(st.sampled_from(["alpha", "beta beta", "gamma 密钥", "alpha beta", "delta"]), max_size=4)
+STEPS = st.lists(st.tuples(st.sampled_from("abc"), st.one_of(st.none(), TEXTS)), max_size=8)
+
+
+def play(store, steps):
+    """Write (texts) or delete (None) documents in turn."""
+    for source, texts in steps:
+        if texts is None:
+            store.delete([document_id("default", source)])
+        else:
+            store.write(make_batch(source, texts, metadata={"n": len(texts), "tags": texts}))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(before=STEPS, texts=TEXTS)
+def test_delete_after_add_restores_every_table(tmp_path_factory, before, texts):
+    """`delete(add(x))` is the identity on the logical content of the whole file."""
+    path = tmp_path_factory.mktemp("identity") / "weft.db"
+    database = SqliteDatabase(str(path))
+    store = database.store("default")
+    store.write_model(MODEL)
+    play(store, before)
+    old, stats = content(path), store.stats()
+    play(store, [("new", texts), ("new", None)])
+
+    assert content(path) == old
+    assert store.stats().chunks == stats.chunks
+    assert database.check() == []
+    database.close()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps=STEPS)
+def test_the_file_holds_what_the_last_words_say_in_any_order(tmp_path_factory, steps):
+    """Any history gives the content of writing only the final state, and ranks as the memory store does."""
+    folder = tmp_path_factory.mktemp("history")
+    final = dict(steps)
+    databases = [SqliteDatabase(str(folder / name)) for name in ("long.db", "short.db")]
+    memory = MemoryDatabase()
+    stores = [database.store("default") for database in (*databases, memory)]
+    for store in stores:
+        store.write_model(MODEL)
+    play(stores[0], steps)
+    for store in stores[1:]:
+        play(store, sorted(final.items()))
+
+    assert content(folder / "long.db") == content(folder / "short.db")
+    for text in ("alpha beta", "密钥", "delta gamma"):
+        rankings = [store.search_keyword(query_terms(text), limit=9, where=EVERYTHING) for store in stores]
+        assert [[h.chunk_id for h in r.hits] for r in rankings[1:]] == [[h.chunk_id for h in rankings[0].hits]] * 2
+        assert [h.score for h in rankings[2].hits] == pytest.approx([h.score for h in rankings[0].hits])
+    for database in databases:
+        database.close()
+
+
+def test_schema_and_migrations_give_the_same_tables():
+    """A new file and one that was migrated from the first version are alike."""
+    made = []
+    for statements in ([load_schema("sqlite")], load_migrations("sqlite").values()):
+        db = apsw.Connection(":memory:")
+        for text in statements:
+            db.execute(text)
+        made.append({row for row in db.execute("SELECT type, name, sql FROM sqlite_schema")})
+
+    assert made[0] == made[1]
+
+
+def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path):
+    """Neither another program's database nor a text file is touched."""
+    other = tmp_path / "other.db"
+    apsw.Connection(str(other)).execute("CREATE TABLE t (x)")
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database " * 100)
+    before = text.read_bytes()
+
+    for path in (other, text):
+        with pytest.raises(InputError, match="not a"):
+            SqliteDatabase(str(path))
+    assert text.read_bytes() == before
+    assert [row[0] for row in apsw.Connection(str(other)).execute("SELECT name FROM sqlite_schema")] == ["t"]
+
+
+def test_a_newer_schema_is_refused(tmp_path):
+    """An older Weft does not write into a file it does not understand."""
+    path = tmp_path / "weft.db"
+    SqliteDatabase(str(path)).close()
+    apsw.Connection(str(path)).execute("PRAGMA user_version = 999")
+
+    with pytest.raises(SchemaMismatch, match="newer"):
+        SqliteDatabase(str(path))
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    """The error says which folder is not there."""
+    with pytest.raises(StoreUnavailable) as caught:
+        SqliteDatabase(str(tmp_path / "no" / "weft.db"))
+    assert "no folder" in caught.value.hint
+
+
+def test_check_finds_what_repair_mends(tmp_path):
+    """Lost postings, wrong counts and altered text are found; what can be derived is derived again."""
+    path = tmp_path / "weft.db"
+    database = SqliteDatabase(str(path))
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(make_batch("a", ["apple pie", "plum pie"]))
+    store.write(make_batch("b", ["rye bread"]))
+    sound = content(path)
+    with apsw.Connection(str(path)) as db:
+        db.execute("DELETE FROM posting WHERE term = 'pie'")
+        db.execute("UPDATE namespace SET chunks = 17")
+        db.execute("UPDATE chunk SET text = 'poison' WHERE text = 'rye bread'")
+
+    assert len(database.check()) == 3
+    done = database.repair()
+    assert any("keyword index" in line for line in done)
+    assert [p.what for p in database.check()] == [
+        f"document {document_id('default', 'b')} does not hold the text it was indexed from"
+    ]
+    assert content(path)["posting"] == sound["posting"]
+    assert store.documents([document_id("default", "b")])[0].content_hash == ""
+    store.write(make_batch("b", ["rye bread"]))
+    assert database.check() == []
+    database.close()
+
+
+def test_a_damaged_file_is_reported_as_such(tmp_path):
+    """Overwritten pages give a clear error or a list of problems, never a wrong answer in silence."""
+    path = tmp_path / "weft.db"
+    database = SqliteDatabase(str(path))
+    store = database.store("default")
+    store.write_model(MODEL)
+    for number in range(50):
+        store.write(make_batch(f"d{number}", [f"text {number} " * 50]))
+    database.compact()
+    database.close()
+    data = bytearray(path.read_bytes())
+    data[8192:40960] = b"\xff" * (40960 - 8192)
+    path.write_bytes(data)
+
+    try:
+        problems = SqliteDatabase(str(path)).check()
+    except StoreCorrupt:
+        return
+    assert problems
+
+
+def test_backup_is_a_store_of_its_own(tmp_path):
+    """The copy opens, answers and passes the check; an existing target is refused."""
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(make_batch("a", ["kept safe"]))
+    database.backup(tmp_path / "copy.db")
+
+    copy = SqliteDatabase(str(tmp_path / "copy.db"))
+    assert keyword(copy.store("default"), "safe") == ["kept safe"]
+    assert copy.check() == []
+    with pytest.raises(InputError, match="exists"):
+        database.backup(tmp_path / "copy.db")
+    copy.close()
+    database.close()
+
+
+def test_compact_leaves_no_trace_of_deleted_text(tmp_path):
+    """After delete and compact the file no longer holds the words."""
+    path = tmp_path / "weft.db"
+    database = SqliteDatabase(str(path))
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(make_batch("a", ["xyzzysecret " * 30]))
+    store.delete([document_id("default", "a")])
+    database.compact()
+    database.close()
+
+    assert b"xyzzysecret" not in b"".join(p.read_bytes() for p in tmp_path.iterdir())
+
+
+def test_threads_read_while_one_writes(tmp_path):
+    """Readers neither fail nor see half a document."""
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    store = database.store("default")
+    store.write_model(MODEL)
+    failures = []
+    stop = threading.Event()
+
+    def read():
+        try:
+            while not stop.is_set():
+                hits = store.search_vector(unit(1, 1, 1), limit=99, where=EVERYTHING).hits
+                if len(hits) % 2:
+                    failures.append(len(hits))
+        except WeftError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(40):
+        store.write(make_batch(f"d{number}", [f"first {number}", f"second {number}"]))
+    stop.set()
+    for thread in threads:
+        thread.join()
+
+    assert failures == []
+    database.close()
+
+
+def test_a_closed_store_says_so(tmp_path):
+    """Using a store after closing it is a clear error."""
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    database.close()
+    database.close()
+
+    with pytest.raises(WeftError, match="closed"):
+        database.namespaces()
