@@ -114,7 +114,11 @@ class ModelCard:
     """Changes whenever the same text would get another vector."""
     dimension: int
     floor: float
-    """Cosine a pair must exceed to count as related: the embedder's calibrated `min_score`."""
+    """Best cosine at which a question with ordinary word overlap is as likely foreign to the corpus as not."""
+    slope: float = 25.0
+    """How fast that doubt turns into certainty: log-odds per unit of cosine."""
+    background: tuple[float, float] = (0.05, 0.1)
+    """Mean and standard deviation of the cosines of unrelated pairs."""
     scripts: frozenset[str] = frozenset({"*"})
     """Scripts it was trained on (`latin`, `han` …); `*` for all."""
     max_tokens: int = 512
@@ -168,6 +172,8 @@ class Ranking:
     """Vector: mean cosine of the question with the namespace's chunks."""
     deviation: float = 0.0
     """Vector: standard deviation of those cosines; 0 with fewer than two chunks."""
+    count: int = 0
+    """Vector: how many chunks that mean and deviation are taken over."""
     ceiling: float = 0.0
     """Keyword: the score a chunk would approach if it were full of every term asked for."""
 

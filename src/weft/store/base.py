@@ -59,6 +59,9 @@ class Store(Protocol):
     def find_chunks(self, document_id: str) -> list[Chunk]:
         """Return a document's chunks in their order."""
 
+    def models(self) -> list[StoredModel]:
+        """Return the embedders the namespace has vectors of, the active one first."""
+
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
         """Return ids of chunks that have no vector under this embedder, in id order."""
 

@@ -91,9 +91,7 @@ class MemoryStore:
         content, id = self._content, batch.document.id
         active = content.active()
         if (active.fingerprint if active else "") != batch.model:
-            raise SchemaMismatch(
-                f"namespace {self._namespace!r} is indexed with another embedder", hint="weft reembed"
-            )
+            raise SchemaMismatch(f"namespace {self._namespace!r} is indexed with another embedder", hint="weft reembed")
         new = {item.chunk.id: item for item in batch.chunks}
         self._remove_chunks(lambda item: item.chunk.document_id == id and item.chunk.id not in new)
         content.documents[id] = replace(batch.document, chunk_count=len(new))
@@ -142,6 +140,9 @@ class MemoryStore:
         found = [item.chunk for item in self._content.chunks.values() if item.chunk.document_id == document_id]
         return sorted(found, key=lambda chunk: chunk.ordinal)
 
+    def models(self) -> list[StoredModel]:
+        return sorted(self._content.models.values(), key=lambda model: (not model.active, model.fingerprint))
+
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
         return sorted(id for id in self._content.chunks if (model, id) not in self._content.vectors)[:limit]
 
@@ -152,15 +153,13 @@ class MemoryStore:
         if len(vector) != active.dimension:
             raise SchemaMismatch(f"the index has dimension {active.dimension}, the question {len(vector)}")
         cosines = {
-            id: float(v @ vector)
-            for (model, id), v in self._content.vectors.items()
-            if model == active.fingerprint
+            id: float(v @ vector) for (model, id), v in self._content.vectors.items() if model == active.fingerprint
         }
         if not cosines:
             return Ranking()
         values = np.array(list(cosines.values()))
         hits = self._best(cosines, limit=limit, where=where)
-        return Ranking(hits=hits, mean=float(values.mean()), deviation=float(values.std()))
+        return Ranking(hits=hits, mean=float(values.mean()), deviation=float(values.std()), count=len(values))
 
     def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
         items = self._content.chunks
@@ -190,7 +189,7 @@ class MemoryStore:
             terms=len({term for item in content.chunks.values() for term in item.terms}),
             vectors=sum(key[0] == active.fingerprint for key in content.vectors) if active else 0,
             generation=content.generation,
-            models=tuple(sorted(content.models.values(), key=lambda m: (not m.active, m.fingerprint))),
+            models=tuple(self.models()),
         )
 
     def _best(self, scores: Mapping[str, float], *, limit: int, where: Filter) -> tuple[Hit, ...]:

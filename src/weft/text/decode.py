@@ -14,6 +14,8 @@ BYTE_ORDER_MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 
+MIN_VALID_PER_BROKEN = 4
+"""How many whole characters beyond ASCII make up for a broken one in damaged UTF-8."""
 MIN_CJK_SHARE = 0.7
 """Of the non-ASCII characters, how many must be Chinese for text to pass as GB18030."""
 MAX_ASCII_TRAILS = 0.4
@@ -42,13 +44,13 @@ def detect_encoding(data: bytes) -> str:
     """
     Return the codec that most likely wrote the bytes.
 
-    A byte order mark decides; else UTF-8 if the bytes are valid, GB18030 if they then read as Chinese,
+    A byte order mark decides; else UTF-8 if the bytes are nearly valid, GB18030 if they read as Chinese,
     and Windows-1252 for the rest. The beginning of a longer text goes through `cut_sample` first.
     """
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return encoding
-    if _decode_strictly(data, encoding="utf-8") is not None:
+    if _decode_strictly(data, encoding="utf-8") is not None or _is_damaged_utf_8(data):
         return "utf-8"
     chinese = _decode_strictly(data, encoding="gb18030")
     return "gb18030" if chinese is not None and _reads_as_chinese(chinese) else "cp1252"
@@ -85,6 +87,12 @@ def _decode_strictly(data: bytes, *, encoding: str) -> str | None:
         return data.decode(encoding)
     except UnicodeDecodeError:
         return None
+
+
+def _is_damaged_utf_8(data: bytes) -> bool:
+    foreign = "".join(_NON_ASCII_RUN.findall(data.decode("utf-8", errors="replace")))
+    broken = foreign.count("\ufffd")
+    return len(foreign) - broken >= MIN_VALID_PER_BROKEN * broken > 0
 
 
 def _reads_as_chinese(text: str) -> bool:

@@ -69,6 +69,8 @@ def _join_small(text: str, sections: list[Section], options: SplitOptions) -> li
     """Join neighbours while one of them is small; the joined heading is what both share."""
     joined: list[Section] = []
     for section in sections:
+        if not text[section.body.start : section.body.end].strip():
+            continue  # a heading alone lives on in the paths of those below it
         if joined:
             last = joined[-1]
             sizes = [estimate_tokens(text[s.body.start : s.body.end].strip()) for s in (last, section)]
@@ -98,12 +100,8 @@ def _spans(text: str, section: Section, *, form: str, size: int) -> list[Span]:
 def _trim(text: str, span: Span) -> Span:
     body = text[span.start : span.end]
     lead = len(body) - len(body.lstrip())
-    if "\n" in body[:lead]:  # indentation of the first line is part of the text
-        lead = body.rindex("\n", 0, lead) + 1
-    elif span.start and text[span.start - 1] != "\n":
-        pass
-    else:
-        lead = 0
+    if "\n" in body[:lead] or span.start == 0 or text[span.start - 1] == "\n":
+        lead = body.rfind("\n", 0, lead) + 1  # the indentation of a line is part of it
     return Span(span.start + lead, span.start + max(lead, len(body.rstrip())))
 
 

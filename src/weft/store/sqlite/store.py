@@ -138,6 +138,11 @@ class SqliteStore:
     def find_chunks(self, document_id: str) -> list[Chunk]:
         return [_chunk(row) for row in self._rows("chunks_by_document", {"id": document_id})]
 
+    def models(self) -> list[StoredModel]:
+        with self._connections.read() as db:
+            found = _find_namespace(db, self._namespace)
+            return [model for _, model in _models(db, found[0])] if found else []
+
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
         return [row[0] for row in self._rows("find_unembedded", {"fingerprint": model, "limit": limit})]
 
@@ -170,10 +175,10 @@ class SqliteStore:
             )
         if not rows:
             return Ranking()
-        _, _, mean, squares = rows[0]
+        _, _, mean, squares, count = rows[0]
         deviation = math.sqrt(max(0.0, squares - mean * mean))
-        hits = tuple(Hit(id, rank, score) for rank, (id, score, _, _) in enumerate(rows, start=1))
-        return Ranking(hits=hits, mean=mean, deviation=deviation)
+        hits = tuple(Hit(row[0], rank, row[1]) for rank, row in enumerate(rows, start=1))
+        return Ranking(hits=hits, mean=mean, deviation=deviation, count=count)
 
     def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
         with self._connections.read() as db:
@@ -331,9 +336,7 @@ def _best(
         numbers = numbers[scores[numbers] >= kth]
     key = {"namespace": namespace, "numbers": json.dumps(numbers.tolist())}
     ids = dict(run(db, "chunk_ids", key))
-    ordered = sorted(
-        ((float(scores[n]), ids[n]) for n in numbers.tolist() if n in ids), key=lambda p: (-p[0], p[1])
-    )
+    ordered = sorted(((float(scores[n]), ids[n]) for n in numbers.tolist() if n in ids), key=lambda p: (-p[0], p[1]))
     return tuple(Hit(id, rank, score) for rank, (score, id) in enumerate(ordered[:limit], start=1))
 
 
@@ -351,7 +354,7 @@ def _scan_with_numpy(
         if allowed is None or number in allowed:
             scores[number] = cosine
     hits = _best(db, namespace, scores, limit=limit, least=-2.0)
-    return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()))
+    return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=len(rows))
 
 
 def _document(row: tuple[Any, ...]) -> DocumentInfo:

@@ -156,10 +156,10 @@ WITH scored AS MATERIALIZED (
     WHERE :everything OR number IN (SELECT value FROM json_each(:numbers))
 ), least (score) AS (
     SELECT score FROM allowed ORDER BY score DESC LIMIT 1 OFFSET :limit - 1
-), spread (mean, squares) AS (
-    SELECT avg(score), avg(score * score) FROM scored
+), spread (mean, squares, compared) AS (
+    SELECT avg(score), avg(score * score), count(*) FROM scored
 )
-SELECT c.id, a.score, spread.mean, spread.squares
+SELECT c.id, a.score, spread.mean, spread.squares, spread.compared
 FROM allowed AS a JOIN chunk AS c ON c.number = a.number, spread
 WHERE c.namespace = :namespace AND a.score >= coalesce((SELECT score FROM least), -2)
 ORDER BY a.score DESC, c.id

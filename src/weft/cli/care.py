@@ -1,0 +1,118 @@
+"""Verbs that look after a store: stats, namespaces, check, repair, backup, compact, reembed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from weft.cli.options import Session, verb
+from weft.cli.output import print_json, print_table
+from weft.cli.progress import CountBar
+from weft.context.serialise import stats_to_dict
+
+
+@verb()
+def stats(session: Session) -> None:
+    """Say what the namespace holds."""
+    with session.open() as engine:
+        found = stats_to_dict(engine.stats())
+        found |= {"namespace": engine.store.namespace, "db": engine.settings.store.db}
+        path = Path(engine.settings.store.db).expanduser()
+        found["bytes"] = path.stat().st_size if path.is_file() else 0
+        found["notes"] = list(engine.database.notes)
+    if session.as_json:
+        print_json(found)
+        return
+    for key, value in found.items():
+        if key == "models":
+            for model in value:
+                state = "answers" if model["active"] else "being prepared (weft reembed)"
+                click.echo(f"model: {model['name']}, dimension {model['dimension']}, {state}")
+        elif key != "notes":
+            click.echo(f"{key}: {value:,}" if isinstance(value, int) else f"{key}: {value}")
+
+
+@verb()
+@click.option("--drop", metavar="NAME", help="Delete a namespace with everything in it.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+def namespaces(session: Session, drop: str | None, yes: bool) -> None:
+    """List the namespaces of the store, or drop one."""
+    with session.open() as engine:
+        if drop is not None:
+            if not yes:
+                click.confirm(f"delete everything in namespace {drop!r}?", abort=True, err=True)
+            if not engine.database.drop(drop):
+                raise click.ClickException(f"there is no namespace {drop!r}")
+            return
+        names = engine.database.namespaces()
+        rows = [(name, engine.database.store(name).stats()) for name in names]
+    if session.as_json:
+        print_json([{"namespace": name, **stats_to_dict(found)} for name, found in rows])
+    else:
+        print_table(("namespace", "documents", "chunks"), [(n, s.documents, s.chunks) for n, s in rows])
+
+
+@verb()
+def check(session: Session) -> int:
+    """Look for contradictions in the store; exit code 1 if there are any."""
+    with session.open() as engine:
+        problems = engine.database.check()
+    if session.as_json:
+        print_json([{"where": p.where, "what": p.what, "repairable": p.repairable} for p in problems])
+    for problem in problems if not session.as_json else ():
+        click.echo(f"{problem.where}: {problem.what}" + (" (weft repair)" if problem.repairable else ""))
+    if not problems and not session.as_json:
+        click.echo("sound")
+    return 1 if problems else 0
+
+
+@verb()
+def repair(session: Session) -> int:
+    """Derive again what can be derived, then check."""
+    with session.open() as engine:
+        done = engine.database.repair()
+        problems = engine.database.check()
+    if session.as_json:
+        print_json({"done": done, "problems": [{"where": p.where, "what": p.what} for p in problems]})
+    else:
+        for line in [*done, *(f"left: {problem.where}: {problem.what}" for problem in problems)]:
+            click.echo(line)
+        if not problems:
+            click.echo("sound")
+    return 1 if problems else 0
+
+
+@verb()
+@click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
+def backup(session: Session, target: Path) -> None:
+    """Write a consistent copy of the store to TARGET while others read and write."""
+    with session.open() as engine:
+        engine.database.backup(target)
+    if session.verbosity >= 0:
+        click.echo(f"wrote {target} ({target.stat().st_size:,} bytes)", err=True)
+
+
+@verb()
+def compact(session: Session) -> None:
+    """Give free space back and leave no trace of deleted text in the file."""
+    with session.open() as engine:
+        engine.database.compact()
+
+
+@verb()
+def reembed(session: Session) -> None:
+    """
+    Give every chunk a vector of another embedder (--embedder), then let it answer.
+
+    Works online: the old embedder answers until the last moment. Interrupted, it goes on where it stopped.
+    """
+    with session.open() as engine:
+        total = engine.stats().chunks
+        with CountBar("embedding", total=total, unit="chunks", quiet=session.verbosity < 0) as bar:
+            count = engine.reembed(on_step=lambda done: bar.advance(done, extra=done))
+        name = engine.embedder.card.name if engine.embedder else ""
+    if session.as_json:
+        print_json({"embedded": count, "model": name})
+    elif session.verbosity >= 0:
+        click.echo(f"embedded {count:,} chunks; {name} answers now", err=True)

@@ -1,0 +1,20 @@
+"""`weft completion`."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from weft.cli.options import Session, verb
+
+
+@verb()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(session: Session, shell: str) -> None:
+    """Print the completion script of SHELL, e.g. `weft completion bash >> ~/.bashrc`."""
+    from weft.cli.main import weft
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.ClickException(f"no completion for {shell}")
+    click.echo(kind(weft, {}, "weft", "_WEFT_COMPLETE").source())

@@ -1,0 +1,23 @@
+"""`weft doctor`."""
+
+from __future__ import annotations
+
+import click
+
+from weft.cli.options import Session, verb
+from weft.cli.output import print_json
+from weft.engine.diagnose import diagnose
+
+
+@verb()
+def doctor(session: Session) -> int:
+    """Check this installation and this store; exit code 1 if something needs attention."""
+    findings = diagnose(session.settings())
+    if session.as_json:
+        print_json([{"what": f.what, "state": f.state, "detail": f.detail, "hint": f.hint} for f in findings])
+    else:
+        colours = {"ok": "green", "warning": "yellow", "problem": "red", "absent": None}
+        for finding in findings:
+            state = click.style(f"{finding.state:8}", fg=colours.get(finding.state))
+            click.echo(f"{state} {finding.what}: {finding.detail}" + (f"  ({finding.hint})" if finding.hint else ""))
+    return 1 if any(finding.state == "problem" for finding in findings) else 0

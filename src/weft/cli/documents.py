@@ -1,0 +1,60 @@
+"""`weft get`, `weft list`, `weft delete`."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import click
+
+from weft.cli.options import Session, verb
+from weft.cli.output import print_json, print_table
+from weft.context.serialise import chunk_to_dict, document_to_dict
+from weft.records import Filter
+
+
+@verb()
+@click.argument("name")
+def get(session: Session, name: str) -> None:
+    """Print a document (by source or id) or a chunk (by id)."""
+    with session.open() as engine:
+        document, chunks = engine.get(name)
+    if session.as_json:
+        print_json({**document_to_dict(document), "chunks": [chunk_to_dict(chunk) for chunk in chunks]})
+        return
+    click.echo(f"{document.title}\n{document.source}  {document.id}")
+    for key, value in document.metadata.items():
+        click.echo(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+    for chunk in chunks:
+        mark = "p" if document.unit == "page" else ""
+        heading = " › ".join(chunk.heading)
+        click.echo(f"\n[{mark}{chunk.start_line}-{chunk.end_line}] {heading}  {chunk.id}\n{chunk.text}")
+
+
+@verb("list")
+@click.option("--in", "prefix", default="", metavar="PATH", help="Only sources that begin with PATH.")
+@click.option("--limit", type=click.IntRange(1), help="At most so many.")
+def list_documents(session: Session, prefix: str, limit: int | None) -> None:
+    """List the documents of the namespace by source."""
+    with session.open() as engine:
+        found = list(islice(engine.documents(Filter(source_prefix=prefix)), limit))
+    if session.as_json:
+        print_json([document_to_dict(document) for document in found])
+    else:
+        print_table(("source", "title", "chunks", "id"), [(d.source, d.title, d.chunk_count, d.id) for d in found])
+
+
+@verb()
+@click.argument("names", nargs=-1, required=True)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+def delete(session: Session, names: tuple[str, ...], yes: bool) -> None:
+    """Delete documents by source or id; the source of a folder or file takes all that is in it."""
+    with session.open() as engine:
+        if not yes and len(names) == 1 and engine.store.documents([names[0]]) == []:
+            count = sum(1 for _ in engine.documents(Filter(source_prefix=names[0])))
+            if count > 1:
+                click.confirm(f"delete up to {count} documents below {names[0]!r}?", abort=True, err=True)
+        count = engine.delete(*names)
+    if session.as_json:
+        print_json({"deleted": count})
+    elif session.verbosity >= 0:
+        click.echo(f"deleted {count} documents", err=True)

@@ -1,0 +1,91 @@
+"""`weft index`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from weft.cli.options import Session, verb
+from weft.cli.output import print_json, print_receipt
+from weft.cli.progress import CountBar
+from weft.context.serialise import receipt_to_dict
+from weft.engine.engine import Engine
+from weft.errors import InputError
+from weft.index.run import Step
+from weft.records import Receipt
+
+
+@verb()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.option("--prune", is_flag=True, help="Delete documents below PATHS whose file is gone.")
+@click.option("--watch", is_flag=True, help="Stay and index again whenever a file changes.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@click.option("--include", multiple=True, metavar="GLOB", help="Only files that match, e.g. '*.md'.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out files and folders that match.")
+@click.option("--hidden/--no-hidden", default=None, help="Read files whose name begins with a dot.")
+@click.option("--gitignore/--no-gitignore", default=None, help="Respect .gitignore (default) or not.")
+@click.option("--source", metavar="NAME", help="With '-': what to call the text from standard input.")
+@click.option("--title", default="", help="With '-': its title.")
+def index(
+    session: Session,
+    paths: tuple[str, ...],
+    prune: bool,
+    watch: bool,
+    dry_run: bool,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    hidden: bool | None,
+    gitignore: bool | None,
+    source: str | None,
+    title: str,
+) -> None:
+    """
+    Index files and folders, or standard input with '-'.
+
+    Unchanged documents cost nothing, a changed one embeds only its changed chunks. Each document is one
+    transaction: interrupt when you like, and run it again to go on.
+    """
+    if "-" in paths and (len(paths) > 1 or prune or watch or dry_run):
+        raise click.UsageError("'-' stands alone: index standard input and paths in two runs")
+    overrides = {
+        "load__include": include or None,
+        "load__exclude": exclude or None,
+        "load__hidden": hidden,
+        "load__respect_gitignore": gitignore,
+    }
+    with session.open(must_exist=False, **overrides) as engine:
+        if dry_run:
+            _report(session, engine.preview(*paths), title="would index")
+            return
+        if paths == ("-",):
+            _report(session, _index_stdin(engine, source=source, title=title))
+            return
+        _report(session, _index_paths(session, engine, paths, prune=prune))
+        if watch:
+            click.echo("watching; Ctrl-C ends", err=True)
+            engine.watch(*paths, on_receipt=lambda receipt: _report(session, receipt))
+
+
+def _index_paths(session: Session, engine: Engine, paths: tuple[str, ...], *, prune: bool) -> Receipt:
+    total = engine.count(*paths)
+    with CountBar("indexing", total=total, unit="chunks", quiet=session.verbosity < 0) as bar:
+
+        def on_step(step: Step) -> None:
+            bar.advance(step.outcome != "skipped", extra=step.chunks)
+
+        return engine.index(*paths, prune=prune, on_step=on_step)
+
+
+def _index_stdin(engine: Engine, *, source: str | None, title: str) -> Receipt:
+    text = sys.stdin.buffer.read(engine.settings.load.max_file_bytes + 1)
+    if len(text) > engine.settings.load.max_file_bytes:
+        raise InputError("standard input is larger than load.max_file_bytes", hint="save it to files")
+    return engine.add_bytes(text, source=source or "stdin:text", title=title)
+
+
+def _report(session: Session, receipt: Receipt, *, title: str = "indexed") -> None:
+    if session.as_json:
+        print_json(receipt_to_dict(receipt))
+    elif session.verbosity >= 0:
+        print_receipt(receipt, title=title)

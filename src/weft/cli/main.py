@@ -1,0 +1,82 @@
+"""The command `weft`: finds the verb, turns errors into exit codes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from weft.cli.options import Session, common_options
+
+COMMANDS = {
+    "index": ("weft.cli.index:index", "Index files, folders or standard input."),
+    "query": ("weft.cli.query:query", "Ask a question; get cited evidence."),
+    "get": ("weft.cli.documents:get", "Print a document or chunk."),
+    "list": ("weft.cli.documents:list_documents", "List documents."),
+    "delete": ("weft.cli.documents:delete", "Delete documents with all that derives from them."),
+    "stats": ("weft.cli.care:stats", "Say what the namespace holds."),
+    "namespaces": ("weft.cli.care:namespaces", "List or drop namespaces."),
+    "check": ("weft.cli.care:check", "Look for contradictions in the store."),
+    "repair": ("weft.cli.care:repair", "Derive again what can be derived."),
+    "backup": ("weft.cli.care:backup", "Write a consistent copy of the store."),
+    "compact": ("weft.cli.care:compact", "Give space back; leave no trace of deleted text."),
+    "reembed": ("weft.cli.care:reembed", "Switch to another embedder without reading documents again."),
+    "models": ("weft.cli.models:models", "List, fetch and show embedding models."),
+    "config": ("weft.cli.config:config", "Print every setting and where it came from."),
+    "eval": ("weft.cli.evaluate:evaluate", "Measure retrieval on a set in BEIR layout."),
+    "doctor": ("weft.cli.doctor:doctor", "Check this installation and this store."),
+    "completion": ("weft.cli.completion:completion", "Print the completion script of a shell."),
+}
+"""Verb → where it lives and what it does. Loaded when used, so that `weft --help` stays quick."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(error.message + hint, ctx=ctx) from error
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 fine, 1 error, 2 wrong usage, 3 no confident match. "
+    "Global options work before and after the verb.",
+)
+@common_options
+@click.version_option(package_name="weft", prog_name="weft")
+@click.pass_context
+def weft(ctx: click.Context) -> None:
+    """Vectors, keywords and a knowledge graph woven into one ranked, explained, budgeted answer."""
+    ctx.ensure_object(Session)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the package."""
+    from weft.cli.failure import run_reporting
+
+    sys.exit(run_reporting(weft))

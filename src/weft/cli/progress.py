@@ -1,0 +1,101 @@
+"""Progress on stderr: bars on a terminal, a line now and then in a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+import click
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+EVERY_SECONDS = 10.0
+"""How often a pipe gets a line."""
+
+
+class FetchBar:
+    """Shows a download. Called with bytes so far and in all."""
+
+    def __init__(self) -> None:
+        self._progress: Progress | None = None
+        self._task = TaskID(0)
+        self._last = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        if not sys.stderr.isatty():
+            now = time.monotonic()
+            if now - self._last > EVERY_SECONDS or done >= total:
+                self._last = now
+                click.echo(f"fetching the model: {done / 1e6:.0f} of {total / 1e6:.0f} MB", err=True)
+            return
+        if self._progress is None:
+            columns = (TextColumn("fetching the model"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+            self._progress = Progress(*columns, console=Console(stderr=True))
+            self._task = self._progress.add_task("", total=total)
+            self._progress.start()
+        self._progress.update(self._task, completed=done, total=total)
+        if done >= total:
+            self._progress.stop()
+            self._progress = None
+
+
+class CountBar:
+    """Shows how many of something are done, with a rate of chunks and the time that remains."""
+
+    def __init__(self, label: str, *, total: int | None, unit: str, quiet: bool) -> None:
+        self._label, self._total, self._unit = label, total, unit
+        self._start = self._last = time.monotonic()
+        self._done = self._extra = 0
+        self._bar: Progress | None = None
+        self._quiet = quiet
+        if not quiet and sys.stderr.isatty():
+            self._bar = Progress(
+                SpinnerColumn(),
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[rate]}"),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+            )
+            self._task = self._bar.add_task(label, total=total, rate="")
+
+    def advance(self, count: int = 1, *, extra: int = 0) -> None:
+        """Count `count` more done, and `extra` of the unit whose rate is shown."""
+        self._done += count
+        self._extra += extra
+        now = time.monotonic()
+        rate = f"{self._extra / max(now - self._start, 1e-9):.1f} {self._unit}/s" if self._extra else ""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done, rate=rate)
+        elif not self._quiet and now - self._last >= EVERY_SECONDS:
+            self._last = now
+            click.echo(f"{self._label}: {self._line(now, rate)}", err=True)
+
+    def _line(self, now: float, rate: str) -> str:
+        parts = [f"{self._done:,} of {self._total:,}" if self._total else f"{self._done:,}", rate]
+        if self._total and self._done:
+            left = (now - self._start) / self._done * max(0, self._total - self._done)
+            parts.append(f"{left:.0f} s left")
+        return ", ".join(part for part in parts if part)
+
+    def __enter__(self) -> CountBar:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()

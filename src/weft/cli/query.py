@@ -1,0 +1,76 @@
+"""`weft query`."""
+
+from __future__ import annotations
+
+import sys
+from typing import get_args
+
+import click
+
+from weft.cli.failure import NO_MATCH
+from weft.cli.options import Session, verb
+from weft.cli.output import print_json, print_result
+from weft.config import Fusion, Method
+from weft.context.serialise import context_to_dict, result_to_dict
+from weft.records import Filter, Result
+
+
+@verb()
+@click.argument("question", nargs=-1, required=True)
+@click.option("--method", type=click.Choice(get_args(Method)), help="How to search (default: auto).")
+@click.option("-n", "--top-k", type=click.IntRange(1, 1000), help="How many results (default: 10).")
+@click.option("--min-score", type=float, help="Leave out vector hits with a lower cosine.")
+@click.option("--fusion", type=click.Choice(get_args(Fusion)), help="How channels are merged (default: weighted).")
+@click.option("--vector-weight", type=float, help="Weight of the vector channel.")
+@click.option("--text-weight", type=float, help="Weight of the keyword channel.")
+@click.option("--gate/--no-gate", default=None, help="Hold back what is likely irrelevant (default), or show all.")
+@click.option("--in", "prefix", default="", metavar="PATH", help="Only documents whose source begins with PATH.")
+@click.option("--document", "documents", multiple=True, metavar="ID", help="Only this document; repeatable.")
+@click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata; repeatable.")
+@click.option("--explain", is_flag=True, help="Say why each result is there.")
+@click.option("--full", is_flag=True, help="Print whole chunks.")
+@click.option("--context", "as_context", is_flag=True, help="Print text to hand to a model, in a token budget.")
+@click.option("--budget", type=click.IntRange(1), help="Tokens for --context (default: 4000).")
+def query(
+    session: Session,
+    question: tuple[str, ...],
+    prefix: str,
+    documents: tuple[str, ...],
+    where: tuple[str, ...],
+    explain: bool,
+    full: bool,
+    as_context: bool,
+    budget: int | None,
+    **options: object,
+) -> int:
+    """
+    Ask a question; get cited evidence, or hear that there is none (exit code 3).
+
+    '-' reads the question from standard input.
+    """
+    text = sys.stdin.read() if question == ("-",) else " ".join(question)
+    only = Filter(documents=documents, source_prefix=prefix, metadata=tuple(_pair(item) for item in where))
+    with session.open() as engine:
+        result = engine.query(text, where=only, **options)
+        if as_context or budget is not None:
+            context = engine.context(result, budget=budget)
+            if session.as_json:
+                print_json({**context_to_dict(context), "status": result.status})
+            else:
+                click.echo(context.text, nl=False)
+        elif session.as_json:
+            print_json(result_to_dict(result))
+        else:
+            print_result(result, explain=explain, full=full)
+    return _exit_code(result)
+
+
+def _exit_code(result: Result) -> int:
+    return NO_MATCH if result.status == "no_match" else 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise click.BadParameter(f"{text!r} is not KEY=VALUE", param_hint="--where")
+    return key, value

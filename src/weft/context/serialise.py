@@ -1,0 +1,111 @@
+"""Results as plain values, the shape every door and `docs/result.schema.json` agree on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.records import Chunk, Context, DocumentInfo, Evidence, Receipt, Result, StoreStats
+
+SCHEMA_VERSION = 1
+
+
+def result_to_dict(result: Result) -> dict[str, Any]:
+    """Return a result as JSON values. Scores are rounded to six digits, times to a tenth of a millisecond."""
+    rejected = result.rejected
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "query": result.query,
+        "method": result.method,
+        "reason": result.reason,
+        "status": result.status,
+        "confidence": round(result.confidence, 4),
+        "results": [evidence_to_dict(piece, rank) for rank, piece in enumerate(result.evidence, start=1)],
+        "rejected": rejected
+        and {"citation": rejected.citation, "score": round(rejected.score, 6), "reason": rejected.reason},
+        "notes": list(result.notes),
+        "degraded": result.degraded or None,
+        "counts": dict(result.counts),
+        "timings_ms": {name: round(value, 1) for name, value in result.timings.items()},
+    }
+
+
+def evidence_to_dict(piece: Evidence, rank: int) -> dict[str, Any]:
+    """Return one piece of evidence as JSON values."""
+    best = min(piece.channels.items(), key=lambda item: (item[1].rank, item[0]))[0] if piece.channels else "vector"
+    return {
+        "rank": rank,
+        "score": round(piece.score, 6),
+        "citation": piece.citation,
+        "chunk": chunk_to_dict(piece.chunk),
+        "document": document_to_dict(piece.document),
+        "source": {"type": best},
+        "channels": {
+            name: {"rank": hit.rank, "score": round(hit.score, 6)} for name, hit in sorted(piece.channels.items())
+        },
+    }
+
+
+def chunk_to_dict(chunk: Chunk) -> dict[str, Any]:
+    """Return a chunk as JSON values."""
+    return {
+        "id": chunk.id,
+        "ordinal": chunk.ordinal,
+        "heading": list(chunk.heading),
+        "start_line": chunk.start_line,
+        "end_line": chunk.end_line,
+        "text": chunk.text,
+    }
+
+
+def document_to_dict(document: DocumentInfo) -> dict[str, Any]:
+    """Return a document as JSON values."""
+    return {
+        "id": document.id,
+        "source": document.source,
+        "title": document.title,
+        "metadata": dict(document.metadata),
+        "chunks": document.chunk_count,
+    }
+
+
+def context_to_dict(context: Context) -> dict[str, Any]:
+    """Return a context as JSON values."""
+    sources = [dict(source) for source in context.sources]
+    return {"text": context.text, "tokens": context.tokens, "sources": sources, "omitted": context.omitted}
+
+
+def receipt_to_dict(receipt: Receipt) -> dict[str, Any]:
+    """Return a receipt as JSON values, skipped files counted by reason and listed."""
+    reasons: dict[str, int] = {}
+    for item in receipt.skipped:
+        reasons[item.reason] = reasons.get(item.reason, 0) + 1
+    return {
+        "documents": receipt.documents,
+        "added": receipt.added,
+        "changed": receipt.changed,
+        "unchanged": receipt.unchanged,
+        "pruned": receipt.pruned,
+        "chunks": receipt.chunks,
+        "embedded": receipt.embedded,
+        "cached": receipt.cached,
+        "seconds": round(receipt.seconds, 3),
+        "skipped": dict(sorted(reasons.items())),
+        "skipped_files": [
+            {"source": item.source, "reason": item.reason, "detail": item.detail} for item in receipt.skipped
+        ],
+    }
+
+
+def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
+    """Return statistics as JSON values."""
+    return {
+        "documents": stats.documents,
+        "chunks": stats.chunks,
+        "terms": stats.terms,
+        "vectors": stats.vectors,
+        "generation": stats.generation,
+        "models": [
+            {"name": m.name, "fingerprint": m.fingerprint, "dimension": m.dimension, "active": m.active}
+            for m in stats.models
+        ],
+    }

@@ -1,0 +1,94 @@
+"""The one place that names adapters: settings in, a database and models out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from weft.config import Settings
+from weft.errors import ConfigError, ModelUnavailable
+from weft.models.base import Embedder, TokenCounter
+from weft.store.base import Database
+from weft.text.tokens import EstimatingCounter
+
+Progress = Callable[[int, int], None]
+"""Bytes fetched so far, and bytes in all."""
+
+
+def open_database(settings: Settings) -> Database:
+    """Open the file the settings name, making it where it is missing."""
+    from weft.store.sqlite.database import SqliteDatabase
+
+    db = settings.store.db
+    if "://" in db:
+        raise ConfigError(f"{db!r} is not a store this version knows", hint="give the path of a file, or :memory:")
+    return SqliteDatabase(db if db == ":memory:" else str(Path(db).expanduser()))
+
+
+def open_embedder(settings: Settings, *, name: str = "", progress: Progress | None = None) -> Embedder | None:
+    """Return the embedder called `name`, or the one the settings name; None for `none`. Loads nothing yet."""
+    name = name or settings.models.embedder
+    kind, _, model = name.partition("/")
+    match kind:
+        case "none":
+            return None
+        case "hash":
+            from weft.models.hashing import HashEmbedder
+
+            return HashEmbedder()
+        case "local" | "openai" | "fastembed" | "sentence-transformers" if model:
+            inner = _open_model(kind, model, settings=settings, progress=progress)
+        case _:
+            raise ConfigError(f"unknown embedder {name!r}", hint="`weft models list` shows what there is")
+    from weft.models.cache import CachedEmbedder
+
+    return CachedEmbedder(
+        inner, path=settings.cache_dir / "vectors.db", max_bytes=settings.models.cache_max_mb * 1024 * 1024
+    )
+
+
+def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress | None) -> Embedder:
+    options = settings.models
+    match kind:
+        case "local":
+            from weft.models.catalog import get_model
+            from weft.models.local import LocalEmbedder
+
+            return LocalEmbedder(
+                get_model(model),
+                cache_dir=settings.cache_dir,
+                threads=options.threads or None,
+                auto_fetch=options.auto_fetch,
+                progress=progress,
+            )
+        case "openai":
+            from weft.models.openai_http import OpenAIEmbedder
+
+            return OpenAIEmbedder(
+                model, base_url=options.base_url, api_key=settings.api_key, dimensions=options.dimensions or None
+            )
+        case "fastembed":
+            from weft.models.fastembed_local import FastembedEmbedder
+
+            return FastembedEmbedder(model)
+        case _:
+            from weft.models.sentence_transformers_local import SentenceTransformersEmbedder
+
+            return SentenceTransformersEmbedder(model)
+
+
+def open_counter(settings: Settings) -> TokenCounter:
+    """Return a counter with a real tokenizer where one is in the cache, else the estimate."""
+    from weft.models.catalog import MODELS
+    from weft.models.installed import find_installed
+    from weft.models.local import LocalTokenCounter
+
+    for model in MODELS:
+        if find_installed(model, cache_dir=settings.cache_dir):
+            counter = LocalTokenCounter(model, cache_dir=settings.cache_dir)
+            try:
+                counter.count("a first text")
+            except ModelUnavailable:
+                continue
+            return counter
+    return EstimatingCounter()

@@ -1,0 +1,55 @@
+"""The engine for asyncio: the same calls, run in worker threads."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from weft.engine.engine import Engine, open_engine
+from weft.records import Context, Filter, Receipt, Result, StoreStats
+
+
+class AsyncEngine:
+    """An `Engine` that does not block the event loop. `engine` is the one underneath."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    async def index(self, *paths: str | Path, prune: bool = False) -> Receipt:
+        """Index files and folders."""
+        return await asyncio.to_thread(self.engine.index, *paths, prune=prune)
+
+    async def add_text(self, text: str, *, source: str, title: str = "") -> Receipt:
+        """Index one text under `source`."""
+        return await asyncio.to_thread(self.engine.add_text, text, source=source, title=title)
+
+    async def query(self, text: str, *, where: Filter | None = None, **options: Any) -> Result:
+        """Answer a question."""
+        return await asyncio.to_thread(self.engine.query, text, where=where, **options)
+
+    async def context(self, result: Result, *, budget: int | None = None) -> Context:
+        """Return the evidence of a result as text for a model."""
+        return await asyncio.to_thread(self.engine.context, result, budget=budget)
+
+    async def delete(self, *names: str) -> int:
+        """Delete documents by id or source."""
+        return await asyncio.to_thread(self.engine.delete, *names)
+
+    async def stats(self) -> StoreStats:
+        """Return what the namespace holds."""
+        return await asyncio.to_thread(self.engine.stats)
+
+    async def __aenter__(self) -> AsyncEngine:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.engine.close)
+
+
+def open_async_engine(db: str | Path | None = None, **settings: Any) -> AsyncEngine:
+    """Open an engine for asyncio; arguments as for `open_engine`."""
+    return AsyncEngine(open_engine(db, **settings))

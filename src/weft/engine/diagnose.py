@@ -1,0 +1,109 @@
+"""Looks over an installation and a store, and says what needs attention."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+import apsw
+
+from weft.config import Settings
+from weft.engine.adapters import open_database
+from weft.errors import WeftError
+from weft.models.catalog import MODELS, PREFIX
+from weft.models.installed import find_installed
+from weft.store.base import Database
+
+EXTRAS = {
+    "html": "lxml",
+    "pdf": "pypdf",
+    "docx": "docx",
+    "openai": "httpx",
+    "watch": "watchfiles",
+    "plot": "matplotlib",
+    "fastembed": "fastembed",
+    "sentence-transformers": "sentence_transformers",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    state: Literal["ok", "absent", "warning", "problem"]
+    detail: str
+    hint: str = ""
+
+
+def diagnose(settings: Settings) -> list[Finding]:
+    """Return what was found, in the order things depend on each other. Never raises for what it finds."""
+    return [*_installation(), *_models(settings), *_store(settings)]
+
+
+def _installation() -> Iterator[Finding]:
+    detail = f"{version('weft')} on Python {platform.python_version()}, {sys.platform} {platform.machine()}"
+    yield Finding(what="weft", state="ok", detail=detail)
+    yield Finding(what="SQLite", state="ok", detail=f"{apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}")
+    for extra, module in EXTRAS.items():
+        if find_spec(module):
+            yield Finding(what=f"extra {extra}", state="ok", detail=module)
+        else:
+            yield Finding(what=f"extra {extra}", state="absent", detail=module, hint=f"pip install 'weft[{extra}]'")
+
+
+def _models(settings: Settings) -> Iterator[Finding]:
+    folder = settings.cache_dir
+    yield Finding(what="cache", state="ok", detail=str(folder))
+    for model in MODELS:
+        name = PREFIX + model.name
+        wanted = name == settings.models.embedder
+        if find_installed(model, cache_dir=folder):
+            yield Finding(what=f"model {name}", state="ok", detail="fetched")
+        else:
+            state: Literal["warning", "absent"] = "warning" if wanted else "absent"
+            hint = f"weft models fetch {name}"
+            yield Finding(what=f"model {name}", state=state, detail=f"not fetched ({model.megabytes} MB)", hint=hint)
+
+
+def _store(settings: Settings) -> Iterator[Finding]:
+    db = settings.store.db
+    if db != ":memory:" and not Path(db).expanduser().exists():
+        yield Finding(what="store", state="absent", detail=f"{db} does not exist yet", hint="weft index PATH")
+        return
+    try:
+        database = open_database(settings)
+    except WeftError as error:
+        yield Finding(what="store", state="problem", detail=str(error), hint=error.hint)
+        return
+    try:
+        yield from _content(database, settings)
+    except WeftError as error:
+        yield Finding(what="store", state="problem", detail=str(error), hint=error.hint)
+    finally:
+        database.close()
+
+
+def _content(database: Database, settings: Settings) -> Iterator[Finding]:
+    problems = database.check()
+    for problem in problems:
+        hint = "weft repair" if problem.repairable else "restore a backup"
+        yield Finding(what=problem.where, state="problem", detail=problem.what, hint=hint)
+    if not problems:
+        yield Finding(what="store", state="ok", detail=f"{settings.store.db} is sound")
+    path = database.notes[0] if database.notes else "sqlite-vec"
+    yield Finding(what="vector search", state="warning" if database.notes else "ok", detail=path)
+    for name in database.namespaces():
+        stats = database.store(name).stats()
+        active = next((model.name for model in stats.models if model.active), "no embedder")
+        yield Finding(
+            what=f"namespace {name}",
+            state="ok",
+            detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active}",
+        )

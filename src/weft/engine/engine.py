@@ -1,0 +1,299 @@
+"""Turns settings into a store, models and the two paths, and offers them as one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from weft.config import SearchOptions, Settings, check_settings, read_settings
+from weft.context.build import build_evidence
+from weft.engine.adapters import Progress, open_counter, open_database, open_embedder
+from weft.errors import ConfigError, NotFound, SchemaMismatch
+from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
+from weft.index.reembed import reembed
+from weft.index.run import Step, index_documents, preview_documents
+from weft.load.folder import source_of
+from weft.load.run import count_records, iter_sources, load_text
+from weft.load.run import iter_documents as load_documents
+from weft.load.watch import iter_changes
+from weft.models.base import Embedder
+from weft.records import (
+    Chunk,
+    Context,
+    Document,
+    DocumentInfo,
+    Filter,
+    Receipt,
+    Result,
+    Skipped,
+    StoredModel,
+    StoreStats,
+)
+from weft.search.run import find
+from weft.store.base import Database, Store
+from weft.text.decode import decode
+
+
+class Engine:
+    """One namespace of one database, ready to index and to answer. Use it as a context manager."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        database: Database | None = None,
+        embedder: Embedder | None = None,
+        on_fetch: Progress | None = None,
+    ) -> None:
+        self.settings = settings
+        self.database = database or open_database(settings)
+        self._given_embedder = embedder
+        self._on_fetch = on_fetch
+
+    @property
+    def store(self) -> Store:
+        """The namespace of the settings."""
+        return self.database.store(self.settings.store.namespace)
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """
+        The embedder of this namespace; its weights are loaded when first used.
+
+        Where the settings leave the choice open, it is the one the namespace was indexed with.
+        """
+        if self._given_embedder is not None:
+            return self._given_embedder
+        name = ""
+        if "models.embedder" not in self.settings.origins:
+            name = next((model.name for model in self.store.models() if model.active), "")
+        return open_embedder(self.settings, name=name, progress=self._on_fetch)
+
+    # ── write ───────────────────────────────────────────────────────────────────────────────────
+
+    def index(
+        self,
+        *paths: str | Path,
+        prune: bool = False,
+        on_step: Callable[[Step], None] = lambda step: None,
+    ) -> Receipt:
+        """
+        Index files and folders; unchanged documents cost nothing.
+
+        With `prune`, documents below these paths whose file is gone are deleted afterwards.
+        """
+        roots = [Path(path) for path in paths]
+        seen: set[str] = set()
+        items = self._noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
+        receipt = self.add(items, on_step=on_step)
+        if not prune:
+            return receipt
+        names = [source_of(root, base=self.base) for root in roots]
+        names = ["" if name == "." else name for name in names]
+        gone = find_gone(names, seen=seen, skipped=receipt.skipped, store=self.store)
+        return replace(receipt, pruned=self.store.delete([document.id for document in gone]))
+
+    def count(self, *paths: str | Path) -> int:
+        """Return about how many documents the paths hold, without reading them: for progress bars."""
+        found = iter_sources([Path(path) for path in paths], options=self.settings.load, base=self.base)
+        return sum(count_records(path) for path in found)
+
+    def preview(self, *paths: str | Path) -> Receipt:
+        """Return what `index` would do, without writing or embedding anything."""
+        items = load_documents([Path(path) for path in paths], options=self.settings.load, base=self.base)
+        return preview_documents(items, store=self.store, options=self.settings.split)
+
+    def watch(self, *paths: str | Path, on_receipt: Callable[[Receipt], None]) -> None:
+        """Index again whenever a file below the paths changes, until interrupted."""
+        roots = [Path(path) for path in paths]
+        for changed in iter_changes(roots, options=self.settings.load, base=self.base):
+            receipt = self.index(*changed.present)
+            gone = [source_of(path, base=self.base) for path in changed.gone]
+            known = [
+                d.id for name in gone for d in self.documents(Filter(source_prefix=name)) if is_below(d.source, name)
+            ]
+            receipt = replace(receipt, pruned=self.store.delete(known))
+            if receipt.added or receipt.changed or receipt.pruned:
+                on_receipt(receipt)
+
+    def add(
+        self, documents: Iterable[Document | Skipped], *, on_step: Callable[[Step], None] = lambda step: None
+    ) -> Receipt:
+        """Index documents made by the caller, each under its own source."""
+        embedder, before = self.embedder, self._cached()
+        self._agree(embedder)
+        receipt = index_documents(
+            documents, store=self.store, embedder=embedder, options=self.settings.split, on_step=on_step
+        )
+        cached = self._cached() - before
+        return replace(receipt, embedded=receipt.embedded - cached, cached=cached)
+
+    def add_text(self, text: str, *, source: str, title: str = "") -> Receipt:
+        """
+        Index one text, replacing what was there under the same source.
+
+        A source without a scheme becomes `text:source`, so that it is never taken for a file.
+        """
+        source = source if has_scheme(source) else f"text:{source}"
+        return self.add([load_text(text, source=source, title=title, form="markdown")])
+
+    def add_bytes(self, data: bytes, *, source: str, title: str = "") -> Receipt:
+        """Index one text whose encoding is not known, as it comes from standard input."""
+        return self.add_text(decode(data), source=source, title=title)
+
+    def delete(self, *names: str) -> int:
+        """Delete documents by id or by source; the source of a folder or file takes all that is in it."""
+        ids: list[str] = []
+        for name in names:
+            found = self.store.documents([name]) or self._below(name)
+            if not found:
+                raise NotFound(f"no document {name!r} in namespace {self.store.namespace!r}", hint="weft list")
+            ids += [document.id for document in found]
+        return self.store.delete(ids)
+
+    def reembed(self, *, on_step: Callable[[int], None] = lambda count: None) -> int:
+        """Switch the namespace to the embedder of the settings; return how many chunks were embedded."""
+        embedder = self._given_embedder or open_embedder(self.settings, progress=self._on_fetch)
+        if embedder is None:
+            raise ConfigError("there is no embedder to switch to", hint="weft reembed --embedder local/granite-30m")
+        count = reembed(self.store, embedder=embedder, on_step=on_step)
+        self.__dict__["embedder"] = embedder
+        return count
+
+    # ── read ────────────────────────────────────────────────────────────────────────────────────
+
+    def query(self, text: str, *, where: Filter | None = None, **options: Any) -> Result:
+        """Answer a question. `options` are fields of `SearchOptions`, for this call only."""
+        store, search = self.store, self.search_options(options)
+        known = next((model for model in store.models() if model.active), None)
+        embedder = self.embedder if known else None
+        if embedder is not None:
+            self._agree(embedder)
+        return find(text, store=store, embedder=embedder, options=search, where=where or Filter())
+
+    def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
+        """Return the search settings with `changes` made field by field; None leaves a field as it is."""
+        known = {field.name for field in fields(SearchOptions)}
+        if unknown := set(changes) - known:
+            raise ConfigError(f"unknown search option {min(unknown)!r}", hint=", ".join(sorted(known)))
+        search = replace(self.settings.search, **{name: value for name, value in changes.items() if value is not None})
+        check_settings(replace(self.settings, search=search))
+        return search
+
+    def context(self, result: Result, *, budget: int | None = None) -> Context:
+        """Return the evidence of a result as text for a model, inside a token budget."""
+        options = self.settings.context
+        if budget is not None:
+            options = replace(options, budget=budget)
+        return build_evidence(result.evidence, count=self._counter.count, options=options)
+
+    def get(self, name: str) -> tuple[DocumentInfo, list[Chunk]]:
+        """Return a document by id or source with its chunks, or the one chunk with this id."""
+        store = self.store
+        if chunks := store.chunks([name]):
+            return store.documents([chunks[0].document_id])[0], chunks
+        found = store.documents([name]) or [
+            document
+            for document in store.find_documents(Filter(source_prefix=name), limit=1)
+            if document.source == name
+        ]
+        if not found:
+            raise NotFound(f"no document or chunk {name!r} in namespace {store.namespace!r}", hint="weft list")
+        return found[0], store.find_chunks(found[0].id)
+
+    def documents(self, where: Filter | None = None) -> Iterable[DocumentInfo]:
+        """Yield the documents of the namespace by source."""
+        return iter_documents(self.store, where or Filter())
+
+    def stats(self) -> StoreStats:
+        """Return what the namespace holds."""
+        return self.store.stats()
+
+    def close(self) -> None:
+        """Release the database."""
+        self.database.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ── inside ──────────────────────────────────────────────────────────────────────────────────
+
+    @cached_property
+    def _counter(self) -> Any:
+        return open_counter(self.settings)
+
+    @property
+    def base(self) -> Path | None:
+        """The folder sources are relative to: the one the file lies in, so that both can move together."""
+        db = self.settings.store.db
+        return None if db == ":memory:" else Path(db).expanduser().resolve().parent
+
+    def _agree(self, embedder: Embedder | None) -> None:
+        """Make sure the namespace's vectors come from `embedder`; a new namespace takes it on."""
+        active = next((model for model in self.store.models() if model.active), None)
+        if embedder is None:
+            if active:
+                raise SchemaMismatch(
+                    f"namespace {self.store.namespace!r} is indexed with {active.name!r}, the settings say none",
+                    hint=f"--embedder {active.name}",
+                )
+            return
+        card = embedder.card
+        if active is None:
+            if card.dimension == 0:
+                embedder.embed(["a first text, so that the dimension is known"])
+                card = embedder.card
+            self.store.write_model(
+                StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
+            )
+        elif active.fingerprint != card.fingerprint:
+            raise SchemaMismatch(
+                f"namespace {self.store.namespace!r} is indexed with {active.name!r} "
+                f"(dimension {active.dimension}), the settings say {card.name!r}",
+                hint=f"weft reembed --embedder {card.name}, or use --embedder {active.name}",
+            )
+
+    def _below(self, name: str) -> list[DocumentInfo]:
+        """Return the documents of a file or folder, by its source."""
+        found = iter_documents(self.store, Filter(source_prefix=name)) if name else ()
+        return [document for document in found if is_below(document.source, name)]
+
+    def _cached(self) -> int:
+        return int(getattr(self.embedder, "cached", 0))
+
+    @staticmethod
+    def _noting(items: Iterable[Document | Skipped], seen: set[str]) -> Iterable[Document | Skipped]:
+        for item in items:
+            if isinstance(item, Document):
+                seen.add(item.source)
+            yield item
+
+
+def open_engine(
+    db: str | Path | None = None,
+    *,
+    namespace: str | None = None,
+    embedder: str | Embedder | None = None,
+    config: Path | None = None,
+    **settings: Any,
+) -> Engine:
+    """
+    Open an engine on a file, making it where it is missing.
+
+    `embedder` is a name as in the settings, or any object that is an `Embedder`. Further settings go by
+    `group_field`, e.g. `search_top_k=5`. What is not given comes from environment, files and defaults.
+    """
+    overrides: dict[str, Any] = {"store.db": str(db) if db is not None else None, "store.namespace": namespace}
+    overrides["models.embedder"] = embedder if isinstance(embedder, str) else None
+    overrides |= {name.replace("_", ".", 1): value for name, value in settings.items()}
+    given = embedder if not isinstance(embedder, str) else None
+    return Engine(read_settings(overrides, file=config), embedder=given)

@@ -1,0 +1,104 @@
+"""Measures retrieval on a set in BEIR layout: index it once, ask every question."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from weft.config import Method, Settings
+from weft.engine.engine import Engine
+from weft.evaluate.dataset import corpus_hash, find_file, read_cases
+from weft.evaluate.run import Answered, answer_cases, summarise, trec_lines
+from weft.text import analyse, split
+from weft.text.ids import digest
+
+ALL_METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid")
+Stage: TypeAlias = Literal["indexing", "asking"]
+
+
+@contextmanager
+def open_evaluation(
+    folder: Path, *, settings: Settings, use_cache: bool, on_step: Callable[[Stage, int], None]
+) -> Iterator[tuple[Engine, float]]:
+    """
+    Give an engine on the indexed set, and the seconds indexing took.
+
+    With `use_cache` the index is kept in the cache folder under a name made of data, model and code version;
+    an index that was made before tells how long it took then.
+    """
+    corpus = find_file(folder, "corpus.jsonl")
+    if use_cache:
+        settings = _cached_store(folder, settings)
+    with Engine(settings) as engine:
+        note = Path(settings.store.db).with_suffix(".seconds")
+        start = time.perf_counter()
+        receipt = engine.index(corpus.parent, on_step=lambda step: on_step("indexing", 1))
+        seconds = time.perf_counter() - start
+        if use_cache and (receipt.added or receipt.changed):
+            note.write_text(f"{seconds:.3f}")
+        elif use_cache and note.is_file():
+            seconds = float(note.read_text())
+        yield engine, seconds
+
+
+def evaluate_folder(
+    folder: Path,
+    *,
+    settings: Settings,
+    methods: Sequence[Method] = (),
+    limit: int | None = None,
+    use_cache: bool = True,
+    run_file: Path | None = None,
+    on_step: Callable[[Stage, int], None] = lambda stage, count: None,
+) -> list[dict[str, Any]]:
+    """Return one row of figures per method; without methods, the one `weft query` runs by default."""
+    cases = read_cases(folder, limit=limit)
+    with open_evaluation(folder, settings=settings, use_cache=use_cache, on_step=on_step) as (engine, seconds):
+        documents = engine.stats().documents
+        rows, lines = [], []
+        for method in methods or (settings.search.method,):
+            answered = answer_cases(
+                cases,
+                store=engine.store,
+                embedder=engine.embedder,
+                options=replace(settings.search, method=method),
+                on_step=lambda: on_step("asking", 1),
+            )
+            figures = {"method": method, "dataset": folder.resolve().name, **_rounded(summarise(answered))}
+            figures |= {"index_seconds": round(seconds, 2), "queries": len(cases), "documents": documents}
+            figures |= {"embedder": engine.embedder.card.name if engine.embedder else "none", **_chosen(answered)}
+            rows.append(figures)
+            lines += trec_lines(answered, tag=f"weft-{method}")
+    if run_file:
+        run_file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return rows
+
+
+def _cached_store(folder: Path, settings: Settings) -> Settings:
+    key = digest(
+        (
+            corpus_hash(folder),
+            settings.models.embedder,
+            version("weft"),
+            f"{analyse.VERSION} {split.VERSION} {settings.split} {settings.load.titles}",
+        )
+    )
+    home = settings.cache_dir / "eval"
+    home.mkdir(parents=True, exist_ok=True)
+    return replace(settings, store=replace(settings.store, db=str(home / f"{key}.db"), namespace="default"))
+
+
+def _rounded(figures: dict[str, Any]) -> dict[str, Any]:
+    return {name: round(value, 2 if name.endswith("_ms") else 4) for name, value in figures.items()}
+
+
+def _chosen(answered: Sequence[Answered]) -> dict[str, Any]:
+    counts: dict[str, int] = {}
+    for item in answered:
+        counts[item.method] = counts.get(item.method, 0) + 1
+    return {"ran": counts}

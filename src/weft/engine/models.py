@@ -1,0 +1,78 @@
+"""What embedders there are, and getting the local ones ready."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from weft.config import Settings
+from weft.engine.adapters import Progress, open_embedder
+from weft.errors import InputError
+from weft.models.catalog import MODELS, PREFIX, LocalModel, get_model
+from weft.models.installed import find_installed
+
+OTHERS = {
+    "openai/MODEL": ("extra openai", "any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY"),
+    "fastembed/MODEL": ("extra fastembed", "ONNX models from a model hub"),
+    "sentence-transformers/MODEL": ("extra sentence-transformers", "PyTorch models from a model hub"),
+    "hash": ("ready", "no model at all: for emergencies, results are marked degraded"),
+    "none": ("ready", "keywords only"),
+}
+
+
+def list_models(settings: Settings) -> list[dict[str, str]]:
+    """Return name, state, size and description of every embedder that can be named."""
+    rows = [
+        {
+            "name": PREFIX + model.name,
+            "state": "ready" if find_installed(model, cache_dir=settings.cache_dir) else "not fetched",
+            "size": f"{model.megabytes} MB",
+            "description": f"{model.description} {model.licence}.",
+        }
+        for model in MODELS
+    ]
+    others = [{"name": name, "state": state, "size": "", "description": text} for name, (state, text) in OTHERS.items()]
+    return rows + others
+
+
+def fetch_model(
+    settings: Settings, *, name: str = "", wheel: Path | None = None, progress: Progress | None = None
+) -> Path:
+    """Fetch and convert a local model unless that is done already; return its folder."""
+    from weft.models.install import install_model
+
+    model = _local(name or settings.models.embedder)
+    return install_model(model, cache_dir=settings.cache_dir, wheel=wheel, progress=progress).folder
+
+
+def describe_model(settings: Settings, *, name: str = "") -> dict[str, Any]:
+    """Return what an embedder knows of itself."""
+    name = name or settings.models.embedder
+    embedder = open_embedder(settings, name=name)
+    if embedder is None:
+        raise InputError("'none' is no embedder", hint="weft models list")
+    card = embedder.card
+    facts: dict[str, Any] = {
+        "name": card.name,
+        "fingerprint": card.fingerprint,
+        "dimension": card.dimension or "learned on first use",
+        "floor": card.floor,
+        "scripts": sorted(card.scripts),
+        "max_tokens": card.max_tokens,
+    }
+    if name.startswith(PREFIX):
+        model = _local(name)
+        installed = find_installed(model, cache_dir=settings.cache_dir)
+        facts |= {
+            "title": model.title,
+            "licence": model.licence,
+            "carriers": [f"{carrier.package}=={carrier.version}" for carrier in model.carriers],
+            "folder": str(installed.folder) if installed else "not fetched",
+        }
+    return facts
+
+
+def _local(name: str) -> LocalModel:
+    if not name.startswith(PREFIX):
+        raise InputError(f"{name!r} is not a local model", hint="weft models list")
+    return get_model(name.removeprefix(PREFIX))

@@ -1,0 +1,82 @@
+"""Asks every question of a set and scores the rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from weft.config import SearchOptions
+from weft.evaluate.dataset import Case
+from weft.evaluate.measures import measure, percentile
+from weft.models.base import Embedder
+from weft.records import Filter, Result
+from weft.search.run import find
+from weft.store.base import Store
+
+DEPTH = 100
+"""Chunks looked at per question; 20 documents are measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The documents found for one case, best first, each once, with their scores."""
+
+    case: Case
+    ranked: tuple[tuple[str, float], ...]
+    embed_ms: float
+    search_ms: float
+    method: str
+
+
+def answer_cases(
+    cases: Sequence[Case],
+    *,
+    store: Store,
+    embedder: Embedder | None,
+    options: SearchOptions,
+    on_step: Callable[[], None] = lambda: None,
+) -> list[Answered]:
+    """Ask every question as `weft query` would, before floors and gates."""
+    options = replace(options, top_k=DEPTH, pool=max(options.pool, DEPTH), gate=False, min_score=None)
+    answered = []
+    for case in cases:
+        result = find(case.text, store=store, embedder=embedder, options=options, where=Filter())
+        embed = result.timings.get("embed", 0.0)
+        answered.append(
+            Answered(
+                case=case,
+                ranked=_documents(result),
+                embed_ms=embed,
+                search_ms=sum(result.timings.values()) - embed,
+                method=result.method,
+            )
+        )
+        on_step()
+    return answered
+
+
+def summarise(answered: Sequence[Answered]) -> dict[str, Any]:
+    """Return measures and times over all questions."""
+    figures: dict[str, Any] = dict(measure([([id for id, _ in a.ranked], a.case.gold) for a in answered]))
+    figures["p50_ms"] = percentile([a.search_ms for a in answered], 0.5)
+    figures["p95_ms"] = percentile([a.search_ms for a in answered], 0.95)
+    figures["embed_p50_ms"] = percentile([a.embed_ms for a in answered], 0.5)
+    return figures
+
+
+def trec_lines(answered: Sequence[Answered], *, tag: str) -> list[str]:
+    """Return the rankings in TREC run format: query, Q0, document, rank, score, tag."""
+    return [
+        f"{a.case.id} Q0 {id} {rank} {score:.6f} {tag}"
+        for a in answered
+        for rank, (id, score) in enumerate(a.ranked, start=1)
+    ]
+
+
+def _documents(result: Result) -> tuple[tuple[str, float], ...]:
+    """A document counts at the rank of its best chunk."""
+    best: dict[str, float] = {}
+    for piece in result.evidence:
+        best.setdefault(str(piece.document.metadata.get("_id", piece.document.source)), piece.score)
+    return tuple(best.items())

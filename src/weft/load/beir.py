@@ -1,0 +1,76 @@
+"""Evaluation corpora in the layout of BEIR: `corpus.jsonl`, `queries.jsonl`, `qrels/`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from weft.config import LoadOptions
+from weft.errors import InputError
+from weft.load.files import open_text
+from weft.load.json_lines import Labels, collect_metadata, find_id, iter_records
+from weft.records import Document, Skipped
+from weft.text.decode import clean
+
+__all__ = ["find_corpus", "iter_corpus", "load_corpus", "open_text"]
+
+CORPUS_NAMES = ("corpus.jsonl", "corpus.jsonl.gz")
+QUERY_NAMES = ("queries.jsonl", "queries.jsonl.gz")
+JUDGEMENT_FOLDER = "qrels"
+
+
+def find_corpus(folder: Path) -> Path | None:
+    """Return the corpus file of a folder with a corpus and queries or judgements, else None."""
+    corpus = next((path for path in (folder / name for name in CORPUS_NAMES) if path.is_file()), None)
+    if corpus is None:
+        return None
+    has_queries = any((folder / name).is_file() for name in QUERY_NAMES)
+    return corpus if has_queries or (folder / JUDGEMENT_FOLDER).is_dir() else None
+
+
+def iter_corpus(folder: Path, *, options: LoadOptions | None = None) -> Iterator[Document | Skipped]:
+    """
+    Yield the documents of a BEIR folder; the source is `corpus.jsonl#<_id>`.
+
+    Raises `InputError` when the folder is none, and `Unloadable`, a kind of it, where the file breaks off.
+    """
+    corpus = find_corpus(folder)
+    if corpus is None:
+        raise InputError(
+            f"no BEIR corpus in {str(folder)!r}",
+            hint="the folder needs corpus.jsonl, and queries.jsonl or qrels/ beside it",
+        )
+    return load_corpus(corpus, source=corpus.name, options=options or LoadOptions())
+
+
+def load_corpus(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
+    """Yield a document for each line of a corpus, with title and text as they stand."""
+    labels = Labels()
+    for line, record in iter_records(path, source=source, options=options):
+        if isinstance(record, Skipped):
+            yield record
+            continue
+        place = f"{source}#{labels.choose(record, fallback=f'L{line}')}"
+        document = _to_document(record, source=place, line=line, options=options)
+        yield document or Skipped(source=place, reason="empty", detail="neither title nor text")
+
+
+def _to_document(record: Mapping[str, object], *, source: str, line: int, options: LoadOptions) -> Document | None:
+    title, text = _read_field(record, "title"), _read_field(record, "text")
+    if not (title.strip() or text.strip()):
+        return None
+    metadata = collect_metadata(record, without=("title", "text"))
+    if identifier := find_id(record):
+        metadata["_id"] = identifier  # as text, for the judgements name it so
+    return Document(
+        source=source,
+        title=title if options.titles else "",
+        text=text,
+        metadata=metadata,
+        lines=[line] * (text.count("\n") + 1),
+    )
+
+
+def _read_field(record: Mapping[str, object], field: str) -> str:
+    value = record.get(field)
+    return clean(value) if isinstance(value, str) else ""

@@ -1,0 +1,87 @@
+"""Source code to documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from weft.config import LoadOptions
+from weft.load.files import read_text, safe_text
+from weft.records import Document
+
+LANGUAGES: dict[str, str] = {
+    ".bash": "shell",
+    ".bat": "batch",
+    ".c": "c",
+    ".cc": "cpp",
+    ".cfg": "ini",
+    ".clj": "clojure",
+    ".cpp": "cpp",
+    ".cs": "csharp",
+    ".css": "css",
+    ".cxx": "cpp",
+    ".dart": "dart",
+    ".ex": "elixir",
+    ".exs": "elixir",
+    ".go": "go",
+    ".gradle": "groovy",
+    ".graphql": "graphql",
+    ".h": "c",
+    ".hpp": "cpp",
+    ".hs": "haskell",
+    ".ini": "ini",
+    ".java": "java",
+    ".jl": "julia",
+    ".js": "javascript",
+    ".jsx": "javascript",
+    ".kt": "kotlin",
+    ".less": "css",
+    ".lua": "lua",
+    ".mjs": "javascript",
+    ".php": "php",
+    ".pl": "perl",
+    ".proto": "protobuf",
+    ".ps1": "powershell",
+    ".py": "python",
+    ".pyi": "python",
+    ".r": "r",
+    ".rb": "ruby",
+    ".rs": "rust",
+    ".scala": "scala",
+    ".scss": "css",
+    ".sh": "shell",
+    ".sql": "sql",
+    ".svelte": "svelte",
+    ".swift": "swift",
+    ".tf": "terraform",
+    ".toml": "toml",
+    ".ts": "typescript",
+    ".tsx": "typescript",
+    ".vue": "vue",
+    ".xml": "xml",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".zig": "zig",
+    ".zsh": "shell",
+}
+"""Language by extension, in lower case."""
+
+NAMES: dict[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile"}
+"""Language by whole file name, in lower case."""
+
+
+def find_language(path: Path) -> str | None:
+    """Return the language a file's name stands for."""
+    return NAMES.get(path.name.lower()) or LANGUAGES.get(path.suffix.lower())
+
+
+def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
+    """Yield the one document of a source file."""
+    language = find_language(path)
+    yield Document(
+        source=source,
+        title=safe_text(path.name),
+        text=read_text(path, options=options),
+        form="code",
+        metadata={"language": language} if language else {},
+    )

@@ -1,0 +1,252 @@
+"""HTML to documents, through lxml: the block structure becomes Markdown."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft.config import LoadOptions
+from weft.load.assemble import MarkdownWriter, collapse
+from weft.load.fields import Fields
+from weft.load.files import Unloadable, missing_extra, read_bytes, safe_text
+from weft.records import Document
+from weft.text.decode import clean, detect_encoding, has_byte_order_mark
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_SILENT = "head script style nav template noscript svg math iframe object embed canvas audio video map"
+_CONTROLS = "button select textarea input datalist dialog"
+DROPPED = frozenset(f"{_SILENT} {_CONTROLS}".split())
+"""Elements without words for a reader."""
+_SECTIONS = "address article aside body div footer form header hgroup html main section"
+_GROUPS = "blockquote caption center dd details dl dt fieldset figcaption figure hr legend ol p summary ul"
+BLOCKS = frozenset(f"{_SECTIONS} {_GROUPS} table tbody tfoot thead".split())
+"""Elements that end a paragraph."""
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+MAX_SOURCE_LINE = 65535
+"""libxml2 counts no further."""
+META_NAMES = frozenset({"author", "description", "keywords"})
+
+_CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]{0,500}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.I)
+_CHARSET_ALIASES = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252"}
+"""As browsers do, read a smaller set as the larger one it is usually meant for."""
+_WRAPPER = re.compile(r"</?(?:a|b|big|blockquote|center|div|em|font|i|section|small|span|strong|u)\b[^<>]*>", re.I)
+_SPACE = re.compile(r"\s+")
+
+
+def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
+    """Yield the one document of an HTML file."""
+    root = _parse(_decode(read_bytes(path, options=options)))
+    renderer = _Renderer()
+    renderer.render(root)
+    text, lines = renderer.writer.finish()
+    if not text:
+        raise Unloadable("no text", "the page has no words outside scripts and navigation")
+    title = collapse(clean(root.findtext(".//head/title") or "")) or clean(renderer.first_heading)
+    yield Document(
+        source=source,
+        title=title or safe_text(path.stem),
+        text=text,
+        form="markdown",
+        metadata=_collect_metadata(root),
+        lines=lines,
+    )
+
+
+def _decode(data: bytes) -> str:
+    """Return the clean text, by byte order mark, then by what the page declares, then by a guess."""
+    encoding = detect_encoding(data)
+    declared = _CHARSET.search(data[:4096])
+    if declared and not has_byte_order_mark(data):
+        try:
+            name = codecs.lookup(declared[1].decode("ascii", errors="replace")).name
+            return clean(data.decode(_CHARSET_ALIASES.get(name, name), errors="replace"))
+        except (LookupError, UnicodeError):  # no such charset, or one that is not for text
+            pass
+    return clean(data.decode(encoding, errors="replace"))
+
+
+def _parse(text: str) -> _Element:
+    """
+    Return the tree of a page.
+
+    libxml2 stops reading at about 2000 levels, so a page nested deeper is read again without the
+    elements that merely wrap.
+    """
+    root, is_cut = _parse_once(text)
+    if is_cut:
+        root, is_cut = _parse_once(_WRAPPER.sub(lambda tag: " " + "\n" * tag[0].count("\n"), text))
+    if is_cut:
+        raise Unloadable("broken", "HTML: nested too deeply")
+    if root is None:
+        raise Unloadable("no text", "the page has no elements")
+    return root
+
+
+def _parse_once(text: str) -> tuple[_Element | None, bool]:
+    """Return the tree and whether the page was too deep for all of it."""
+    try:
+        from lxml import etree
+    except ImportError as error:
+        raise missing_extra("lxml", extra="html") from error
+    parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True, huge_tree=True)
+    try:
+        root = etree.fromstring(text.encode("utf-8"), parser)
+    except (etree.LxmlError, ValueError) as error:
+        raise Unloadable("broken", f"HTML: {error}") from error
+    return root, any("depth" in entry.message for entry in parser.error_log)
+
+
+def _collect_metadata(root: _Element) -> Fields:
+    metadata: Fields = {}
+    for element in root.iter("meta"):
+        name = (element.get("name") or "").strip().lower()
+        content = collapse(clean(element.get("content") or ""))
+        if name in META_NAMES and content and name not in metadata:
+            words = (word.strip() for word in content.split(","))
+            metadata[name] = [word for word in words if word] if name == "keywords" else content
+    return metadata
+
+
+def _is_dropped(element: _Element) -> bool:
+    return (
+        not isinstance(element.tag, str)
+        or element.tag in DROPPED
+        or element.get("hidden") is not None
+        or element.get("aria-hidden") == "true"
+    )
+
+
+class _Renderer:
+    """Turns the events of a walk over the tree into Markdown blocks."""
+
+    def __init__(self) -> None:
+        self.writer = MarkdownWriter()
+        self.first_heading = ""
+        self._line = 1
+        """Where the walk is in the source."""
+        self._words: list[str] = []
+        """The text of the block under way."""
+        self._has_words = False
+        self._words_line = 1
+        self._heading = 0
+        self._list_depth = 0
+        self._opens_item = False
+        self._row: list[str] | None = None
+        """The cells of the table row under way."""
+        self._row_line = 1
+        self._code_depth = 0
+
+    def render(self, root: _Element) -> None:
+        """Write everything beneath the root."""
+        from lxml import etree
+
+        walk = etree.iterwalk(root, events=("start", "end"))  # recursion would end at 1000 levels
+        for event, element in walk:
+            if event == "start":
+                line = element.sourceline or 0
+                self._line = line if line < MAX_SOURCE_LINE else max(self._line, line)
+                if _is_dropped(element):
+                    walk.skip_subtree()
+                else:
+                    self._start(element)
+                    self._add_text(element.text)
+            else:
+                if not _is_dropped(element):
+                    self._end(element.tag)
+                self._add_text(element.tail)
+        self._flush()
+
+    def _start(self, element: _Element) -> None:
+        tag = element.tag
+        match tag:
+            case "br":
+                self._words.append("\n")
+            case "img":
+                self._add_text(element.get("alt"))
+            case "code" if not self._code_depth:
+                self._words.append("`")
+            case "pre":
+                self._end_row()
+                self._code_depth += 1
+            case "tr":
+                self._end_row()
+                self._row, self._row_line = [], self._line
+            case "li":
+                self._flush()
+                self._opens_item = True
+            case _ if tag in HEADINGS:
+                self._end_row()
+                self._heading = HEADINGS[tag]
+            case _ if tag in BLOCKS:
+                self._flush()
+                self._list_depth += tag in ("ul", "ol")
+
+    def _end(self, tag: str) -> None:
+        match tag:
+            case "code" if not self._code_depth:
+                self._words.append("`")
+            case "pre":
+                self._flush()
+                self._code_depth = max(0, self._code_depth - 1)
+            case "td" | "th" if self._row is not None:
+                self._row.append(self._take_words())
+            case "td" | "th":
+                self._flush()
+            case "tr":
+                self._end_row()
+            case "li":
+                self._flush()
+                self._opens_item = False
+            case _ if tag in HEADINGS:
+                self._flush()
+                self._heading = 0
+            case _ if tag in BLOCKS:
+                self._flush()
+                self._list_depth -= tag in ("ul", "ol")
+
+    def _add_text(self, text: str | None) -> None:
+        if not text:
+            return
+        if not self._has_words:
+            lead = 0 if self._code_depth else text.count("\n", 0, len(text) - len(text.lstrip()))
+            self._words_line = self._line + lead
+        self._has_words = self._has_words or not text.isspace()
+        self._words.append(text if self._code_depth else _SPACE.sub(" ", text))
+        self._line += text.count("\n")
+
+    def _take_words(self) -> str:
+        """Return the text of the block under way, and begin another."""
+        text = "".join(self._words)
+        self._words, self._has_words = [], False
+        return text
+
+    def _end_row(self) -> None:
+        """Write the row under way, of an outer table too, and what was read since its last cell."""
+        row, self._row = self._row, None
+        if row:
+            self.writer.add_row(row, line=self._row_line)
+        self._flush()
+
+    def _flush(self) -> None:
+        """Write the block under way. Inside a table row it ends nothing but a word."""
+        if self._row is not None and not self._code_depth:
+            self._words.append(" ")
+            return
+        text, line = self._take_words(), self._words_line
+        if not text.strip():
+            return
+        if self._code_depth:
+            self.writer.add_code(text.strip("\n"), line=line + len(text) - len(text.lstrip("\n")))
+        elif self._heading:
+            self.first_heading = self.first_heading or (collapse(text) if self._heading == 1 else "")
+            self.writer.add_heading(text, level=self._heading, line=line)
+        elif self._opens_item:
+            self.writer.add_item(text, depth=max(0, self._list_depth - 1), line=line)
+            self._opens_item = False
+        else:
+            self.writer.add_paragraph(text, line=line)

@@ -1,0 +1,135 @@
+"""Markdown to documents: front matter to metadata, wikilinks to a list of links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import yaml
+
+from weft.config import LoadOptions
+from weft.load.fields import nested_to_json, to_metadata
+from weft.load.files import Unloadable, read_text, safe_text
+from weft.records import Document
+
+MAX_FRONT_MATTER_LINES = 1000
+MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_HEADING = re.compile(r" {0,3}#[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$")
+_UNDERLINE = re.compile(r" {0,3}=+[ \t]*$")
+_BACKTICKS = re.compile(r"`+")
+_WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+
+
+class _FrontMatterLoader(yaml.SafeLoader):
+    """Safe YAML without aliases, which can make a few lines expand without end."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Return the next node of the document."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not read")
+        return super().compose_node(parent, index)
+
+
+def load_markdown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
+    """Yield the one document of a Markdown file."""
+    yield parse_markdown(read_text(path, options=options), source=source, name=safe_text(path.stem))
+
+
+def parse_markdown(text: str, *, source: str, name: str) -> Document:
+    """
+    Return the document that clean Markdown makes. `name` is its title when it has none of its own.
+
+    The front matter's `title` is the title and does not show up in the metadata. Raises `Unloadable`
+    when there is nothing beneath the front matter.
+    """
+    fields, start = _split_front_matter(text)
+    lines = text.split("\n")[start:]
+    if not any(map(str.strip, lines)):
+        raise Unloadable("empty", "nothing but front matter")
+    prose = list(_iter_prose(lines))
+    title = fields.pop("title", None)
+    links = _find_links(prose)
+    return Document(
+        source=source,
+        title=str(title).strip() if title else _find_heading(prose) or name,
+        text="\n".join(lines),
+        form="markdown",
+        metadata=to_metadata(nested_to_json({**fields, **({"links": links} if links else {})})),
+        lines=range(start + 1, start + 1 + len(lines)) if start else None,
+    )
+
+
+def _split_front_matter(text: str) -> tuple[dict[str, object], int]:
+    """Return the front matter and the index of the first line beneath; nothing and 0 without one."""
+    if not text.startswith("---"):
+        return {}, 0
+    lines = text[:MAX_FRONT_MATTER_CHARACTERS].split("\n", MAX_FRONT_MATTER_LINES)
+    if lines[0].rstrip() != "---":
+        return {}, 0
+    end = next((i for i, line in enumerate(lines) if i and line.rstrip() in ("---", "...")), None)
+    if end is None:
+        return {}, 0
+    try:
+        fields = yaml.load("\n".join(lines[1:end]), Loader=_FrontMatterLoader)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
+        return {}, 0
+    if fields is None:
+        return {}, end + 1
+    return ({str(key): value for key, value in fields.items()}, end + 1) if isinstance(fields, dict) else ({}, 0)
+
+
+def _iter_prose(lines: Iterable[str]) -> Iterator[str]:
+    """Yield each line, blank in place of those in fenced code."""
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence) and not mark[2].strip():
+                fence = ""
+            yield ""
+        elif mark and not (mark[1][0] == "`" and "`" in mark[2]):
+            fence = mark[1]
+            yield ""
+        else:
+            yield line
+
+
+def _find_heading(prose: list[str]) -> str:
+    """Return the first heading of the first level, or nothing."""
+    for above, line in zip(["", *prose], prose, strict=False):
+        if heading := _HEADING.match(line):
+            return heading[1].strip()
+        if above.strip() and _UNDERLINE.match(line):
+            return above.strip()
+    return ""
+
+
+def _find_links(prose: Iterable[str]) -> list[str]:
+    """Return the targets of the wikilinks outside code, each once, in the order they appear."""
+    targets: dict[str, None] = {}
+    for line in prose:
+        if "[[" in line:
+            for inner in _WIKILINK.findall(_blank_inline_code(line)):
+                targets[inner.split("|")[0].split("#")[0].rstrip("\\").strip()] = None
+    return [target for target in targets if target]
+
+
+def _blank_inline_code(line: str) -> str:
+    """Return the line without its code spans; time grows with the line's length only."""
+    runs = [match.span() for match in _BACKTICKS.finditer(line)]
+    closing: dict[int, int] = {}  # length of a run → the next one of that length
+    partner: list[int | None] = [None] * len(runs)
+    for index in reversed(range(len(runs))):
+        length = runs[index][1] - runs[index][0]
+        partner[index] = closing.get(length)
+        closing[length] = index
+    kept, position, index = [], 0, 0
+    while index < len(runs):
+        if (close := partner[index]) is not None:
+            kept.append(line[position : runs[index][0]])
+            position, index = runs[close][1], close
+        index += 1
+    return " ".join([*kept, line[position:]])

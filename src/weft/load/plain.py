@@ -1,0 +1,55 @@
+"""Plain text to documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from weft.config import LoadOptions
+from weft.load.files import SAMPLE_BYTES, Unloadable, read_text, safe_text
+from weft.records import Document
+from weft.text.decode import has_byte_order_mark
+
+MAX_TITLE_CHARACTERS = 100
+MAX_TITLE_SCAN = 4000
+"""How many characters of a text are looked at to find its title."""
+
+_RULE = re.compile(r"([=\-~^*+#\"'`:.<>_])\1{2,}$")
+_TITLE_MARK = re.compile(r"=\s+|#\+title:\s*", re.IGNORECASE)
+_SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
+
+
+def load_plain(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
+    """Yield the one document of a text file."""
+    text = read_text(path, options=options)
+    yield Document(source=source, title=find_title(text) or safe_text(path.name), text=text)
+
+
+def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
+    """Yield the one document of a file of unknown kind if it holds text."""
+    with path.open("rb") as stream:
+        sample = stream.read(SAMPLE_BYTES)
+    if b"\0" in sample and not has_byte_order_mark(sample):
+        raise Unloadable("binary")
+    yield from load_plain(path, source=source, options=options)
+
+
+def find_title(text: str) -> str:
+    """
+    Return the title a plain text opens with, or nothing.
+
+    A title is a short first line that is underlined as in reStructuredText, marked as in AsciiDoc or
+    Org, or alone in its paragraph with more to follow and no punctuation at its end.
+    """
+    lines = [line.strip() for line in text[:MAX_TITLE_SCAN].lstrip().split("\n")]
+    if _RULE.match(lines[0]) and len(lines) > 2 and lines[2] == lines[0]:
+        lines = lines[1:]
+    first, second = lines[0], lines[1] if len(lines) > 1 else None
+    if not 0 < len(first) <= MAX_TITLE_CHARACTERS or _RULE.match(first):
+        return ""
+    if mark := _TITLE_MARK.match(first):
+        return first[mark.end() :]
+    if second and _RULE.match(second):
+        return first
+    return first if second == "" and any(lines[2:]) and not first.endswith(_SENTENCE_ENDS) else ""

@@ -1,0 +1,138 @@
+"""Paths and text to documents: which loader for which file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, Protocol
+
+from weft.config import LoadOptions
+from weft.errors import InputError
+from weft.load.assemble import shorten
+from weft.load.beir import load_corpus
+from weft.load.code import find_language, load_code
+from weft.load.docx import load_docx
+from weft.load.files import Unloadable, safe_text
+from weft.load.folder import FoundFile, iter_files
+from weft.load.formats import TEXT_SUFFIXES, is_line_based
+from weft.load.html import load_html
+from weft.load.json_file import load_json
+from weft.load.json_lines import load_json_lines
+from weft.load.markdown import load_markdown, parse_markdown
+from weft.load.pdf import load_pdf
+from weft.load.plain import find_title, load_plain, load_unknown
+from weft.load.table import load_table
+from weft.records import Document, Skipped
+from weft.text.decode import clean
+
+
+class Loader(Protocol):
+    """Turns one file into its documents; raises `Unloadable` or `OSError` when it cannot."""
+
+    def __call__(self, path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
+        """Yield the documents of a file, and the records in it that are none."""
+
+
+LOADERS: dict[str, Loader] = {
+    ".csv": load_table,
+    ".docx": load_docx,
+    ".htm": load_html,
+    ".html": load_html,
+    ".json": load_json,
+    ".markdown": load_markdown,
+    ".md": load_markdown,
+    ".mdx": load_markdown,
+    ".pdf": load_pdf,
+    ".tsv": load_table,
+    ".xhtml": load_html,
+}
+"""By extension. JSON Lines, source code and plain text have tables of their own."""
+
+MAX_TITLE_CHARACTERS = 300
+"""Titles are indexed with every chunk. Those of a BEIR corpus stay as they are."""
+MAX_DETAIL_CHARACTERS = 500
+
+
+def iter_documents(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Document | Skipped]:
+    """
+    Return what the paths hold, lazily and in a stable order.
+
+    One bad file is a `Skipped` and never ends the run. A source is the path relative to `base` where the
+    file lies inside, else absolute; a record in a file has `#` and its id or place behind it. Raises
+    `InputError` at once if one of the paths does not exist.
+    """
+    files = iter_files(paths, options=options, base=base)
+    return (item for found in files for item in _load(found, options=options))
+
+
+def iter_sources(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Path]:
+    """Return the files that `iter_documents` would load, in the same order, without opening them."""
+    files = iter_files(paths, options=options, base=base)
+    return (found.path for found in files if isinstance(found, FoundFile))
+
+
+def count_records(path: Path) -> int:
+    """Return about how many documents a file holds: the lines of JSON Lines, one for anything else."""
+    if not is_line_based(path) or path.suffix == ".gz":
+        return 1
+    try:
+        with path.open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")) or 1
+    except OSError:
+        return 1
+
+
+def load_text(
+    text: str,
+    *,
+    source: str,
+    title: str = "",
+    form: Literal["text", "markdown", "code", "table"] = "text",
+) -> Document:
+    """
+    Return the document a text makes, for standard input and for callers in Python.
+
+    Without a title the text's own is taken, or else the source. Raises `InputError` when there is none.
+    """
+    content, source = clean(text).rstrip(), safe_text(source)
+    if not content:
+        raise InputError(f"no text in {source!r}", hint="give it some words")
+    if form == "markdown":
+        document = parse_markdown(content, source=source, name=source)
+        return _shorten_title(replace(document, title=clean(title)) if title else document)
+    title = clean(title) or (find_title(content) if form == "text" else "") or source
+    return _shorten_title(Document(source=source, title=title, text=content, form=form))
+
+
+def find_loader(path: Path) -> Loader:
+    """Return the loader for a file, by its name alone."""
+    suffix = path.suffix.lower()
+    if is_line_based(path):
+        return load_json_lines
+    if suffix in LOADERS:
+        return LOADERS[suffix]
+    if find_language(path):
+        return load_code
+    return load_plain if suffix in TEXT_SUFFIXES else load_unknown
+
+
+def _load(found: FoundFile | Skipped, *, options: LoadOptions) -> Iterator[Document | Skipped]:
+    if isinstance(found, Skipped):
+        yield found
+        return
+    loader = load_corpus if found.is_corpus else find_loader(found.path)
+    try:
+        for item in loader(found.path, source=found.source, options=options):
+            yield _shorten_title(item) if isinstance(item, Document) and not found.is_corpus else item
+    except Unloadable as error:
+        detail = shorten(clean(error.detail), limit=MAX_DETAIL_CHARACTERS)
+        yield Skipped(source=found.source, reason=error.reason, detail=detail)
+    except OSError as error:
+        detail = error.strerror or type(error).__name__
+        yield Skipped(source=found.source, reason="unreadable", detail=detail)
+
+
+def _shorten_title(document: Document) -> Document:
+    title = shorten(document.title, limit=MAX_TITLE_CHARACTERS)
+    return document if title == document.title else replace(document, title=title)

@@ -1,0 +1,127 @@
+"""CSV and TSV to documents: one line of text for each row."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from weft.config import LoadOptions
+from weft.load.assemble import collapse, join_numbered, shorten
+from weft.load.fields import to_metadata
+from weft.load.files import Unloadable, read_text, safe_text
+from weft.records import Document
+
+DELIMITERS = ",;\t|"
+SAMPLE_ROWS = 50
+MAX_COLUMNS = 500
+"""How many column names go into the metadata."""
+MAX_FIELD_LIMIT = 2**31 - 1
+"""The csv module keeps its limit in a C long, which has 32 bits on Windows."""
+
+_VALUE = re.compile(r"[-+(]?[\d.,]*\d[\d.,:/%)TZ+ -]*$")
+"""Numbers, dates and times: what a row of column names does not hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    line: int
+    """Where the row begins, from 1: a quoted cell may run over several lines."""
+    cells: tuple[str, ...]
+
+
+def load_table(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
+    """
+    Yield the one document of a table, in which a row reads `name: Auth Service; owner: Identity`.
+
+    Without a row of column names the values stand alone. Empty cells are left out.
+    """
+    text = read_text(path, options=options)
+    with _field_limit(options.max_file_bytes):
+        rows = _read_rows(text, is_tabbed=path.suffix.lower() == ".tsv")
+    header = [shorten(name) for name in rows[0].cells] if _is_header(rows) else []
+    body = rows[1:] if header else rows
+    pieces = ((_render(row.cells, header=header), row.line) for row in body)
+    content, lines = join_numbered(pieces, max_characters=options.max_expanded_bytes)
+    if not content:
+        raise Unloadable("empty", "no cell holds anything")
+    yield Document(
+        source=source,
+        title=safe_text(path.name),
+        text=content,
+        form="table",
+        metadata=to_metadata({"columns": [name for name in header if name][:MAX_COLUMNS]} if header else {}),
+        lines=lines,
+    )
+
+
+@contextmanager
+def _field_limit(limit: int) -> Iterator[None]:
+    """Allow cells of up to `limit` characters; the csv module has one limit for all of its readers."""
+    before = csv.field_size_limit()
+    csv.field_size_limit(min(max(before, limit), MAX_FIELD_LIMIT))
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _read_rows(text: str, *, is_tabbed: bool) -> list[_Row]:
+    lines = text.split("\n")
+    delimiter = "\t" if is_tabbed else _find_delimiter(lines)
+    # With an odd number of quotes one of them is a mere character and would swallow what follows.
+    quoting: Literal[0, 3] = csv.QUOTE_NONE if text.count('"') % 2 else csv.QUOTE_MINIMAL
+    try:
+        return list(_iter_rows(lines, delimiter=delimiter, quoting=quoting))
+    except csv.Error as error:
+        raise Unloadable("broken", f"CSV: {error}") from error
+
+
+def _iter_rows(lines: Sequence[str], *, delimiter: str, quoting: Literal[0, 3]) -> Iterator[_Row]:
+    """Yield the rows that hold anything."""
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, quoting=quoting, skipinitialspace=True)
+    end = 0
+    for values in reader:
+        start, end = end + 1, reader.line_num
+        cells = tuple(map(collapse, values))
+        if any(cells):
+            yield _Row(line=start, cells=cells)
+
+
+def _find_delimiter(lines: Sequence[str]) -> str:
+    """
+    Return the delimiter that cuts the first rows most evenly; ties go to the earlier of `, ; tab |`.
+
+    `csv.Sniffer` also takes letters for delimiters and has regular expressions without a time limit.
+    """
+
+    def evenness(delimiter: str) -> tuple[int, int]:
+        try:
+            rows = list(_iter_rows(lines[:SAMPLE_ROWS], delimiter=delimiter, quoting=csv.QUOTE_MINIMAL))
+        except csv.Error:
+            return 0, 0
+        widths = Counter(len(row.cells) for row in rows if len(row.cells) > 1)
+        width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
+        return count, width
+
+    return max(DELIMITERS, key=evenness)
+
+
+def _is_header(rows: Sequence[_Row]) -> bool:
+    """Tell whether the first row names the columns: distinct words, no numbers, and rows beneath."""
+    if len(rows) < 2:
+        return False
+    names = rows[0].cells
+    filled = [name for name in names if name]
+    return len(set(filled)) == len(filled) >= len(names) - 1 and not any(_VALUE.match(name) for name in filled)
+
+
+def _render(cells: Sequence[str], *, header: Sequence[str]) -> str:
+    names = [*header, *[""] * len(cells)]
+    pairs = zip(names, cells, strict=False)
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)

@@ -1,0 +1,101 @@
+"""Remembers vectors in a SQLite file of their own, so that no text is embedded twice."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from weft.models.base import Embedder, TextKind
+from weft.models.cache_file import CacheFile
+from weft.records import ModelCard, Vector, Vectors
+
+logger = logging.getLogger(__name__)
+
+GIBIBYTE = 1 << 30
+HOUR_SECONDS = 3600
+
+
+class CachedEmbedder:
+    """
+    An embedder that asks the one inside only for texts it has not seen.
+
+    The cache is a help, never a condition: when its file is locked, full, unwritable or corrupt,
+    that is logged once and the inner embedder does all the work.
+    """
+
+    def __init__(
+        self,
+        inner: Embedder,
+        *,
+        path: Path,
+        max_bytes: int = GIBIBYTE,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._inner = inner
+        self._file = CacheFile(path, max_bytes=max_bytes)
+        self._clock = clock
+        self._lock = Lock()
+        self._embedded = 0
+        self._cached = 0
+
+    @property
+    def card(self) -> ModelCard:
+        """What the inner embedder knows of itself."""
+        return self._inner.card
+
+    @property
+    def embedded(self) -> int:
+        """How many texts the inner embedder had to embed so far."""
+        return self._embedded
+
+    @property
+    def cached(self) -> int:
+        """How many texts were answered without it: known ones, and repetitions inside one call."""
+        return self._cached
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        """Return one unit-length row per text, known or new."""
+        if not texts:
+            return self._inner.embed(texts, kind=kind)
+        model = f"{self.card.fingerprint} {kind}"
+        hour = int(self._clock() // HOUR_SECONDS)
+        digests = [_digest(text) for text in texts]
+        unique = dict(zip(digests, texts, strict=True))
+        known = self._find_known(model, digests=list(unique), hour=hour)
+        missing = {digest: text for digest, text in unique.items() if digest not in known}
+        if missing:
+            fresh = self._inner.embed(list(missing.values()), kind=kind)
+            known = _agreeing(known, dimension=fresh.shape[1])
+            known.update(zip(missing, fresh, strict=True))
+            self._file.write(model, vectors={digest: known[digest] for digest in missing}, hour=hour)
+        lost = {digest: text for digest, text in unique.items() if digest not in known}
+        if lost:
+            known.update(zip(lost, self._inner.embed(list(lost.values()), kind=kind), strict=True))
+        with self._lock:
+            self._embedded += len(missing) + len(lost)
+            self._cached += len(texts) - len(missing) - len(lost)
+        return np.stack([known[digest] for digest in digests])
+
+    def close(self) -> None:
+        """Close the file. The embedder goes on working, and opens it again when needed."""
+        self._file.close()
+
+    def _find_known(self, model: str, *, digests: Sequence[bytes], hour: int) -> dict[bytes, Vector]:
+        """Return the vectors the file holds, as long as they fit what the inner embedder gives."""
+        known = self._file.read(model, digests=digests, hour=hour)
+        dimension = self.card.dimension or max((len(vector) for vector in known.values()), default=0)
+        return _agreeing(known, dimension=dimension)
+
+
+def _agreeing(vectors: dict[bytes, Vector], *, dimension: int) -> dict[bytes, Vector]:
+    return {digest: vector for digest, vector in vectors.items() if len(vector) == dimension}
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

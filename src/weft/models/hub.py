@@ -1,0 +1,110 @@
+"""What the adapters for models of a model hub share: known models, and making rows unit vectors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.errors import BadModelOutput, ModelUnavailable
+from weft.models.base import TextKind
+from weft.records import ModelCard, Vectors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubModel:
+    """What is known of a model without loading it."""
+
+    id: str
+    """As the hub spells it, owner included."""
+    dimension: int = 0
+    """0: learned by the first call."""
+    floor: float = 0.3
+    background: tuple[float, float] = (0.05, 0.1)
+    """Mean and deviation of unrelated pairs; like the floor an estimate from the model's own page."""
+    scripts: frozenset[str] = frozenset({"*"})
+    query_prefix: str = ""
+    document_prefix: str = ""
+
+    def prefix(self, kind: TextKind) -> str:
+        """Return what the model was trained to see before a text of this kind."""
+        return self.query_prefix if kind == "query" else self.document_prefix
+
+
+def _e5(size: str, *, dimension: int) -> HubModel:
+    return HubModel(
+        id=f"intfloat/multilingual-e5-{size}",
+        dimension=dimension,
+        floor=0.78,
+        background=(0.75, 0.03),  # it was trained to put all pairs above 0.7
+        query_prefix="query: ",
+        document_prefix="passage: ",
+    )
+
+
+def _bge(size: str, *, dimension: int) -> HubModel:
+    return HubModel(
+        id=f"BAAI/bge-{size}-en-v1.5",
+        dimension=dimension,
+        floor=0.55,
+        background=(0.45, 0.07),
+        scripts=frozenset({"latin"}),
+    )
+
+
+KNOWN_MODELS: tuple[HubModel, ...] = (
+    _bge("small", dimension=384),
+    _bge("base", dimension=768),
+    _e5("small", dimension=384),
+    _e5("base", dimension=768),
+    _e5("large", dimension=1024),
+)
+
+
+def describe(name: str) -> HubModel:
+    """Return what is known of a model, given with or without its owner; nothing but the name otherwise."""
+    for known in KNOWN_MODELS:
+        if name.lower() in (known.id.lower(), known.id.split("/")[1].lower()):
+            return known
+    return HubModel(id=name)
+
+
+def make_card(model: HubModel, *, library: str, dimension: int) -> ModelCard:
+    """Return the card of an embedder that runs `model` through `library`."""
+    facts = f"{library} {model.id} {model.query_prefix} {model.document_prefix}"
+    return ModelCard(
+        name=f"{library}/{model.id}",
+        fingerprint=hashlib.sha256(facts.encode()).hexdigest()[:32],
+        dimension=dimension,
+        floor=model.floor,
+        background=model.background,
+        scripts=model.scripts,
+    )
+
+
+def unit_rows(rows: Iterable[Any], *, count: int, dimension: int) -> Vectors:
+    """
+    Return the rows as unit vectors. Raises `BadModelOutput` where there are not `count` of them.
+
+    They must have `dimension` columns, unless that is 0 and nothing is known yet.
+    """
+    vectors = np.array([np.asarray(row, dtype=np.float64) for row in rows])
+    if vectors.ndim != 2 or len(vectors) != count or (dimension and vectors.shape[1] != dimension):
+        expected = (count, dimension or "any")
+        raise BadModelOutput(f"the model gave vectors of shape {vectors.shape} instead of {expected}")
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not (np.isfinite(lengths).all() and lengths.all()):
+        raise BadModelOutput("the model gave a vector that is zero or not finite")
+    unit: Vectors = (vectors / lengths).astype(np.float32)
+    return unit
+
+
+def cannot_load(model: HubModel, *, library: str, error: Exception) -> ModelUnavailable:
+    """Return the error for a model that the library could not bring up."""
+    return ModelUnavailable(
+        f"{library} cannot load {model.id!r}: {str(error)[:300]}",
+        hint="check the name and the way to the model hub, or use a `local/` model, which needs none",
+    )

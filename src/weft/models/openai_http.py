@@ -1,0 +1,203 @@
+"""Embeds through any endpoint that speaks OpenAI's `/embeddings`, hosted or on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+
+import numpy as np
+
+from weft.errors import BadModelOutput, ConfigError, MissingExtra
+from weft.models.base import TextKind
+from weft.models.openai_transport import Transport
+from weft.models.texts import encodable
+from weft.records import ModelCard, Vectors
+
+DEFAULT_URL = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownModel:
+    """What is known of a hosted model without asking."""
+
+    dimension: int
+    floor: float
+    background: tuple[float, float] = (0.1, 0.08)
+
+
+# Floors and backgrounds are estimates from published similarity distributions (related pairs of the
+# third generation lie at 0.3 to 0.6, all pairs of ada-002 above 0.68), not measured by us.
+KNOWN_MODELS = {
+    "text-embedding-3-small": KnownModel(dimension=1536, floor=0.25),
+    "text-embedding-3-large": KnownModel(dimension=3072, floor=0.25),
+    "text-embedding-ada-002": KnownModel(dimension=1536, floor=0.72, background=(0.7, 0.03)),
+}
+
+UNKNOWN_MODEL = KnownModel(dimension=0, floor=0.3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLimits:
+    """How much one request carries, and how many are under way at once."""
+
+    texts: int = 128
+    characters: int = 100_000
+    """Below OpenAI's 300,000 tokens a request in any script."""
+    parallel: int = 4
+    attempts: int = 6
+    timeout_seconds: float = 60.0
+
+
+class OpenAIEmbedder:
+    """
+    An embedder behind HTTP.
+
+    The dimension of a model that is neither known nor given is 0 on the card until the first call.
+    The key is in no representation, message or log.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        api_key: str,
+        base_url: str = DEFAULT_URL,
+        dimensions: int | None = None,
+        limits: RequestLimits | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """`dimensions` asks the server for shorter vectors; leave it out for the model's own length."""
+        if importlib.util.find_spec("httpx") is None:
+            raise MissingExtra("httpx", extra="openai")
+        _check_settings(base_url, api_key=api_key)
+        self._model = model
+        self._base_url = base_url.rstrip("/")
+        self._asked_dimensions = dimensions
+        self._limits = limits or RequestLimits()
+        self._transport = Transport(
+            f"{self._base_url}/embeddings",
+            api_key=api_key,
+            attempts=self._limits.attempts,
+            timeout_seconds=self._limits.timeout_seconds,
+            sleep=sleep,
+            jitter=jitter,
+        )
+        self._known = KNOWN_MODELS.get(model, UNKNOWN_MODEL)
+        self._dimension = dimensions or self._known.dimension
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"OpenAIEmbedder({self._model!r}, base_url={self._base_url!r})"
+
+    @property
+    def card(self) -> ModelCard:
+        """What the embedder knows of itself."""
+        return ModelCard(
+            name=f"openai/{self._model}",
+            fingerprint=self._fingerprint(),
+            dimension=self._dimension,
+            floor=self._known.floor,
+            background=self._known.background,
+            scripts=frozenset({"*"}),
+            max_tokens=8191,
+        )
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        """
+        Return one unit-length row per text; `kind` makes no difference to these models.
+
+        Raises `ModelUnavailable` when the endpoint refuses or stays away, `BadModelOutput` when its
+        answer is not one vector per text.
+        """
+        if not texts:
+            return np.zeros((0, self._dimension), np.float32)
+        batches = list(_batches(texts, limits=self._limits))
+        if len(batches) == 1:
+            return self._embed_batch(batches[0])
+        with ThreadPoolExecutor(min(self._limits.parallel, len(batches))) as pool:
+            return np.concatenate(list(pool.map(self._embed_batch, batches)))
+
+    def _embed_batch(self, texts: Sequence[str]) -> Vectors:
+        # The API refuses the empty string, but not a space.
+        request: dict[str, object] = {
+            "model": self._model,
+            "input": [encodable(text) or " " for text in texts],
+        }
+        if self._asked_dimensions:
+            request["dimensions"] = self._asked_dimensions
+        vectors = read_vectors(self._transport.post(request), count=len(texts))
+        self._check_dimension(vectors.shape[1])
+        return vectors
+
+    def _check_dimension(self, dimension: int) -> None:
+        """Learn the dimension from the first answer; every other one must have the same."""
+        with self._lock:
+            self._dimension = self._dimension or dimension
+            if dimension != self._dimension:
+                raise BadModelOutput(
+                    f"{self._model!r} gave vectors of dimension {dimension} instead of {self._dimension}"
+                )
+
+    def _fingerprint(self) -> str:
+        """Return a hash of what decides the vectors. Known models are the same wherever they run."""
+        place = "" if self._model in KNOWN_MODELS else self._base_url
+        facts = f"openai {self._model} {self._asked_dimensions or 0} {place}"
+        return hashlib.sha256(facts.encode()).hexdigest()[:32]
+
+
+def read_vectors(answer: object, *, count: int) -> Vectors:
+    """Return the unit vectors of one answer in the order of the request. Raises `BadModelOutput`."""
+    entries = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise BadModelOutput("the endpoint's answer has no list `data` of vectors")
+    if len(entries) != count:
+        raise BadModelOutput(f"the endpoint gave {len(entries)} vectors for {count} texts")
+    # Servers that leave out `index` answer in order.
+    places = [entry.get("index", number) for number, entry in enumerate(entries)]
+    if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
+        raise BadModelOutput(f"the endpoint numbered its vectors {places[:10]!r}")
+    in_order = [entry.get("embedding") for _, entry in sorted(zip(places, entries, strict=True), key=_place)]
+    try:
+        vectors = np.array(in_order, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadModelOutput(f"the endpoint's vectors are not numbers of one length: {error}") from error
+    if vectors.ndim != 2 or vectors.shape[1] == 0:
+        raise BadModelOutput(f"the endpoint's vectors have the shape {vectors.shape}")
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not (np.isfinite(lengths).all() and lengths.all()):
+        raise BadModelOutput("the endpoint gave a vector that is zero or not finite")
+    unit: Vectors = (vectors / lengths).astype(np.float32)
+    return unit
+
+
+def _place(numbered: tuple[int, object]) -> int:
+    return numbered[0]
+
+
+def _batches(texts: Sequence[str], *, limits: RequestLimits) -> Iterator[list[str]]:
+    """Yield the texts in order, in lists that stay within the limits; a huge text goes alone."""
+    batch: list[str] = []
+    characters = 0
+    for text in texts:
+        if batch and (len(batch) == limits.texts or characters + len(text) > limits.characters):
+            yield batch
+            batch, characters = [], 0
+        batch.append(text)
+        characters += len(text)
+    if batch:
+        yield batch
+
+
+def _check_settings(base_url: str, *, api_key: str) -> None:
+    if not base_url.startswith(("http://", "https://")):
+        raise ConfigError(f"{base_url!r} is no address of an endpoint", hint="it begins with https://")
+    # Such a key would make the HTTP library raise an error with the key in it.
+    if not (api_key.isascii() and api_key.isprintable()) or api_key != api_key.strip():
+        raise ConfigError("the API key has characters that no header can hold", hint="copy it again")

@@ -1,0 +1,143 @@
+"""One POST to an endpoint, tried again while that may help."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from datetime import timezone
+from email.utils import parsedate_to_datetime
+from threading import Lock
+from typing import Any
+
+from weft.errors import BadModelOutput, ModelUnavailable
+
+logger = logging.getLogger(__name__)
+
+FIRST_WAIT_SECONDS = 0.5
+MAX_WAIT_SECONDS = 60.0
+"""Longest wait before another attempt. An endpoint that asks for more is given up."""
+MAX_MESSAGE = 300
+
+_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_NO_QUOTA = "insufficient_quota"
+"""OpenAI sends it with status 429, but waiting does not bring the money."""
+
+
+class Transport:
+    """
+    Posts JSON with a bearer key and gives the JSON of the answer.
+
+    Waits double from half a second, each shortened by up to half at random, so that many clients do
+    not come back at once. `Retry-After` is obeyed. Connections are kept and shared between threads.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str,
+        attempts: int,
+        timeout_seconds: float,
+        sleep: Callable[[float], None],
+        jitter: Callable[[], float],
+    ) -> None:
+        self._url = url
+        self._api_key = api_key
+        self._attempts = attempts
+        self._timeout_seconds = timeout_seconds
+        self._sleep = sleep
+        self._jitter = jitter
+        self._lock = Lock()
+        self._client: Any = None
+
+    def __repr__(self) -> str:
+        return f"Transport({self._url!r})"
+
+    def post(self, body: object) -> object:
+        """Return the answer to `body`. Raises `ModelUnavailable`, or `BadModelOutput` for no JSON."""
+        failure = ModelUnavailable("no attempt was made")
+        for attempt in range(self._attempts):
+            wait = FIRST_WAIT_SECONDS * 2**attempt * (1 - self._jitter() / 2)
+            try:
+                response = self._send(body)
+            except ModelUnavailable as error:
+                failure = error
+            else:
+                if response.status_code < 300:
+                    return self._read_json(response)
+                failure = self._refusal(response)
+                if response.status_code not in _RETRIED or _NO_QUOTA in response.text:
+                    raise failure
+                wait = _retry_after(response.headers.get("retry-after", "")) or wait
+            if wait > MAX_WAIT_SECONDS:
+                raise failure
+            if attempt + 1 < self._attempts:
+                logger.info("trying again in %.1f s: %s", wait, failure)
+                self._sleep(wait)
+        raise failure
+
+    def _send(self, body: object) -> Any:
+        """Return the response, whatever its status. Raises `ModelUnavailable` when there is none."""
+        import httpx
+
+        headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
+        try:
+            return self._get_client().post(self._url, json=body, headers=headers)
+        except (httpx.TransportError, httpx.DecodingError, httpx.InvalidURL) as error:
+            reason = self._redact(f"{type(error).__name__}: {error}")
+            raise ModelUnavailable(
+                f"{self._url!r} cannot be reached: {reason}",
+                hint="check the address and the network; `models.base_url` sets another endpoint",
+            ) from error
+
+    def _get_client(self) -> Any:
+        import httpx
+
+        with self._lock:
+            if self._client is None:
+                self._client = httpx.Client(timeout=self._timeout_seconds)
+            return self._client
+
+    def _read_json(self, response: Any) -> object:
+        try:
+            answer: object = response.json()
+        except ValueError as error:
+            start = self._redact(response.text[:80])
+            raise BadModelOutput(f"{self._url!r} answered with no JSON: {start!r}") from error
+        return answer
+
+    def _refusal(self, response: Any) -> ModelUnavailable:
+        hint = "check the API key" if response.status_code in (401, 403) else ""
+        return ModelUnavailable(
+            f"{self._url!r} refused with {response.status_code}: {self._redact(_server_message(response))}",
+            hint=hint,
+        )
+
+    def _redact(self, text: str) -> str:
+        """Return the text, shortened, without the key: some servers quote it in their refusal."""
+        return (text.replace(self._api_key, "***") if self._api_key else text)[:MAX_MESSAGE]
+
+
+def _server_message(response: Any) -> str:
+    """Return what the server says went wrong: the API's own message, or the body."""
+    try:
+        body = response.json()
+    except ValueError:
+        return " ".join(response.text.split())
+    error = body.get("error", body) if isinstance(body, dict) else body
+    message = error.get("message", error) if isinstance(error, dict) else error
+    return " ".join(str(message).split())
+
+
+def _retry_after(value: str) -> float:
+    """Return the seconds a `Retry-After` header asks for, as a number or a date; 0 without any."""
+    try:
+        return max(float(value), 0.0)
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return 0.0
+    return max(moment.replace(tzinfo=moment.tzinfo or timezone.utc).timestamp() - time.time(), 0.0)

@@ -1,0 +1,71 @@
+"""Embeds with any model of the `sentence-transformers` package, on a GPU if there is one."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from weft.errors import MissingExtra
+from weft.models.base import TextKind
+from weft.models.hub import cannot_load, describe, make_card, unit_rows
+from weft.models.texts import encodable
+from weft.records import ModelCard, Vectors
+
+LIBRARY = "sentence-transformers"
+
+
+class SentenceTransformersEmbedder:
+    """
+    An embedder behind sentence-transformers.
+
+    Texts go in batches, which a GPU needs. That moves a vector by rounding only, some 1e-6, because
+    these models run unquantised.
+    """
+
+    def __init__(self, model: str, *, device: str | None = None) -> None:
+        if importlib.util.find_spec("sentence_transformers") is None:
+            raise MissingExtra(LIBRARY, extra=LIBRARY)
+        self._hub_model = describe(model)
+        self._dimension = self._hub_model.dimension
+        self._device = device
+        self._lock = Lock()
+        self._loaded: Any = None
+
+    @property
+    def card(self) -> ModelCard:
+        """What the embedder knows of itself; the dimension of an unknown model is 0 until the first call."""
+        return make_card(self._hub_model, library=LIBRARY, dimension=self._dimension)
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        """Return one unit-length row per text. Raises `ModelUnavailable` or `BadModelOutput`."""
+        if not texts:
+            return np.zeros((0, self._dimension), np.float32)
+        rows = self._encode([encodable(text) for text in texts], kind=kind)
+        vectors = unit_rows(rows, count=len(texts), dimension=self._dimension)
+        self._dimension = vectors.shape[1]
+        return vectors
+
+    def _encode(self, texts: list[str], *, kind: TextKind) -> Any:
+        """Let the library encode, with our prefix where we know one and else with the model's own."""
+        model = self._load()
+        prefix = self._hub_model.prefix(kind)
+        if prefix:
+            return model.encode(texts, prompt=prefix, show_progress_bar=False)
+        # Since version 5 the library knows which prompt a kind of text needs.
+        method = getattr(model, f"encode_{kind}", model.encode)
+        return method(texts, show_progress_bar=False)
+
+    def _load(self) -> Any:
+        with self._lock:
+            if self._loaded is None:
+                import sentence_transformers
+
+                try:
+                    self._loaded = sentence_transformers.SentenceTransformer(self._hub_model.id, device=self._device)
+                except (ValueError, OSError, RuntimeError) as error:
+                    raise cannot_load(self._hub_model, library=LIBRARY, error=error) from error
+            return self._loaded

@@ -1,0 +1,227 @@
+"""Reads the weights of an encoder out of the two file layouts our carriers have."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_safetensors
+
+from weft.errors import ModelUnavailable
+from weft.models.catalog import Architecture
+
+Array: TypeAlias = NDArray[np.float32]
+
+PACK_MAGIC = b"HMSEMB01"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Dense:
+    """An affine map, `x @ weight.T + bias`."""
+
+    weight: Array
+    """Shape (outputs, inputs)."""
+    bias: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Norm:
+    """A layer norm, `normalised(x) * scale + shift`."""
+
+    scale: Array
+    shift: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Layer:
+    """One transformer layer; both norms come after the residual is added."""
+
+    attention_in: Dense
+    """Query, key and value stacked: (3 * hidden, hidden)."""
+    attention_out: Dense
+    attention_norm: Norm
+    feed_in: Dense
+    feed_out: Dense
+    feed_norm: Norm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Encoder:
+    """All weights of a BERT or RoBERTa encoder. There is no pooler: we pool without weights."""
+
+    words: Array
+    positions: Array
+    """From the row of the first token on: the position offset is already taken off."""
+    segment: Array
+    """Added to every token: the row of segment 0, since we never embed pairs."""
+    norm: Norm
+    layers: tuple[Layer, ...]
+
+
+def read_safetensors(data: bytes, *, architecture: Architecture) -> Encoder:
+    """Return the weights in a safetensors file with the tensor names of Hugging Face's `BertModel`."""
+    try:
+        tensors: Mapping[str, Array] = load_safetensors(data)
+    except SafetensorError as error:
+        raise _unreadable(str(error)) from error
+
+    def norm(name: str) -> Norm:
+        return Norm(scale=_get(tensors, f"{name}.weight"), shift=_get(tensors, f"{name}.bias"))
+
+    def dense(*names: str) -> Dense:
+        return Dense(
+            weight=np.concatenate([_get(tensors, f"{name}.weight") for name in names]),
+            bias=np.concatenate([_get(tensors, f"{name}.bias") for name in names]),
+        )
+
+    def layer(number: int) -> Layer:
+        prefix = f"encoder.layer.{number}"
+        attention = f"{prefix}.attention.self"
+        return Layer(
+            attention_in=dense(f"{attention}.query", f"{attention}.key", f"{attention}.value"),
+            attention_out=dense(f"{prefix}.attention.output.dense"),
+            attention_norm=norm(f"{prefix}.attention.output.LayerNorm"),
+            feed_in=dense(f"{prefix}.intermediate.dense"),
+            feed_out=dense(f"{prefix}.output.dense"),
+            feed_norm=norm(f"{prefix}.output.LayerNorm"),
+        )
+
+    encoder = Encoder(
+        words=_get(tensors, "embeddings.word_embeddings.weight"),
+        positions=_get(tensors, "embeddings.position_embeddings.weight")[architecture.position_offset :],
+        segment=_get(tensors, "embeddings.token_type_embeddings.weight")[0],
+        norm=norm("embeddings.LayerNorm"),
+        layers=tuple(layer(number) for number in range(architecture.layers)),
+    )
+    _check_shapes(encoder, architecture=architecture)
+    return encoder
+
+
+def read_pack(data: bytes, *, architecture: Architecture) -> tuple[Encoder, bytes]:
+    """
+    Return the weights and the tokenizer file in a holographic-memory pack.
+
+    A pack is the magic, the header's length (u64, little endian), the header (JSON), the tokenizer
+    and then the tensors, one behind the other in the header's order.
+    """
+    header, offset = _read_header(data)
+    _check_header(header, architecture=architecture)
+    tokenizer = data[offset : offset + header["tokenizer_len"]]
+    offset += header["tokenizer_len"]
+    tensors: dict[str, Array] = {}
+    for entry in header["tensors"]:
+        tensors[entry["name"]] = _read_tensor(data[offset : offset + entry["len"]], entry=entry)
+        offset += entry["len"]
+    if offset != len(data):
+        raise _unreadable(f"the pack has {len(data)} bytes, its header accounts for {offset}")
+
+    def norm(name: str) -> Norm:
+        return Norm(scale=_get(tensors, f"{name}.w"), shift=_get(tensors, f"{name}.b"))
+
+    def dense(name: str) -> Dense:
+        return Dense(weight=_get(tensors, f"{name}.w"), bias=_get(tensors, f"{name}.b"))
+
+    encoder = Encoder(
+        words=_get(tensors, "word_emb"),
+        positions=_get(tensors, "pos_emb")[architecture.position_offset :],
+        segment=_get(tensors, "type_emb")[0],
+        norm=norm("emb_ln"),
+        layers=tuple(_pack_layer(f"l{n}", norm=norm, dense=dense) for n in range(architecture.layers)),
+    )
+    _check_shapes(encoder, architecture=architecture)
+    return encoder, tokenizer
+
+
+def _pack_layer(prefix: str, *, norm: Callable[[str], Norm], dense: Callable[[str], Dense]) -> Layer:
+    return Layer(
+        attention_in=dense(f"{prefix}.qkv"),
+        attention_out=dense(f"{prefix}.ao"),
+        attention_norm=norm(f"{prefix}.aln"),
+        feed_in=dense(f"{prefix}.f1"),
+        feed_out=dense(f"{prefix}.f2"),
+        feed_norm=norm(f"{prefix}.fln"),
+    )
+
+
+def _read_header(data: bytes) -> tuple[dict[str, Any], int]:
+    """Return the pack's header and where the tokenizer begins."""
+    if data[:8] != PACK_MAGIC or len(data) < 16:
+        raise _unreadable(f"a pack begins with {PACK_MAGIC!r}, this file with {data[:8]!r}")
+    (length,) = struct.unpack("<Q", data[8:16])
+    if 16 + length > len(data):
+        raise _unreadable(f"the pack's header claims {length} bytes")
+    try:
+        header: dict[str, Any] = json.loads(data[16 : 16 + length])
+    except ValueError as error:
+        raise _unreadable(f"the pack's header is not JSON: {error}") from error
+    return header, 16 + length
+
+
+def _check_header(header: Mapping[str, Any], *, architecture: Architecture) -> None:
+    """Raise `ModelUnavailable` where the pack describes another model than the catalogue."""
+    facts = header["arch"]
+    claimed = (facts["layers"], facts["heads"], facts["hidden"], facts["layer_norm_eps"])
+    expected = (architecture.layers, architecture.heads, architecture.hidden, architecture.epsilon)
+    if claimed != expected or facts["position_offset"] != architecture.position_offset:
+        raise _unreadable(f"the pack holds another architecture: {facts!r}")
+    if header["meta"]["pooling"] != architecture.pooling:
+        raise _unreadable(f"the pack asks for {header['meta']['pooling']!r} pooling")
+
+
+def _read_tensor(data: bytes, *, entry: Mapping[str, Any]) -> Array:
+    """
+    Return one tensor of a pack as float32.
+
+    Quantised ones hold first all int8 values, row by row, then one float32 scale for each group of
+    consecutive values. The format does not say so; what proves it is that in this order, and in no
+    other, every group reaches 127 (that is how its scale was chosen) and no value is -128.
+    """
+    rows_columns = tuple(entry["shape"])
+    count = int(np.prod(rows_columns))
+    if entry["dtype"] == "f32":
+        _check_length(data, expected=4 * count, name=entry["name"])
+        return np.frombuffer(data, "<f4").reshape(rows_columns).astype(np.float32)
+    group = entry["group"]
+    _check_length(data, expected=count + 4 * (count // group), name=entry["name"])
+    values = np.frombuffer(data, np.int8, count=count).reshape(-1, group)
+    scales = np.frombuffer(data, "<f4", offset=count)
+    peaks = np.abs(values.astype(np.int16)).max(axis=1)
+    if not (np.isin(peaks, (0, 127)).all() and np.isfinite(scales).all() and (scales >= 0).all()):
+        raise _unreadable(f"tensor {entry['name']!r} is not int8 values followed by their scales")
+    tensor: Array = (values.astype(np.float32) * scales[:, None]).reshape(rows_columns)
+    return tensor
+
+
+def _check_length(data: bytes, *, expected: int, name: str) -> None:
+    if len(data) != expected:
+        raise _unreadable(f"tensor {name!r} has {len(data)} bytes instead of {expected}")
+
+
+def _check_shapes(encoder: Encoder, *, architecture: Architecture) -> None:
+    """Raise `ModelUnavailable` unless every tensor fits the catalogue's hidden size."""
+    hidden = architecture.hidden
+    widths = {encoder.words.shape[1], encoder.positions.shape[1], *encoder.segment.shape}
+    for layer in encoder.layers:
+        widths |= {layer.attention_in.weight.shape[0] // 3, layer.attention_in.weight.shape[1]}
+        widths |= {layer.feed_in.weight.shape[1], layer.feed_out.weight.shape[0]}
+    if widths != {hidden}:
+        raise _unreadable(f"the weights have widths {sorted(widths)} instead of {hidden}")
+
+
+def _get(tensors: Mapping[str, Array], name: str) -> Array:
+    if name not in tensors:
+        raise _unreadable(f"tensor {name!r} is missing")
+    return np.asarray(tensors[name], dtype=np.float32)
+
+
+def _unreadable(reason: str) -> ModelUnavailable:
+    return ModelUnavailable(
+        f"the model's weights cannot be read: {reason}",
+        hint="run `weft models fetch` again; if it persists, report it",
+    )

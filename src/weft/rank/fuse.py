@@ -1,0 +1,74 @@
+"""Merge the rankings of several channels into one."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from weft.records import Hit, Ranking
+
+STANDARD = 8.0
+"""Standard deviations that count as a perfect vector score; the best chunk of a good question has 4 to 8."""
+
+PRIOR = 30
+"""How many chunks' worth of trust the embedder's own background gets in a small namespace."""
+
+
+def fuse_reciprocal(
+    rankings: Mapping[str, Ranking], *, weights: Mapping[str, float] | None = None, k: int = 60
+) -> list[Hit]:
+    """
+    Merge rankings with Reciprocal Rank Fusion (Cormack et al., SIGIR 2009).
+
+    A chunk scores the sum of `weight / (k + rank)` over the channels that found it, with ranks
+    from 1. Only ranks are used, so channels need not share a scale. Ties go to the smaller id.
+    """
+    scores: dict[str, float] = defaultdict(float)
+    for channel, ranking in rankings.items():
+        weight = (weights or {}).get(channel, 1.0)
+        for hit in ranking.hits if weight else ():
+            scores[hit.chunk_id] += weight / (k + hit.rank)
+    return order(scores)
+
+
+def fuse_weighted(
+    rankings: Mapping[str, Ranking],
+    *,
+    weights: Mapping[str, float],
+    background: tuple[float, float] = (0.0, 0.1),
+) -> list[Hit]:
+    """
+    Merge rankings by the weighted sum of their scores on comparable scales, weights made to sum to 1.
+
+    Vector: by how many standard deviations the cosine stands out among all chunks of the namespace, a scale
+    that is the same for every embedder; a chunk the channel did not return counts as average, 0.
+    Keyword: as a share of the best score. Ties go to the smaller id.
+    """
+    total = sum(weights.get(channel, 0.0) for channel in rankings) or 1.0
+    scores: dict[str, float] = defaultdict(float)
+    for channel, ranking in rankings.items():
+        weight = weights.get(channel, 0.0) / total
+        scale = _standardised(ranking, background) if channel == "vector" else _relative(ranking)
+        for hit, score in zip(ranking.hits, scale, strict=True) if weight else ():
+            scores[hit.chunk_id] += weight * score
+    return order(scores)
+
+
+def order(scores: Mapping[str, float]) -> list[Hit]:
+    """Return hits by falling score, ties to the smaller id, ranks from 1."""
+    ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return [Hit(chunk_id, rank, score) for rank, (chunk_id, score) in enumerate(ordered, start=1)]
+
+
+def _standardised(ranking: Ranking, background: tuple[float, float]) -> Sequence[float]:
+    """Few chunks say little about what is average, so the embedder's own background is mixed in."""
+    seen, mean, deviation = ranking.count, *background
+    centre = (seen * ranking.mean + PRIOR * mean) / (seen + PRIOR)
+    variance = (seen * ranking.deviation**2 + PRIOR * deviation**2) / (seen + PRIOR)
+    return [(hit.score - centre) / (math.sqrt(variance) * STANDARD or 1.0) for hit in ranking.hits]
+
+
+def _relative(ranking: Ranking) -> Sequence[float]:
+    best = max((hit.score for hit in ranking.hits), default=0.0)
+    return [hit.score / best if best else 0.0 for hit in ranking.hits]

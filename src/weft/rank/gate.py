@@ -1,0 +1,94 @@
+"""Enough evidence? How likely the question is answered here, and which chunks are too weak to show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.records import Hit, ModelCard, Ranking, Status
+
+SHARE_SLOPE = 17.5
+SHARE_MIDDLE = 0.15
+"""Beside a cosine: what the keyword share adds to the log-odds. Fitted in `benchmarks/quality/confidence.py`."""
+
+KEYWORD_SLOPE = 28.0
+KEYWORD_MIDDLE = 0.20
+"""The keyword share alone, where there is no cosine. Fitted in the same place."""
+
+NO_MATCH = 0.10
+"""Below this probability nothing is returned: 1 in 200 answerable questions, 9 in 10 foreign ones."""
+
+LOW = 0.50
+"""Below this the answer is marked `low_confidence`."""
+
+WEAK = 0.02
+"""A chunk whose own probability is lower is not shown beside better ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What may be shown, and how sure we are of it."""
+
+    status: Status
+    confidence: float
+    kept: tuple[Hit, ...]
+    rejected: tuple[Hit, ...]
+    reason: str
+
+
+def gate(hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, card: ModelCard | None) -> Verdict:
+    """
+    Keep the chunks that are likely relevant, or none.
+
+    `card` is the embedder whose cosines stand in `rankings`, None where they are not to be trusted.
+    """
+    cosines = _by_chunk(rankings.get("vector")) if card else {}
+    keyword = rankings.get("keyword")
+    shares = {id: score / keyword.ceiling for id, score in _by_chunk(keyword).items()} if keyword else {}
+    best_cosine, best_share = max(cosines.values(), default=None), max(shares.values(), default=0.0)
+    confidence = probability(best_cosine, best_share if keyword else None, card=card)
+    if not hits or confidence < NO_MATCH:
+        reason = _reason(best_cosine, best_share if keyword else None) if hits else "no chunk shares a word with it"
+        return Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
+    mean = rankings["vector"].mean if card and "vector" in rankings else None
+    kept: list[Hit] = []
+    rejected: list[Hit] = []
+    for hit in hits:
+        own = probability(
+            cosines.get(hit.chunk_id, mean), shares.get(hit.chunk_id, 0.0) if keyword else None, card=card
+        )
+        (kept if own >= WEAK else rejected).append(hit)
+    status: Status = "ok" if confidence >= LOW else "low_confidence"
+    reason = "" if status == "ok" else _reason(best_cosine, best_share if keyword else None)
+    return Verdict(status=status, confidence=confidence, kept=tuple(kept), rejected=tuple(rejected), reason=reason)
+
+
+def probability(cosine: float | None, share: float | None, *, card: ModelCard | None) -> float:
+    """
+    Return how likely a question with this best cosine and keyword share is answered by the namespace.
+
+    `share` is a BM25 score as a share of what a chunk full of every term would get; None where the channel
+    was not asked.
+    """
+    if cosine is None or card is None:
+        return _logistic(KEYWORD_SLOPE * ((share or 0.0) - KEYWORD_MIDDLE))
+    words = SHARE_SLOPE * (share - SHARE_MIDDLE) if share is not None else 0.0
+    return _logistic(card.slope * (cosine - card.floor) + words)
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-max(-60.0, min(60.0, x))))
+
+
+def _by_chunk(ranking: Ranking | None) -> dict[str, float]:
+    return {hit.chunk_id: hit.score for hit in ranking.hits} if ranking else {}
+
+
+def _reason(cosine: float | None, share: float | None) -> str:
+    parts = []
+    if cosine is not None:
+        parts.append(f"the closest chunk has cosine {cosine:.2f}")
+    if share is not None:
+        parts.append(f"the best keyword match covers {share:.0%} of the question")
+    return " and ".join(parts)

@@ -1,0 +1,189 @@
+"""The read path: a question in, ranked and explained evidence out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from weft.config import Method, SearchOptions
+from weft.models.base import Embedder
+from weft.rank.fuse import fuse_reciprocal, fuse_weighted
+from weft.rank.gate import Verdict, gate
+from weft.records import (
+    ChannelHit,
+    Evidence,
+    Filter,
+    Hit,
+    Query,
+    Ranking,
+    Rejected,
+    Result,
+    Status,
+)
+from weft.search.cite import cite
+from weft.search.prepare import prepare
+from weft.store.base import Store
+
+CHANNELS: Mapping[str, frozenset[str]] = {
+    "vector": frozenset({"vector"}),
+    "keyword": frozenset({"keyword"}),
+    "hybrid": frozenset({"vector", "keyword"}),
+}
+
+
+@dataclass
+class Stopwatch:
+    """Milliseconds per stage."""
+
+    spent: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.spent[name] = (time.perf_counter() - start) * 1000
+
+
+def find(text: str, *, store: Store, embedder: Embedder | None, options: SearchOptions, where: Filter) -> Result:
+    """Collect the evidence for a question, or say that there is not enough."""
+    method, reason = choose(options.method)
+    channels, watch = CHANNELS[method], Stopwatch()
+    with watch.stage("embed"):
+        query = prepare(text, embedder=embedder, wants_vector="vector" in channels, wants_keyword="keyword" in channels)
+    rankings = search(query, channels, store=store, options=options, where=where, watch=watch)
+    card = embedder.card if embedder and query.vector_weight and not embedder.card.degraded else None
+    with watch.stage("fuse"):
+        background = embedder.card.background if embedder else (0.0, 0.1)
+        hits = fuse(rankings, query=query, options=options, background=background, alone=len(channels) == 1)
+        hits = hits[: max(options.top_k, options.pool)]
+        verdict = gate(hits, rankings, card=card) if options.gate else _let_through(hits)
+    with watch.stage("read"):
+        evidence = read_evidence(verdict.kept[: options.top_k], rankings, store=store)
+        rejected = read_evidence(verdict.rejected[:1], rankings, store=store)
+    status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
+    return Result(
+        query=query.text,
+        method=method,
+        reason=reason,
+        status=status,
+        confidence=verdict.confidence,
+        evidence=tuple(evidence),
+        rejected=_rejection(rejected, verdict) if query.terms else None,
+        notes=(*query.notes, *_notes(query, verdict, store=store)),
+        degraded=query.degraded,
+        counts={channel: len(ranking.hits) for channel, ranking in rankings.items()},
+        timings=watch.spent,
+    )
+
+
+def choose(method: Method) -> tuple[str, str]:
+    """Return the method to run and, where the caller left it open, why."""
+    match method:
+        case "auto" | "agentic":
+            return "hybrid", "the default: vector and keyword together"
+        case "naive":
+            return "vector", ""
+        case _:
+            return method, ""
+
+
+def search(
+    query: Query,
+    channels: frozenset[str],
+    *,
+    store: Store,
+    options: SearchOptions,
+    where: Filter,
+    watch: Stopwatch,
+) -> dict[str, Ranking]:
+    """Ask each channel. One that cannot be asked is left out."""
+    rankings: dict[str, Ranking] = {}
+    limit = max(options.pool, options.top_k)
+    if "vector" in channels and query.vector is not None:
+        with watch.stage("vector"):
+            rankings["vector"] = _above(store.search_vector(query.vector, limit=limit, where=where), options.min_score)
+    if "keyword" in channels or (query.degraded and query.vector is None):
+        with watch.stage("keyword"):
+            rankings["keyword"] = store.search_keyword(query.terms, limit=limit, where=where)
+    return rankings
+
+
+def fuse(
+    rankings: Mapping[str, Ranking],
+    *,
+    query: Query,
+    options: SearchOptions,
+    background: tuple[float, float],
+    alone: bool,
+) -> list[Hit]:
+    """Merge what the channels found. A channel that was asked for `alone` keeps its own scores."""
+    if alone:
+        return [hit for ranking in rankings.values() for hit in ranking.hits]
+    weights = {"vector": options.vector_weight * query.vector_weight, "keyword": options.text_weight}
+    if options.fusion == "rrf":
+        return fuse_reciprocal(rankings, weights=weights, k=options.rrf_k)
+    return fuse_weighted(rankings, weights=weights, background=background)
+
+
+def read_evidence(hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, store: Store) -> list[Evidence]:
+    """Fetch text and place of each hit, with what every channel said of it."""
+    found = {
+        channel: {hit.chunk_id: ChannelHit(rank=hit.rank, score=hit.score) for hit in ranking.hits}
+        for channel, ranking in rankings.items()
+    }
+    chunks = {chunk.id: chunk for chunk in store.chunks([hit.chunk_id for hit in hits])}
+    ids = list(dict.fromkeys(chunk.document_id for chunk in chunks.values()))
+    documents = {document.id: document for document in store.documents(ids)}
+    evidence = []
+    for hit in hits:
+        chunk = chunks.get(hit.chunk_id)
+        document = documents.get(chunk.document_id) if chunk else None
+        if chunk is None or document is None:  # deleted by another process between two reads
+            continue
+        channels = {name: by_id[hit.chunk_id] for name, by_id in found.items() if hit.chunk_id in by_id}
+        evidence.append(
+            Evidence(
+                chunk=chunk,
+                document=document,
+                score=hit.score,
+                channels=channels,
+                citation=cite(document, chunk),
+            )
+        )
+    return evidence
+
+
+def _above(ranking: Ranking, least: float | None) -> Ranking:
+    if least is None:
+        return ranking
+    kept = tuple(hit for hit in ranking.hits if hit.score >= least)
+    return Ranking(hits=kept, mean=ranking.mean, deviation=ranking.deviation, count=ranking.count)
+
+
+def _let_through(hits: Sequence[Hit]) -> Verdict:
+    return Verdict(
+        status="ok" if hits else "no_match",
+        confidence=0.5 if hits else 0.0,
+        kept=tuple(hits),
+        rejected=(),
+        reason="" if hits else "no channel found a chunk",
+    )
+
+
+def _rejection(evidence: Sequence[Evidence], verdict: Verdict) -> Rejected | None:
+    if not evidence or verdict.kept:
+        return None
+    return Rejected(citation=evidence[0].citation, score=evidence[0].score, reason=verdict.reason)
+
+
+def _notes(query: Query, verdict: Verdict, *, store: Store) -> Iterator[str]:
+    if not verdict.kept and not store.find_documents(Filter(), limit=1):
+        yield f"namespace {store.namespace!r} is empty: nothing has been indexed"
+    elif not query.terms:
+        yield "there is nothing to search for: the question has no letter, digit or symbol we index"
+    elif verdict.reason and verdict.status != "ok":
+        yield verdict.reason

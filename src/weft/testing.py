@@ -1,0 +1,59 @@
+"""Fakes we ship and use ourselves: deterministic, no weights, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+from weft.errors import ModelUnavailable
+from weft.models.base import TextKind
+from weft.records import ModelCard, Vectors
+from weft.text.analyse import terms
+
+
+class FakeEmbedder:
+    """
+    An embedder for tests: texts that share words have close vectors.
+
+    Each term is hashed to a direction, so the same text has the same vector on every machine. It records
+    every text it was asked for in `seen`, and raises `ModelUnavailable` while `failing` is set.
+    """
+
+    def __init__(self, *, name: str = "fake/words", dimension: int = 64, scripts: frozenset[str] | None = None) -> None:
+        self._card = ModelCard(
+            name=name,
+            fingerprint=f"{name}-{dimension}",
+            dimension=dimension,
+            floor=0.3,
+            scripts=scripts or frozenset({"*"}),
+        )
+        self.seen: list[str] = []
+        self.failing = ""
+
+    @property
+    def card(self) -> ModelCard:
+        return self._card
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        if self.failing:
+            raise ModelUnavailable(self.failing)
+        self.seen += texts
+        return (
+            np.stack([self._vector(text) for text in texts])
+            if texts
+            else np.zeros((0, self.card.dimension), np.float32)
+        )
+
+    def _vector(self, text: str) -> Vectors:
+        total = np.full(self.card.dimension, 1e-3)
+        for term in terms(text):
+            total += _direction(term, self.card.dimension)
+        unit: Vectors = (total / np.linalg.norm(total)).astype(np.float32)
+        return unit
+
+
+def _direction(term: str, dimension: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    seed = int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return np.random.default_rng(seed).standard_normal(dimension)

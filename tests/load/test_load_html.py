@@ -1,0 +1,230 @@
+"""HTML."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loading import Load, check_document, only_document, only_reason
+
+from weft.config import LoadOptions
+from weft.load.files import Unloadable
+from weft.load.html import load_html
+from weft.records import Document, Skipped
+
+TAGS = "h1 p ul ol li table tr td th pre code br div b nav script"
+FRAGMENTS = [
+    *(f"<{tag}>" for tag in TAGS.split()),
+    *(f"</{tag}>" for tag in TAGS.split()),
+    "words",
+    "# &amp; \x85\u2028",
+    "<img alt='x'>",
+    "<!--",
+    "&#0;&#xd800;",
+]
+
+PAGE = """<!DOCTYPE html>
+<html><head>
+<title> The
+ handbook </title>
+<meta name="Description" content="How we work">
+<meta name="keywords" content="a, b ,">
+<style>p { color: red }</style>
+</head>
+<body>
+<nav><a href="/">Home</a></nav>
+<h1>Welcome</h1>
+<p>First <b>bold</b>
+ words<script>alert(1)</script> and <code>x = 1</code>.</p>
+<!-- a
+comment -->
+<h2>List</h2>
+<ul>
+  <li>one
+    <ul><li>inner</li></ul>
+  </li>
+  <li><p>two</p></li>
+</ul>
+<table>
+<tr><th>name</th><th>owner</th></tr>
+<tr><td><p>auth</p></td><td>Identity<br>team</td></tr>
+</table>
+<pre>
+def f():
+    return 1
+</pre>
+tail
+</body></html>
+"""
+
+
+def read(load: Load, path: Path, data: str | bytes) -> Document:
+    """Write a page and return the document it becomes."""
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return only_document(load(path))
+
+
+def test_the_structure_of_a_page_becomes_markdown(load: Load, tmp_path: Path) -> None:
+    """Headings, lists, tables and code stay what they are; scripts and navigation are gone."""
+    document = read(load, tmp_path / "a.html", PAGE)
+
+    assert document.text == (
+        "# Welcome\n\n"
+        "First bold words and `x = 1`.\n\n"
+        "## List\n\n"
+        "- one\n  - inner\n- two\n\n"
+        "name | owner\nauth | Identity team\n\n"
+        "```\ndef f():\n    return 1\n```\n\n"
+        "tail"
+    )
+    assert (document.title, document.form) == ("The handbook", "markdown")
+    assert document.metadata == {"description": "How we work", "keywords": ["a", "b"]}
+
+
+def test_each_line_knows_where_it_stands_in_the_page(load: Load, tmp_path: Path) -> None:
+    """Citations of a page point into its source."""
+    document = read(load, tmp_path / "a.html", PAGE)
+
+    places = dict(zip(document.text.split("\n"), document.lines or (), strict=True))
+    source = PAGE.split("\n")
+    for line, marker in [
+        ("# Welcome", "<h1>"),
+        ("First bold words and `x = 1`.", "<p>First"),
+        ("## List", "<h2>"),
+        ("- one", "<li>one"),
+        ("  - inner", "inner"),
+        ("- two", "two"),
+        ("name | owner", "<th>name"),
+        ("auth | Identity team", "auth"),
+        ("def f():", "def f"),
+        ("    return 1", "return 1"),
+        ("tail", "tail"),
+    ]:
+        assert marker in source[places[line] - 1], line
+
+
+def test_lines_are_counted_beyond_the_limit_of_libxml2(load: Load, tmp_path: Path) -> None:
+    """It stops counting at 65535."""
+    document = read(load, tmp_path / "a.html", "<p>top</p>" + "\n" * 70_000 + "<p>low</p>\n<p>end</p>")
+
+    assert document.text == "top\n\nlow\n\nend"
+    assert list(document.lines or ())[::2] == [1, 70_001, 70_002]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        '<meta charset="gb2312"><p>数据库服务</p>'.encode("gb18030"),
+        '<meta http-equiv="Content-Type" content="text/html; charset=gbk"><p>数据库服务</p>'.encode("gbk"),
+        '<?xml version="1.0" encoding="shift_jis"?><html><p>数据库服务</p></html>'.replace(
+            "数据库服务", "日本語"
+        ).encode("shift_jis"),
+        "<p>数据库服务</p>".encode(),
+        "<p>数据库服务由平台团队负责</p>".encode("gb18030"),
+        '<meta charset="latin-1"><p>数据库服务</p>'.encode("utf-16"),
+        '<meta charset="nonsense"><p>数据库服务</p>'.encode(),
+        '<meta charset="base64"><p>数据库服务</p>'.encode(),
+    ],
+)
+def test_the_charset_is_the_mark_then_the_declared_then_a_guess(load: Load, tmp_path: Path, data: bytes) -> None:
+    """Pages lie about their charset in every way; a missing one is no reason for garbled words."""
+    text = read(load, tmp_path / "a.html", data).text
+
+    assert text.startswith("数据库服务") or text == "日本語"
+
+
+def test_a_page_nested_a_hundred_thousand_deep_is_read(load: Load, tmp_path: Path) -> None:
+    """The words at the bottom and those after it are both there."""
+    start = time.perf_counter()
+    deep = "<div>" * 100_000 + "<h2>deep</h2>words" + "</div>" * 100_000 + "<p>after</p>"
+    document = read(load, tmp_path / "a.html", deep)
+
+    assert document.text == "## deep\n\nwords\n\nafter"
+    assert time.perf_counter() - start < 20
+
+
+def test_lists_nested_without_end_are_skipped(load: Load, tmp_path: Path) -> None:
+    """What is nested in earnest cannot be read in part without saying so."""
+    (tmp_path / "a.html").write_text("<ul><li>x" * 50_000)
+
+    assert only_reason(load()) == "broken"
+
+
+def test_words_that_look_like_markdown_are_not_structure(load: Load, tmp_path: Path) -> None:
+    """A paragraph with a hash is no heading, and code with a fence does not end early."""
+    document = read(load, tmp_path / "a.html", "<p># no</p><p>```</p><pre>```\nx\n```</pre>")
+
+    assert document.text == "\\# no\n\n\\```\n\n````\n```\nx\n```\n````"
+
+
+def test_layout_tables_keep_their_headings(load: Load, tmp_path: Path) -> None:
+    """Old pages and mails put whole articles into a cell, and tables into that."""
+    page = (
+        "<table><tr><td><h1>Title</h1><p>one</p><p>two</p>"
+        "<table><tr><td>a</td><td>b</td></tr></table>rest</td><td>side</td></tr></table>"
+    )
+    document = read(load, tmp_path / "a.html", page)
+
+    assert document.text == "# Title\n\none\n\ntwo\n\na | b\n\nrest\n\nside"
+    assert document.title == "Title"
+
+
+def test_many_empty_elements_take_no_time(load: Load, tmp_path: Path) -> None:
+    """Reading is linear, whatever fills a paragraph or a cell."""
+    start = time.perf_counter()
+    blanks = "<b> </b><p></p>" * 100_000
+    document = read(load, tmp_path / "a.html", f"<p>{blanks}</p><table><tr><td>{blanks}x</td></tr></table>")
+
+    assert document.text == "x"
+    assert time.perf_counter() - start < 20
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=30))
+def test_any_soup_of_tags_is_read(fragments: list[str]) -> None:
+    """However tags are mixed up, the words come out, each line with a number."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.html"
+        path.write_text("<body>" + "\n".join([*fragments, "</pre></table>last words"]), encoding="utf-8")
+        try:
+            (document,) = load_html(path, source="a.html", options=LoadOptions())
+        except Unloadable as error:
+            assert error.reason == "no text"
+        else:
+            check_document(document)
+
+
+def test_hidden_words_are_left_out(load: Load, tmp_path: Path) -> None:
+    """What a reader does not see is not evidence."""
+    document = read(load, tmp_path / "a.xhtml", '<p>seen<span aria-hidden="true">¶</span> too</p><p hidden>no</p>')
+
+    assert document.text == "seen too"
+
+
+def test_pages_without_words_are_skipped(load: Load, tmp_path: Path) -> None:
+    """So are files that only claim to be pages."""
+    (tmp_path / "a.html").write_text("<script>1</script>")
+    (tmp_path / "b.html").write_text("<!-- -->")
+    (tmp_path / "c.html").write_bytes(b"\x00\x01\x02\x03" * 20)
+
+    assert {getattr(item, "reason", "") for item in load()} == {"no text"}
+
+
+def test_without_lxml_the_page_is_skipped_with_the_command(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user learns what to install, and the run goes on."""
+    monkeypatch.setitem(sys.modules, "lxml", None)
+    (tmp_path / "a.html").write_text("<p>x</p>")
+    (tmp_path / "b.txt").write_text("words")
+
+    first, second = load()
+
+    assert isinstance(first, Skipped) and first.reason == "missing extra"
+    assert "pip install 'weft[html]'" in first.detail
+    assert isinstance(second, Document)

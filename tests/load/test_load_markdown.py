@@ -1,0 +1,132 @@
+"""Markdown: front matter, titles, wikilinks and line numbers."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from loading import Load
+
+from weft.load.files import Unloadable
+from weft.load.markdown import parse_markdown
+from weft.records import Document
+
+
+def parse(text: str) -> Document:
+    """Return the document of a Markdown text called `note`."""
+    return parse_markdown(text, source="note.md", name="note")
+
+
+def test_front_matter_becomes_metadata(load: Load, tmp_path: Path) -> None:
+    """Dates become text, nested values JSON, and the text begins beneath with its true line numbers."""
+    (tmp_path / "a.md").write_text(
+        "---\r\ntitle: Auth\r\ntags: [a, 2]\r\nday: 2024-05-06\r\nowner: {team: Identity}\r\n---\r\n"
+        "\r\n# Other\r\n"
+    )
+
+    (document,) = load()
+
+    assert isinstance(document, Document)
+    assert document.title == "Auth"
+    assert document.metadata == {"tags": ["a", 2], "day": "2024-05-06", "owner": '{"team": "Identity"}'}
+    assert document.text == "\n# Other"
+    assert list(document.lines or ()) == [7, 8]
+    assert document.form == "markdown"
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["---\na: [\n---\n", "---\njust words\n---\n", "---\nday: 2024-99-99\n---\n", "---\na: b\n", "--- \na\n"],
+)
+def test_bad_front_matter_stays_in_the_text(head: str) -> None:
+    """What is no front matter is text, and no line is lost."""
+    document = parse(head + "\nwords")
+
+    assert document.text == head + "\nwords"
+    assert document.metadata == {}
+    assert document.lines is None
+
+
+def test_front_matter_that_refers_to_itself_is_left_alone() -> None:
+    """YAML aliases can double a value thirty times over in thirty lines."""
+    bomb = "\n".join(["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))])
+
+    assert parse(f"---\n{bomb}\n---\nwords").metadata == {}
+
+
+def test_front_matter_nested_without_end_is_left_alone() -> None:
+    """The YAML parser calls itself for every bracket."""
+
+    assert parse("---\na: " + "[" * 20_000 + "\n---\nwords").metadata == {}
+
+
+def test_odd_values_in_front_matter_stay_storable() -> None:
+    """Keys become text, and numbers that JSON cannot hold too."""
+    document = parse(
+        "---\n1: one\nnull: two\nbig: 123456789012345678901234567890\nx: .nan\nb: !!binary aGk=\n---\nw"
+    )
+
+    assert document.metadata == {
+        "1": "one",
+        "None": "two",
+        "big": "123456789012345678901234567890",
+        "x": "nan",
+        "b": "\"b'hi'\"",
+    }
+
+
+@given(st.text(alphabet="ab:-[]{}&*!|>#'\"\n 01.~?,=<%@`\t", max_size=60))
+def test_no_front_matter_makes_it_fail(head: str) -> None:
+    """Whatever stands between the marks, the words beneath are found."""
+
+    assert parse(f"---\n{head}\n---\nwords beneath").text.endswith("words beneath")
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("intro\n\n# Real title #\n", "Real title"),
+        ("Set\n===\n\ntext", "Set"),
+        ("```\n# comment\n```\n\n# After", "After"),
+        ("~~~~\n# one\n~~~\n# two\n~~~~\n# Three", "Three"),
+        ("## Second only", "note"),
+        ("#hashtag", "note"),
+        ("---\ntitle: 2024\n---\n# x", "2024"),
+        ("---\ntitle:\n---\n# x", "x"),
+    ],
+)
+def test_the_title_is_the_first_heading(text: str, title: str) -> None:
+    """Front matter wins over headings, and a comment in code is no heading."""
+
+    assert parse(text).title == title
+
+
+def test_wikilinks_are_listed_once_in_order() -> None:
+    """Labels and sections are cut off, code is not looked into, and the text keeps its links."""
+    text = (
+        "[[Billing|the billing]] [[Auth#Login]] [[Auth]] ![[Plan]] [[#here]] `[[no]]` `` a ` [[no]] ``\n"
+        "```\n[[no]]\n```\n| [[Table\\|label]] |\n`open [[Yes]]"
+    )
+    document = parse(text)
+
+    assert document.metadata["links"] == ["Billing", "Auth", "Plan", "Table", "Yes"]
+    assert document.text == text
+
+
+def test_a_long_line_of_brackets_takes_no_time() -> None:
+    """Looking for links is linear, even where nothing ever closes."""
+    start = time.perf_counter()
+
+    assert "links" not in parse("[[a `" * 200_000 + " ``" * 1000).metadata
+    assert time.perf_counter() - start < 5
+
+
+def test_nothing_beneath_the_front_matter_is_empty() -> None:
+    """There is nothing to find in such a note."""
+
+    with pytest.raises(Unloadable) as caught:
+        parse("---\ntitle: x\n---\n")
+    assert caught.value.reason == "empty"

@@ -1,0 +1,137 @@
+"""PDF."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from loading import Load, make_pdf, only_document, only_reason
+from pypdf import PdfReader, PdfWriter
+
+from weft.config import LoadOptions
+from weft.load.files import Unloadable
+from weft.load.pdf import load_pdf
+from weft.records import Skipped
+
+
+def test_lines_carry_page_numbers(load: Load, tmp_path: Path) -> None:
+    """Pages without text have no lines, but count."""
+    (tmp_path / "a.pdf").write_bytes(make_pdf(["one\ntwo", "", "three"], info="/Title (A plan) /Author (Ann)"))
+
+    document = only_document(load())
+
+    words = [line for line in document.text.split("\n") if line]
+    pages = dict(zip(document.text.split("\n"), document.lines or (), strict=True))
+    assert words == ["one", "two", "three"]
+    assert [pages[word] for word in words] == [1, 1, 3]
+    assert (document.unit, document.title, document.metadata) == ("page", "A plan", {"author": "Ann"})
+
+
+@pytest.mark.parametrize("title", ["", "untitled", "Microsoft Word - plan.doc", "plan.tex", "x" * 300])
+def test_a_title_nobody_gave_is_not_used(load: Load, tmp_path: Path, title: str) -> None:
+    """Programs fill the field with what they have at hand."""
+    (tmp_path / "plan.pdf").write_bytes(make_pdf(["words"], info=f"/Title ({title})"))
+
+    assert only_document(load()).title == "plan"
+
+
+def test_a_scanned_pdf_has_no_text(load: Load, tmp_path: Path) -> None:
+    """The detail says what would help."""
+    (tmp_path / "a.pdf").write_bytes(make_pdf(["", ""]))
+
+    (skipped,) = load()
+
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason == "no text" and "scanned" in skipped.detail
+
+
+@pytest.mark.parametrize(("password", "reason"), [("secret", "encrypted"), ("", "loaded")])
+def test_a_locked_pdf_opens_without_a_password_or_not_at_all(
+    load: Load, tmp_path: Path, password: str, reason: str
+) -> None:
+    """Many files are encrypted with an empty password, only to forbid printing."""
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(make_pdf(["words"]))))
+    writer.encrypt(user_password=password, owner_password="owner", algorithm="RC4-128")
+    writer.write(tmp_path / "a.pdf")
+
+    results = load()
+
+    assert (only_reason(results) if password else only_document(results).text) in (reason, "words")
+
+
+@pytest.mark.parametrize(
+    "data", [b"not a pdf", b"%PDF-1.4\n", make_pdf(["x"])[:200], b"%PDF-1.7\n" + b"\xff" * 999]
+)
+def test_broken_bytes_are_skipped(load: Load, tmp_path: Path, data: bytes) -> None:
+    """The ending does not make a PDF of it."""
+    (tmp_path / "a.pdf").write_bytes(data)
+
+    assert only_reason(load()) in ("broken", "no text")
+
+
+def test_a_broken_page_is_left_out_with_a_warning(
+    load: Load, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The other pages are still worth having."""
+    data = make_pdf(["one", "two"]).replace(b"<< /Length ", b"<< /Filter /Nonsense /Length ", 1)
+    (tmp_path / "a.pdf").write_bytes(data)
+
+    with caplog.at_level(logging.WARNING):
+        document = only_document(load())
+
+    assert document.text == "two"
+    assert list(document.lines or ()) == [2]
+    assert [record.name for record in caplog.records] == ["weft.load.pdf"]
+
+
+def test_a_pdf_with_too_many_pages_is_skipped(load: Load, tmp_path: Path) -> None:
+    """It is left out whole: half a document would not say that it is half."""
+    (tmp_path / "a.pdf").write_bytes(make_pdf(["x"] * 4))
+
+    assert only_reason(load(max_pages=3)) == "too large"
+
+
+def test_nothing_is_printed(load: Load, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """pypdf has a remark on every oddity, and standard output belongs to the door."""
+    (tmp_path / "a.pdf").write_bytes(make_pdf(["one"]).replace(b"startxref\n", b"startxref\n9"))
+
+    load()
+
+    assert capfd.readouterr() == ("", "")
+
+
+def test_without_pypdf_the_file_is_skipped_with_the_command(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The user learns what to install."""
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    (tmp_path / "a.pdf").write_bytes(make_pdf(["x"]))
+
+    (skipped,) = load()
+
+    assert isinstance(skipped, Skipped) and skipped.reason == "missing extra"
+    assert "pip install 'weft[pdf]'" in skipped.detail
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_damaged_files_do_no_harm(data: st.DataObject) -> None:
+    """Whatever bytes are changed, there is a document or a reason."""
+    content = bytearray(make_pdf(["one\ntwo", "three"], info="/Title (T)"))
+    for _ in range(data.draw(st.integers(1, 12))):
+        place = data.draw(st.integers(0, len(content) - 1))
+        content[place] = data.draw(st.integers(0, 255))
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.pdf"
+        path.write_bytes(content)
+        try:
+            list(load_pdf(path, source="a.pdf", options=LoadOptions()))
+        except Unloadable as error:
+            assert error.reason

