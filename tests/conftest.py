@@ -1,0 +1,43 @@
+"""What all tests share: a clean home, the real model where it is in the cache, the evaluation sets where they are."""
+
+import os
+from pathlib import Path
+
+import pytest
+from platformdirs import user_cache_path
+
+REAL_CACHE = Path(os.environ.get("WEFT_CACHE_DIR") or user_cache_path("weft"))
+
+
+@pytest.fixture(autouse=True)
+def clean_home(tmp_path_factory, monkeypatch):
+    """No test reads or writes the developer's own settings and caches."""
+    home = tmp_path_factory.mktemp("home")
+    for name in [name for name in os.environ if name.startswith(("WEFT_", "OPENAI_", "XDG_"))]:
+        if name != "WEFT_DATA":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
+    return home
+
+
+@pytest.fixture
+def real_model(monkeypatch):
+    """Let a test use the real model, or skip it and say how to get it."""
+    from weft.models.catalog import GRANITE
+    from weft.models.installed import find_installed
+
+    if find_installed(GRANITE, cache_dir=REAL_CACHE) is None:
+        pytest.skip("the embedding model is not in the cache: weft models fetch")
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(REAL_CACHE))
+    return REAL_CACHE
+
+
+@pytest.fixture
+def evaluation_sets():
+    """Give the folder of the evaluation sets, or skip."""
+    folder = Path(os.environ.get("WEFT_DATA") or Path(__file__).parents[2] / "shared" / "data")
+    if not folder.is_dir():
+        pytest.skip("the evaluation sets are not here: set WEFT_DATA to their folder")
+    return folder

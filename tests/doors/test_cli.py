@@ -1,0 +1,291 @@
+"""What the command line promises."""
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text("utf-8"))
+
+
+def citations(ran):
+    return [result["citation"] for result in ran.json["results"]]
+
+
+def test_index_then_query_gives_cited_evidence(weft, notes):
+    """Two commands: progress and receipt on stderr, evidence on stdout."""
+    indexed = weft("index", "notes")
+    asked = weft("query", "which tokens does the auth service issue?")
+
+    assert indexed.out == ""
+    assert "3 new" in indexed.err
+    assert "skipped 1, binary: notes/data.bin" in indexed.err
+    assert "notes/auth.md:7" in asked.out
+    assert "JWT" in asked.out
+
+
+def test_json_follows_the_published_schema(weft, notes):
+    """`--json` is stable, and the schema in the docs describes it."""
+    weft("index", "notes")
+    for question in ("jwt tokens", "nothing of the kind whatsoever zzz", "*"):
+        ran = weft("query", question, "--json", expect=0 if question.startswith("jwt") else 3)
+        jsonschema.validate(ran.json, SCHEMA)
+    assert ran.json["results"] == []
+
+
+def test_global_options_work_before_and_after_the_verb(weft, notes):
+    """`weft --db x query` and `weft query --db x` are the same."""
+    weft("--db", "other.db", "-N", "mine", "index", "notes", "-q")
+    before = weft("--db", "other.db", "--namespace", "mine", "--json", "query", "JWT")
+    after = weft("query", "JWT", "--db", "other.db", "--namespace", "mine", "--json")
+
+    assert citations(before) == citations(after) != []
+    assert weft("query", "JWT", "--db", "other.db", "--json", expect=3).json["results"] == []
+
+
+def test_the_store_is_chosen_by_flag_then_environment_then_file(weft, notes, tmp_path):
+    """`--db` beats `WEFT_DB`, which beats `weft.toml`, which beats `./weft.db`."""
+    (tmp_path / "weft.toml").write_text('[store]\ndb = "file.db"\n')
+
+    def origin(*arguments, **environment):
+        return weft("config", "--json", *arguments, **environment).json["store.db"]
+
+    assert origin("--db", "flag.db", WEFT_DB="env.db") == {"value": "flag.db", "origin": "flag"}
+    assert origin(WEFT_DB="env.db") == {"value": "env.db", "origin": "WEFT_DB"}
+    assert origin()["value"] == "file.db"
+    (tmp_path / "weft.toml").unlink()
+    assert origin() == {"value": "weft.db", "origin": "default"}
+
+
+@pytest.mark.parametrize(
+    "question, expected",
+    [
+        ("gpt-4o", "notes/models.txt"),
+        ("C++", "notes/models.txt"),
+        ("arXiv:2501.03236", "notes/models.txt"),
+        ("2501.03236", "notes/models.txt"),
+        ("密钥", "notes/zh.md"),
+        ("gen-itgc", "notes/zh.md"),
+        ("重跑", "notes/zh.md"),
+        ("ERR_CONN_RESET", "notes/auth.md"),
+    ],
+)
+def test_exact_terms_are_found(weft, notes, question, expected):
+    """Identifiers, ids, two-character words and ASCII glued to CJK."""
+    weft("index", "notes", "-q")
+
+    assert citations(weft("query", question, "--json", "--method", "keyword"))[0].startswith(expected)
+
+
+@pytest.mark.parametrize("question", ['"; DROP TABLE', "NEAR(", "*", "🙂", "", " ", "%s", "-- x", "\\", "' OR 1=1"])
+def test_odd_questions_are_answered_sensibly(weft, notes, question):
+    """Nothing is query syntax; nothing found is exit code 3, and the store is unharmed."""
+    weft("index", "notes", "-q")
+    ran = weft("query", "--json", "--", question, expect=3)
+
+    assert (ran.json["status"], ran.json["results"]) == ("no_match", [])
+    assert ran.json["notes"]
+    assert weft("check").out == "sound\n"
+
+
+def test_a_filter_narrows_the_answer(weft, notes):
+    """By path prefix and by metadata."""
+    weft("index", "notes", "-q")
+
+    assert citations(weft("query", "tokens titles", "--in", "notes/mod", "--json", "--no-gate"))[0].startswith(
+        "notes/models.txt"
+    )
+    assert {
+        c.partition(":")[0] for c in citations(weft("query", "tokens", "--where", "tags=core", "--json", "--no-gate"))
+    } == {"notes/auth.md"}
+    assert "KEY=VALUE" in weft("query", "x", "--where", "oops", expect=2).err
+
+
+def test_explain_says_why(weft, notes):
+    """Channels, ranks, scores, method and times in words."""
+    weft("index", "notes", "-q")
+    out = weft("query", "JWT tokens", "--explain").out
+
+    assert re.search(r"why: by its words #1 \(BM25 [\d.]+\)", out)
+    assert "method hybrid" in out
+
+
+def test_context_keeps_to_the_budget(weft, notes):
+    """`--context --budget` prints text for a model with its citation."""
+    weft("index", "notes", "-q")
+    ran = weft("query", "JWT tokens", "--context", "--budget", "60", "--json")
+
+    assert ran.json["tokens"] <= 60
+    assert "[Score: " in ran.json["text"]
+    assert ran.json["sources"][0]["citation"].startswith("notes/auth.md")
+
+
+def test_running_index_again_does_nothing(weft, notes):
+    """Unchanged content costs nothing; a changed file is the only one indexed."""
+    weft("index", "notes", "-q")
+    generation = weft("stats", "--json").json["generation"]
+    again = weft("index", "notes", "--json").json
+    assert (again["unchanged"], again["embedded"], again["added"]) == (3, 0, 0)
+    assert weft("stats", "--json").json["generation"] == generation
+
+    (notes / "models.txt").write_text("Now something else.\n")
+    changed = weft("index", "notes", "--json").json
+    assert (changed["changed"], changed["unchanged"]) == (1, 2)
+
+
+def test_prune_deletes_what_is_gone_and_only_with_the_flag(weft, notes):
+    """A deleted file stays indexed until asked otherwise."""
+    weft("index", "notes", "-q")
+    (notes / "zh.md").unlink()
+
+    assert weft("index", "notes", "--json").json["pruned"] == 0
+    assert weft("index", "notes", "--prune", "--json").json["pruned"] == 1
+    assert weft("query", "密钥", expect=3)
+
+
+def test_dry_run_writes_nothing(weft, notes, tmp_path):
+    """It says what would be done."""
+    ran = weft("index", "notes", "--dry-run", "--json")
+
+    assert ran.json["added"] == 3
+    assert weft("stats", "--json").json["documents"] == 0
+
+
+def test_standard_input_is_a_document(weft):
+    """`-` reads it; the name can be given."""
+    weft("index", "-", "--source", "stdin:memo", stdin="Remember the milk.\n")
+
+    assert citations(weft("query", "milk", "--json")) == ["stdin:memo:1"]
+    assert "Remember the milk." in weft("get", "stdin:memo").out
+    assert weft("index", "-", stdin="", expect=1).err.startswith("error: no text")
+
+
+def test_get_list_and_delete(weft, notes):
+    """A document by source or id, a chunk by id; deleting removes it everywhere."""
+    weft("index", "notes", "-q")
+    listed = weft("list", "--json").json
+    assert [d["source"] for d in listed] == ["notes/auth.md", "notes/models.txt", "notes/zh.md"]
+    whole = weft("get", "notes/auth.md", "--json").json
+    assert whole["metadata"]["tags"] == ["identity", "core"]
+    assert weft("get", whole["chunks"][0]["id"], "--json").json["chunks"] == whole["chunks"][:1]
+    assert weft("delete", "notes/auth.md", "--json").json == {"deleted": 1}
+    assert "no document" in weft("get", "notes/auth.md", expect=1).err
+    assert weft("delete", "notes", "--yes", "--json").json == {"deleted": 2}
+    assert weft("list", "--json").json == []
+
+
+def test_namespaces_are_apart(weft, notes):
+    """Two owners of one file do not see each other."""
+    weft("-N", "a", "index", "notes/auth.md", "-q")
+    weft("-N", "b", "index", "notes/zh.md", "-q")
+
+    assert [n["namespace"] for n in weft("namespaces", "--json").json] == ["a", "b"]
+    assert weft("-N", "a", "query", "密钥", "--json", expect=3).json["results"] == []
+    weft("namespaces", "--drop", "a", "--yes")
+    assert [n["namespace"] for n in weft("namespaces", "--json").json] == ["b"]
+
+
+def test_backup_check_repair_and_compact(weft, notes, tmp_path):
+    """The care verbs work on a sound store, and refuse to overwrite."""
+    weft("index", "notes", "-q")
+    weft("backup", "copy.db")
+
+    assert weft("--db", "copy.db", "check").out == "sound\n"
+    assert "exists" in weft("backup", "copy.db", expect=1).err
+    assert weft("repair").out == "sound\n"
+    weft("compact")
+    assert weft("query", "JWT", "--json").json["status"] == "degraded"  # the hash embedder always is
+
+
+def test_another_embedder_is_refused_with_the_command_that_mends_it(weft, notes):
+    """Two models never mix; `reembed` switches."""
+    weft("index", "notes", "-q", "--embedder", "none")
+    refused = weft("index", "notes", "--embedder", "hash", expect=1)
+    assert "weft reembed" in refused.err
+
+    assert weft("reembed", "--embedder", "hash", "--json").json["embedded"] == weft("stats", "--json").json["chunks"]
+    assert weft("stats", "--json").json["models"][0]["name"] == "hash"
+    assert "--embedder hash" in weft("index", "notes", "--embedder", "none", expect=1).err
+
+
+def test_errors_are_clear_and_have_their_codes(weft, notes, tmp_path):
+    """1 for errors, 2 for usage and settings, with a hint, never a traceback."""
+    assert "weft index" in weft("query", "x", expect=1).err
+    assert "cannot find" in weft("index", "nowhere", expect=1).err
+    assert "Did you mean 'query'?" in weft("qurey", "x", expect=2).err
+    assert "unknown embedder" in weft("index", "notes", "--embedder", "magic", expect=2).err
+    (tmp_path / "weft.toml").write_text("[search]\ntop_q = 3\n")
+    assert "did you mean 'search.top_k'?" in weft("stats", expect=2).err
+    (tmp_path / "weft.toml").write_text("[search\n")
+    assert "cannot read" in weft("stats", expect=2).err
+    (tmp_path / "weft.toml").unlink()
+    (tmp_path / "text.db").write_text("hello " * 500)
+    assert "not a SQLite file" in weft("--db", "text.db", "stats", expect=1).err
+    assert "no folder" in weft("--db", "no/where.db", "index", "notes", expect=1).err
+
+
+def test_every_verb_has_help(weft):
+    """`--help` lists each verb with a sentence, and each verb explains its options."""
+    overview = weft("--help").out
+    from weft.cli.main import COMMANDS
+
+    for name, (_, sentence) in COMMANDS.items():
+        assert name in overview
+        assert sentence in overview
+        assert "Usage:" in weft(name, "--help").out
+    assert "Exit codes" in overview
+    assert re.fullmatch(r"weft, version \d+\.\d+\.\d+\n", weft("--version").out)
+    assert "_WEFT_COMPLETE" in weft("completion", "bash").out
+
+
+def test_doctor_and_models_answer_without_a_store(weft):
+    """A new machine can ask what is missing."""
+    states = {row["what"]: row["state"] for row in weft("doctor", "--json").json}
+    assert states["store"] == "absent"
+    assert states["SQLite"] == "ok"
+    names = {row["name"]: row["state"] for row in weft("models", "list", "--json").json}
+    assert names["local/granite-30m"] == "not fetched"
+    assert weft("models", "show", "local/minilm-l6", "--json").json["licence"] == "Apache-2.0"
+    assert "not a local model" in weft("models", "fetch", "hash", expect=1).err
+
+
+def test_eval_prints_the_promised_keys(weft, tmp_path):
+    """One object for one method, a list for all; every key is there; the run file is in TREC format."""
+    folder = tmp_path / "tiny"
+    (folder / "qrels").mkdir(parents=True)
+    rows = [
+        {"_id": f"d{i}", "title": word, "text": f"about {word}"} for i, word in enumerate(["apple", "pear", "plum"])
+    ]
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "queries.jsonl").write_text(json.dumps({"_id": "q1", "text": "pear"}) + "\n")
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    one = weft("eval", "tiny", "--json", "--run", "run.txt").json
+    everything = weft("eval", "tiny", "--json", "--method", "all").json
+
+    keys = {f"recall@{k}" for k in (1, 2, 5, 10, 20)} | {"ndcg@10", "mrr@10", "all_gold@5", "p50_ms", "p95_ms"}
+    keys |= {"embed_p50_ms", "index_seconds", "queries", "documents", "method"}
+    assert keys <= set(one)
+    assert (one["recall@1"], one["queries"], one["documents"]) == (1.0, 1, 3)
+    assert [row["method"] for row in everything] == ["vector", "keyword", "hybrid"]
+    assert re.match(r"q1 Q0 d1 1 [\d.]+ weft-auto\n", (tmp_path / "run.txt").read_text())
+    assert "corpus.jsonl" in weft("eval", "notes", cwd=_empty(tmp_path), expect=1).err
+
+
+def _empty(tmp_path):
+    (tmp_path / "x" / "notes").mkdir(parents=True)
+    return tmp_path / "x"
+
+
+def test_a_plot_is_drawn(weft, tmp_path):
+    """`--plot` writes a picture."""
+    pytest.importorskip("matplotlib")
+    folder = tmp_path / "tiny"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "corpus.jsonl").write_text(json.dumps({"_id": "d", "title": "a", "text": "b"}))
+    (folder / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "a"}))
+    (folder / "qrels" / "test.tsv").write_text("q\td\t1\n")
+    weft("eval", "tiny", "--method", "all", "--plot", "plot.png")
+
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")

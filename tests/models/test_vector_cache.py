@@ -1,0 +1,277 @@
+"""The vector cache saves work and never gets in the way."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+
+from weft.models.base import TextKind
+from weft.models.cache import HOUR_SECONDS, CachedEmbedder
+from weft.models.hashing import HashEmbedder
+from weft.records import ModelCard, Vectors
+
+
+class CountingEmbedder:
+    """The hash embedder, remembering what it was asked; cards and dimensions can be changed."""
+
+    def __init__(self, *, fingerprint: str = "one", dimension: int = 256, claimed: int | None = None) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.dimension = dimension
+        self.card: ModelCard = replace(
+            HashEmbedder().card,
+            fingerprint=fingerprint,
+            dimension=dimension if claimed is None else claimed,
+        )
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        self.asked += [(kind, text) for text in texts]
+        full = HashEmbedder().embed(texts)[:, : self.dimension]
+        lengths: Vectors = np.linalg.norm(full, axis=1, keepdims=True)
+        return (full / np.maximum(lengths, 1e-9)).astype(np.float32)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "vectors.db"
+
+
+def test_a_known_text_is_not_embedded_again(path: Path) -> None:
+    """Not even by another process that opens the file later; the bytes are the same."""
+    first, second = CountingEmbedder(), CountingEmbedder()
+    vectors = CachedEmbedder(first, path=path).embed(["a", "b"])
+
+    again = CachedEmbedder(second, path=path)
+
+    assert again.embed(["b", "a"]).tobytes() == vectors[::-1].tobytes()
+    assert second.asked == []
+    assert (again.embedded, again.cached) == (0, 2)
+
+
+def test_only_new_texts_are_embedded_and_rows_keep_their_order(path: Path) -> None:
+    """Known and new ones may be mixed."""
+    inner = CountingEmbedder()
+    embedder = CachedEmbedder(inner, path=path)
+    embedder.embed(["b"])
+
+    vectors = embedder.embed(["a", "b", "c"])
+
+    assert [text for _, text in inner.asked] == ["b", "a", "c"]
+    assert vectors.tobytes() == CountingEmbedder().embed(["a", "b", "c"]).tobytes()
+    assert (embedder.embedded, embedder.cached) == (3, 1)
+
+
+def test_a_text_that_occurs_twice_is_embedded_once(path: Path) -> None:
+    """Repetitions inside one call count as known."""
+    inner = CountingEmbedder()
+    embedder = CachedEmbedder(inner, path=path)
+
+    vectors = embedder.embed(["a", "b", "a"])
+
+    assert inner.asked == [("document", "a"), ("document", "b")]
+    assert vectors[0].tobytes() == vectors[2].tobytes()
+    assert (embedder.embedded, embedder.cached) == (2, 1)
+
+
+def test_kinds_and_models_do_not_share_vectors(path: Path) -> None:
+    """A question's vector is not the passage's, and another model's is nobody's."""
+    one, other = CountingEmbedder(), CountingEmbedder(fingerprint="other")
+    embedder = CachedEmbedder(one, path=path)
+
+    embedder.embed(["a"])
+    embedder.embed(["a"], kind="query")
+    CachedEmbedder(other, path=path).embed(["a"])
+
+    assert one.asked == [("document", "a"), ("query", "a")]
+    assert other.asked == [("document", "a")]
+
+
+def test_texts_that_differ_in_anything_are_different_texts(path: Path) -> None:
+    """Nothing is folded or stripped, and lone surrogates have a digest too."""
+    inner = CountingEmbedder()
+    texts = ["a", "a ", "A", "\ud800", "\ufffd", "", "\x00"]
+
+    CachedEmbedder(inner, path=path).embed(texts)
+
+    assert [text for _, text in inner.asked] == texts
+
+
+def test_no_texts_give_no_rows(path: Path) -> None:
+    """And touch no file."""
+    assert CachedEmbedder(CountingEmbedder(), path=path).embed([]).shape == (0, 256)
+    assert not path.exists()
+
+
+def test_vectors_of_another_dimension_are_not_used(path: Path) -> None:
+    """A server that changed its model under the same name must not break an index."""
+    CachedEmbedder(CountingEmbedder(dimension=128), path=path).embed(["a", "b"])
+    inner = CountingEmbedder()
+
+    vectors = CachedEmbedder(inner, path=path).embed(["a"])
+
+    assert vectors.shape == (1, 256)
+    assert len(inner.asked) == 1
+
+
+def test_an_embedder_that_does_not_know_its_dimension_is_cached_too(path: Path) -> None:
+    """Rows that disagree with what it then gives are embedded again."""
+    CachedEmbedder(CountingEmbedder(dimension=128), path=path).embed(["a"])
+    inner = CountingEmbedder(claimed=0)
+    embedder = CachedEmbedder(inner, path=path)
+
+    vectors = embedder.embed(["a", "b"])
+
+    assert vectors.tobytes() == CountingEmbedder().embed(["a", "b"]).tobytes()
+    assert (embedder.embedded, embedder.cached) == (2, 0)
+    assert CachedEmbedder(CountingEmbedder(claimed=0), path=path).embed(["b"]).shape == (1, 256)
+
+
+def test_the_least_recently_used_vectors_are_dropped(path: Path) -> None:
+    """The file stays within its bound, and what was read lately stays in it."""
+    now = [0.0]
+    inner = CountingEmbedder()
+    embedder = CachedEmbedder(inner, path=path, max_bytes=4_000_000, clock=lambda: now[0])
+    old = [f"old {number}" for number in range(1500)]
+    embedder.embed(old)
+    now[0] += HOUR_SECONDS
+    embedder.embed(old[:100])
+    now[0] += HOUR_SECONDS
+
+    for start in range(0, 4000, 500):
+        embedder.embed([f"new {number}" for number in range(start, start + 500)])
+    embedder.close()
+
+    assert path.stat().st_size <= 4_000_000
+    inner.asked.clear()
+    embedder.embed(["new 3999", "old 1499"])
+    assert inner.asked == [("document", "old 1499")]
+
+
+def test_reading_keeps_a_vector_alive(path: Path) -> None:
+    """A vector read in a later hour outlives one that was only written."""
+    now = [0.0]
+    embedder = CachedEmbedder(CountingEmbedder(), path=path, clock=lambda: now[0])
+    embedder.embed(["a", "b"])
+    now[0] += HOUR_SECONDS
+    embedder.embed(["a"])
+    embedder.close()
+
+    used = dict(apsw.Connection(str(path)).execute("SELECT vector, used FROM vectors").fetchall())
+
+    a, b = (vector.tobytes() for vector in CountingEmbedder().embed(["a", "b"]))
+    assert (used[a], used[b]) == (1, 0)
+
+
+def test_a_corrupt_file_is_put_aside_and_a_new_one_begins(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """One warning, no error, and from then on the cache works again."""
+    path.parent.mkdir()
+    path.write_bytes(b"this is not a database, although it is long enough to be one" * 100)
+    inner = CountingEmbedder()
+    embedder = CachedEmbedder(inner, path=path)
+
+    with caplog.at_level(logging.WARNING):
+        vectors = [embedder.embed(["a"]) for _ in range(3)]
+
+    assert len({vector.tobytes() for vector in vectors}) == 1
+    assert len(inner.asked) < 3
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert path.with_name("vectors.db.corrupt").exists()
+
+
+def test_a_file_that_breaks_later_is_put_aside_too(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Damage in the middle shows only when that page is read."""
+    embedder = CachedEmbedder(CountingEmbedder(), path=path)
+    texts = [f"text {number}" for number in range(500)]
+    vectors = embedder.embed(texts)
+    embedder.close()
+    data = bytearray(path.read_bytes())
+    data[4096:] = os.urandom(len(data) - 4096)
+    path.write_bytes(bytes(data))
+
+    with caplog.at_level(logging.WARNING):
+        again = [embedder.embed(texts) for _ in range(2)]
+
+    assert all(result.tobytes() == vectors.tobytes() for result in again)
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("obstacle", ["folder", "file in the way"])
+def test_an_unusable_place_is_logged_once_and_bypassed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, obstacle: str
+) -> None:
+    """Embedding goes on without the cache."""
+    path = tmp_path / "vectors.db"
+    if obstacle == "folder":
+        path.mkdir()
+    else:
+        path.write_text("")
+        path = path / "below" / "vectors.db"
+    inner = CountingEmbedder()
+    embedder = CachedEmbedder(inner, path=path)
+
+    with caplog.at_level(logging.WARNING):
+        embedder.embed(["a"])
+        embedder.embed(["a"])
+
+    assert len(inner.asked) == 2
+    assert len(caplog.records) == 1
+    assert (embedder.embedded, embedder.cached) == (2, 0)
+
+
+def test_a_file_that_cannot_be_written_still_answers(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A vector cache on a full disk reads what it has, warns once and keeps the rest to itself."""
+    CachedEmbedder(CountingEmbedder(), path=path).embed(["a"])
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TRIGGER full BEFORE INSERT ON vectors BEGIN SELECT raise(ABORT, 'disk full'); END")
+    connection.close()
+    inner = CountingEmbedder()
+    embedder = CachedEmbedder(inner, path=path)
+
+    with caplog.at_level(logging.WARNING):
+        vectors = embedder.embed(["a", "b"])
+
+    assert vectors.tobytes() == CountingEmbedder().embed(["a", "b"]).tobytes()
+    assert [text for _, text in inner.asked] == ["b"]
+    assert len(caplog.records) == 1
+
+
+def test_threads_may_share_a_cached_embedder(path: Path) -> None:
+    """Every call gets its own vectors, and the counts add up."""
+    embedder = CachedEmbedder(CountingEmbedder(), path=path)
+    calls = [[f"text {(start + step) % 40}" for step in range(10)] for start in range(40)]
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(embedder.embed, calls))
+
+    expected = CountingEmbedder()
+    assert all(got.tobytes() == expected.embed(texts).tobytes() for got, texts in zip(results, calls, strict=True))
+    assert embedder.embedded + embedder.cached == 400
+
+
+def _embed_range(path: str, start: int) -> bytes:
+    """Run in another process: embed 200 texts in small calls and return the last vectors."""
+    embedder = CachedEmbedder(HashEmbedder(), path=Path(path), max_bytes=300_000)
+    for first in range(start, start + 200, 10):
+        vectors = embedder.embed([f"text {number}" for number in range(first, first + 10)])
+    return vectors.tobytes()
+
+
+def test_two_processes_may_share_the_file(path: Path) -> None:
+    """Both write and evict at once; both get right vectors and the file stays whole."""
+    context = multiprocessing.get_context("spawn")
+
+    with context.Pool(2) as pool:
+        results = pool.starmap(_embed_range, [(str(path), 0), (str(path), 100)])
+
+    for start, result in zip((0, 100), results, strict=True):
+        last = [f"text {number}" for number in range(start + 190, start + 200)]
+        assert result == HashEmbedder().embed(last).tobytes()
+    assert apsw.Connection(str(path)).execute("PRAGMA integrity_check").fetchall() == [("ok",)]
