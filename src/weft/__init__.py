@@ -1,10 +1,14 @@
 """Weft: vectors, keywords and a knowledge graph woven into one ranked, explained, budgeted answer."""
 
-from weft.engine.asynchronous import AsyncEngine, open_async_engine
-from weft.engine.engine import Engine, open_engine
-from weft.errors import WeftError
-from weft.models.base import Embedder
-from weft.records import Context, Document, Evidence, Filter, Receipt, Result
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weft.engine.asynchronous import AsyncEngine, open_async_engine
+    from weft.engine.engine import Engine, open_engine
+    from weft.errors import WeftError
+    from weft.models.base import Embedder
+    from weft.records import Context, Document, Evidence, Filter, Receipt, Result
 
 __all__ = [
     "AsyncEngine",
@@ -20,3 +24,19 @@ __all__ = [
     "open_async_engine",
     "open_engine",
 ]
+
+# Looked up when first used: `weft --help` and completion should not wait for numpy and SQLite.
+_HOMES = {
+    "weft.engine.asynchronous": ("AsyncEngine", "open_async_engine"),
+    "weft.engine.engine": ("Engine", "open_engine"),
+    "weft.errors": ("WeftError",),
+    "weft.models.base": ("Embedder",),
+    "weft.records": ("Context", "Document", "Evidence", "Filter", "Receipt", "Result"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'weft' has no attribute {name!r}")

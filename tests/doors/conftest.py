@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
@@ -22,32 +23,25 @@ class Ran:
         return json.loads(self.out)
 
 
-@pytest.fixture
-def weft(tmp_path, clean_home):
-    """Run `weft ARGUMENTS` in an empty folder, with the hash embedder, which needs no model."""
-
-    def run(*arguments, stdin="", cwd=tmp_path, expect=0, **environment):
-        done = subprocess.run(
-            [sys.executable, "-m", "weft", *map(str, arguments)],
-            input=stdin,
-            capture_output=True,
-            cwd=cwd,
-            env={**os.environ, "WEFT_EMBEDDER": "hash", "PYTHONUTF8": "1", **environment},
-            text=True,
-            encoding="utf-8",
-            timeout=120,
-        )
-        assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-        assert "Traceback" not in done.stderr
-        return Ran(done.returncode, done.stdout, done.stderr)
-
-    return run
+def run_weft(*arguments, cwd, stdin="", expect=0, **environment):
+    """Run `weft ARGUMENTS` with the hash embedder, which needs no model."""
+    done = subprocess.run(
+        [sys.executable, "-m", "weft", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        cwd=cwd,
+        env={**os.environ, "WEFT_EMBEDDER": "hash", "PYTHONUTF8": "1", **environment},
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert "Traceback" not in done.stderr
+    return Ran(done.returncode, done.stdout, done.stderr)
 
 
-@pytest.fixture
-def notes(tmp_path):
-    """A small folder of documents."""
-    folder = tmp_path / "notes"
+def write_notes(folder):
+    """Write a small folder of documents."""
     folder.mkdir()
     (folder / "auth.md").write_text(
         "---\ntitle: Auth Service\ntags: [identity, core]\n---\n# Auth Service\n\nIssues JWT tokens.\n\n"
@@ -57,3 +51,24 @@ def notes(tmp_path):
     (folder / "models.txt").write_text("We moderate titles with gpt-4o; see arXiv:2501.03236 and the C++ renderer.\n")
     (folder / "data.bin").write_bytes(b"\x00\x01\x02" * 100)
     return folder
+
+
+@pytest.fixture
+def weft(tmp_path):
+    """Run `weft ARGUMENTS` in an empty folder."""
+    return partial(run_weft, cwd=tmp_path)
+
+
+@pytest.fixture
+def notes(tmp_path):
+    """A small folder of documents, not indexed yet."""
+    return write_notes(tmp_path / "notes")
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    """Run `weft ARGUMENTS` where the notes are indexed already; for tests that only read."""
+    folder = tmp_path_factory.mktemp("indexed")
+    write_notes(folder / "notes")
+    run_weft("index", "notes", "-q", cwd=folder)
+    return partial(run_weft, cwd=folder)

@@ -26,11 +26,10 @@ def test_index_then_query_gives_cited_evidence(weft, notes):
     assert "JWT" in asked.out
 
 
-def test_json_follows_the_published_schema(weft, notes):
+def test_json_follows_the_published_schema(ask):
     """`--json` is stable, and the schema in the docs describes it."""
-    weft("index", "notes")
     for question in ("jwt tokens", "nothing of the kind whatsoever zzz", "*"):
-        ran = weft("query", question, "--json", expect=0 if question.startswith("jwt") else 3)
+        ran = ask("query", question, "--json", expect=0 if question.startswith("jwt") else 3)
         jsonschema.validate(ran.json, SCHEMA)
     assert ran.json["results"] == []
 
@@ -72,50 +71,45 @@ def test_the_store_is_chosen_by_flag_then_environment_then_file(weft, notes, tmp
         ("ERR_CONN_RESET", "notes/auth.md"),
     ],
 )
-def test_exact_terms_are_found(weft, notes, question, expected):
+def test_exact_terms_are_found(ask, question, expected):
     """Identifiers, ids, two-character words and ASCII glued to CJK."""
-    weft("index", "notes", "-q")
 
-    assert citations(weft("query", question, "--json", "--method", "keyword"))[0].startswith(expected)
+    assert citations(ask("query", question, "--json", "--method", "keyword"))[0].startswith(expected)
 
 
 @pytest.mark.parametrize("question", ['"; DROP TABLE', "NEAR(", "*", "🙂", "", " ", "%s", "-- x", "\\", "' OR 1=1"])
-def test_odd_questions_are_answered_sensibly(weft, notes, question):
+def test_odd_questions_are_answered_sensibly(ask, question):
     """Nothing is query syntax; nothing found is exit code 3, and the store is unharmed."""
-    weft("index", "notes", "-q")
-    ran = weft("query", "--json", "--", question, expect=3)
+    ran = ask("query", "--json", "--", question, expect=3)
 
     assert (ran.json["status"], ran.json["results"]) == ("no_match", [])
     assert ran.json["notes"]
-    assert weft("check").out == "sound\n"
+    assert ask("check").out == "sound\n"
 
 
-def test_a_filter_narrows_the_answer(weft, notes):
+def test_a_filter_narrows_the_answer(ask):
     """By path prefix and by metadata."""
-    weft("index", "notes", "-q")
 
-    assert citations(weft("query", "tokens titles", "--in", "notes/mod", "--json", "--no-gate"))[0].startswith(
+    assert citations(ask("query", "tokens titles", "--in", "notes/mod", "--json", "--no-gate"))[0].startswith(
         "notes/models.txt"
     )
     assert {
-        c.partition(":")[0] for c in citations(weft("query", "tokens", "--where", "tags=core", "--json", "--no-gate"))
+        c.partition(":")[0] for c in citations(ask("query", "tokens", "--where", "tags=core", "--json", "--no-gate"))
     } == {"notes/auth.md"}
-    assert "KEY=VALUE" in weft("query", "x", "--where", "oops", expect=2).err
+    assert "KEY=VALUE" in ask("query", "x", "--where", "oops", expect=2).err
 
 
-def test_explain_says_why(weft, notes):
+def test_explain_says_why(ask):
     """Channels, ranks, scores, method and times in words."""
-    weft("index", "notes", "-q")
-    out = weft("query", "JWT tokens", "--explain").out
+    out = ask("query", "JWT tokens", "--explain").out
 
     assert re.search(r"why: by its words #1 \(BM25 [\d.]+\)", out)
     assert "method hybrid" in out
 
 
-def test_context_keeps_to_the_budget(weft, notes):
+def test_context_keeps_to_the_budget(ask):
     """`--context --budget` prints text for a model with its citation."""
-    weft("index", "notes", "-q")
-    ran = weft("query", "JWT tokens", "--context", "--budget", "60", "--json")
+    ran = ask("query", "JWT tokens", "--context", "--budget", "60", "--json")
 
     assert ran.json["tokens"] <= 60
     assert "[Score: " in ran.json["text"]
