@@ -90,7 +90,7 @@ class LoadOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitOptions:
-    """How large chunks are, in estimated tokens: a CJK character each, four other characters each."""
+    """How large chunks are, in estimated tokens: a CJK or Thai character each, four other characters each."""
 
     max_tokens: int = 400
     """No chunk is larger."""
@@ -103,14 +103,19 @@ class SearchOptions:
     """How a question is answered."""
 
     method: Method = "auto"
+    """`vector` (or `naive`), `keyword`, `hybrid`, or `auto` (or `agentic`), which is `hybrid` today."""
     top_k: int = 10
+    """How many results."""
     pool: int = 100
     """Chunks each channel fetches before fusion."""
     fusion: Fusion = "weighted"
+    """`weighted` sums scores on comparable scales, `rrf` only looks at ranks."""
     vector_weight: float = 0.67
-    """Measured on eight sets: `benchmarks/quality/fusion.py`."""
+    """Share of the vector channel. Measured on eight sets with two models: `benchmarks/quality/fusion.py`."""
     text_weight: float = 0.33
+    """Share of the keyword channel."""
     rrf_k: int = 60
+    """The constant of `rrf`: the larger, the less the first ranks stand out."""
     min_score: float | None = None
     """Cosine below which a chunk no longer counts as related; None for the embedder's own floor."""
     gate: bool = True

@@ -5,7 +5,8 @@ The graph takes one unpadded text per run, so it needs no attention mask. In int
 into blocks of 64 weights with a scale of their own and multiplied by `MatMulNBits`, which quantises
 activations per token and block: a vector depends on nothing but its text. (Quantising activations per
 tensor, as `quantize_dynamic` does, made vectors depend on their batch and cost far more precision:
-cosine with float32 0.967 for granite-30m instead of 0.9999, 0.994 for minilm-l6 instead of 0.9995.)
+cosine with float32 0.967 for granite-30m instead of 0.9998, 0.994 for minilm-l6 instead of 0.9994, and
+recall@5 on 100 MuSiQue questions 0.658 and 0.612 instead of 0.694 and 0.620, for a fifth more speed.)
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 The analyser: which terms a text has. Shared by every store, by indexing and by asking.
 
 - case, width and accents are folded; English endings are stemmed
-- Chinese, Japanese and Korean runs become overlapping pairs of characters, and single characters
-- a run ends where ASCII meets CJK, so `重跑gen-itgc后` has `重跑`, `gen-itgc` and `后`
+- runs of a script without spaces (Chinese, Japanese, Thai …, and Korean) become overlapping pairs of
+  characters, and single characters
+- such a run ends where ASCII begins, so `重跑gen-itgc后` has `重跑`, `gen-itgc` and `后`
 - an identifier is kept whole *and* in its parts: `gpt-4o` gives `gpt-4o`, `gpt`, `4o`;
   `parseHTML` gives `parsehtml`, `parse`, `html`
 """
@@ -17,27 +18,32 @@ from functools import lru_cache
 
 import snowballstemmer
 
-from weft.text.normalise import CJK, fold
+from weft.text.normalise import MARKS, UNSPACED, fold
 
-VERSION = 1
+VERSION = 2
 """Part of every content hash, so that documents are indexed again when the analyser changes."""
 
 MAX_TERM = 120
-"""Longer runs (base64, minified code) are cut: nobody types them, and they would swell the index."""
+"""A longer run (a path, base64, minified code) counts as its parts only, and each part is cut here."""
 
-_LETTER = f"[^\\W_{CJK}]"
+_LETTER = f"[^\\W_{UNSPACED}]"
+_LETTERS = f"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
 _TOKEN = re.compile(
-    f"(?P<cjk>[{CJK}]+)"
+    f"(?P<unspaced>[{UNSPACED}]+)"
     # letters and digits, joined by single marks that stand inside identifiers; C++, C#, F#
-    f"|(?P<word>{_LETTER}+(?:[-._:/@&'’+#\\\\]{{1,2}}{_LETTER}+|_+{_LETTER}+)*(?:\\+\\+|#)?)"
-    # emoji and other symbols are searchable on their own
-    "|(?P<symbol>[\u2190-\u21ff\u2600-\u27bf\U0001f000-\U0001faff])"
+    f"|(?P<word>{_LETTERS}(?:[-._:/@&'’+#\\\\]{{1,2}}{_LETTERS}|_+{_LETTERS})*(?:\\+\\+|#)?)"
+    # emoji and other symbols are searchable on their own: a flag is two letters, a skin tone is none
+    "|(?P<symbol>[\U0001f1e6-\U0001f1ff]{2}"
+    "|[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff])"
 )
-_PART = re.compile(f"{_LETTER}+")
+_PART = re.compile(_LETTERS)
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
+_SHARP = re.compile(r"\b[a-z](?:\+\+|#)")
 _INITIALS = re.compile(f"{_LETTER}(?:\\.{_LETTER})+")
 _APOSTROPHE = re.compile(r"['’](?:s|S)$|['’]")
+_ELIDED = re.compile(f"['’]({_LETTERS})")
+_INVISIBLE = re.compile("[\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
 _STEMMER = snowballstemmer.stemmer("english")
 
 
@@ -46,7 +52,7 @@ def terms(text: str) -> list[str]:
     found: list[str] = []
     for match in _TOKEN.finditer(_unify(text)):
         run = match.group()
-        if match.lastgroup == "cjk":
+        if match.lastgroup == "unspaced":
             run = fold(run)
             found += run
             found += (run[i : i + 2] for i in range(len(run) - 1))
@@ -66,7 +72,7 @@ def query_terms(text: str) -> list[str]:
     found: dict[str, None] = {}
     for match in _TOKEN.finditer(_unify(text)):
         run = match.group()
-        if match.lastgroup == "cjk":
+        if match.lastgroup == "unspaced":
             run = fold(run)
             found |= dict.fromkeys((run[i : i + 2] for i in range(len(run) - 1)) if len(run) > 1 else run)
         elif match.lastgroup == "word":
@@ -82,29 +88,40 @@ def count_terms(text: str) -> Counter[str]:
 
 
 def _unify(text: str) -> str:
-    """Full-width letters become plain and accents are composed, so that runs are not torn apart."""
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+    """Full-width letters become plain, accents are composed and joiners go, so that runs are not torn apart."""
+    if text.isascii():
+        return text
+    visible = _INVISIBLE.sub("", text).replace("™", " ")  # else `Lego™` would become `LegoTM`
+    return unicodedata.normalize("NFKC", visible)
+
+
+def _word_terms(run: str) -> tuple[str, ...]:
+    """Return the terms of one word or identifier, the whole first."""
+    if len(run) <= MAX_TERM:
+        return _identifier_terms(run)
+    return tuple(_stem(fold(part)[:MAX_TERM]) for part in _PART.findall(run))
 
 
 @lru_cache(maxsize=65536)
-def _word_terms(run: str) -> tuple[str, ...]:
-    """Return the terms of one word or identifier, the whole first."""
-    run = run[:MAX_TERM]
+def _identifier_terms(run: str) -> tuple[str, ...]:
     plain = _APOSTROPHE.sub("", run)
     whole = fold(plain)
-    if whole.isalpha() and _is_plain(plain):
+    # `l'homme` is asked for as `homme`; what follows in `don't` or `we'll` is no word
+    elided = [part for part in _ELIDED.findall(run) if len(part) > 2]
+    if whole.isalpha() and _is_plain(plain) and not elided:
         return (_stem(whole),)
-    found = [whole, *_NUMBER.findall(whole)]
+    found = [whole, *_NUMBER.findall(whole), *_SHARP.findall(whole)]
     if _INITIALS.fullmatch(whole):
         found.append(whole.replace(".", ""))
     for part in _PART.findall(plain):
         found.append(_stem(fold(part)))
         found += (_stem(fold(hump)) for hump in _HUMP.split(part) if 1 < len(hump) < len(part))
+    found += (_stem(fold(part)) for part in elided)
     return tuple(dict.fromkeys(found))
 
 
 def _is_plain(word: str) -> bool:
-    return word.islower() or word.isupper() or word.istitle() or not word.isascii()
+    return word.islower() or word.isupper() or word.istitle() or word.lower() == word.upper()
 
 
 @lru_cache(maxsize=65536)

@@ -5,15 +5,34 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import chain
 
-_COMBINING = re.compile("[\u0300-\u036f]+")
+# accents, and what Hebrew and Arabic leave out at will: points, harakat, the stretching tatweel
+_OPTIONAL = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+")
 _SPACE = re.compile(r"\s+")
 
 HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
 KANA = "\u3040-\u30ff\u31f0-\u31ff"
 HANGUL = "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"
 CJK = HAN + KANA + HANGUL
+SOUTHEAST = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59\u0e81-\u0edf"  # Thai, Lao
+    "\u1000-\u1049\u1050-\u109f\u1780-\u17d3\u17d7\u17dc-\u17e9"  # Burmese, Khmer
+)
+UNSPACED = CJK + SOUTHEAST
 """Body of a character class: scripts written without spaces, or close enough to want bigrams."""
+
+_MARKED = chain(  # the blocks that hold marks, without those of unspaced scripts
+    range(0x300, 0xE00),
+    range(0xF00, 0x1000),
+    range(0x10A0, 0x1780),
+    range(0x1800, 0x1E00),
+    range(0xA66F, 0xAC00),
+    range(0xFE20, 0xFE30),
+    range(0x10A00, 0x12000),
+)
+MARKS = "".join(chr(code) for code in _MARKED if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+"""Body of a character class: marks that belong to the letter before them, such as the vowels of Devanagari."""
 
 _SCRIPTS = (
     ("han", re.compile(f"[{HAN}]")),
@@ -34,7 +53,7 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return unicodedata.normalize("NFKC", _COMBINING.sub("", decomposed))
+    return unicodedata.normalize("NFKC", _OPTIONAL.sub("", decomposed))
 
 
 def squeeze(text: str) -> str:

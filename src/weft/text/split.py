@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterator
 
 from weft.config import SplitOptions
 from weft.records import Chunk, Document
@@ -11,7 +12,7 @@ from weft.text.ids import chunk_id
 from weft.text.structure import Section, Span, code_sections, cut, iter_lines, markdown_sections, pack
 from weft.text.tokens import estimate_tokens
 
-VERSION = 1
+VERSION = 2
 """Part of every content hash, so that documents are split again when the rules change."""
 
 
@@ -61,28 +62,45 @@ def _sections(document: Document, options: SplitOptions) -> list[Section]:
         case "code":
             sections = code_sections(text)
         case _:
-            sections = [Section((), Span(0, len(text)), Span(0, len(text)))]
+            sections = [Section((), Span(0, len(text)))]
     return _join_small(text, sections, options)
 
 
 def _join_small(text: str, sections: list[Section], options: SplitOptions) -> list[Section]:
     """Join neighbours while one of them is small; the joined heading is what both share."""
     joined: list[Section] = []
-    for section in sections:
-        if not text[section.body.start : section.body.end].strip():
-            continue  # a heading alone lives on in the paths of those below it
+    for section in _filled(text, sections):
         if joined:
             last = joined[-1]
             sizes = [estimate_tokens(text[s.body.start : s.body.end].strip()) for s in (last, section)]
             if min(sizes) < options.min_tokens and sum(sizes) <= options.max_tokens:
                 heading = _common(last.heading, section.heading)
-                # what stood in one heading path alone must stay readable, so its heading line joins the text
-                start = last.body.start if heading == last.heading else last.span.start
-                span = Span(last.span.start, section.span.end)
-                joined[-1] = Section(heading, span, Span(start, section.span.end))
+                # what stood in one heading path alone must stay readable, so its heading lines join the text
+                kept = max(0, len(last.lines) - (len(last.heading) - len(heading)))
+                start = min(last.lines[kept:], default=last.body.start)
+                joined[-1] = Section(heading, Span(start, section.body.end), last.lines[:kept])
                 continue
         joined.append(section)
     return joined
+
+
+def _filled(text: str, sections: list[Section]) -> Iterator[Section]:
+    """
+    Yield the sections that have text.
+
+    A heading alone lives on in the paths of those below it. Where there are none, its line is all the text it has.
+    """
+    above: tuple[int, ...] = ()
+    for section, following in zip(sections, [*sections[1:], None], strict=True):
+        lines = above + section.lines
+        if text[section.body.start : section.body.end].strip():
+            yield Section(section.heading, section.body, lines)
+            above = ()
+        elif following and following.heading[: len(section.heading)] == section.heading:
+            above = lines
+        elif lines:
+            yield Section(section.heading[:-1], Span(lines[-1], section.body.end), lines[:-1])
+            above = ()
 
 
 def _common(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:

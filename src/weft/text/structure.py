@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from weft.text.normalise import CJK
+from weft.text.normalise import UNSPACED
 from weft.text.tokens import estimate_tokens
 
 
@@ -21,26 +21,34 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch of text under one heading path. `span` begins at the heading, `body` after it."""
+    """A stretch of text under one heading path."""
 
     heading: tuple[str, ...]
-    span: Span
     body: Span
+    """Begins after the heading, in code with the definition itself."""
+    lines: tuple[int, ...] = ()
+    """Where the headings right above the body begin, those of the last parts of `heading`."""
 
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+MAX_HEADING = 300
+"""Characters. A longer line is prose with a mark before it; as a heading it would be repeated in every chunk."""
+
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
 _DEFINITION = re.compile(
     r"(?:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|static|abstract|final|async|unsafe|inline|"
     r"open|internal|override|extern|const)\s+)*"
     r"(?:def|class|function|fn|func|interface|struct|impl|trait|enum|type|module|namespace|object|record|"
-    r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:TABLE|VIEW|FUNCTION|PROCEDURE|INDEX|TRIGGER))\b[^{(:=\n]*",
+    r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:TABLE|VIEW|FUNCTION|PROCEDURE|INDEX|TRIGGER))\b[^{(:=\n]{0,200}",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=\S)|(?<=[。！？；!?])[”’」』）]*")
+_SENTENCE = re.compile(
+    r"(?<=[.!?…])[\"'”’)\]]*\s+(?=\S)|(?<=[。！？；])[”’」』）]*"
+    f"|(?<=[{UNSPACED}][!?])[”’」』）]*"
+)
 _BLANK = re.compile(r"\n[ \t]*\n+")
 _SPACE = re.compile(r"\s+")
-_CJK_CHARACTER = re.compile(f"[{CJK}]")
+_BREAK = re.compile("\n")
 
 
 def iter_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -62,8 +70,8 @@ def markdown_sections(text: str, *, title: str) -> list[Section]:
                 fence = ""
         elif opened:
             fence = opened.group(1)
-        elif found := _HEADING.match(line):
-            marks.append((start, start + len(line), len(found.group(1)), found.group(2)))
+        elif (found := _HEADING.match(line)) and (heading := _heading(found.group(2))):
+            marks.append((start, start + len(line), len(found.group(1)), heading))
     return _sections(text, marks, title=title)
 
 
@@ -84,16 +92,25 @@ def code_sections(text: str) -> list[Section]:
     return _sections(text, marks, title="")
 
 
+def _heading(line: str) -> str:
+    """Return a heading without its closing marks, which a space sets apart: `C#` keeps its own. Too long is none."""
+    line = line.strip()
+    bare = line.rstrip("#")
+    heading = line if bare and not bare[-1].isspace() else bare.rstrip()
+    return heading if len(heading) <= MAX_HEADING else ""
+
+
 def _sections(text: str, marks: list[tuple[int, int, int, str]], *, title: str) -> list[Section]:
     first = marks[0][0] if marks else len(text)
-    found = [Section((), Span(0, first), Span(0, first))] if text[:first].strip() else []
+    found = [Section((), Span(0, first))] if text[:first].strip() else []
     path: list[tuple[int, str]] = []
     for index, (start, body, level, heading) in enumerate(marks):
         end = marks[index + 1][0] if index + 1 < len(marks) else len(text)
         path = [entry for entry in path if entry[0] < level]
-        if index > 0 or heading.strip() != title.strip():
-            path.append((level, heading.strip()))
-        found.append(Section(tuple(entry[1] for entry in path), Span(start, end), Span(body, end)))
+        is_title = index == 0 and heading == title.strip()
+        path += [] if is_title else [(level, heading)]
+        lines = () if is_title else (start,)
+        found.append(Section(tuple(entry[1] for entry in path), Span(body, end), lines))
     return found
 
 
@@ -102,7 +119,7 @@ def cut(text: str, span: Span, *, size: int, by_line: bool = False) -> list[Span
     Cut a span into pieces of at most `size` estimated tokens, as coarsely as possible.
 
     Paragraphs first, then lines, sentences, words. Only a single word longer than `size` is cut inside,
-    and CJK text between any two characters.
+    and text of a script without spaces between any two characters.
     """
     ladder = [_lines] if by_line else [_paragraphs, _lines, _sentences]
     pieces = [span]
@@ -120,7 +137,9 @@ def pack(text: str, pieces: Iterable[Span], *, size: int) -> list[Span]:
     rest = [piece for piece in pieces if text[piece.start : piece.end].strip()]
     if not rest:
         return []
-    weights = [estimate_tokens(text[piece.start : piece.end]) for piece in rest]
+    # what lies between two pieces, if only white space, is part of what they make together
+    places = itertools.chain([rest[0].start], (piece.end for piece in rest))
+    weights = [estimate_tokens(text[start:end]) for start, end in itertools.pairwise(places)]
     goal = sum(weights) / max(1, -(-sum(weights) // size))
     packed: list[Span] = []
     current, weight = rest[0], weights[0]
@@ -128,7 +147,7 @@ def pack(text: str, pieces: Iterable[Span], *, size: int) -> list[Span]:
         # stop at the goal when that is nearer than going past it, so that no crumb is left at the end
         if weight + extra > size or weight + extra / 2 > goal:
             packed.append(current)
-            current, weight = piece, extra
+            current, weight = piece, estimate_tokens(text[piece.start : piece.end])
         else:
             current, weight = Span(current.start, piece.end), weight + extra
     return [*packed, current]
@@ -149,7 +168,7 @@ def _paragraphs(text: str, span: Span, size: int) -> list[Span]:
 
 
 def _lines(text: str, span: Span, size: int) -> list[Span]:
-    return _at(re.compile("\n"), text, span)
+    return _at(_BREAK, text, span)
 
 
 def _sentences(text: str, span: Span, size: int) -> list[Span]:
@@ -161,7 +180,6 @@ def _words(text: str, span: Span, size: int) -> list[Span]:
 
 
 def _characters(text: str, span: Span, size: int) -> list[Span]:
-    """Cut a run without white space: CJK anywhere, anything else every `size` tokens."""
-    step = 1 if _CJK_CHARACTER.search(text, span.start, span.end) else size * 4
-    starts = range(span.start, span.end, step)
-    return [Span(start, min(start + step, span.end)) for start in starts]
+    """Cut a run without white space: unspaced scripts between characters, anything else every `size` tokens."""
+    atom = re.compile(f"[{UNSPACED}]|[^{UNSPACED}]{{1,{size * 4}}}")
+    return [Span(*match.span()) for match in atom.finditer(text, span.start, span.end)]

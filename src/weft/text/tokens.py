@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 import re
 
-from weft.text.normalise import CJK
+from weft.text.normalise import UNSPACED
 
-_CJK = re.compile(f"[{CJK}]")
+_DENSE = re.compile(f"[{UNSPACED}]")
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens `text` has: a token per CJK character, one per four others."""
+    """Return about how many tokens `text` has: a token per character of an unspaced script, one per four others."""
     if text.isascii():
         return math.ceil(len(text) / 4)
-    dense = len(_CJK.findall(text))
+    dense = len(_DENSE.findall(text))
     return dense + math.ceil((len(text) - dense) / 4)
 
 

@@ -1,0 +1,118 @@
+"""The docs are complete, and what they show is true."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import click
+import pytest
+
+import weft.errors as errors
+from weft.cli.main import COMMANDS, weft
+from weft.config import ALIASES, GROUPS
+
+HOME = Path(__file__).parents[2]
+DOCS = HOME / "docs"
+
+
+def read(name):
+    return (HOME / name).read_text("utf-8")
+
+
+def commands():
+    """Yield every verb with its path, groups included."""
+    context = click.Context(weft)
+    todo = [((name,), weft.get_command(context, name)) for name in COMMANDS]
+    while todo:
+        path, command = todo.pop()
+        yield path, command
+        todo += [((*path, name), inner) for name, inner in getattr(command, "commands", {}).items()]
+
+
+@pytest.mark.parametrize("path, command", list(commands()), ids=lambda value: str(value))
+def test_every_verb_and_option_is_documented(path, command):
+    """docs/cli.md has a heading for each verb and names each of its options below it."""
+    page = read("docs/cli.md")
+    heading = re.search(rf"^### `weft {' '.join(path)}[ `]", page, re.MULTILINE)
+    assert heading, f"docs/cli.md does not describe `weft {' '.join(path)}`"
+    section = page[heading.end() :].split("\n### ")[0]
+    shared = page[: page.index("### ")]
+    for parameter in command.params:
+        for option in parameter.opts if isinstance(parameter, click.Option) else ():
+            assert f"`{option}`" in section or f"`{option}`" in shared, f"{option} of {' '.join(path)}"
+
+
+def test_every_setting_is_documented_with_its_default():
+    """docs/configuration.md names each setting, its default and the short environment names."""
+    page = read("docs/configuration.md")
+    for group, kind in GROUPS.items():
+        for item in fields(kind):
+            assert f"| `{group}.{item.name}` | `{getattr(kind(), item.name)!r}` |" in page
+    for name in ALIASES:
+        assert f"`{name}`" in page
+
+
+def test_every_error_is_documented_and_drawn():
+    """docs/errors.md has a row for each, and the tree in the module's docstring has it too."""
+    page, tree = read("docs/errors.md"), errors.__doc__
+    names = [name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)]
+    assert len(names) > 8
+    for name in names:
+        assert f"| `{name}` |" in page
+        assert name in tree
+
+
+def test_every_local_link_leads_somewhere():
+    """Links between pages, and from the README, are not broken."""
+    for page in [HOME / "README.md", HOME / "CONTRIBUTING.md", *DOCS.rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.relative_to(HOME)} links to {target}"
+
+
+def test_every_file_the_code_and_docs_name_exists():
+    """A benchmark or decision that is named as evidence is really there."""
+    for page in [*HOME.glob("*.md"), *DOCS.rglob("*.md"), *(HOME / "src").rglob("*.py"), HOME / "pyproject.toml"]:
+        for name in re.findall(r"\b(?:benchmarks|docs/decisions)/[\w./-]+\.(?:py|md)", page.read_text("utf-8")):
+            assert (HOME / name).exists(), f"{page.relative_to(HOME)} names {name}"
+
+
+def test_the_readme_is_short():
+    """At most 150 lines."""
+    assert read("README.md").count("\n") <= 150
+
+
+def test_the_python_example_of_the_readme_runs(tmp_path, request):
+    """It prints what it says, with the real model where there is one, else with the stand-in."""
+    (example,) = re.findall(r"```python\n(.*?)```", read("README.md"), re.DOTALL)
+    environment = dict(os.environ)
+    try:
+        request.getfixturevalue("real_model")
+        environment = dict(os.environ)
+        is_real = True
+    except pytest.skip.Exception:
+        environment["WEFT_EMBEDDER"] = "hash"
+        is_real = False
+    (tmp_path / "examples").symlink_to(HOME / "examples")
+    done = subprocess.run(
+        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, env=environment, timeout=300
+    )
+
+    assert done.returncode == 0, done.stderr
+    if is_real:
+        shown = re.findall(r"ADR-0012[\w.-]*\.md:\d+-\d+", read("README.md"))
+        assert shown[0] in done.stdout
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda p: p.name)
+def test_python_in_the_docs_parses(page):
+    """Every Python block is valid Python and imports names that exist."""
+    for block in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("weft"):
+                module = __import__(node.module, fromlist=[alias.name for alias in node.names])
+                assert all(hasattr(module, alias.name) for alias in node.names)

@@ -1,0 +1,68 @@
+"""Folding and scripts."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.text.normalise import MARKS, UNSPACED, fold, scripts, squeeze
+
+
+@pytest.mark.parametrize(
+    "text, folded",
+    [
+        ("Ｃａｆé", "cafe"),
+        ("Straße", "strasse"),
+        ("ŁÓDŹ", "łodz"),
+        ("Ёлка", "елка"),
+        ("ΌΔΟΣ", "οδοσ"),
+        ("ﬁn", "fin"),
+        ("कि", "कि"),
+        ("が", "が"),
+        ("한글", "한글"),
+        ("كِتَابٌ", "كتاب"),
+        ("كــتاب", "كتاب"),
+        ("שָׁלוֹם", "שלום"),
+        ("", ""),
+    ],
+)
+def test_case_width_accents_and_optional_vowels_are_folded(text, folded):
+    """What a writer may leave out goes; what makes another letter of it stays."""
+    assert fold(text) == folded
+
+
+@given(st.text(max_size=50))
+def test_composed_and_decomposed_text_fold_alike(text):
+    """Two files that look the same are the same."""
+    assert fold(unicodedata.normalize("NFD", text)) == fold(unicodedata.normalize("NFC", text))
+
+
+def test_white_space_is_squeezed():
+    """Every kind of it, also at the ends."""
+    assert squeeze(" a\t\n b\u3000c\u00a0 ") == "a b c"
+
+
+def test_scripts_are_shares_of_the_letters():
+    """Han and Hangul count twice, digits and marks not at all."""
+    assert scripts("abcd 密钥 12!") == {"han": 0.5, "latin": 0.5}
+    assert scripts("Привет") == {"cyrillic": 1.0}
+    assert scripts("ＡＢＣ") == {"latin": 1.0}
+    assert scripts("ひらがな") == {"kana": 1.0}
+    assert scripts("ꓐꓑ") == {"other": 1.0}
+    assert scripts("12 🙂 !") == {}
+
+
+@given(st.text(min_size=1))
+def test_shares_sum_to_one(text):
+    """Whatever the text, unless it has no letters."""
+    shares = scripts(text)
+    assert not shares or sum(shares.values()) == pytest.approx(1.0)
+
+
+def test_marks_and_unspaced_scripts_share_no_character():
+    """A character is analysed in one way only."""
+    import re
+
+    assert not re.search(f"[{UNSPACED}]", MARKS)
+    assert not any(mark.isalnum() or mark.isspace() for mark in MARKS)
