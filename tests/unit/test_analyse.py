@@ -28,7 +28,7 @@ def finds(question, text):
         ("F#", "C#/F# on .NET"),
         ("c#", "a C#-based tool"),
         ("arXiv:2501.03236", "see arXiv:2501.03236."),
-        ("2501.03236", "see arXiv:2501.03236v2"),
+        ("2501.03236", "see arXiv:2501.03236"),
         ("arxiv", "arXiv:2501.03236"),
         ("ERR_CONN_RESET", "failed: ERR_CONN_RESET"),
         ("reset", "ERR_CONN_RESET"),
@@ -36,7 +36,6 @@ def finds(question, text):
         ("parse html", "parseHTML"),
         ("request", "XMLHttpRequest"),
         ("bayes", "naïveBayes"),
-        ("1.2.3", "version v1.2.3"),
         ("US", "in the U.S."),
         ("U.S.A.", "the USA and the U.S.A."),
         ("dont", "I don't"),
@@ -57,6 +56,13 @@ def finds(question, text):
 def test_words_and_identifiers_are_found_whole_and_in_parts(question, text):
     """As people type them, whatever the case, width, accent or mark."""
     assert finds(question, text)
+
+
+@pytest.mark.parametrize("question, text", [("2501.03236", "arXiv:2501.03236v2"), ("1.2.3", "v1.2.3")])
+def test_a_dotted_number_is_a_term_inside_a_longer_one(question, text):
+    """Versions and paper ids are quoted with and without what stands around them."""
+    assert question in query_terms(question)
+    assert question in terms(text)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +131,9 @@ def test_a_question_of_two_characters_asks_for_the_pair_alone():
     assert terms("密钥") == ["密", "钥", "密钥"]
 
 
-@pytest.mark.parametrize("text", ["", " ", "*", "\x00", "¨", "--", "'", "\ud800", "\u200d\ufe0f", "。！", "()[]{}"], ids=repr)
+@pytest.mark.parametrize(
+    "text", ["", " ", "*", "\x00", "¨", "--", "'", "\ud800", "\u200d\ufe0f", "。！", "()[]{}"], ids=repr
+)
 def test_text_without_letters_has_no_terms(text):
     """Punctuation, lone marks and broken characters are nothing to search for."""
     assert terms(text) == []
@@ -168,14 +176,12 @@ def test_composed_and_decomposed_texts_have_the_same_terms(text):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["a" * 1_000_000, "a-" * 500_000, "1" * 1_000_000, "1." * 500_000, "'" * 1_000_000, "l'" * 500_000, "aB" * 500_000]
-    + ["密" * 1_000_000, "密a" * 500_000, "i\u0308" * 500_000, "_" * 1_000_000, "C#" * 500_000, "👍🏽" * 500_000]
-    + ["कि" * 500_000, "-._:/@&" * 150_000],
-    ids=lambda text: repr(text[:4]),
+    "piece",
+    ["a", "a-", "1", "1.", "'", "l'", "aB", "密", "密a", "i\u0308", "_", "C#", "👍🏽", "कि", "-._:/@&", "a ", "\u0308"],
 )
-def test_a_megabyte_of_anything_takes_seconds(text):
+def test_a_megabyte_of_anything_takes_seconds(piece):
     """No input makes the patterns try again and again."""
+    text = piece * (1_000_000 // len(piece))
     start = time.perf_counter()
     terms(text)
 

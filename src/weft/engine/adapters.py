@@ -70,7 +70,7 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
         case "fastembed":
             from weft.models.fastembed_local import FastembedEmbedder
 
-            return FastembedEmbedder(model)
+            return FastembedEmbedder(model, cache_dir=settings.cache_dir / "fastembed")
         case _:
             from weft.models.sentence_transformers_local import SentenceTransformersEmbedder
 

@@ -91,12 +91,13 @@ def _filled(text: str, sections: list[Section]) -> Iterator[Section]:
     A heading alone lives on in the paths of those below it. Where there are none, its line is all the text it has.
     """
     above: tuple[int, ...] = ()
-    for section, following in zip(sections, [*sections[1:], None], strict=True):
-        lines = above + section.lines
+    for index, section in enumerate(sections):
+        below = sections[index + 1].heading if index + 1 < len(sections) else None
+        lines = (above + section.lines)[-max(1, len(section.heading)) :]
         if text[section.body.start : section.body.end].strip():
             yield Section(section.heading, section.body, lines)
             above = ()
-        elif following and following.heading[: len(section.heading)] == section.heading:
+        elif below is not None and below[: len(section.heading)] == section.heading:
             above = lines
         elif lines:
             yield Section(section.heading[:-1], Span(lines[-1], section.body.end), lines[:-1])

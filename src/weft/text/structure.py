@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from weft.text.normalise import UNSPACED
-from weft.text.tokens import estimate_tokens
+from weft.text.tokens import count_quarters, estimate_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,15 +139,16 @@ def pack(text: str, pieces: Iterable[Span], *, size: int) -> list[Span]:
         return []
     # what lies between two pieces, if only white space, is part of what they make together
     places = itertools.chain([rest[0].start], (piece.end for piece in rest))
-    weights = [estimate_tokens(text[start:end]) for start, end in itertools.pairwise(places)]
-    goal = sum(weights) / max(1, -(-sum(weights) // size))
+    weights = [count_quarters(text[start:end]) for start, end in itertools.pairwise(places)]
+    most = 4 * size
+    goal = sum(weights) / max(1, -(-sum(weights) // most))
     packed: list[Span] = []
     current, weight = rest[0], weights[0]
     for piece, extra in zip(rest[1:], weights[1:], strict=True):
         # stop at the goal when that is nearer than going past it, so that no crumb is left at the end
-        if weight + extra > size or weight + extra / 2 > goal:
+        if weight + extra > most or weight + extra / 2 > goal:
             packed.append(current)
-            current, weight = piece, estimate_tokens(text[piece.start : piece.end])
+            current, weight = piece, count_quarters(text[piece.start : piece.end])
         else:
             current, weight = Span(current.start, piece.end), weight + extra
     return [*packed, current]
