@@ -9,6 +9,7 @@ A default that was measured says where.
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -28,6 +29,7 @@ else:
 
 Method: TypeAlias = Literal["vector", "naive", "keyword", "hybrid", "auto", "agentic"]
 Fusion: TypeAlias = Literal["weighted", "rrf"]
+PROJECT_FILE = "weft.toml"
 MEBIBYTE = 1024 * 1024
 MAX_EXPANDED_BYTES = 500 * MEBIBYTE
 
@@ -37,7 +39,7 @@ class StoreOptions:
     """Where things are kept."""
 
     db: str = "weft.db"
-    """Path of the SQLite file, or `:memory:`."""
+    """Path of the SQLite file, or `:memory:`. In a project file it is relative to that file."""
     namespace: str = "default"
     """The owner of everything that is read and written."""
 
@@ -180,16 +182,17 @@ def read_settings(
     or a value of the wrong kind, naming the nearest known name.
     """
     environment = os.environ if environment is None else environment
+    folder = (folder or Path.cwd()).absolute()
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     layers = [
-        *((_read_file(path), str(path)) for path in _files(file, folder or Path.cwd())),
+        *((_read_file(path, folder=folder), str(path)) for path in _files(file, folder)),
         *_read_environment(environment),
         ({key: value for key, value in (overrides or {}).items() if value is not None}, "flag"),
     ]
     for layer, origin in layers:
         for key, value in layer.items():
-            values[key] = _convert(key, value, origin=origin)
+            values[key] = convert(key, value, origin=origin)
             origins[key] = origin
     settings = Settings(api_key=environment.get("OPENAI_API_KEY", ""), origins=origins)
     for group in GROUPS:
@@ -210,22 +213,28 @@ def check_settings(settings: Settings) -> None:
         "split.max_tokens": split.max_tokens,
         "context.budget": settings.context.budget,
         "load.max_file_bytes": settings.load.max_file_bytes,
+        "load.max_expanded_bytes": settings.load.max_expanded_bytes,
+        "load.max_pages": settings.load.max_pages,
     }
     for name, value in positive.items():
         if value < 1:
             raise ConfigError(f"{name} is {value!r}", hint="give a whole number from 1")
-    if min(search.vector_weight, search.text_weight) < 0 or search.vector_weight + search.text_weight <= 0:
-        raise ConfigError("the weights of vector and text must not be negative, nor both 0")
-    if not settings.store.namespace.strip() or len(settings.store.namespace) > 200:
+    weights = (search.vector_weight, search.text_weight)
+    if not all(map(math.isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
+        raise ConfigError("the weights of vector and text must be numbers from 0, and not both 0")
+    if search.min_score is not None and not math.isfinite(search.min_score):
+        raise ConfigError(f"search.min_score is {search.min_score!r}", hint="give a cosine, from -1 to 1")
+    namespace = settings.store.namespace
+    if not namespace.strip() or len(namespace) > 200 or not namespace.isprintable():
         raise ConfigError(
-            f"{settings.store.namespace[:40]!r} is not a namespace",
-            hint="use 1 to 200 characters, not only spaces",
+            f"{namespace[:40]!r} is not a namespace", hint="use 1 to 200 printable characters, not only spaces"
         )
 
 
 def flatten(settings: Settings) -> dict[str, Any]:
     """Return every setting as `group.field`, in their order, without the key."""
-    return {f"{g}.{f.name}": getattr(getattr(settings, g), f.name) for g in GROUPS for f in fields(GROUPS[g])}
+    pairs = ((key, key.partition(".")) for key in _known())
+    return {key: getattr(getattr(settings, group), name) for key, (group, _, name) in pairs}
 
 
 def _files(file: Path | None, folder: Path) -> list[Path]:
@@ -236,11 +245,11 @@ def _files(file: Path | None, folder: Path) -> list[Path]:
         if not file.is_file():
             raise ConfigError(f"there is no configuration file {str(file)!r}")
         return [*found, file]
-    project = next((p / "weft.toml" for p in (folder, *folder.parents) if (p / "weft.toml").is_file()), None)
+    project = next((p / PROJECT_FILE for p in (folder, *folder.parents) if (p / PROJECT_FILE).is_file()), None)
     return [*found, project] if project else found
 
 
-def _read_file(path: Path) -> dict[str, Any]:
+def _read_file(path: Path, *, folder: Path) -> dict[str, Any]:
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -250,24 +259,37 @@ def _read_file(path: Path) -> dict[str, Any]:
         if not isinstance(content, dict):
             raise ConfigError(f"{group!r} in {str(path)!r} stands outside a group", hint=f"groups: {', '.join(GROUPS)}")
         values |= {f"{group}.{name}": value for name, value in content.items()}
+    db = values.get("store.db")
+    if isinstance(db, str) and path.name == PROJECT_FILE and path.parent != folder and _is_relative(db):
+        values["store.db"] = str(path.parent / db)  # the project's store, from whichever folder in it we are asked
     return values
 
 
+def _is_relative(db: str) -> bool:
+    return db != ":memory:" and "://" not in db and not Path(db).expanduser().is_absolute()
+
+
 def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, Any], str]]:
-    names = {
-        f"WEFT_{group}_{item.name}".upper(): f"{group}.{item.name}"
-        for group in GROUPS
-        for item in fields(GROUPS[group])
-    }
-    names |= ALIASES
+    # aliases first, so that OPENAI_BASE_URL, which others read too, gives way to our own name
+    names = {**ALIASES} | {f"WEFT_{key.replace('.', '_')}".upper(): key for key in _known()}
+    ours = tuple(f"WEFT_{group}_".upper() for group in GROUPS)
+    for name in environment:
+        if name.startswith(ours) and name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "`weft config` lists every setting"
+            raise ConfigError(f"unknown setting {name!r} (environment)", hint=hint)
     return [({key: environment[name]}, name) for name, key in names.items() if environment.get(name)]
 
 
-def _convert(key: str, value: Any, *, origin: str) -> Any:
+def _known() -> list[str]:
+    return [f"{group}.{item.name}" for group in GROUPS for item in fields(GROUPS[group])]
+
+
+def convert(key: str, value: Any, *, origin: str) -> Any:
+    """Return `value` as the setting `group.field` asks for it. Raises `ConfigError`, naming where it came from."""
     group, _, name = key.partition(".")
     if group not in GROUPS or name not in (hints := get_type_hints(GROUPS[group])):
-        known = [f"{g}.{item.name}" for g in GROUPS for item in fields(GROUPS[g])]
-        near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(key, _known(), n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else "`weft config` lists every setting"
         raise ConfigError(f"unknown setting {key!r} ({origin})", hint=hint)
     try:
@@ -286,6 +308,8 @@ def _coerce(value: Any, kind: Any) -> Any:
             raise ValueError(f"choose one of {', '.join(map(str, args))}")
         return value
     if origin is tuple:
+        if isinstance(value, dict):
+            raise TypeError("expected a list")
         items = [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
         return tuple(str(item) for item in items if item)
     if kind is bool:
@@ -296,6 +320,6 @@ def _coerce(value: Any, kind: Any) -> Any:
         if str(value).lower() in ("0", "false", "no", "off"):
             return False
         raise ValueError("say true or false")
-    if isinstance(value, (bool, list, dict)):
+    if isinstance(value, (bool, list, dict)) or (kind is int and isinstance(value, float)):
         raise TypeError(f"expected {kind.__name__}")
     return kind(value)

@@ -75,9 +75,7 @@ def test_bad_lines_are_skipped_and_the_rest_is_loaded(load: Load, tmp_path: Path
 
 def test_what_json_can_say_and_a_store_cannot_is_cleaned(load: Load, tmp_path: Path) -> None:
     """Lone surrogates, NULs, NaN and huge numbers appear in real dumps."""
-    record = (
-        r'{"id": "a\ud800", "text": "b\u0000\ud83d\ude00", "n": NaN, "i": 1e999, "k\udfff": 99999999999999999999}'
-    )
+    record = r'{"id": "a\ud800", "text": "b\u0000\ud83d\ude00", "n": NaN, "i": 1e999, "k\udfff": 99999999999999999999}'
     (tmp_path / "a.jsonl").write_text(record)
 
     (document,) = documents(load())

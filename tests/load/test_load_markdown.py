@@ -23,8 +23,7 @@ def parse(text: str) -> Document:
 def test_front_matter_becomes_metadata(load: Load, tmp_path: Path) -> None:
     """Dates become text, nested values JSON, and the text begins beneath with its true line numbers."""
     (tmp_path / "a.md").write_text(
-        "---\r\ntitle: Auth\r\ntags: [a, 2]\r\nday: 2024-05-06\r\nowner: {team: Identity}\r\n---\r\n"
-        "\r\n# Other\r\n"
+        "---\r\ntitle: Auth\r\ntags: [a, 2]\r\nday: 2024-05-06\r\nowner: {team: Identity}\r\n---\r\n\r\n# Other\r\n"
     )
 
     (document,) = load()
@@ -65,9 +64,7 @@ def test_front_matter_nested_without_end_is_left_alone() -> None:
 
 def test_odd_values_in_front_matter_stay_storable() -> None:
     """Keys become text, and numbers that JSON cannot hold too."""
-    document = parse(
-        "---\n1: one\nnull: two\nbig: 123456789012345678901234567890\nx: .nan\nb: !!binary aGk=\n---\nw"
-    )
+    document = parse("---\n1: one\nnull: two\nbig: 123456789012345678901234567890\nx: .nan\nb: !!binary aGk=\n---\nw")
 
     assert document.metadata == {
         "1": "one",

@@ -65,9 +65,7 @@ def test_a_locked_pdf_opens_without_a_password_or_not_at_all(
     assert (only_reason(results) if password else only_document(results).text) in (reason, "words")
 
 
-@pytest.mark.parametrize(
-    "data", [b"not a pdf", b"%PDF-1.4\n", make_pdf(["x"])[:200], b"%PDF-1.7\n" + b"\xff" * 999]
-)
+@pytest.mark.parametrize("data", [b"not a pdf", b"%PDF-1.4\n", make_pdf(["x"])[:200], b"%PDF-1.7\n" + b"\xff" * 999])
 def test_broken_bytes_are_skipped(load: Load, tmp_path: Path, data: bytes) -> None:
     """The ending does not make a PDF of it."""
     (tmp_path / "a.pdf").write_bytes(data)
@@ -75,9 +73,7 @@ def test_broken_bytes_are_skipped(load: Load, tmp_path: Path, data: bytes) -> No
     assert only_reason(load()) in ("broken", "no text")
 
 
-def test_a_broken_page_is_left_out_with_a_warning(
-    load: Load, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_broken_page_is_left_out_with_a_warning(load: Load, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """The other pages are still worth having."""
     data = make_pdf(["one", "two"]).replace(b"<< /Length ", b"<< /Filter /Nonsense /Length ", 1)
     (tmp_path / "a.pdf").write_bytes(data)

@@ -236,9 +236,7 @@ class StoreContract:
         assert len(store.search_vector(unit(1, 1, 1), limit=9, where=EVERYTHING).hits) == 2
         store.write_vectors("f2", {ids[1]: unit(0, 1)})
         store.write_model(StoredModel(name="fake/two", fingerprint="f2", dimension=2, active=True))
-        assert [hit.chunk_id for hit in store.search_vector(unit(0, 1), limit=1, where=EVERYTHING).hits] == [
-            ids[1]
-        ]
+        assert [hit.chunk_id for hit in store.search_vector(unit(0, 1), limit=1, where=EVERYTHING).hits] == [ids[1]]
         assert [(m.name, m.active) for m in store.stats().models] == [("fake/two", True)]
         with pytest.raises(SchemaMismatch):
             store.search_vector(unit(1, 1, 1), limit=1, where=EVERYTHING)
@@ -300,9 +298,7 @@ class StoreContract:
                 store.write(make_batch(f"f{number}", [f"{content} {name}"], namespace=name))
         mine, theirs = database.store("mine"), database.store("theirs")
         foreign = [c.id for d in theirs.find_documents(EVERYTHING) for c in theirs.find_chunks(d.id)]
-        where = data.draw(
-            st.sampled_from([EVERYTHING, Filter(source_prefix="f"), Filter(documents=tuple(foreign))])
-        )
+        where = data.draw(st.sampled_from([EVERYTHING, Filter(source_prefix="f"), Filter(documents=tuple(foreign))]))
         rankings = [
             mine.search_keyword(query_terms(data.draw(text) + " theirs"), limit=50, where=where),
             mine.search_vector(unit(1, 2, 3), limit=50, where=where),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from weft.records import Evidence, Receipt, Result
 from weft.text.analyse import query_terms, terms
@@ -67,10 +67,10 @@ def _print_evidence(out: Console, rank: int, piece: Evidence, *, wanted: set[str
     where = " › ".join((piece.document.title, *piece.chunk.heading))
     out.print(f"\n[bold]{rank}. {escape(where)}[/]  [cyan]{escape(piece.citation)}[/]  [dim]{piece.score:.3f}[/]")
     text = piece.chunk.text if full else shorten(piece.chunk.text, wanted=wanted)
-    width = min(out.width, 100) - 4 if out.is_terminal else 96
+    width = min(out.width, 100) - 4
     for line in text.split("\n"):
-        for part in textwrap.wrap(line, width, replace_whitespace=False) or [""]:
-            out.print("   " + mark(part.rstrip(), wanted) if part.strip() else "")
+        for part in Text.from_markup(mark(line, wanted)).wrap(out, width):
+            out.print(Text("   ") + part if part.plain.strip() else "")
     if explain:
         out.print(f"   [dim]{escape(explain_evidence(piece))}[/]")
 
@@ -115,14 +115,10 @@ def mark(text: str, wanted: set[str]) -> str:
 
     def emphasise(match: re.Match[str]) -> str:
         word = match.group()
-        return f"[bold]{escape(word)}[/]" if wanted & set(terms(word)) else escape(word)
+        telling = len(word) > 3 or not word.islower() or not word.isascii()  # not "the", "who", "is"
+        return f"[bold]{word}[/]" if telling and wanted & set(terms(word)) else word
 
-    return re.sub(r"[^\W_]+(?:[-'’_.][^\W_]+)*", emphasise, escape_brackets(text))
-
-
-def escape_brackets(text: str) -> str:
-    """Return text in which nothing is console markup."""
-    return text.replace("[", "\\[")
+    return re.sub(r"[^\W_]+(?:[-'’_.][^\W_]+)*", emphasise, escape(text))
 
 
 def print_receipt(receipt: Receipt, *, title: str = "indexed") -> None:

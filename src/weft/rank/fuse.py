@@ -42,16 +42,18 @@ def fuse_weighted(
     Merge rankings by the weighted sum of their scores on comparable scales, weights made to sum to 1.
 
     Vector: by how many standard deviations the cosine stands out among all chunks of the namespace, a scale
-    that is the same for every embedder; a chunk the channel did not return counts as average, 0.
-    Keyword: as a share of the best score. Ties go to the smaller id.
+    that is the same for every embedder. Keyword: as a share of the best score. A chunk that a channel did not
+    return counts as 0 there, or as the worst it returned if that is less. Ties go to the smaller id.
     """
-    total = sum(weights.get(channel, 0.0) for channel in rankings) or 1.0
-    scores: dict[str, float] = defaultdict(float)
-    for channel, ranking in rankings.items():
-        weight = weights.get(channel, 0.0) / total
+    used = {channel: ranking for channel, ranking in rankings.items() if weights.get(channel)}
+    total = sum(weights[channel] for channel in used)
+    scores = dict.fromkeys((hit.chunk_id for ranking in used.values() for hit in ranking.hits), 0.0)
+    for channel, ranking in used.items():
         scale = _standardised(ranking, background) if channel == "vector" else _relative(ranking)
-        for hit, score in zip(ranking.hits, scale, strict=True) if weight else ():
-            scores[hit.chunk_id] += weight * score
+        own = {hit.chunk_id: score for hit, score in zip(ranking.hits, scale, strict=True)}
+        absent = min(own.values(), default=0.0)
+        for chunk_id in scores:
+            scores[chunk_id] += weights[channel] / total * own.get(chunk_id, min(0.0, absent))
     return order(scores)
 
 

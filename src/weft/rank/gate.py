@@ -25,6 +25,10 @@ LOW = 0.50
 WEAK = 0.02
 """A chunk whose own probability is lower is not shown beside better ones."""
 
+NOTHING = "no channel found a chunk"
+UNJUDGED = "there are only cosines, and they are not to be trusted here"
+"""Reasons."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
@@ -41,15 +45,18 @@ def gate(hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, card: ModelCar
     """
     Keep the chunks that are likely relevant, or none.
 
-    `card` is the embedder whose cosines stand in `rankings`, None where they are not to be trusted.
+    `card` is the embedder whose cosines stand in `rankings`, None where they are not to be trusted. Where there
+    is nothing else to judge by, everything is kept and marked as uncertain. What is not `no_match` has a chunk.
     """
     cosines = _by_chunk(rankings.get("vector")) if card else {}
     keyword = rankings.get("keyword")
+    if hits and not card and not keyword:
+        return Verdict(status="low_confidence", confidence=NO_MATCH, kept=tuple(hits), rejected=(), reason=UNJUDGED)
     shares = {id: score / keyword.ceiling for id, score in _by_chunk(keyword).items()} if keyword else {}
     best_cosine, best_share = max(cosines.values(), default=None), max(shares.values(), default=0.0)
     confidence = probability(best_cosine, best_share if keyword else None, card=card)
+    reason = _reason(best_cosine, best_share if keyword else None) if hits else NOTHING
     if not hits or confidence < NO_MATCH:
-        reason = _reason(best_cosine, best_share if keyword else None) if hits else "no chunk shares a word with it"
         return Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
     mean = rankings["vector"].mean if card and "vector" in rankings else None
     kept: list[Hit] = []
@@ -59,8 +66,10 @@ def gate(hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, card: ModelCar
             cosines.get(hit.chunk_id, mean), shares.get(hit.chunk_id, 0.0) if keyword else None, card=card
         )
         (kept if own >= WEAK else rejected).append(hit)
+    if not kept:  # the best cosine and the best words are in different chunks, each weak alone
+        kept, rejected = rejected[:1], rejected[1:]
     status: Status = "ok" if confidence >= LOW else "low_confidence"
-    reason = "" if status == "ok" else _reason(best_cosine, best_share if keyword else None)
+    reason = "" if status == "ok" else reason
     return Verdict(status=status, confidence=confidence, kept=tuple(kept), rejected=tuple(rejected), reason=reason)
 
 

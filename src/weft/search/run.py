@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from weft.config import Method, SearchOptions
 from weft.models.base import Embedder
 from weft.rank.fuse import fuse_reciprocal, fuse_weighted
-from weft.rank.gate import Verdict, gate
+from weft.rank.gate import NOTHING, Verdict, gate
 from weft.records import (
     ChannelHit,
     Evidence,
@@ -124,6 +124,8 @@ def fuse(
     if alone:
         return [hit for ranking in rankings.values() for hit in ranking.hits]
     weights = {"vector": options.vector_weight * query.vector_weight, "keyword": options.text_weight}
+    if not any(weights[channel] for channel in rankings):  # what was left to search counts, whatever its weight
+        weights = dict.fromkeys(rankings, 1.0)
     if options.fusion == "rrf":
         return fuse_reciprocal(rankings, weights=weights, k=options.rrf_k)
     return fuse_weighted(rankings, weights=weights, background=background)
@@ -170,7 +172,7 @@ def _let_through(hits: Sequence[Hit]) -> Verdict:
         confidence=0.5 if hits else 0.0,
         kept=tuple(hits),
         rejected=(),
-        reason="" if hits else "no channel found a chunk",
+        reason="" if hits else NOTHING,
     )
 
 

@@ -43,12 +43,12 @@ _DEFINITION = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(
-    r"(?<=[.!?…])[\"'”’)\]]*\s+(?=\S)|(?<=[。！？；])[”’」』）]*"
-    f"|(?<=[{UNSPACED}][!?])[”’」』）]*"
+    r"(?<=[.!?…])[\"'”’)\]]*\s+(?=\S)|(?<=[。！？；])(?![。！？；])[”’」』）]*"
+    f"|(?<=[{UNSPACED}][!?])(?![!?])[”’」』）]*"
 )
 _BLANK = re.compile(r"\n[ \t]*\n+")
 _SPACE = re.compile(r"\s+")
-_BREAK = re.compile("\n")
+_BREAK = re.compile("\n+")
 
 
 def iter_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -182,5 +182,6 @@ def _words(text: str, span: Span, size: int) -> list[Span]:
 
 def _characters(text: str, span: Span, size: int) -> list[Span]:
     """Cut a run without white space: unspaced scripts between characters, anything else every `size` tokens."""
-    atom = re.compile(f"[{UNSPACED}]|[^{UNSPACED}]{{1,{size * 4}}}")
+    few = max(1, size // 16)  # one by one would be as right and much slower
+    atom = re.compile(f"[{UNSPACED}]{{1,{few}}}|[^{UNSPACED}]{{1,{size * 4}}}")
     return [Span(*match.span()) for match in atom.finditer(text, span.start, span.end)]

@@ -1,0 +1,145 @@
+"""Whether there is enough evidence."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.rank.gate import KEYWORD_MIDDLE, LOW, NO_MATCH, WEAK, gate, probability
+from weft.records import Hit, ModelCard, Ranking
+
+CARD = ModelCard(name="m", fingerprint="f", dimension=3, floor=0.3)
+
+
+def vector(**cosines):
+    return Ranking(hits=_hits(cosines), mean=0.0, deviation=0.1, count=100)
+
+
+def keyword(**shares):
+    return Ranking(hits=_hits({id: 10 * share for id, share in shares.items()}), ceiling=10.0)
+
+
+def _hits(scores):
+    return tuple(
+        Hit(id, rank, score) for rank, (id, score) in enumerate(sorted(scores.items(), key=lambda p: -p[1]), start=1)
+    )
+
+
+def judge(card=CARD, **rankings):
+    ids = list(dict.fromkeys(hit.chunk_id for ranking in rankings.values() for hit in ranking.hits))
+    return gate([Hit(id, rank, 1.0 / rank) for rank, id in enumerate(ids, start=1)], rankings, card=card)
+
+
+def test_strong_evidence_is_ok():
+    """A high cosine with ordinary word overlap needs no reason."""
+    verdict = judge(vector=vector(a=0.6), keyword=keyword(a=0.4))
+
+    assert (verdict.status, verdict.reason) == ("ok", "")
+    assert verdict.confidence > 0.99
+    assert [hit.chunk_id for hit in verdict.kept] == ["a"]
+
+
+def test_nothing_that_passes_is_no_match_with_the_best_rejected_and_why():
+    """The caller is told what came closest."""
+    verdict = judge(vector=vector(a=0.1, b=0.05), keyword=keyword(b=0.05))
+
+    assert (verdict.status, verdict.kept) == ("no_match", ())
+    assert [hit.chunk_id for hit in verdict.rejected] == ["a", "b"]
+    assert verdict.reason == "the closest chunk has cosine 0.10 and the best keyword match covers 5% of the question"
+
+
+def test_the_thresholds_are_where_they_are_said_to_be():
+    """At the floor with ordinary overlap the odds are even."""
+    even = judge(vector=vector(a=0.3), keyword=keyword(a=0.15))
+    below = judge(vector=vector(a=0.29), keyword=keyword(a=0.15))
+    gone = judge(vector=vector(a=0.20), keyword=keyword(a=0.15))
+
+    assert (even.confidence, even.status) == (pytest.approx(LOW), "ok")
+    assert below.status == "low_confidence"
+    assert "cosine 0.29" in below.reason
+    assert gone.confidence < NO_MATCH
+    assert gone.status == "no_match"
+
+
+def test_weak_chunks_are_not_shown_beside_strong_ones():
+    """Each chunk is judged by its own cosine and words; one the vector channel left out counts as average."""
+    verdict = judge(vector=vector(a=0.7, b=0.1), keyword=keyword(a=0.5, c=0.05, d=0.9))
+
+    assert [hit.chunk_id for hit in verdict.kept] == ["a", "d"]
+    assert [hit.chunk_id for hit in verdict.rejected] == ["b", "c"]
+
+
+def test_words_alone_are_judged_by_their_share():
+    """Without an embedder, or with one that does not know the script."""
+    for rankings in ({"keyword": keyword(a=0.5)}, {"keyword": keyword(a=0.5), "vector": vector(b=0.9)}):
+        assert judge(card=None, **rankings).status == "ok"
+    assert judge(card=None, keyword=keyword(a=KEYWORD_MIDDLE)).confidence == pytest.approx(0.5)
+    assert judge(card=None, keyword=keyword(a=0.05)).status == "no_match"
+
+
+def test_cosines_alone_are_judged_without_words():
+    """The keyword channel was not asked, which is not the same as finding nothing."""
+    assert judge(vector=vector(a=0.3)).confidence == pytest.approx(0.5)
+    assert judge(vector=vector(a=0.3), keyword=keyword()).confidence < 0.1
+
+
+def test_cosines_that_are_not_to_be_trusted_are_shown_as_uncertain_where_there_is_nothing_else():
+    """Whoever asks for the vector channel alone gets it, with a warning."""
+    verdict = judge(card=None, vector=vector(a=0.9))
+
+    assert (verdict.status, len(verdict.kept)) == ("low_confidence", 1)
+    assert verdict.confidence < LOW
+    assert verdict.reason
+
+
+def test_no_hits_are_no_match():
+    """Whatever was asked."""
+    for rankings in ({}, {"vector": Ranking()}, {"keyword": Ranking()}, {"vector": Ranking(), "keyword": Ranking()}):
+        for card in (CARD, None):
+            verdict = gate([], rankings, card=card)
+            assert (verdict.status, verdict.kept, verdict.rejected) == ("no_match", (), ())
+            assert verdict.reason
+
+
+SHARES = st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1), max_size=6)
+COSINES = st.dictionaries(st.sampled_from("abcdef"), st.floats(-1, 1), max_size=6)
+
+
+@given(COSINES, SHARES, st.booleans(), st.booleans())
+def test_what_is_not_no_match_shows_something_and_what_is_shows_nothing(cosines, shares, trusted, words):
+    """And every hit is either kept or rejected, in order."""
+    rankings = {"vector": vector(**cosines)} | ({"keyword": keyword(**shares)} if words else {})
+    verdict = judge(card=CARD if trusted else None, **rankings)
+
+    assert (verdict.status == "no_match") == (not verdict.kept)
+    assert 0.0 <= verdict.confidence <= 1.0
+    both = sorted([*verdict.kept, *verdict.rejected], key=lambda hit: hit.rank)
+    assert [hit.rank for hit in both] == list(range(1, len(both) + 1))
+    for group in (verdict.kept, verdict.rejected):
+        assert list(group) == sorted(group, key=lambda hit: hit.rank)
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1))
+def test_more_is_never_less_likely(low, high, few, many):
+    """The probability grows with the cosine and with the share."""
+    (low, high), (few, many) = sorted((low, high)), sorted((few, many))
+
+    assert probability(low, few, card=CARD) <= probability(high, few, card=CARD)
+    assert probability(low, few, card=CARD) <= probability(low, many, card=CARD)
+    assert probability(None, few, card=None) <= probability(None, many, card=None)
+
+
+@given(COSINES.filter(bool), SHARES.filter(bool), st.floats(0, 1))
+def test_a_better_best_chunk_never_loses_confidence(cosines, shares, more):
+    """Raising one cosine, or one share, cannot make the answer less sure."""
+    before = judge(vector=vector(**cosines), keyword=keyword(**shares))
+    id = min(cosines)
+    after = judge(vector=vector(**{**cosines, id: cosines[id] + more}), keyword=keyword(**shares))
+
+    assert after.confidence >= before.confidence
+
+
+def test_extreme_scores_do_not_overflow():
+    """A broken card or score gives a probability all the same."""
+    assert probability(-1e9, 0.0, card=CARD) < 1e-20
+    assert probability(1e9, 1.0, card=CARD) == pytest.approx(1.0)
+    assert WEAK < NO_MATCH < LOW
