@@ -12,7 +12,7 @@ import difflib
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import UnionType
@@ -27,8 +27,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-Method: TypeAlias = Literal["vector", "naive", "keyword", "hybrid", "auto", "agentic"]
+Method: TypeAlias = Literal["vector", "naive", "keyword", "hybrid", "graph", "mix", "auto", "agentic"]
 Fusion: TypeAlias = Literal["weighted", "rrf"]
+Algorithm: TypeAlias = Literal["walk", "expand", "guided"]
+GraphFusion: TypeAlias = Literal["boost", "weighted", "rrf"]
 PROJECT_FILE = "weft.toml"
 MEBIBYTE = 1024 * 1024
 MAX_EXPANDED_BYTES = 500 * MEBIBYTE
@@ -112,9 +114,9 @@ class SearchOptions:
     """Chunks each channel fetches before fusion."""
     fusion: Fusion = "weighted"
     """`weighted` sums scores on comparable scales, `rrf` only looks at ranks."""
-    vector_weight: float = 0.67
+    vector_weight: float = 0.7
     """Share of the vector channel. Measured on eight sets with two models: `benchmarks/quality/fusion.py`."""
-    text_weight: float = 0.33
+    text_weight: float = 0.3
     """Share of the keyword channel."""
     rrf_k: int = 60
     """The constant of `rrf`: the larger, the less the first ranks stand out."""
@@ -122,6 +124,46 @@ class SearchOptions:
     """Cosine below which a chunk no longer counts as related; None for the embedder's own floor."""
     gate: bool = True
     """False returns the ranking as it is, however weak."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphOptions:
+    """How the graph is built and walked. Bounds keep a question's cost independent of the size of the corpus."""
+
+    extractor: Literal["rules", "none"] = "rules"
+    """What reads entities and relations out of documents when they are indexed."""
+    enabled: bool = True
+    """False: `mix` is `hybrid`."""
+    algorithm: Algorithm = "walk"
+    """`walk` spreads activation, `expand` takes neighbours, `guided` searches for pairs of neighbours."""
+    fusion: GraphFusion = "boost"
+    """`boost` adds a share of the text score to the graph's, `weighted` is 0.7 text and 0.3 graph, `rrf` uses ranks."""
+    share: float = 0.5
+    """With `boost`: how much the text score counts beside the graph's."""
+    confidence: Literal["measured", "heuristic"] = "measured"
+    """`heuristic` skips the graph for short questions without entities, by a fixed formula."""
+    min_confidence: float = 0.5
+    """With `heuristic`: below this the graph is skipped."""
+    max_hops: int = 1
+    """With `expand` and `guided`: relations walked, 1 to 3."""
+    min_graph_score: float = 0.3
+    """With `expand`: relations with a smaller weight/10 are not followed."""
+    max_chunks: int = 4
+    """With `expand`: chunks the graph may add in all."""
+    max_expansions: int = 10
+    """With `guided`: pairs that are searched for."""
+    rel_types: tuple[str, ...] = ()
+    """With `expand` and `guided`: only relations of these types; empty for all."""
+    rounds: int = 3
+    """How often activation goes from entities to chunks and back."""
+    damping: float = 0.5
+    """Share that walks on at each step; the rest starts again at the question's entities."""
+    max_edges: int = 20
+    """Strongest links followed from one entity or chunk."""
+    max_frontier: int = 100
+    """Entities and chunks that stay active after a step."""
+    prune: float = 0.0005
+    """Activation below which a path is given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +185,7 @@ class Settings:
     load: LoadOptions = field(default_factory=LoadOptions)
     split: SplitOptions = field(default_factory=SplitOptions)
     search: SearchOptions = field(default_factory=SearchOptions)
+    graph: GraphOptions = field(default_factory=GraphOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
     api_key: str = field(default="", repr=False)
     """For the OpenAI-compatible endpoint; read from `OPENAI_API_KEY` only, never from a file."""
@@ -239,14 +282,17 @@ def flatten(settings: Settings) -> dict[str, Any]:
 
 def _files(file: Path | None, folder: Path) -> list[Path]:
     """Return the files to read, weakest first."""
-    user = user_config_path("weft") / "config.toml"
-    found = [user] if user.is_file() else []
+    found = [_user_file()] if _user_file().is_file() else []
     if file is not None:
         if not file.is_file():
             raise ConfigError(f"there is no configuration file {str(file)!r}")
         return [*found, file]
     project = next((p / PROJECT_FILE for p in (folder, *folder.parents) if (p / PROJECT_FILE).is_file()), None)
     return [*found, project] if project else found
+
+
+def _user_file() -> Path:
+    return user_config_path("weft") / "config.toml"
 
 
 def _read_file(path: Path, *, folder: Path) -> dict[str, Any]:
@@ -260,7 +306,7 @@ def _read_file(path: Path, *, folder: Path) -> dict[str, Any]:
             raise ConfigError(f"{group!r} in {str(path)!r} stands outside a group", hint=f"groups: {', '.join(GROUPS)}")
         values |= {f"{group}.{name}": value for name, value in content.items()}
     db = values.get("store.db")
-    if isinstance(db, str) and path.name == PROJECT_FILE and path.parent != folder and _is_relative(db):
+    if isinstance(db, str) and path.parent != folder and path != _user_file() and _is_relative(db):
         values["store.db"] = str(path.parent / db)  # the project's store, from whichever folder in it we are asked
     return values
 
@@ -275,9 +321,7 @@ def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, An
     ours = tuple(f"WEFT_{group}_".upper() for group in GROUPS)
     for name in environment:
         if name.startswith(ours) and name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "`weft config` lists every setting"
-            raise ConfigError(f"unknown setting {name!r} (environment)", hint=hint)
+            raise ConfigError(f"unknown setting {name!r} (environment)", hint=_nearest(name, names))
     return [({key: environment[name]}, name) for name, key in names.items() if environment.get(name)]
 
 
@@ -285,13 +329,16 @@ def _known() -> list[str]:
     return [f"{group}.{item.name}" for group in GROUPS for item in fields(GROUPS[group])]
 
 
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else "`weft config` lists every setting"
+
+
 def convert(key: str, value: Any, *, origin: str) -> Any:
     """Return `value` as the setting `group.field` asks for it. Raises `ConfigError`, naming where it came from."""
     group, _, name = key.partition(".")
     if group not in GROUPS or name not in (hints := get_type_hints(GROUPS[group])):
-        near = difflib.get_close_matches(key, _known(), n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else "`weft config` lists every setting"
-        raise ConfigError(f"unknown setting {key!r} ({origin})", hint=hint)
+        raise ConfigError(f"unknown setting {key!r} ({origin})", hint=_nearest(key, _known()))
     try:
         return _coerce(value, hints[name])
     except (TypeError, ValueError) as error:

@@ -9,7 +9,7 @@ SRC = Path(__file__).parents[2] / "src" / "weft"
 LAYERS = [
     {"records", "errors"},
     {"config"},
-    {"text", "rank", "context"},
+    {"text", "rank", "context", "graph"},
     {"models", "store", "load"},
     {"index", "search"},
     {"evaluate", "testing"},

@@ -219,7 +219,7 @@ class StoreContract:
 
     def test_a_batch_of_another_embedder_is_refused(self, store):
         """Vectors of two models never mix."""
-        with pytest.raises(SchemaMismatch, match="fake/three|another embedder"):
+        with pytest.raises(SchemaMismatch, match=r"fake/three|another embedder"):
             store.write(make_batch("a", ["text"], model="other"))
         assert store.stats().documents == 0
 

@@ -11,9 +11,9 @@ def content(path):
     """Return {table: set of rows}, row numbers replaced by the ids they stand for."""
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    assert tables - ASIDE == {"document", "label", "chunk", "model", "chunk_vector", "posting"}, (
-        "describe the new table here"
-    )
+    described = {"document", "label", "chunk", "model", "chunk_vector", "posting"}
+    described |= {"nomination", "claim", "entity", "mention", "relation", "entity_vector", "edit"}
+    assert tables - ASIDE == described, "describe the new table here"
     spaces = dict(db.execute("SELECT number, name FROM namespace"))
     documents = dict(db.execute("SELECT number, id FROM document"))
     chunks = dict(db.execute("SELECT number, id FROM chunk"))
@@ -47,6 +47,41 @@ def content(path):
             (chunks[r[0]], models[r[1]], r[2]) for r in db.execute("SELECT chunk, model, vector FROM chunk_vector")
         },
         "posting": postings,
+        **_graph(db, spaces, chunks, models),
+    }
+
+
+def _graph(db, spaces, chunks, models):
+    keys = dict(db.execute("SELECT number, key FROM entity"))
+    return {
+        "nomination": {
+            (spaces[r[0]], chunks[r[1]], *r[2:])
+            for r in db.execute(
+                "SELECT namespace, chunk, key, name, kind, vote, rank, type, description, about, alias_of, reason"
+                " FROM nomination"
+            )
+        },
+        "claim": {
+            (spaces[r[0]], chunks[r[1]], *r[2:])
+            for r in db.execute("SELECT namespace, chunk, source, target, type, weight, description FROM claim")
+        },
+        "entity": {
+            (spaces[r[0]], *r[1:])
+            for r in db.execute("SELECT namespace, id, key, strong, same_as, reason, mentions, chunks FROM entity")
+        },
+        "mention": {
+            (keys[r[0]], chunks[r[1]], *r[2:])
+            for r in db.execute("SELECT entity, chunk, count, about, place FROM mention")
+        },
+        "relation": {
+            (keys[r[0]], keys[r[1]], *r[2:])
+            for r in db.execute("SELECT source, target, type, weight, support, place FROM relation")
+        },
+        "entity_vector": {
+            (chunks[r[0]], r[1], models[r[2]], r[3])
+            for r in db.execute("SELECT chunk, key, model, vector FROM entity_vector")
+        },
+        "edit": {(spaces[r[0]], *r[1:]) for r in db.execute("SELECT namespace, kind, key, value FROM edit")},
     }
 
 

@@ -108,7 +108,7 @@ def test_schema_and_migrations_give_the_same_tables():
         db = apsw.Connection(":memory:")
         for text in statements:
             db.execute(text)
-        made.append({row for row in db.execute("SELECT type, name, sql FROM sqlite_schema")})
+        made.append(set(db.execute("SELECT type, name, sql FROM sqlite_schema")))
 
     assert made[0] == made[1]
 

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from weft.records import Evidence, Receipt, Result
+from weft.records import Evidence, PathStep, Receipt, Result
 from weft.text.analyse import query_terms, terms
 
 SNIPPET = 420
@@ -73,6 +73,8 @@ def _print_evidence(out: Console, rank: int, piece: Evidence, *, wanted: set[str
             out.print(Text("   ") + part if part.plain.strip() else "")
     if explain:
         out.print(f"   [dim]{escape(explain_evidence(piece))}[/]")
+        if piece.graph is not None and piece.graph.path:
+            out.print(f"   [dim]path: {escape(path_text(piece.graph.path))}[/]")
 
 
 def explain_evidence(piece: Evidence) -> str:
@@ -86,11 +88,26 @@ def explain_evidence(piece: Evidence) -> str:
     return "why: " + ", ".join(parts) if parts else "why: unknown"
 
 
+def path_text(steps: Sequence[PathStep]) -> str:
+    """Return a path in one line: `Auth Service —depends_on(8)→ OAuth Provider —mentioned in→ docs/oauth.md:12-30`."""
+    if not steps:
+        return ""
+    parts = [steps[0].source]
+    for step in steps:
+        weight = f"({step.weight:g})" if step.weight else ""
+        parts.append(f"—{step.type}{weight}→ {step.target}")
+    return " ".join(parts)
+
+
 def _print_explanation(out: Console, result: Result) -> None:
     why = f" ({result.reason})" if result.reason else ""
     found = ", ".join(f"{count} by {channel}" for channel, count in result.counts.items()) or "nothing"
     times = ", ".join(f"{name} {value:.1f} ms" for name, value in result.timings.items())
     out.print(f"\n[dim]method {escape(result.method)}{escape(why)}; found before fusion: {found}[/]")
+    if result.graph is not None:
+        named = ", ".join(result.graph.recognised) or "none"
+        skipped = f"; graph skipped: {result.graph.skipped}" if result.graph.skipped else ""
+        out.print(f"[dim]entities recognised: {escape(named)}{escape(skipped)}[/]")
     out.print(f"[dim]status {result.status}, confidence {result.confidence:.3f}; {times}[/]")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -41,7 +41,7 @@ def query(
     full: bool,
     as_context: bool,
     budget: int | None,
-    **options: object,
+    **options: Any,
 ) -> int:
     """
     Ask a question; get cited evidence, or hear that there is none (exit code 3).

@@ -2,41 +2,170 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from weft.config import ContextOptions
-from weft.records import Context, Evidence
+from weft.records import Context, Entity, Evidence, Relation
 
 SEPARATOR = "\n---\n\n"
 
+ENTITY_SHARE = 4
+"""Entities and relations get at most one part in so many of the budget."""
 
-def build_evidence(evidence: Sequence[Evidence], *, count: Callable[[str], int], options: ContextOptions) -> Context:
+ENTITY_TOKENS = 100
+"""A description is cut where it has more tokens."""
+
+UNTYPED = "concept"
+"""The type shown where none is known."""
+
+_WIDE = "\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fffd"
+_WORD = re.compile(f"[{_WIDE}]|[^\\s{_WIDE}]{{1,60}}")
+"""A Chinese, Japanese or Korean character is a word; of other scripts, a run without spaces, unless it is endless."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphView:
+    """What the graph adds to a context."""
+
+    entities: tuple[Entity, ...] = ()
+    """Those that are described, most important first."""
+    relations: tuple[Relation, ...] = ()
+    """In any order. One whose ends are not both named here is not shown."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """By id, the names of entities that relations lead to and `entities` does not hold."""
+
+    def all_names(self) -> dict[str, str]:
+        """Return the name of every entity known here, by id, each on one line."""
+        known = dict(self.names) | {entity.id: entity.name for entity in self.entities}
+        return {id: flat(name) for id, name in known.items()}
+
+    def named_relations(self) -> list[Relation]:
+        """Return the relations that can be shown, strongest first, then by the names of their ends and type."""
+        names = self.all_names()
+
+        def order(r: Relation) -> tuple[object, ...]:
+            ends = names[r.source_id], names[r.target_id]
+            return -r.weight, *ends, r.type, r.description, r.source_id, r.target_id, r.chunks
+
+        return sorted({r for r in self.relations if {r.source_id, r.target_id} <= names.keys()}, key=order)
+
+
+def build_evidence(
+    evidence: Sequence[Evidence],
+    *,
+    count: Callable[[str], int],
+    options: ContextOptions,
+    graph: GraphView | None = None,
+) -> Context:
     """
     Return the evidence as text, best first, never more than `options.budget` tokens by `count`.
 
     A piece that does not fit whole is cut at a word if it would be the first, else left out; smaller ones
     after it may still fit. The last line says how many were left out.
+
+    The entities of `graph` stand before the evidence, and the relations it holds below them: give none where
+    relationships are not wanted. They take at most a quarter of the budget, and nothing where it is so small
+    that they would displace all evidence.
     """
+    if graph is None:
+        return _build_body(evidence, head=_Head(), count=count, options=options)
+    head = _build_head(graph, count=count, budget=options.budget // ENTITY_SHARE)
+    whole = _build_body(evidence, head=head, count=count, options=options)
+    if not evidence or len(whole.sources) > len(head.sources):
+        return whole
+    alone = _build_body(evidence, head=_Head(total=head.total), count=count, options=options)
+    return alone if alone.sources else whole
+
+
+def flat(text: str) -> str:
+    """Return `text` on one line, so that a name or description cannot pass for a heading."""
+    return " ".join(text.split())
+
+
+def most(limit: int, *, fits: Callable[[int], bool]) -> int:
+    """Return the largest number from 1 to `limit` that fits, found by halving, or 0."""
+    number = bisect_left(range(1, limit + 1), True, key=lambda number: not fits(number))
+    while number and not fits(number):  # counts need not grow evenly
+        number -= 1
+    return number
+
+
+def shorten(text: str, *, fits: Callable[[str], bool], mark: str = " …") -> str:
+    """Return `text` if it fits, else as many of its words as do with `mark` behind them, or nothing."""
+    if fits(text):
+        return text
+    ends = [match.end() for match in _WORD.finditer(text)]
+    words = most(len(ends), fits=lambda number: fits(text[: ends[number - 1]] + mark))
+    return text[: ends[words - 1]] + mark if words else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Head:
+    """What stands before the evidence."""
+
+    text: str = ""
+    sources: tuple[dict[str, str], ...] = ()
+    shown: int = 0
+    total: int = 0
+    """Entities and relations shown, and given."""
+
+
+def _build_head(graph: GraphView, *, count: Callable[[str], int], budget: int) -> _Head:
+    names, relations = graph.all_names(), graph.named_relations()
+    limit = min(ENTITY_TOKENS, budget // 2)
+    blocks = [_entity_block(entity, fits=lambda text: count(text) <= limit) for entity in graph.entities]
+    lines = [f'- {names[r.source_id]} -> {names[r.target_id]}: "{flat(r.type)}"' for r in relations]
+
+    def text(number: int) -> str:
+        listed = "\n".join(lines[: max(number - len(blocks), 0)])
+        parts = [*blocks[:number], *(["### Relationships", listed] if listed else [])]
+        return "## Related Entities\n\n" + "\n\n".join(parts) + "\n\n"
+
+    total = len(blocks) + len(lines)
+    shown = most(total, fits=lambda number: count(text(number)) <= budget)
+    sources = tuple({"type": "entity", "id": e.id, "name": flat(e.name)} for e in graph.entities[:shown])
+    return _Head(text=text(shown) if shown else "", sources=sources, shown=shown, total=total)
+
+
+def _entity_block(entity: Entity, *, fits: Callable[[str], bool]) -> str:
+    description = shorten(flat(entity.description), fits=fits)
+    return f"**{flat(entity.name)}** ({flat(entity.type) or UNTYPED})" + (f"\n\n{description}" if description else "")
+
+
+def _build_body(
+    evidence: Sequence[Evidence], *, head: _Head, count: Callable[[str], int], options: ContextOptions
+) -> Context:
     parts: list[str] = []
     sources: list[dict[str, str]] = []
     omitted = 0
+
+    def joined(pieces: Sequence[str], left_out: int) -> str:
+        return _join([head.text, *pieces] if head.text else pieces, left_out + head.total - head.shown)
+
+    def fits(pieces: Sequence[str], left_out: int) -> bool:
+        return count(joined(pieces, left_out)) <= options.budget
+
     for piece in evidence:
         part = _part(piece, include_source=options.include_sources)
-        left = len(evidence) - len(parts) - 1
-        if count(_join([*parts, part], left)) <= options.budget:
-            parts.append(part)
-        elif not parts and (cut := _cut(piece, count=count, options=options, omitted=left)):
-            parts.append(cut)
-        else:
+        if not fits([*parts, part], len(evidence) - len(parts) - 1):
+            part = "" if parts else _cut(piece, fits=lambda cut: fits([cut], len(evidence) - 1), options=options)
+        if not part:
             omitted += 1
             continue
+        parts.append(part)
         sources.append(
             {"type": "chunk", "id": piece.chunk.id, "name": piece.document.title, "citation": piece.citation}
         )
-    text = _join(parts, omitted)
-    if count(text) > options.budget:
-        text = ""
-    return Context(text=text, tokens=count(text), sources=tuple(sources), omitted=omitted)
+    while parts and not fits(parts, omitted):  # the last line may take more tokens for a smaller number
+        del parts[-1], sources[-1]
+        omitted += 1
+    if not fits(parts, omitted):
+        return Context(text="", tokens=count(""), sources=(), omitted=len(evidence) + head.total)
+    text, hidden = joined(parts, omitted), omitted + head.total - head.shown
+    return Context(text=text, tokens=count(text), sources=(*head.sources, *sources), omitted=hidden)
 
 
 def _join(parts: Sequence[str], omitted: int) -> str:
@@ -51,20 +180,11 @@ def _part(piece: Evidence, *, include_source: bool, text: str | None = None) -> 
     return f"[Score: {piece.score:.2f}]\n" + (f"{where}\n" if where else "") + f"{body}\n{source}"
 
 
-def _cut(piece: Evidence, *, count: Callable[[str], int], options: ContextOptions, omitted: int) -> str:
+def _cut(piece: Evidence, *, fits: Callable[[str], bool], options: ContextOptions) -> str:
     """Return the piece with as many of its words as fit, or nothing when not even one does."""
-    text = piece.chunk.text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        part = _part(piece, include_source=options.include_sources, text=text[:middle].rstrip() + " …")
-        if count(_join([part], omitted)) <= options.budget:
-            low = middle
-        else:
-            high = middle - 1
-    if not low:
-        return ""
-    kept = text[:low]
-    if low < len(text) and not text[low].isspace() and " " in kept:
-        kept = kept[: kept.rindex(" ")]
-    return _part(piece, include_source=options.include_sources, text=kept.rstrip() + " …")
+
+    def shortened(text: str) -> str:
+        return _part(piece, include_source=options.include_sources, text=text)
+
+    text = shorten(piece.chunk.text, fits=lambda text: fits(shortened(text)))
+    return shortened(text) if text else ""

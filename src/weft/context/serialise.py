@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.records import Chunk, Context, DocumentInfo, Evidence, Receipt, Result, StoreStats
+from weft.records import (
+    Chunk,
+    Context,
+    DocumentInfo,
+    Entity,
+    Evidence,
+    GraphContext,
+    GraphSource,
+    PathStep,
+    Receipt,
+    Result,
+    StoreStats,
+)
 
 SCHEMA_VERSION = 1
 
@@ -24,6 +36,7 @@ def result_to_dict(result: Result) -> dict[str, Any]:
         and {"citation": rejected.citation, "score": round(rejected.score, 6), "reason": rejected.reason},
         "notes": list(result.notes),
         "degraded": result.degraded or None,
+        "graph_context": graph_to_dict(result.graph) if result.graph else None,
         "counts": dict(result.counts),
         "timings_ms": {name: round(value, 1) for name, value in result.timings.items()},
     }
@@ -38,10 +51,56 @@ def evidence_to_dict(piece: Evidence, rank: int) -> dict[str, Any]:
         "citation": piece.citation,
         "chunk": chunk_to_dict(piece.chunk),
         "document": document_to_dict(piece.document),
-        "source": {"type": best},
+        "source": {"type": best, **_origin(piece.graph)},
         "channels": {
             name: {"rank": hit.rank, "score": round(hit.score, 6)} for name, hit in sorted(piece.channels.items())
         },
+    }
+
+
+def _origin(graph: GraphSource | None) -> dict[str, Any]:
+    if graph is None:
+        return {}
+    found: dict[str, Any] = {"entity": graph.entity, "hops": graph.hops}
+    found["path"] = [step_to_dict(step) for step in graph.path]
+    return {**found, "origin": "graph", **({"graph_expansion": graph.expansion} if graph.expansion else {})}
+
+
+def step_to_dict(step: PathStep) -> dict[str, Any]:
+    """Return one step of a path as JSON values."""
+    return {"source": step.source, "type": step.type, "weight": step.weight, "target": step.target}
+
+
+def entity_to_dict(entity: Entity) -> dict[str, Any]:
+    """Return an entity as JSON values."""
+    return {
+        "id": entity.id,
+        "name": entity.name,
+        "type": entity.type,
+        "description": entity.description,
+        "aliases": list(entity.aliases),
+        "mentions": entity.mentions,
+        "chunks": entity.chunks,
+    }
+
+
+def graph_to_dict(graph: GraphContext) -> dict[str, Any]:
+    """Return the graph context of a result as JSON values."""
+    names = {entity.id: entity.name for entity in graph.entities}
+    return {
+        "recognised": list(graph.recognised),
+        "skipped": graph.skipped or None,
+        "entities": [entity_to_dict(entity) for entity in graph.entities],
+        "relationships": [
+            {
+                "source": names[relation.source_id],
+                "target": names[relation.target_id],
+                "type": relation.type,
+                "weight": relation.weight,
+                "description": relation.description,
+            }
+            for relation in graph.relations
+        ],
     }
 
 

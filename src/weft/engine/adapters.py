@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weft.config import Settings
 from weft.errors import ConfigError, ModelUnavailable
-from weft.models.base import Embedder, TokenCounter
+from weft.models.base import Embedder, Extractor, TokenCounter
 from weft.store.base import Database
 from weft.text.tokens import EstimatingCounter
 
@@ -75,6 +75,15 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
             from weft.models.sentence_transformers_local import SentenceTransformersEmbedder
 
             return SentenceTransformersEmbedder(model)
+
+
+def open_extractor(settings: Settings) -> Extractor | None:
+    """Return what reads entities and relations out of documents; None for `none`."""
+    if settings.graph.extractor == "none":
+        return None
+    from weft.index.extract import RuleExtractor
+
+    return RuleExtractor()
 
 
 def open_counter(settings: Settings) -> TokenCounter:

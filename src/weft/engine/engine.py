@@ -9,9 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from weft.config import SearchOptions, Settings, check_settings, read_settings
+from weft.config import SearchOptions, Settings, check_settings, convert, read_settings
 from weft.context.build import build_evidence
-from weft.engine.adapters import Progress, open_counter, open_database, open_embedder
+from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
+from weft.engine.entities import Entities
 from weft.errors import ConfigError, NotFound, SchemaMismatch
 from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
 from weft.index.reembed import reembed
@@ -20,7 +21,7 @@ from weft.load.folder import source_of
 from weft.load.run import count_records, iter_sources, load_text
 from weft.load.run import iter_documents as load_documents
 from weft.load.watch import iter_changes
-from weft.models.base import Embedder
+from weft.models.base import Embedder, Extractor
 from weft.records import (
     Chunk,
     Context,
@@ -33,6 +34,7 @@ from weft.records import (
     StoredModel,
     StoreStats,
 )
+from weft.search.cite import cite
 from weft.search.run import find
 from weft.store.base import Database, Store
 from weft.text.decode import decode
@@ -93,7 +95,8 @@ class Engine:
         if not prune:
             return receipt
         names = [source_of(root, base=self.base) for root in roots]
-        names = ["" if name == "." else name for name in names]
+        if self.base and any(self.base.is_relative_to(root.resolve()) for root in roots):
+            names.append(".")  # sources below the base are relative, also where the root is above it
         gone = find_gone(names, seen=seen, skipped=receipt.skipped, store=self.store)
         return replace(receipt, pruned=self.store.delete([document.id for document in gone]))
 
@@ -105,7 +108,7 @@ class Engine:
     def preview(self, *paths: str | Path) -> Receipt:
         """Return what `index` would do, without writing or embedding anything."""
         items = load_documents([Path(path) for path in paths], options=self.settings.load, base=self.base)
-        return preview_documents(items, store=self.store, options=self.settings.split)
+        return preview_documents(items, store=self.store, options=self.settings.split, extractor=self._extractor)
 
     def watch(self, *paths: str | Path, on_receipt: Callable[[Receipt], None]) -> None:
         """Index again whenever a file below the paths changes, until interrupted."""
@@ -127,7 +130,12 @@ class Engine:
         embedder, before = self.embedder, self._cached()
         self._agree(embedder)
         receipt = index_documents(
-            documents, store=self.store, embedder=embedder, options=self.settings.split, on_step=on_step
+            documents,
+            store=self.store,
+            embedder=embedder,
+            options=self.settings.split,
+            extractor=self._extractor,
+            on_step=on_step,
         )
         cached = self._cached() - before
         return replace(receipt, embedded=receipt.embedded - cached, cached=cached)
@@ -166,21 +174,25 @@ class Engine:
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
-    def query(self, text: str, *, where: Filter | None = None, **options: Any) -> Result:
-        """Answer a question. `options` are fields of `SearchOptions`, for this call only."""
+    def query(
+        self, text: str, *, where: Filter | None = None, graph: Mapping[str, Any] | None = None, **options: Any
+    ) -> Result:
+        """
+        Answer a question. `options` are fields of `[search]`, `graph` fields of `[graph]`, for this call only.
+
+        They are merged field by field: what is not given, or None, stays as it is set.
+        """
         store, search = self.store, self.search_options(options)
+        walk = _changed("graph", self.settings.graph, graph or {})
         known = next((model for model in store.models() if model.active), None)
         embedder = self.embedder if known else None
         if embedder is not None:
             self._agree(embedder)
-        return find(text, store=store, embedder=embedder, options=search, where=where or Filter())
+        return find(text, store=store, embedder=embedder, options=search, graph=walk, where=where or Filter())
 
     def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
         """Return the search settings with `changes` made field by field; None leaves a field as it is."""
-        known = {field.name for field in fields(SearchOptions)}
-        if unknown := set(changes) - known:
-            raise ConfigError(f"unknown search option {min(unknown)!r}", hint=", ".join(sorted(known)))
-        search = replace(self.settings.search, **{name: value for name, value in changes.items() if value is not None})
+        search: SearchOptions = _changed("search", self.settings.search, changes)
         check_settings(replace(self.settings, search=search))
         return search
 
@@ -209,6 +221,16 @@ class Engine:
         """Yield the documents of the namespace by source."""
         return iter_documents(self.store, where or Filter())
 
+    @property
+    def entities(self) -> Entities:
+        """What can be asked and said about single entities."""
+        return Entities(self.store)
+
+    def cite(self, chunk_id: str) -> str:
+        """Return where a chunk stands. Raises `NotFound`."""
+        document, chunks = self.get(chunk_id)
+        return cite(document, chunks[0])
+
     def stats(self) -> StoreStats:
         """Return what the namespace holds."""
         return self.store.stats()
@@ -230,6 +252,10 @@ class Engine:
     @cached_property
     def _counter(self) -> Any:
         return open_counter(self.settings)
+
+    @property
+    def _extractor(self) -> Extractor | None:
+        return open_extractor(self.settings)
 
     @property
     def base(self) -> Path | None:
@@ -276,6 +302,15 @@ class Engine:
             if isinstance(item, Document):
                 seen.add(item.source)
             yield item
+
+
+def _changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
+    """Return a group of settings with some fields changed for one call."""
+    known = [field.name for field in fields(options)]
+    if unknown := set(changes) - set(known):
+        raise ConfigError(f"unknown {group} option {min(unknown)!r}", hint=", ".join(sorted(known)))
+    given = {name: value for name, value in changes.items() if value is not None}
+    return replace(options, **{n: convert(f"{group}.{n}", value, origin="argument") for n, value in given.items()})
 
 
 def open_engine(

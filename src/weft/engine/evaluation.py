@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from weft.config import Method, Settings
+from weft.engine.adapters import open_extractor
 from weft.engine.engine import Engine
 from weft.evaluate.dataset import corpus_hash, find_file, read_cases
 from weft.evaluate.run import Answered, answer_cases, summarise, trec_lines
 from weft.text import analyse, split
 from weft.text.ids import digest
 
-ALL_METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid")
+ALL_METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid", "graph", "mix")
 Stage: TypeAlias = Literal["indexing", "asking"]
 
 
@@ -67,6 +68,7 @@ def evaluate_folder(
                 store=engine.store,
                 embedder=engine.embedder,
                 options=replace(settings.search, method=method),
+                graph=settings.graph,
                 on_step=lambda: on_step("asking", 1),
             )
             figures = {"method": method, "dataset": folder.resolve().name, **_rounded(summarise(answered))}
@@ -80,12 +82,14 @@ def evaluate_folder(
 
 
 def _cached_store(folder: Path, settings: Settings) -> Settings:
+    extractor = open_extractor(settings)
     key = digest(
         (
             corpus_hash(folder),
             settings.models.embedder,
             version("weft"),
             f"{analyse.VERSION} {split.VERSION} {settings.split} {settings.load.titles}",
+            extractor.name if extractor else "",
         )
     )
     home = settings.cache_dir / "eval"

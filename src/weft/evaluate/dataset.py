@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from weft.errors import InputError
 from weft.load.beir import open_text
+
+_GRADE = re.compile("-?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,25 +26,44 @@ class Case:
 
 def read_cases(folder: Path, *, limit: int | None = None) -> list[Case]:
     """Return the questions that have at least one gold document, in their order."""
-    gold: dict[str, dict[str, int]] = {}
-    with open_text(find_file(folder, "qrels/test.tsv")) as lines:
-        for number, line in enumerate(lines, start=1):
-            cells = line.rstrip("\n").split("\t")
-            if number == 1 and not cells[-1].strip().lstrip("-").isdigit():
-                continue  # the header
-            if len(cells) != 3 or not cells[2].strip().lstrip("-").isdigit():
-                raise InputError(f"line {number} of the judgements is not query, document, grade: {line[:80]!r}")
-            if int(cells[2]) > 0:
-                gold.setdefault(cells[0], {})[cells[1]] = int(cells[2])
+    gold = _read_gold(find_file(folder, "qrels/test.tsv"))
     cases = []
     with open_text(find_file(folder, "queries.jsonl")) as lines:
-        for line in lines:
-            row = json.loads(line)
-            if row["_id"] in gold:
-                cases.append(Case(id=row["_id"], text=row["text"], gold=gold[row["_id"]]))
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                id, text = _read_question(line, number=number)
+                cases += [Case(id=id, text=text, gold=gold[id])] if id in gold else []
     if not cases:
         raise InputError(f"{str(folder)!r} has no question with a judged document")
     return cases[:limit]
+
+
+def _read_gold(path: Path) -> dict[str, dict[str, int]]:
+    """Return the documents with a grade above 0 for each question; a first line without a grade is the header."""
+    gold: dict[str, dict[str, int]] = {}
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            cells = [cell.strip() for cell in line.split("\t")]
+            grade = int(cells[-1]) if _GRADE.fullmatch(cells[-1]) else None
+            if not any(cells) or (number == 1 and grade is None):
+                continue
+            if len(cells) != 3 or grade is None:
+                raise InputError(f"line {number} of the judgements is not query, document, grade: {line[:80]!r}")
+            if grade > 0:
+                gold.setdefault(cells[0], {})[cells[1]] = grade
+    return gold
+
+
+def _read_question(line: str, *, number: int) -> tuple[str, str]:
+    try:
+        row = json.loads(line)
+        id, text = str(row["_id"]), row["text"]
+        if not isinstance(text, str):
+            raise TypeError("the text is none")
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        message = f"line {number} of the queries is not an object with _id and text: {line[:80]!r}"
+        raise InputError(message) from error
+    return id, text
 
 
 def find_file(folder: Path, name: str) -> Path:

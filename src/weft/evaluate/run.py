@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from weft.config import SearchOptions
+from weft.config import GraphOptions, SearchOptions
 from weft.evaluate.dataset import Case
 from weft.evaluate.measures import measure, percentile
 from weft.models.base import Embedder
@@ -35,13 +35,14 @@ def answer_cases(
     store: Store,
     embedder: Embedder | None,
     options: SearchOptions,
+    graph: GraphOptions = GraphOptions(),  # noqa: B008 - frozen
     on_step: Callable[[], None] = lambda: None,
 ) -> list[Answered]:
     """Ask every question as `weft query` would, before floors and gates."""
     options = replace(options, top_k=DEPTH, pool=max(options.pool, DEPTH), gate=False, min_score=None)
     answered = []
     for case in cases:
-        result = find(case.text, store=store, embedder=embedder, options=options, where=Filter())
+        result = find(case.text, store=store, embedder=embedder, options=options, where=Filter(), graph=graph)
         embed = result.timings.get("embed", 0.0)
         answered.append(
             Answered(

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weft.config import SplitOptions
-from weft.records import Batch, Chunk, Document, DocumentInfo, IndexedChunk, Metadata, Vector
+from weft.errors import InputError
+from weft.models.base import Extractor
+from weft.records import (
+    STRONG_KINDS,
+    Batch,
+    Chunk,
+    Document,
+    DocumentInfo,
+    Extraction,
+    IndexedChunk,
+    Metadata,
+    Vector,
+)
 from weft.store.base import Store
 from weft.text import analyse, split
 from weft.text.ids import digest, document_id
@@ -26,10 +38,17 @@ class Plan:
     texts: dict[str, str]
     """By chunk id, what is to be embedded: the chunks the store has no vector of."""
     is_new: bool
+    extractions: tuple[Extraction, ...] = ()
+    """One per chunk, or none without an extractor."""
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    """By chunk id and key, names with their descriptions, to be embedded."""
 
 
-def make_plan(document: Document, *, store: Store, options: SplitOptions) -> Plan | None:
+def make_plan(
+    document: Document, *, store: Store, options: SplitOptions, extractor: Extractor | None = None
+) -> Plan | None:
     """Return what has to be written for a document, or None when the store has it already."""
+    check_document(document)
     id = document_id(store.namespace, document.source)
     known = store.documents([id])
     info = DocumentInfo(
@@ -37,7 +56,7 @@ def make_plan(document: Document, *, store: Store, options: SplitOptions) -> Pla
         source=document.source,
         title=document.title,
         metadata=document.metadata,
-        content_hash=content_hash(document, options=options),
+        content_hash=content_hash(document, options=options, extractor=extractor),
         unit=document.unit,
     )
     if known and known[0].content_hash == info.content_hash:
@@ -48,26 +67,56 @@ def make_plan(document: Document, *, store: Store, options: SplitOptions) -> Pla
     if terms:
         # Metadata is searched by keyword too, once: repeating it in every chunk would drown their own words.
         terms[0].update(analyse.terms(metadata_text(document.metadata)))
-    stored = {chunk.id for chunk in store.find_chunks(id)} if known else set()
+    stored = {chunk.id: chunk.ordinal for chunk in store.find_chunks(id)} if known else {}
+    extractions = extractor.extract(document, chunks) if extractor else []
     return Plan(
         document=info,
         chunks=tuple(chunks),
         terms=tuple(terms),
         texts={chunk_id: text for chunk_id, text in texts.items() if chunk_id not in stored},
         is_new=not known,
+        extractions=tuple(extractions),
+        names={
+            (chunk.id, item.key): f"{item.name}: {item.description}"
+            for chunk, extraction in zip(chunks, extractions, strict=bool(extractor))
+            # what a chunk says of a name changes with its text, or when it becomes the first or ceases to be
+            if chunk.id not in stored or (stored[chunk.id] == 0) != (chunk.ordinal == 0)
+            for item in extraction.nominations
+            if item.description and item.kind in STRONG_KINDS
+        },
     )
 
 
-def make_batch(plan: Plan, *, vectors: dict[str, Vector], model: str) -> Batch:
-    """Return the transaction that carries out a plan."""
+def check_document(document: Document) -> None:
+    """Raise `InputError` for what cannot be kept: no source, half characters, metadata that JSON does not know."""
+    if not document.source:
+        raise InputError("a document has no source", hint="give it a path or a URI of its own")
+    try:
+        for text in (document.source, document.title, document.text, _metadata_json(document.metadata)):
+            text.encode("utf-8")
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{document.source!r} cannot be kept: {error}") from error
+
+
+def make_batch(
+    plan: Plan, *, vectors: dict[str, Vector], model: str, names: dict[tuple[str, str], Vector] | None = None
+) -> Batch:
+    """Return the transaction that carries out a plan. `names` are vectors of names by chunk id and key."""
+    extractions = plan.extractions or (Extraction(),) * len(plan.chunks)
     chunks = tuple(
-        IndexedChunk(chunk=chunk, terms=terms, vector=vectors.get(chunk.id))
-        for chunk, terms in zip(plan.chunks, plan.terms, strict=True)
+        IndexedChunk(
+            chunk=chunk,
+            terms=terms,
+            vector=vectors.get(chunk.id),
+            extraction=extraction,
+            entity_vectors={key: vector for (id, key), vector in (names or {}).items() if id == chunk.id},
+        )
+        for chunk, terms, extraction in zip(plan.chunks, plan.terms, extractions, strict=True)
     )
     return Batch(document=plan.document, chunks=chunks, model=model)
 
 
-def content_hash(document: Document, *, options: SplitOptions) -> str:
+def content_hash(document: Document, *, options: SplitOptions, extractor: Extractor | None = None) -> str:
     """Return a hash of all that shapes what is stored, so that an equal hash means nothing to do."""
     return digest(
         (
@@ -75,9 +124,10 @@ def content_hash(document: Document, *, options: SplitOptions) -> str:
             document.text,
             document.form,
             document.unit,
-            json.dumps(dict(document.metadata), sort_keys=True, ensure_ascii=False),
+            _metadata_json(document.metadata),
             digest(map(str, document.lines)) if document.lines is not None else "",
             f"{options.max_tokens} {options.min_tokens} {split.VERSION} {analyse.VERSION}",
+            extractor.name if extractor else "",
         )
     )
 
@@ -86,4 +136,8 @@ def metadata_text(metadata: Metadata) -> str:
     """Return the words of the metadata: its text values, and the elements of its lists."""
     kept = [value for key, value in metadata.items() if key not in NOT_SEARCHED]
     values = [item for value in kept for item in (value if isinstance(value, list) else [value])]
-    return "\n".join(str(value) for value in values if isinstance(value, (str, int, float)) and value is not True)
+    return "\n".join(str(value) for value in values if value is not None and not isinstance(value, bool))
+
+
+def _metadata_json(metadata: Metadata) -> str:
+    return json.dumps(dict(metadata), sort_keys=True, ensure_ascii=False, allow_nan=False)

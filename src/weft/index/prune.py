@@ -18,10 +18,12 @@ def find_gone(
     roots: Sequence[str], *, seen: Collection[str], skipped: Sequence[Skipped], store: Store
 ) -> list[DocumentInfo]:
     """Return documents below `roots` (sources of files or folders) that a complete run did not come across."""
-    unread = tuple(item.source for item in skipped if item.reason not in NOT_THERE)
+    unread = {item.source for item in skipped if item.reason not in NOT_THERE}
+    # the id of a record that cannot be read is not known: it may be any of its file's
+    unread |= {source.rpartition("#")[0] for source in unread if "#" in source}
     gone: dict[str, DocumentInfo] = {}
     for root in roots:
-        for document in iter_documents(store, Filter(source_prefix=root)):
+        for document in iter_documents(store, Filter(source_prefix="" if root == "." else root)):
             source = document.source
             if is_below(source, root) and source not in seen and not any(is_below(source, u) for u in unread):
                 gone[document.id] = document
@@ -40,10 +42,10 @@ def is_below(source: str, root: str) -> bool:
     """
     Tell whether a source is `root` itself, a record in it, or lies in the folder `root`.
 
-    An empty `root` is the folder that paths are relative to: it holds neither absolute paths nor sources
-    with a scheme, such as `text:note` or `https://…`, which never were files.
+    The root `.` is the folder that paths are relative to: it holds neither absolute paths nor sources with
+    a scheme, such as `text:note` or `https://…`, which never were files.
     """
-    if not root:
+    if root in ("", "."):
         return not source.startswith("/") and not has_scheme(source)
     if source == root:
         return True

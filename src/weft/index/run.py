@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from weft.config import SplitOptions
 from weft.index.plan import Plan, make_batch, make_plan
-from weft.models.base import Embedder
+from weft.models.base import Embedder, Extractor
 from weft.records import Document, Receipt, Skipped, Vector
 from weft.store.base import Store
 
@@ -55,6 +55,7 @@ def index_documents(
     store: Store,
     embedder: Embedder | None,
     options: SplitOptions,
+    extractor: Extractor | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> Receipt:
     """
@@ -63,14 +64,20 @@ def index_documents(
     Interrupted at any moment, what was reported as written stays, and the next run goes on from there.
     """
     account = _Account()
-    for group in _groups(_plans(items, store=store, options=options, account=account, on_step=on_step)):
+    model = embedder.card.fingerprint if embedder else ""
+    for group in _groups(items, store=store, options=options, extractor=extractor, account=account, on_step=on_step):
         texts = {id: text for plan in group for id, text in plan.texts.items()} if embedder else {}
+        names = {at: text for plan in group for at, text in plan.names.items()} if embedder else {}
         vectors: dict[str, Vector] = {}
-        if embedder and texts:
-            vectors = dict(zip(texts, embedder.embed(list(texts.values())), strict=True))
-            account.embedded += len(texts)
+        name_vectors: dict[tuple[str, str], Vector] = {}
+        if embedder and (texts or names):
+            found = embedder.embed([*texts.values(), *names.values()])
+            vectors = dict(zip(texts, found[: len(texts)], strict=True))
+            name_vectors = dict(zip(names, found[len(texts) :], strict=True))
+            account.embedded += len(found)
         for plan in group:
-            store.write(make_batch(plan, vectors=vectors, model=embedder.card.fingerprint if embedder else ""))
+            mine = {at: name_vectors[at] for at in plan.names if at in name_vectors}
+            store.write(make_batch(plan, vectors=vectors, model=model, names=mine))
             outcome = "added" if plan.is_new else "changed"
             account.outcomes[outcome] += 1
             account.chunks += len(plan.chunks)
@@ -78,47 +85,55 @@ def index_documents(
     return account.receipt()
 
 
-def preview_documents(items: Iterable[Document | Skipped], *, store: Store, options: SplitOptions) -> Receipt:
+def preview_documents(
+    items: Iterable[Document | Skipped], *, store: Store, options: SplitOptions, extractor: Extractor | None = None
+) -> Receipt:
     """Return what `index_documents` would do, without writing or embedding anything."""
     account = _Account()
-    for plan in _plans(items, store=store, options=options, account=account, on_step=lambda step: None):
-        account.outcomes["added" if plan.is_new else "changed"] += 1
-        account.chunks += len(plan.chunks)
-        account.embedded += len(plan.texts)
+    for group in _groups(
+        items, store=store, options=options, extractor=extractor, account=account, on_step=lambda step: None
+    ):
+        for plan in group:
+            account.outcomes["added" if plan.is_new else "changed"] += 1
+            account.chunks += len(plan.chunks)
+            account.embedded += len(plan.texts) + len(plan.names)
     return account.receipt()
 
 
-def _plans(
+def _groups(
     items: Iterable[Document | Skipped],
     *,
     store: Store,
     options: SplitOptions,
+    extractor: Extractor | None,
     account: _Account,
     on_step: Callable[[Step], None],
-) -> Iterator[Plan]:
-    for item in items:
-        if isinstance(item, Skipped):
-            account.skipped.append(item)
-            on_step(Step(source=item.source, chunks=0, outcome="skipped"))
-            continue
-        plan = make_plan(item, store=store, options=options)
-        if plan is None:
-            account.outcomes["unchanged"] += 1
-            on_step(Step(source=item.source, chunks=0, outcome="unchanged"))
-        else:
-            yield plan
-
-
-def _groups(plans: Iterable[Plan]) -> Iterator[list[Plan]]:
+) -> Iterator[list[Plan]]:
     """Gather plans until they bring enough texts. Two plans for one document never share a group."""
     group: list[Plan] = []
-    for plan in plans:
-        if any(plan.document.id == other.document.id for other in group):
-            yield group
+    for document in _documents(items, account=account, on_step=on_step):
+        if any(document.source == plan.document.source for plan in group):
+            yield group  # before the next plan is made, so that it starts from what is stored by then
             group = []
+        plan = make_plan(document, store=store, options=options, extractor=extractor)
+        if plan is None:
+            account.outcomes["unchanged"] += 1
+            on_step(Step(source=document.source, chunks=0, outcome="unchanged"))
+            continue
         group.append(plan)
-        if sum(len(other.texts) for other in group) >= GROUP or len(group) >= GROUP:
+        if sum(len(plan.texts) for plan in group) >= GROUP or len(group) >= GROUP:
             yield group
             group = []
     if group:
         yield group
+
+
+def _documents(
+    items: Iterable[Document | Skipped], *, account: _Account, on_step: Callable[[Step], None]
+) -> Iterator[Document]:
+    for item in items:
+        if isinstance(item, Document):
+            yield item
+        else:
+            account.skipped.append(item)
+            on_step(Step(source=item.source, chunks=0, outcome="skipped"))

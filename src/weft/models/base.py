@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias
 
-from weft.records import ModelCard, Vectors
+from weft.records import Chunk, Document, Extraction, ModelCard, Vectors
 
 TextKind: TypeAlias = Literal["document", "query"]
 
@@ -31,3 +31,14 @@ class TokenCounter(Protocol):
 
     def count(self, text: str) -> int:
         """Return the number of tokens in `text`, special tokens left out."""
+
+
+class Extractor(Protocol):
+    """Reads entities and relations out of documents."""
+
+    @property
+    def name(self) -> str:
+        """What is recorded with the graph; changes whenever the same text would give another one: `rules-1`."""
+
+    def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
+        """Return what each of the document's chunks says, in their order."""

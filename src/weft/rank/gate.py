@@ -12,18 +12,21 @@ SHARE_SLOPE = 17.5
 SHARE_MIDDLE = 0.15
 """Beside a cosine: what the keyword share adds to the log-odds. Fitted in `benchmarks/quality/confidence.py`."""
 
-KEYWORD_SLOPE = 28.0
+KEYWORD_SLOPE = 30.0
 KEYWORD_MIDDLE = 0.20
 """The keyword share alone, where there is no cosine. Fitted in the same place."""
 
 NO_MATCH = 0.10
-"""Below this probability nothing is returned: 1 in 200 answerable questions, 9 in 10 foreign ones."""
+"""Below this probability nothing is returned: 1 in 500 answerable questions, 9 in 10 foreign ones."""
 
 LOW = 0.50
 """Below this the answer is marked `low_confidence`."""
 
 WEAK = 0.02
 """A chunk whose own probability is lower is not shown beside better ones."""
+
+FAINT = 0.05
+"""A chunk with less than this share of the best activation is not vouched for by the graph."""
 
 NOTHING = "no channel found a chunk"
 UNJUDGED = "there are only cosines, and they are not to be trusted here"
@@ -50,6 +53,9 @@ def gate(hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, card: ModelCar
     """
     cosines = _by_chunk(rankings.get("vector")) if card else {}
     keyword = rankings.get("keyword")
+    walked = _walked(rankings.get("graph"))
+    if walked and "vector" not in rankings and not keyword:
+        return Verdict(status="ok", confidence=LOW, kept=tuple(hits), rejected=(), reason="")
     if hits and not card and not keyword:
         return Verdict(status="low_confidence", confidence=NO_MATCH, kept=tuple(hits), rejected=(), reason=UNJUDGED)
     shares = {id: score / keyword.ceiling for id, score in _by_chunk(keyword).items()} if keyword else {}
@@ -65,7 +71,7 @@ def gate(hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, card: ModelCar
         own = probability(
             cosines.get(hit.chunk_id, mean), shares.get(hit.chunk_id, 0.0) if keyword else None, card=card
         )
-        (kept if own >= WEAK else rejected).append(hit)
+        (kept if own >= WEAK or hit.chunk_id in walked else rejected).append(hit)
     if not kept:  # the best cosine and the best words are in different chunks, each weak alone
         kept, rejected = rejected[:1], rejected[1:]
     status: Status = "ok" if confidence >= LOW else "low_confidence"
@@ -92,6 +98,13 @@ def _logistic(x: float) -> float:
 
 def _by_chunk(ranking: Ranking | None) -> dict[str, float]:
     return {hit.chunk_id: hit.score for hit in ranking.hits} if ranking else {}
+
+
+def _walked(ranking: Ranking | None) -> set[str]:
+    """Return the chunks the graph vouches for: the hidden hop shares neither words nor meaning with the question."""
+    hits = ranking.hits if ranking else ()
+    best = max((hit.score for hit in hits), default=0.0)
+    return {hit.chunk_id for hit in hits if hit.score >= FAINT * best}
 
 
 def _reason(cosine: float | None, share: float | None) -> str:

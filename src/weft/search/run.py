@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
-from weft.config import Method, SearchOptions
+from weft.config import GraphOptions, Method, SearchOptions
 from weft.models.base import Embedder
 from weft.rank.fuse import fuse_reciprocal, fuse_weighted
 from weft.rank.gate import NOTHING, Verdict, gate
@@ -15,6 +16,7 @@ from weft.records import (
     ChannelHit,
     Evidence,
     Filter,
+    GraphSource,
     Hit,
     Query,
     Ranking,
@@ -23,6 +25,7 @@ from weft.records import (
     Status,
 )
 from weft.search.cite import cite
+from weft.search.mix import Walked, add_graph, walk_graph
 from weft.search.prepare import prepare
 from weft.store.base import Store
 
@@ -30,6 +33,8 @@ CHANNELS: Mapping[str, frozenset[str]] = {
     "vector": frozenset({"vector"}),
     "keyword": frozenset({"keyword"}),
     "hybrid": frozenset({"vector", "keyword"}),
+    "graph": frozenset({"graph"}),
+    "mix": frozenset({"vector", "keyword", "graph"}),
 }
 
 
@@ -48,21 +53,46 @@ class Stopwatch:
             self.spent[name] = (time.perf_counter() - start) * 1000
 
 
-def find(text: str, *, store: Store, embedder: Embedder | None, options: SearchOptions, where: Filter) -> Result:
+def find(
+    text: str,
+    *,
+    store: Store,
+    embedder: Embedder | None,
+    options: SearchOptions,
+    where: Filter,
+    graph: GraphOptions = GraphOptions(),  # noqa: B008 - frozen
+) -> Result:
     """Collect the evidence for a question, or say that there is not enough."""
     method, reason = choose(options.method)
     channels, watch = CHANNELS[method], Stopwatch()
     with watch.stage("embed"):
-        query = prepare(text, embedder=embedder, wants_vector="vector" in channels, wants_keyword="keyword" in channels)
+        query = prepare(
+            text,
+            embedder=embedder,
+            wants_vector="vector" in channels or "graph" in channels,
+            wants_keyword="keyword" in channels,
+        )
     rankings = search(query, channels, store=store, options=options, where=where, watch=watch)
     card = embedder.card if embedder and query.vector_weight and not embedder.card.degraded else None
+    walked = Walked()
+    if "graph" in channels:
+        with watch.stage("graph"):
+            limit = max(options.top_k, options.pool)
+            walked = walk_graph(
+                query, rankings.get("vector"), store=store, embedder=embedder, options=graph, limit=limit, where=where
+            )
+            rankings["graph"] = Ranking(hits=walked.found.hits)
     with watch.stage("fuse"):
         background = embedder.card.background if embedder else (0.0, 0.1)
-        hits = fuse(rankings, query=query, options=options, background=background, alone=len(channels) == 1)
+        texts = {channel: ranking for channel, ranking in rankings.items() if channel != "graph"}
+        hits = fuse(texts, query=query, options=options, background=background, alone=len(channels) == 1)
         hits = hits[: max(options.top_k, options.pool)]
+        asked = options.top_k
+        if "graph" in channels:
+            hits, asked = add_graph(hits, walked, rrf_k=options.rrf_k, options=graph, top_k=options.top_k)
         verdict = gate(hits, rankings, card=card) if options.gate else _let_through(hits)
     with watch.stage("read"):
-        evidence = read_evidence(verdict.kept[: options.top_k], rankings, store=store)
+        evidence = read_evidence(verdict.kept[:asked], rankings, store=store, sources=walked.found.sources)
         rejected = read_evidence(verdict.rejected[:1], rankings, store=store)
     status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
     return Result(
@@ -75,6 +105,7 @@ def find(text: str, *, store: Store, embedder: Embedder | None, options: SearchO
         rejected=_rejection(rejected, verdict) if query.terms else None,
         notes=(*query.notes, *_notes(query, verdict, store=store)),
         degraded=query.degraded,
+        graph=walked.context(evidence, store=store) if "graph" in channels else None,
         counts={channel: len(ranking.hits) for channel, ranking in rankings.items()},
         timings=watch.spent,
     )
@@ -131,8 +162,14 @@ def fuse(
     return fuse_weighted(rankings, weights=weights, background=background)
 
 
-def read_evidence(hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, store: Store) -> list[Evidence]:
-    """Fetch text and place of each hit, with what every channel said of it."""
+def read_evidence(
+    hits: Sequence[Hit],
+    rankings: Mapping[str, Ranking],
+    *,
+    store: Store,
+    sources: Mapping[str, GraphSource] = MappingProxyType({}),
+) -> list[Evidence]:
+    """Fetch text and place of each hit, with what every channel said of it and how the graph led there."""
     found = {
         channel: {hit.chunk_id: ChannelHit(rank=hit.rank, score=hit.score) for hit in ranking.hits}
         for channel, ranking in rankings.items()
@@ -154,9 +191,18 @@ def read_evidence(hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, store
                 score=hit.score,
                 channels=channels,
                 citation=cite(document, chunk),
+                graph=_cited(sources.get(hit.chunk_id), citation=cite(document, chunk)),
             )
         )
     return evidence
+
+
+def _cited(source: GraphSource | None, *, citation: str) -> GraphSource | None:
+    """Return how the graph led to a chunk, its last step ending at the citation."""
+    if source is None or not source.path:
+        return source
+    last = replace(source.path[-1], target=citation)
+    return replace(source, path=(*source.path[:-1], last))
 
 
 def _above(ranking: Ranking, least: float | None) -> Ranking:

@@ -11,17 +11,65 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from weft.graph.standing import EditKind
 from weft.records import (
     Batch,
     Chunk,
     DocumentInfo,
+    Entity,
     Filter,
+    Mention,
     Problem,
     Ranking,
+    Relation,
     StoredModel,
     StoreStats,
     Vector,
 )
+
+
+class Graph(Protocol):
+    """The entities of one namespace. A name that is another name of something is read under that thing."""
+
+    def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
+        """Return the entity each key (`text.names.name_key`) stands for; keys that are none are left out."""
+
+    def entities(self, ids: Sequence[str]) -> list[Entity]:
+        """Return the entities with these ids, in this order, skipping ids that are not here."""
+
+    def search_entities(self, vector: Vector, *, limit: int) -> list[tuple[Entity, float]]:
+        """Return the entities whose name and description are closest to a vector, with their cosines."""
+
+    def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
+        """Return the strongest `limit` mentions under each name of an entity: what is about it first, then by count."""
+
+    def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
+        """Return the mentions in these chunks."""
+
+    def relations_of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
+        """
+        Return the strongest `limit` relations of each entity in each direction, optionally of some types.
+
+        They come without description and chunks, which `describe` adds where they are wanted.
+        """
+
+    def describe(self, relations: Sequence[Relation]) -> list[Relation]:
+        """Return relations with the sentence and the chunks they come from."""
+
+    def top_entities(self, *, limit: int) -> list[Entity]:
+        """Return the strong entities whose own name most chunks mention, other names left aside."""
+
+    def count(self) -> tuple[int, int]:
+        """Return how many entities and relations there are."""
+
+    def size(self) -> int:
+        """Return how many chunks the namespace has, which is cheap."""
+
+    def edits(self) -> list[tuple[str, str, str]]:
+        """Return what the user said about entities: (kind, key, value)."""
+
+    def write_edit(self, kind: EditKind, key: str, value: str, *, undo: bool = False) -> None:
+        """Merge, unmerge, alias or rename an entity by its key; `undo` takes it back."""
 
 
 class Store(Protocol):
@@ -30,6 +78,10 @@ class Store(Protocol):
     @property
     def namespace(self) -> str:
         """The owner of everything this store reads and writes."""
+
+    @property
+    def graph(self) -> Graph:
+        """The entities and relations of the namespace."""
 
     # write: each call is one transaction
 

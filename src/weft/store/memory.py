@@ -24,6 +24,7 @@ from weft.records import (
     Vector,
 )
 from weft.store.labels import labels, wanted_labels
+from weft.store.memory_graph import MemoryGraph
 
 
 @dataclass
@@ -35,6 +36,9 @@ class _Content:
     models: dict[str, StoredModel] = field(default_factory=dict)
     vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
     """By fingerprint and chunk id."""
+    edits: set[tuple[str, str, str]] = field(default_factory=set)
+    entity_vectors: dict[tuple[str, str, str], Vector] = field(default_factory=dict)
+    """By fingerprint, chunk id and key."""
     generation: int = 0
 
     def active(self) -> StoredModel | None:
@@ -58,7 +62,8 @@ class MemoryDatabase:
         return sorted(name for name, content in self._contents.items() if content.documents)
 
     def drop(self, namespace: str) -> bool:
-        return self._contents.pop(namespace, None) is not None
+        content = self._contents.pop(namespace, None)
+        return content is not None and content.generation > 0
 
     def check(self) -> list[Problem]:
         return []
@@ -87,6 +92,14 @@ class MemoryStore:
     def namespace(self) -> str:
         return self._namespace
 
+    @property
+    def graph(self) -> MemoryGraph:
+        active = self._content.active()
+        vectors = {
+            key[1:]: v for key, v in self._content.entity_vectors.items() if active and key[0] == active.fingerprint
+        }
+        return MemoryGraph(self._content.chunks, self._content.edits, vectors, namespace=self._namespace)
+
     def write(self, batch: Batch) -> None:
         content, id = self._content, batch.document.id
         active = content.active()
@@ -99,6 +112,9 @@ class MemoryStore:
             content.chunks[chunk_id] = item
             if item.vector is not None:
                 content.vectors[batch.model, chunk_id] = item.vector
+            described = {n.key for n in item.extraction.nominations if n.description}
+            self._keep_entity_vectors(_concerns(chunk_id, described))
+            content.entity_vectors |= {(batch.model, chunk_id, key): v for key, v in item.entity_vectors.items()}
         content.generation += 1
 
     def delete(self, document_ids: Sequence[str]) -> int:
@@ -116,6 +132,7 @@ class MemoryStore:
                 raise SchemaMismatch(f"there are chunks without vectors of {model.name!r}", hint="weft reembed")
             content.models = {}
             content.vectors = {key: v for key, v in content.vectors.items() if key[0] == model.fingerprint}
+            self._keep_entity_vectors(lambda at: at[0] == model.fingerprint)
         content.models[model.fingerprint] = model
         content.generation += 1
 
@@ -205,6 +222,11 @@ class MemoryStore:
         gone = {id for id, item in self._content.chunks.items() if is_gone(item)}
         self._content.chunks = {id: item for id, item in self._content.chunks.items() if id not in gone}
         self._content.vectors = {key: v for key, v in self._content.vectors.items() if key[1] not in gone}
+        self._keep_entity_vectors(lambda at: at[1] not in gone)
+
+    def _keep_entity_vectors(self, is_kept: Callable[[tuple[str, str, str]], bool]) -> None:
+        kept = {at: vector for at, vector in self._content.entity_vectors.items() if is_kept(at)}
+        self._content.entity_vectors = kept
 
 
 def _passes(document: DocumentInfo, where: Filter) -> bool:
@@ -213,3 +235,7 @@ def _passes(document: DocumentInfo, where: Filter) -> bool:
         and document.source.startswith(where.source_prefix)
         and labels(document.metadata).issuperset(wanted_labels(where))
     )
+
+
+def _concerns(chunk_id: str, keys: set[str]) -> Callable[[tuple[str, str, str]], bool]:
+    return lambda at: at[1] != chunk_id or at[2] in keys

@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 
 import snowballstemmer
 
@@ -28,21 +29,31 @@ MAX_TERM = 120
 
 _LETTER = f"[^\\W_{UNSPACED}]"
 _LETTERS = f"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
-_TOKEN = re.compile(
-    f"(?P<unspaced>[{UNSPACED}]+)"
-    # letters and digits, joined by single marks that stand inside identifiers; C++, C#, F#
-    f"|(?P<word>{_LETTERS}(?:[-._:/@&'’+#\\\\]{{1,2}}{_LETTERS}|_+{_LETTERS})*(?:\\+\\+|#)?)"
-    # emoji and other symbols are searchable on their own: a flag is two letters, a skin tone is none
-    "|(?P<symbol>[\U0001f1e6-\U0001f1ff]{2}"
-    "|[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff])"
-)
-_PART = re.compile(_LETTERS)
+_INNER = f"[^\\W_]+(?:[{MARKS}]+[^\\W_]*)*"
+"""The same inside a word, where there is nothing unspaced; much quicker to compile."""
+
+
+@cache
+def _token(letters: str) -> re.Pattern[str]:
+    return re.compile(
+        f"(?P<unspaced>[{UNSPACED}]+)"
+        # letters and digits, joined by single marks that stand inside identifiers; C++, C#, F#
+        f"|(?P<word>{letters}(?:[-._:/@&'’+#\\\\]{{1,2}}{letters}|_+{letters})*(?:\\+\\+|#)?)"
+        # emoji and other symbols are searchable on their own: a flag is two letters, a skin tone is none
+        "|(?P<symbol>[\U0001f1e6-\U0001f1ff]{2}"
+        "|[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff])"
+    )
+
+
+_TOKEN = _token(f"{_LETTER}+")
+_MARK = re.compile(f"[{MARKS}]")
+_PART = re.compile(_INNER)
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
 _SHARP = re.compile(r"\b[a-z](?:\+\+|#)")
-_INITIALS = re.compile(f"{_LETTER}(?:\\.{_LETTER})+")
+_INITIALS = re.compile(r"[^\W_](?:\.[^\W_])+")
 _APOSTROPHE = re.compile(r"['’](?:s|S)$|['’]")
-_ELIDED = re.compile(f"['’]({_LETTERS})")
+_ELIDED = re.compile(f"['’]({_INNER})")
 _INVISIBLE = re.compile("[\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -50,7 +61,7 @@ _STEMMER = snowballstemmer.stemmer("english")
 def terms(text: str) -> list[str]:
     """Return the terms of a document's `text`, in order, repeated as often as they occur."""
     found: list[str] = []
-    for match in _TOKEN.finditer(_unify(text)):
+    for match in _tokens(text):
         run = match.group()
         if match.lastgroup == "unspaced":
             run = fold(run)
@@ -70,7 +81,7 @@ def query_terms(text: str) -> list[str]:
     A lone CJK character is asked for as itself; a longer run only by its pairs, which are far more telling.
     """
     found: dict[str, None] = {}
-    for match in _TOKEN.finditer(_unify(text)):
+    for match in _tokens(text):
         run = match.group()
         if match.lastgroup == "unspaced":
             run = fold(run)
@@ -87,12 +98,14 @@ def count_terms(text: str) -> Counter[str]:
     return Counter(terms(text))
 
 
-def _unify(text: str) -> str:
+def _tokens(text: str) -> Iterator[re.Match[str]]:
     """Full-width letters become plain, accents are composed and joiners go, so that runs are not torn apart."""
     if text.isascii():
-        return text
+        return _TOKEN.finditer(text)
     visible = _INVISIBLE.sub("", text).replace("™", " ")  # else `Lego™` would become `LegoTM`
-    return unicodedata.normalize("NFKC", visible)
+    unified = unicodedata.normalize("NFKC", visible)
+    # the pattern for text with marks takes twice the time
+    return (_token(_LETTERS) if _MARK.search(unified) else _TOKEN).finditer(unified)
 
 
 def _word_terms(run: str) -> tuple[str, ...]:

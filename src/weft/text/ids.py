@@ -29,3 +29,8 @@ def chunk_id(document: str, text: str, occurrence: int) -> str:
     A chunk whose text did not change keeps its id, and with it its vector, wherever it moves to.
     """
     return "c" + digest((document, text, str(occurrence)), size=12)
+
+
+def entity_id(namespace: str, key: str) -> str:
+    """Return the id of the entity with this key: `e` and 24 hexadecimal digits."""
+    return "e" + digest((namespace, key), size=12)

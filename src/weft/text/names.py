@@ -8,9 +8,11 @@ last word: `The Auth-Services (core)` and `auth service` share the key `auth ser
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from weft.text.normalise import CJK, fold
 
@@ -28,6 +30,14 @@ _CJK = re.compile(f"[{CJK}]")
 _SUFFIX = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _ARTICLES = ("the", "a", "an")
 _POSSESSIVE = re.compile("['’]s?$")
+_SAME = frozenset({"series", "species"})
+_SILENT = frozenset(
+    """
+    aches apaches avalanches brownies caches calories cookies genies headaches hippies indies movies niches pixies
+    psyches rookies selfies smoothies veggies zombies
+    """.split()
+)
+"""Plurals of words in `e`: `movies` are no `movys`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +59,17 @@ def words(text: str) -> list[Word]:
     ]
 
 
+@lru_cache(maxsize=16384)
 def name_key(name: str) -> str:
     """Return what makes two names the same; empty for a name without letters or digits."""
     name = name[:MAX_NAME]
-    bare = _SUFFIX.sub("", name)
-    return join_key([word.text for word in words(bare)] or [word.text for word in words(name)])
+    bare = _SUFFIX.sub("", name) if name.rstrip()[-1:] in (")", "）") else name
+    return join_key([_folded(word) for word in _WORD.findall(bare) or _WORD.findall(name)])
+
+
+def key_words(key: str) -> frozenset[str]:
+    """Return the words of a key, all in the singular, to see whether one name is part of another."""
+    return frozenset(map(singular, key.split()))
 
 
 def join_key(parts: Sequence[str]) -> str:
@@ -63,18 +79,29 @@ def join_key(parts: Sequence[str]) -> str:
         parts = parts[1:]
     if not parts:
         return ""
-    parts[-1] = _singular(parts[-1])
+    parts[-1] = singular(parts[-1])
     key = parts[0]
-    for before, part in zip(parts, parts[1:], strict=False):
+    for before, part in itertools.pairwise(parts):
         key += part if _CJK.match(before) and _CJK.match(part) else f" {part}"
     return key
 
 
-def spans(found: Sequence[Word], at: int) -> Iterator[tuple[int, str]]:
-    """Yield (number of words, key) for the names that may begin at word `at`, longest first."""
-    limit = MAX_CHARACTERS if _CJK.match(found[at].text) else MAX_WORDS
-    for size in range(min(limit, len(found) - at), 0, -1):
-        yield size, join_key([word.text for word in found[at : at + size]])
+def spans(found: Sequence[Word], at: int) -> list[tuple[int, str]]:
+    """Return (number of words, key) for the names that may begin at word `at`, longest first."""
+    first = found[at].text
+    if first in _ARTICLES:  # a name begins behind its article, and a lone article is a word like any other
+        return [(1, first)]
+    is_cjk = _is_cjk(first)
+    limit = MAX_CHARACTERS if is_cjk else MAX_WORDS
+    keys = [(1, singular(first))]
+    raw, size = first, 1
+    for word in found[at + 1 : at + limit]:
+        was_cjk, is_cjk = is_cjk, _is_cjk(word.text)
+        gap = "" if was_cjk and is_cjk else " "
+        size += 1
+        keys.append((size, raw + gap + singular(word.text)))
+        raw += gap + word.text
+    return keys[::-1]
 
 
 def candidate_keys(found: Sequence[Word]) -> set[str]:
@@ -88,30 +115,42 @@ def match_names(found: Sequence[Word], known: Collection[str]) -> list[tuple[str
 
     A single word only counts where it is written like a name, so that the film `It` is not in every sentence.
     """
+    heads = {key[0] if _is_cjk(key[:1]) else key.partition(" ")[0] for key in known}
     matches: list[tuple[str, int, int]] = []
     at = 0
     while at < len(found):
-        for size, key in spans(found, at):
-            if key in known and found[at].text not in _ARTICLES[: 3 if size > 1 else 0]:
-                if size > 1 or found[at].is_name_like:
+        word = found[at]
+        step = 1
+        if word.text in heads or singular(word.text) in heads:
+            for size, key in spans(found, at):
+                if key in known and (size > 1 or word.is_name_like):
                     matches.append((key, at, size))
-                    at += size
+                    step = size
                     break
-        else:
-            at += 1
+        at += step
     return matches
 
 
+def _is_cjk(word: str) -> bool:
+    return len(word) == 1 and not word.isascii() and _CJK.match(word) is not None
+
+
 def _folded(word: str) -> str:
-    return _POSSESSIVE.sub("", fold(word)).replace("'", "").replace("’", "")
+    folded = fold(word)
+    return folded if folded.isalnum() else _POSSESSIVE.sub("", folded).replace("'", "").replace("’", "")
 
 
 def _is_name_like(word: str) -> bool:
     return not word.islower() or any(character.isdigit() for character in word)
 
 
-def _singular(word: str) -> str:
-    """`services` → `service`, `entries` → `entry`; short words, `ss`, `us` and `is` stay."""
+@lru_cache(maxsize=65536)
+def singular(word: str) -> str:
+    """`services` → `service`, `entries` → `entry`, `indexes` → `index`; short words, `ss`, `us` and `is` stay."""
     if len(word) < 4 or not word.isascii() or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
-    return word[:-3] + "y" if word.endswith("ies") and len(word) > 4 else word[:-1]
+    if word in _SAME:
+        return word
+    if word.endswith(("sses", "shes", "xes")) or (word.endswith("ches") and word not in _SILENT):
+        return word[:-2]
+    return word[:-3] + "y" if word.endswith("ies") and len(word) > 4 and word not in _SILENT else word[:-1]

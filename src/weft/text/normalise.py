@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain
+from itertools import groupby
 
 # accents, and what Hebrew and Arabic leave out at will: points, harakat, the stretching tatweel
 _OPTIONAL = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+")
@@ -22,7 +23,7 @@ SOUTHEAST = (
 UNSPACED = CJK + SOUTHEAST
 """Body of a character class: scripts written without spaces, or close enough to want bigrams."""
 
-_MARKED = chain(  # the blocks that hold marks, without those of unspaced scripts
+_MARKED = (  # the blocks that hold marks, without those of unspaced scripts
     range(0x300, 0xE00),
     range(0xF00, 0x1000),
     range(0x10A0, 0x1780),
@@ -31,7 +32,18 @@ _MARKED = chain(  # the blocks that hold marks, without those of unspaced script
     range(0xFE20, 0xFE30),
     range(0x10A00, 0x12000),
 )
-MARKS = "".join(chr(code) for code in _MARKED if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+
+
+def _find_marks() -> Iterator[str]:
+    """Yield the runs of spacing and non-spacing marks as parts of a character class."""
+    for block in _MARKED:
+        for is_mark, run in groupby(block, key=lambda code: unicodedata.category(chr(code)) in ("Mn", "Mc")):
+            if is_mark:
+                codes = list(run)
+                yield f"{chr(codes[0])}-{chr(codes[-1])}"
+
+
+MARKS = "".join(_find_marks())
 """Body of a character class: marks that belong to the letter before them, such as the vowels of Devanagari."""
 
 _SCRIPTS = (

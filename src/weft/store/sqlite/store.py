@@ -18,15 +18,16 @@ from weft.records import (
     DocumentInfo,
     Filter,
     Hit,
-    IndexedChunk,
     Ranking,
     StoredModel,
     StoreStats,
     Vector,
 )
-from weft.store.labels import labels, wanted_labels
+from weft.store.labels import wanted_labels
 from weft.store.sqlite.connect import Connections
-from weft.store.sqlite.postings import TermChanges, read_term
+from weft.store.sqlite.document_write import DocumentWriter
+from weft.store.sqlite.graph_read import SqliteGraph
+from weft.store.sqlite.postings import read_term
 from weft.store.sqlite.statements import one, run
 
 
@@ -41,56 +42,24 @@ class SqliteStore:
     def namespace(self) -> str:
         return self._namespace
 
+    @property
+    def graph(self) -> SqliteGraph:
+        return SqliteGraph(self._connections, namespace=self._namespace)
+
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
     def write(self, batch: Batch) -> None:
         with self._connections.write() as db:
             namespace = self._ensure(db)
             model = self._checked_model(db, namespace, batch)
-            document = _write_document(db, namespace, batch.document)
-            rows = run(db, "document_chunks", {"namespace": namespace, "document": document})
-            old = {id: (number, json.loads(terms), length) for number, id, terms, length in rows}
-            new = {item.chunk.id: item for item in batch.chunks}
-            changes = TermChanges()
-            for id, (number, terms, _) in old.items():
-                if id not in new:
-                    changes.remove(number, terms)
-                    run(db, "delete_chunk", {"namespace": namespace, "number": number})
-                elif terms != new[id].terms:
-                    changes.remove(number, terms)
-            for id, item in new.items():
-                number = _write_chunk(db, namespace, document, item, old=old.get(id))
-                if id not in old or old[id][1] != item.terms:
-                    changes.add(number, item.terms, length=_length(item))
-                if item.vector is not None and model is not None:
-                    vector = item.vector.astype("<f4").tobytes()
-                    run(db, "write_vector", {"chunk": number, "model": model, "vector": vector})
-            changes.apply(db, namespace=namespace)
-            added = len(new) - len(old)
-            length = sum(map(_length, new.values())) - sum(length for _, _, length in old.values())
-            run(db, "touch_namespace", {"namespace": namespace, "chunks": added, "length": length})
+            DocumentWriter(db, namespace=namespace, name=self._namespace).write(batch, model=model)
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write() as db:
             found = _find_namespace(db, self._namespace)
             if found is None:
                 return 0
-            namespace, deleted, chunks, length, changes = found[0], 0, 0, 0, TermChanges()
-            for id in dict.fromkeys(document_ids):
-                document = one(db, "document_number", {"namespace": namespace, "id": id})
-                if document is None:
-                    continue
-                key = {"namespace": namespace, "document": document}
-                for number, _, terms, size in run(db, "document_chunks", key):
-                    changes.remove(number, json.loads(terms))
-                    chunks, length = chunks + 1, length + size
-                run(db, "delete_document", key)
-                deleted += 1
-            if deleted:
-                changes.apply(db, namespace=namespace)
-                counts = {"namespace": namespace, "chunks": -chunks, "length": -length}
-                run(db, "touch_namespace", counts)
-            return deleted
+            return DocumentWriter(db, namespace=found[0], name=self._namespace).delete(document_ids)
 
     def write_model(self, model: StoredModel) -> None:
         with self._connections.write() as db:
@@ -99,7 +68,7 @@ class SqliteStore:
             number = one(db, "write_model", {"namespace": namespace, **row})
             if model.active:
                 missing = {"namespace": namespace, "fingerprint": model.fingerprint, "limit": 1}
-                if run(db, "find_unembedded", missing):
+                if run(db, "find_unembedded", missing) or run(db, "unembedded_entities", missing):
                     raise SchemaMismatch(
                         f"namespace {self._namespace!r} holds chunks without vectors of {model.name!r}",
                         hint="weft reembed",
@@ -254,55 +223,6 @@ def _models(db: apsw.Connection, namespace: int) -> list[tuple[int, StoredModel]
 
 def _active_model(db: apsw.Connection, namespace: int) -> tuple[int, StoredModel] | None:
     return next((entry for entry in _models(db, namespace) if entry[1].active), None)
-
-
-def _write_document(db: apsw.Connection, namespace: int, document: DocumentInfo) -> int:
-    row = {
-        "namespace": namespace,
-        "id": document.id,
-        "source": document.source,
-        "title": document.title,
-        "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True),
-        "content_hash": document.content_hash,
-        "unit": document.unit,
-    }
-    number: int = one(db, "write_document", row)
-    key = {"namespace": namespace, "document": number}
-    run(db, "delete_labels", key)
-    for name, value in sorted(labels(document.metadata)):
-        run(db, "write_label", {**key, "key": name, "value": value})
-    return number
-
-
-def _write_chunk(
-    db: apsw.Connection,
-    namespace: int,
-    document: int,
-    item: IndexedChunk,
-    *,
-    old: tuple[int, Any, int] | None,
-) -> int:
-    """Insert a chunk, or move the one that is there already; return its number."""
-    chunk = item.chunk
-    row = {
-        "namespace": namespace,
-        "ordinal": chunk.ordinal,
-        "heading": json.dumps(chunk.heading, ensure_ascii=False),
-        "start_line": chunk.start_line,
-        "end_line": chunk.end_line,
-        "text": chunk.text,
-        "terms": json.dumps(dict(item.terms), ensure_ascii=False, sort_keys=True),
-        "length": _length(item),
-    }
-    if old is not None:
-        run(db, "move_chunk", {**row, "number": old[0]})
-        return old[0]
-    number: int = one(db, "write_chunk", {**row, "document": document, "id": chunk.id})
-    return number
-
-
-def _length(item: IndexedChunk) -> int:
-    return sum(item.terms.values())
 
 
 def _bind(where: Filter) -> dict[str, Any]:

@@ -214,3 +214,218 @@ ORDER BY d.number, c.ordinal;
 -- name: bad_vectors
 SELECT count(*) FROM chunk_vector AS v JOIN model AS m ON m.number = v.model
 WHERE m.namespace = :namespace AND length(v.vector) <> 4 * m.dimension;
+
+-- ── the graph ──────────────────────────────────────────────────────────────────────────────────
+
+-- name: document_nominations
+SELECT n.key FROM chunk AS c JOIN nomination AS n ON n.chunk = c.number
+WHERE c.namespace = :namespace AND c.document = :document;
+
+-- name: delete_nominations
+DELETE FROM nomination
+WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace AND document = :document);
+
+-- name: write_nomination
+INSERT INTO nomination
+    (namespace, chunk, document, key, name, kind, vote, rank, type, description, about, alias_of, reason)
+VALUES
+    (:namespace, :chunk, :document, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of, :reason)
+ON CONFLICT (chunk, key, kind, name) DO NOTHING;
+
+-- name: chunk_claims
+SELECT source, target, type FROM claim WHERE namespace = :namespace AND chunk = :chunk;
+
+-- name: write_claim
+INSERT INTO claim (namespace, chunk, source, target, type, weight, description)
+VALUES (:namespace, :chunk, :source, :target, :type, :weight, :description)
+ON CONFLICT (chunk, source, target, type) DO UPDATE SET
+    weight = excluded.weight, description = excluded.description;
+
+-- name: delete_claim
+DELETE FROM claim
+WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target = :target AND type = :type;
+
+-- name: key_standing
+-- Whether a key is an entity: one strong vote, or weak votes of two documents; and what it is an alias of.
+SELECT
+    EXISTS (SELECT 1 FROM nomination WHERE namespace = :namespace AND key = :key AND vote = 2),
+    (SELECT min(document) FROM nomination WHERE namespace = :namespace AND key = :key AND vote = 1)
+    IS NOT (SELECT max(document) FROM nomination WHERE namespace = :namespace AND key = :key AND vote = 1),
+    EXISTS (
+        SELECT 1 FROM nomination
+        WHERE namespace = :namespace AND key = :key AND vote = 2 AND alias_of = ''
+            AND kind IN (SELECT value FROM json_each(:own_kinds))
+    );
+
+-- name: key_aliases
+SELECT DISTINCT alias_of, reason FROM nomination
+WHERE namespace = :namespace AND key = :key AND alias_of <> ''
+ORDER BY alias_of, reason
+LIMIT 20;
+
+-- name: key_edits
+SELECT kind, key, value FROM edit WHERE namespace = :namespace AND (key = :key OR value = :key) ORDER BY kind, key, value;
+
+-- name: all_edits
+SELECT kind, key, value FROM edit WHERE namespace = :namespace ORDER BY kind, key, value;
+
+-- name: write_edit
+INSERT INTO edit (namespace, kind, key, value) VALUES (:namespace, :kind, :key, :value) ON CONFLICT DO NOTHING;
+
+-- name: delete_edit
+DELETE FROM edit WHERE namespace = :namespace AND kind = :kind AND key = :key AND value = :value;
+
+-- name: entity_by_key
+SELECT number, strong, same_as, reason FROM entity WHERE namespace = :namespace AND key = :key;
+
+-- name: write_entity
+INSERT INTO entity (namespace, id, key, strong, same_as, reason)
+VALUES (:namespace, :id, :key, :strong, :same_as, :reason)
+ON CONFLICT (namespace, key) DO UPDATE SET
+    strong = excluded.strong, same_as = excluded.same_as, reason = excluded.reason
+RETURNING number;
+
+-- name: delete_entity
+DELETE FROM entity WHERE namespace = :namespace AND key = :key;
+
+-- name: known_keys
+SELECT key, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: chunk_text
+SELECT c.text, c.id FROM chunk AS c WHERE c.namespace = :namespace AND c.number = :chunk;
+
+-- name: chunk_subjects
+SELECT DISTINCT key FROM nomination WHERE chunk = :chunk AND about;
+
+-- name: chunk_mentions
+SELECT e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e.number = m.entity WHERE m.chunk = :chunk;
+
+-- name: entity_chunks
+SELECT chunk FROM mention WHERE entity = :entity;
+
+-- name: delete_mention
+DELETE FROM mention WHERE entity = :entity AND chunk = :chunk AND count = :count AND about = :about;
+
+-- name: write_mention
+INSERT INTO mention (entity, chunk, count, about, place) VALUES (:entity, :chunk, :count, :about, :place);
+
+-- name: count_mention
+UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks WHERE number = :entity;
+
+-- name: pair_support
+SELECT count(*), max(weight) FROM claim
+WHERE namespace = :namespace AND source = :source AND target = :target AND type = :type;
+
+-- name: claims_of_key
+SELECT DISTINCT source, target, type FROM claim WHERE namespace = :namespace AND (source = :key OR target = :key);
+
+-- name: delete_relation
+DELETE FROM relation WHERE source = :source AND target = :target AND type = :type;
+
+-- name: write_relation
+INSERT INTO relation (source, target, type, weight, support, place)
+VALUES (:source, :target, :type, :weight, :support, :place);
+
+-- name: write_entity_vector
+INSERT INTO entity_vector (chunk, key, model, vector) VALUES (:chunk, :key, :model, :vector)
+ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
+
+-- name: resolve_keys
+SELECT key, same_as FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: keys_by_id
+SELECT id, key FROM entity WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: entity_cards
+SELECT e.id, e.key, e.strong,
+    coalesce(
+        (SELECT value FROM edit WHERE namespace = e.namespace AND kind = 'rename' AND key = e.key LIMIT 1),
+        (SELECT name FROM nomination WHERE namespace = e.namespace AND key = e.key ORDER BY rank, name LIMIT 1),
+        e.key
+    ),
+    coalesce((SELECT type FROM nomination
+        WHERE namespace = e.namespace AND key = e.key AND type <> '' ORDER BY rank, type LIMIT 1), ''),
+    coalesce((SELECT description FROM nomination
+        WHERE namespace = e.namespace AND key = e.key AND description <> '' ORDER BY rank, description LIMIT 1), '')
+FROM entity AS e
+WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
+
+-- name: other_names
+SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
+
+-- name: entity_numbers
+SELECT e.key, e.number, e.mentions, e.chunks,
+    coalesce((SELECT name FROM nomination WHERE namespace = e.namespace AND key = e.key ORDER BY rank, name LIMIT 1), e.key)
+FROM entity AS e
+WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys))
+ORDER BY e.key;
+
+-- name: strongest_mentions
+SELECT c.id, m.count, m.about, e.chunks, e.strong
+FROM mention AS m JOIN chunk AS c ON c.number = m.chunk JOIN entity AS e ON e.number = m.entity
+WHERE m.entity = :entity
+ORDER BY m.about DESC, m.count DESC, m.place, m.chunk
+LIMIT :limit;
+
+-- name: mentions_in
+SELECT c.id, e.key, m.count, m.about, e.chunks, e.strong
+FROM chunk AS c JOIN mention AS m ON m.chunk = c.number JOIN entity AS e ON e.number = m.entity
+WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
+
+-- name: relations_out
+SELECT s.key, t.key, r.type, r.weight, r.support
+FROM relation AS r JOIN entity AS s ON s.number = r.source JOIN entity AS t ON t.number = r.target
+WHERE r.source = :entity AND (:all_types OR r.type IN (SELECT value FROM json_each(:types)))
+ORDER BY r.weight DESC, r.place, r.target, r.type
+LIMIT :limit;
+
+-- name: relations_in
+SELECT s.key, t.key, r.type, r.weight, r.support
+FROM relation AS r JOIN entity AS s ON s.number = r.source JOIN entity AS t ON t.number = r.target
+WHERE r.target = :entity AND (:all_types OR r.type IN (SELECT value FROM json_each(:types)))
+ORDER BY r.weight DESC, r.place, r.source, r.type
+LIMIT :limit;
+
+-- name: relation_claims
+SELECT k.id, k.text, claim.description, claim.weight FROM claim JOIN chunk AS k ON k.number = claim.chunk
+WHERE claim.namespace = :namespace AND claim.source = :source AND claim.target = :target AND claim.type = :type
+ORDER BY claim.weight DESC, k.id
+LIMIT :limit;
+
+-- name: search_entities
+SELECT v.key, max(1.0 - vec_distance_cosine(v.vector, :vector)) AS score
+FROM entity_vector AS v
+WHERE v.model = :model
+GROUP BY v.key
+ORDER BY score DESC, v.key
+LIMIT :limit;
+
+-- name: all_entity_vectors
+SELECT key, vector FROM entity_vector WHERE model = :model ORDER BY key;
+
+-- name: unembedded_entities
+SELECT c.id, n.key, n.name, n.description FROM nomination AS n JOIN chunk AS c ON c.number = n.chunk
+WHERE n.namespace = :namespace AND n.vote = 2 AND n.description <> ''
+    AND NOT EXISTS (
+        SELECT 1 FROM entity_vector AS v JOIN model AS m ON m.number = v.model
+        WHERE v.chunk = n.chunk AND v.key = n.key AND m.namespace = :namespace AND m.fingerprint = :fingerprint
+    )
+ORDER BY c.id, n.key
+LIMIT :limit;
+
+-- name: write_entity_vector_by_id
+INSERT INTO entity_vector (chunk, key, model, vector)
+SELECT number, :key, :model, :vector FROM chunk WHERE namespace = :namespace AND id = :id
+ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
+
+-- name: count_entities
+SELECT count(*) FROM entity WHERE namespace = :namespace;
+
+-- name: count_relations
+SELECT count(*) FROM entity AS e JOIN relation AS r ON r.source = e.number WHERE e.namespace = :namespace;
+
+-- name: top_entities
+SELECT key FROM entity WHERE namespace = :namespace AND same_as = key AND strong ORDER BY chunks DESC, key LIMIT :limit;
+
+-- name: delete_entity_vectors
+DELETE FROM entity_vector WHERE chunk = :chunk AND key NOT IN (SELECT value FROM json_each(:keys));

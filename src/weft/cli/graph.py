@@ -1,0 +1,133 @@
+"""`weft entity …`, `weft neighbours`, `weft path`."""
+
+from __future__ import annotations
+
+import click
+
+from weft.cli.options import Session, common_options, verb
+from weft.cli.output import path_text, print_json, print_table
+from weft.context.serialise import entity_to_dict, step_to_dict
+from weft.records import Entity
+
+
+@click.group()
+@common_options
+def entity() -> None:
+    """List, show, merge and name entities."""
+
+
+@verb("list")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
+def list_entities(session: Session, limit: int) -> None:
+    """List the entities most chunks mention."""
+    with session.open() as engine:
+        found = engine.entities.top(limit=limit)
+    if session.as_json:
+        print_json([entity_to_dict(item) for item in found])
+    else:
+        print_table(("name", "type", "chunks", "mentions"), [(e.name, e.type, e.chunks, e.mentions) for e in found])
+
+
+@verb()
+@click.argument("name")
+def show(session: Session, name: str) -> None:
+    """Show an entity: its names, description, relations and where it is mentioned."""
+    with session.open() as engine:
+        view = engine.entities.show(name)
+        places = {piece.chunk_id: engine.cite(piece.chunk_id) for piece in view.mentions}
+    if session.as_json:
+        found = entity_to_dict(view.entity)
+        found["relations"] = [step_to_dict(step) for step in view.relations]
+        found["mentions"] = [
+            {"citation": places[m.chunk_id], "count": m.count, "about": m.about} for m in view.mentions
+        ]
+        print_json(found)
+        return
+    kind = f" ({view.entity.type})" if view.entity.type else ""
+    click.echo(f"{view.entity.name}{kind}  {view.entity.id}")
+    if view.entity.aliases:
+        click.echo(f"also: {', '.join(view.entity.aliases)}")
+    if view.entity.description:
+        click.echo(view.entity.description)
+    click.echo(f"mentioned {view.entity.mentions} times in {view.entity.chunks} chunks")
+    for step in view.relations:
+        click.echo(f"  —{step.type}({step.weight:g})→ {step.target}")
+    for mention in view.mentions:
+        click.echo(f"  {'described in' if mention.about else 'mentioned in'} {places[mention.chunk_id]}")
+
+
+@verb()
+@click.argument("name")
+@click.argument("into")
+def merge(session: Session, name: str, into: str) -> None:
+    """Make NAME another name of INTO; `weft entity unmerge NAME` takes it back."""
+    with session.open() as engine:
+        _report(session, engine.entities.merge(name, into))
+
+
+@verb()
+@click.argument("name")
+def unmerge(session: Session, name: str) -> None:
+    """Take back that NAME is another name of something, whoever said so."""
+    with session.open() as engine:
+        _report(session, engine.entities.unmerge(name))
+
+
+@verb()
+@click.argument("name")
+@click.argument("other")
+def alias(session: Session, name: str, other: str) -> None:
+    """Give the entity NAME the other name OTHER."""
+    with session.open() as engine:
+        _report(session, engine.entities.alias(name, other))
+
+
+@verb()
+@click.argument("name")
+@click.argument("to")
+def rename(session: Session, name: str, to: str) -> None:
+    """Change how the entity NAME is shown."""
+    with session.open() as engine:
+        _report(session, engine.entities.rename(name, to))
+
+
+@verb()
+@click.argument("name")
+@click.option("--hops", type=click.IntRange(1, 3), default=1, show_default=True, help="How far.")
+@click.option("--min-weight", type=click.FloatRange(1, 10), default=1.0, show_default=True, help="Weakest relation.")
+def neighbours(session: Session, name: str, hops: int, min_weight: float) -> None:
+    """List the entities around NAME, nearest and strongest first."""
+    with session.open() as engine:
+        found = engine.entities.neighbours(name, hops=hops, min_weight=min_weight)
+    if session.as_json:
+        print_json([{**entity_to_dict(e), "hops": n.hops, "weight": n.weight} for e, n in found])
+    else:
+        rows = [(e.name, e.type, n.hops, n.path[-1].type, f"{n.weight:g}") for e, n in found]
+        print_table(("name", "type", "hops", "relation", "weight"), rows)
+
+
+@verb()
+@click.argument("source")
+@click.argument("target")
+@click.option("--max-hops", type=click.IntRange(1, 6), default=4, show_default=True, help="How far to look.")
+def path(session: Session, source: str, target: str, max_hops: int) -> int:
+    """Print the best path between two entities; exit code 3 if there is none."""
+    with session.open() as engine:
+        steps = engine.entities.path(source, target, max_hops=max_hops)
+    if session.as_json:
+        print_json(None if steps is None else [step_to_dict(step) for step in steps])
+    else:
+        click.echo("no path" if steps is None else path_text(steps) or "the same entity")
+    return 3 if steps is None else 0
+
+
+def _report(session: Session, found: Entity) -> None:
+    if session.as_json:
+        print_json(entity_to_dict(found))
+    elif session.verbosity >= 0:
+        also = f", also {', '.join(found.aliases)}" if found.aliases else ""
+        click.echo(f"{found.name}{also}: {found.mentions} mentions in {found.chunks} chunks", err=True)
+
+
+for command in (list_entities, show, merge, unmerge, alias, rename):
+    entity.add_command(command)

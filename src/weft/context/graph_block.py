@@ -1,0 +1,180 @@
+"""Entities and relations into text for a model: format `graph`, inside a hard token budget."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.context.build import UNTYPED, GraphView, flat, most, shorten
+from weft.records import Context, Entity, Relation
+
+WIDTH = 84
+"""Characters per line; the widest that breaks S0's sample where S0 does."""
+
+STRONG = 7
+"""From this weight on `Related:` shows it."""
+
+LIST_SHARE = 0.3
+"""Share of the budget that sections leave to the list of relationships, where it needs as much."""
+
+DESCRIPTION_SHARE = 0.4
+"""Share of a section that related names leave to the description, where it needs as much."""
+
+LINE_SHARE = 0.5
+"""What a relationship may take, as a share of what an entity may."""
+
+_GLUE = "\x00"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Section:
+    """What is said of one entity, and the relations named in it."""
+
+    text: str
+    relations: frozenset[Relation]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """Everything that could be shown, most important first."""
+
+    opening: str
+    sections: Sequence[_Section]
+    lines: Sequence[str]
+    unlisted: frozenset[Relation]
+    """Those that only a section can show."""
+
+    def omitted(self, sections: int, lines: int) -> int:
+        """Return how many entities and relations are not shown with so many sections and lines."""
+        named = frozenset[Relation]().union(*(section.relations for section in self.sections[:sections]))
+        return len(self.sections) - sections + len(self.lines) - lines + len(self.unlisted - named)
+
+    def text(self, sections: int, lines: int) -> str:
+        """Return the block with so many sections and lines."""
+        parts = [self.opening, *(section.text for section in self.sections[:sections])]
+        if lines:
+            parts.append("\n".join(["### Relevant Relationships", *self.lines[:lines]]))
+        if omitted := self.omitted(sections, lines):
+            parts.append(f"[omitted {omitted}]")
+        return "\n\n".join(parts) + "\n"
+
+
+def build_graph_block(
+    graph: GraphView,
+    *,
+    query_entities: Sequence[str],
+    inverse: Callable[[str], str],
+    count: Callable[[str], int],
+    budget: int = 500,
+    per_entity: int = 100,
+) -> Context:
+    """
+    Return what the graph knows around a question, never more than `budget` tokens by `count`.
+
+    A section of about `per_entity` tokens for each entity, in the order given: its relations, strongest first,
+    incoming ones under their `inverse` name, and its description. A weight is shown on the entity that a relation
+    leaves, and only from 7 on. Then the relationships, strongest first: those with a description, and those that
+    no section names. Descriptions that are too long end in `...`. What does not fit is left out from the end, and
+    the last line says how many entities and relations that were. Nothing to show, or no room for any of it,
+    gives an empty text.
+    """
+    block = _plan(graph, query_entities=query_entities, inverse=inverse, count=count, per_entity=per_entity)
+    reserve = min(count("\n".join(block.lines)), int(budget * LIST_SHARE))
+    sections = most(len(block.sections), fits=lambda number: count(block.text(number, 0)) <= budget - reserve)
+    if not sections:  # better one entity than only relationships
+        sections = most(min(len(block.sections), 1), fits=lambda number: count(block.text(number, 0)) <= budget)
+    lines = most(len(block.lines), fits=lambda number: count(block.text(sections, number)) <= budget)
+    text = block.text(sections, lines) if sections or lines else ""
+    return Context(
+        text=text,
+        tokens=count(text),
+        sources=tuple({"type": "entity", "id": e.id, "name": flat(e.name)} for e in graph.entities[:sections]),
+        omitted=block.omitted(sections, lines),
+    )
+
+
+def _plan(
+    graph: GraphView,
+    *,
+    query_entities: Sequence[str],
+    inverse: Callable[[str], str],
+    count: Callable[[str], int],
+    per_entity: int,
+) -> _Block:
+    names, relations = graph.all_names(), graph.named_relations()
+    described = {entity.id for entity in graph.entities}
+    listed = [r for r in relations if flat(r.description) or not {r.source_id, r.target_id} & described]
+    queried = f"Query entities: [{', '.join(map(flat, query_entities))}]"
+    return _Block(
+        opening=f"## Knowledge Graph Context\n{_wrap(queried.split())}",
+        sections=[
+            _section(
+                entity,
+                related=_related(entity.id, relations=relations, names=names, inverse=inverse),
+                count=count,
+                limit=per_entity,
+            )
+            for entity in graph.entities
+        ],
+        lines=[_line(r, names=names, fits=lambda line: count(line) <= per_entity * LINE_SHARE) for r in listed],
+        unlisted=frozenset(relations) - frozenset(listed),
+    )
+
+
+def _related(
+    entity_id: str, *, relations: Sequence[Relation], names: Mapping[str, str], inverse: Callable[[str], str]
+) -> list[tuple[str, list[Relation]]]:
+    """Return the labels under `Related:`, strongest first, outgoing before incoming, each with its relations."""
+    own = [relation for relation in relations if entity_id in (relation.source_id, relation.target_id)]
+    labels: dict[tuple[str, str], tuple[str, list[Relation]]] = {}
+    for relation in sorted(own, key=lambda relation: (-relation.weight, relation.source_id != entity_id)):
+        leaves = relation.source_id == entity_id
+        other = names[relation.target_id if leaves else relation.source_id]
+        type = flat(relation.type if leaves else inverse(relation.type))
+        weight = f", weight: {_number(relation.weight)}" if leaves and relation.weight >= STRONG else ""
+        labels.setdefault((other, type), (f"{other} ({type}{weight})", []))[1].append(relation)
+    return list(labels.values())
+
+
+def _section(
+    entity: Entity, *, related: Sequence[tuple[str, list[Relation]]], count: Callable[[str], int], limit: int
+) -> _Section:
+    """Say what fits into `limit` tokens of an entity; its name is there in any case."""
+    whole = flat(entity.description)
+
+    def text(labels: int, description: str) -> str:
+        lines = [f"### {flat(entity.name)} ({flat(entity.type) or UNTYPED})"]
+        if labels:
+            listed = [f"{label}," for label, _ in related[:labels]]
+            lines.append(_wrap(["Related:", *listed[:-1], listed[-1][:-1]]))
+        if description:
+            lines.append(_wrap(["Description:", *description.split()]))
+        return "\n".join(lines)
+
+    room = limit - min(count(whole), int(limit * DESCRIPTION_SHARE))
+    labels = most(len(related), fits=lambda number: count(text(number, "")) <= room)
+    description = shorten(whole, fits=lambda cut: count(text(labels, cut)) <= limit, mark="...")
+    relations = frozenset(relation for _, named in related[:labels] for relation in named)
+    return _Section(text=text(labels, description), relations=relations)
+
+
+def _line(relation: Relation, *, names: Mapping[str, str], fits: Callable[[str], bool]) -> str:
+    start = f'- {names[relation.source_id]} -> {names[relation.target_id]}: "{flat(relation.type)}"'.split()
+    strength = f"(strength: {_number(relation.weight)})"
+
+    def line(description: str) -> str:
+        return _wrap([*start, *(["--", *description.split()] if description else []), strength])
+
+    return line(shorten(flat(relation.description), fits=lambda cut: fits(line(cut)), mark="..."))
+
+
+def _number(weight: float) -> str:
+    return f"{round(weight, 1):g}"
+
+
+def _wrap(pieces: Sequence[str]) -> str:
+    """Return the pieces on lines of at most `WIDTH`, indented from the second on; no piece is broken that fits one."""
+    glued = (piece.replace(" ", _GLUE) if len(piece) <= WIDTH - 2 else piece for piece in pieces)
+    lines = textwrap.wrap(" ".join(glued), width=WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(lines).replace(_GLUE, " ")

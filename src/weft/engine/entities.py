@@ -1,0 +1,143 @@
+"""What can be asked and said about single entities: show, neighbours, path, merge, alias, rename."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.errors import InputError, NotFound
+from weft.graph.expand import Neighbour, neighbourhood
+from weft.graph.paths import best_path
+from weft.records import Entity, Mention, PathStep, Relation
+from weft.store.base import Store
+from weft.text.mentions import DERIVED_TYPES
+from weft.text.names import name_key
+from weft.text.statements import inverse
+
+EDGES = 50
+"""Strongest relations looked at for each entity."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityView:
+    """An entity with what surrounds it."""
+
+    entity: Entity
+    relations: tuple[PathStep, ...]
+    """Seen from the entity, incoming ones under their inverse names, strongest first."""
+    mentions: tuple[Mention, ...]
+
+
+class Entities:
+    """The entities of one namespace, by name."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get(self, name: str) -> Entity:
+        """Return the entity called `name`, in any spelling, or with this id. Raises `NotFound`."""
+        key = name_key(name)
+        found = list(self._store.graph.find_entities([key]).values()) if key else []
+        found = found or self._store.graph.entities([name])
+        if not found:
+            raise NotFound(f"no entity {name[:80]!r} in namespace {self._store.namespace!r}", hint="weft entity list")
+        return found[0]
+
+    def top(self, *, limit: int = 20) -> list[Entity]:
+        """Return the entities most chunks mention."""
+        return self._store.graph.top_entities(limit=limit)
+
+    def show(self, name: str, *, limit: int = 20) -> EntityView:
+        """Return an entity with its strongest relations and mentions."""
+        entity = self.get(name)
+        graph = self._store.graph
+        relations = graph.relations_of([entity.id], limit=limit)
+        names = self._names(relations, entity)
+        seen = [_seen_from(entity, relation, names=names) for relation in relations]
+        mentions = graph.mentions_of([entity.id], limit=limit)
+        return EntityView(entity=entity, relations=tuple(seen[:limit]), mentions=tuple(mentions))
+
+    def neighbours(self, name: str, *, hops: int = 1, min_weight: float = 1.0) -> list[tuple[Entity, Neighbour]]:
+        """Return the entities within so many hops (1 to 3), nearest first, with the path to each."""
+        entity = self.get(name)
+        found = neighbourhood(
+            [entity.id], fetch=self._fetch, inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
+        )
+        by_id = {e.id: e for e in self._store.graph.entities([n.entity_id for n in found])}
+        return [(by_id[n.entity_id], n) for n in found if n.entity_id in by_id]
+
+    def path(self, source: str, target: str, *, max_hops: int = 4) -> tuple[PathStep, ...] | None:
+        """Return the best path between two entities: fewest hops, then strongest; None where there is none."""
+        first, last = self.get(source), self.get(target)
+        # what documents state says more than what merely stands together, even if that would be shorter
+        for fetch in (self._fetch_stated, self._fetch):
+            steps = best_path(first.id, last.id, fetch=fetch, inverse=inverse, max_hops=max_hops)
+            if steps is not None:
+                break
+        if steps is None:
+            return None
+        ids = {id for step in steps for id in (step.source_id, step.target_id)}
+        names = {e.id: e.name for e in self._store.graph.entities(sorted(ids))}
+        return tuple(
+            PathStep(source=names[s.source_id], type=s.type, weight=s.weight, target=names[s.target_id]) for s in steps
+        )
+
+    def merge(self, name: str, into: str) -> Entity:
+        """Make one entity another name of a second; `unmerge` takes it back."""
+        first, second = self.get(name), self.get(into)
+        if first.id == second.id:
+            raise InputError(f"{name!r} and {into!r} are one entity already")
+        self._store.graph.write_edit("unmerge", first.key, second.key, undo=True)
+        self._store.graph.write_edit("merge", first.key, second.key)
+        return self.get(into)
+
+    def unmerge(self, name: str) -> Entity:
+        """Take back a merge or alias of `name`, made by you or by the documents."""
+        key = name_key(name)
+        graph = self._store.graph
+        target = self.get(name)
+        mine = [(kind, value) for kind, owner, value in graph.edits() if owner == key and kind in ("merge", "alias")]
+        for kind, value in mine:
+            graph.write_edit(kind, key, value, undo=True)  # type: ignore[arg-type]
+        if target.key != key and not mine:
+            graph.write_edit("unmerge", key, target.key)
+        elif not mine:
+            raise InputError(f"{name!r} is not merged with anything")
+        return self.get(name) if graph.find_entities([key]) else target
+
+    def alias(self, name: str, other: str) -> Entity:
+        """Give an entity another name."""
+        entity, key = self.get(name), name_key(other)
+        if not key or key == entity.key:
+            raise InputError(f"{other[:80]!r} is no other name of {entity.name!r}")
+        self._store.graph.write_edit("alias", key, entity.key)
+        return self.get(name)
+
+    def rename(self, name: str, to: str) -> Entity:
+        """Change how an entity is shown."""
+        entity = self.get(name)
+        if not name_key(to):
+            raise InputError(f"{to[:80]!r} is not a name")
+        for kind, owner, value in self._store.graph.edits():
+            if (kind, owner) == ("rename", entity.key):
+                self._store.graph.write_edit("rename", owner, value, undo=True)
+        self._store.graph.write_edit("rename", entity.key, to)
+        return self.get(name)
+
+    def _fetch(self, ids: Sequence[str]) -> list[Relation]:
+        return self._store.graph.relations_of(ids, limit=EDGES)
+
+    def _fetch_stated(self, ids: Sequence[str]) -> list[Relation]:
+        return [relation for relation in self._fetch(ids) if relation.type not in DERIVED_TYPES]
+
+    def _names(self, relations: list[Relation], entity: Entity) -> dict[str, str]:
+        ids = {id for relation in relations for id in (relation.source_id, relation.target_id)} | {entity.id}
+        return {e.id: e.name for e in self._store.graph.entities(sorted(ids))}
+
+
+def _seen_from(entity: Entity, relation: Relation, *, names: dict[str, str]) -> PathStep:
+    if relation.source_id == entity.id:
+        other, type = relation.target_id, relation.type
+    else:
+        other, type = relation.source_id, inverse(relation.type)
+    return PathStep(source=entity.name, type=type, weight=relation.weight, target=names.get(other, other))

@@ -1,0 +1,82 @@
+"""
+Whether a name is an entity, and which one: a function of what documents nominate and of what the user said.
+
+It knows no order: the same documents and the same edits give the same entities, however they came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from weft.records import STRONG_KINDS
+
+EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
+
+RANKS = {
+    "given": 0, "title": 0, "definition": 1, "metadata": 2, "field": 2, "link": 3, "abbreviation": 4,
+    "quoted": 5, "identifier": 5, "phrase": 6, "term": 6, "heading": 7,
+}  # fmt: skip
+"""Whose spelling, type and description an entity takes: the smaller, the better."""
+
+
+OWN_KINDS = ("title", "definition", "field", "given")
+"""Kinds that name a thing in its own right; a link or a mention in metadata may use another name of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Votes:
+    """What all documents together say of a key."""
+
+    strong: bool
+    """A title, link, definition or the like names it."""
+    several: bool
+    """Weaker signs of it stand in at least two documents."""
+    own: bool
+    """A title, definition, field or the user names it in its own right, not as another name of something."""
+    aliases: Collection[tuple[str, str]]
+    """Keys it is said to be another name of, each with the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What a key is."""
+
+    exists: bool
+    strong: bool = False
+    same_as: str = ""
+    """Key of the entity it is another name of, or the key itself."""
+    reason: str = ""
+
+
+def vote(kind: str) -> int:
+    """Return the weight of a nomination: 2 makes an entity alone, 1 with another document, 0 never."""
+    if kind in STRONG_KINDS:
+        return 2
+    return 0 if kind == "heading" else 1
+
+
+def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> Standing:
+    """
+    Return what a key is. `edits` are (kind, key, value) rows that name it on either side.
+
+    The user's word comes first. Then a name that documents give as another name of exactly one thing, and never
+    in its own right, is that thing.
+    """
+    mine = [(kind, value) for kind, owner, value in edits if owner == key]
+    given = [value for kind, value in mine if kind in ("merge", "alias") and value != key]
+    pointed_at = any(kind in ("merge", "alias") and value == key for kind, _, value in edits)
+    strong = votes.strong or bool(given) or pointed_at
+    if not strong and not votes.several:
+        return Standing(exists=False)
+    if given:
+        kind = "merged" if ("merge", given[0]) in mine else "named"
+        return Standing(exists=True, strong=True, same_as=min(given), reason=f"{kind} by you")
+    refused = {value for kind, value in mine if kind == "unmerge"}
+    targets = {target for target, _ in votes.aliases if target != key}
+    if len(targets) == 1 and not votes.own and not targets & refused:
+        target = next(iter(targets))
+        reason = min(reason for other, reason in votes.aliases if other == target)
+        return Standing(exists=True, strong=strong, same_as=target, reason=reason)
+    return Standing(exists=True, strong=strong, same_as=key)

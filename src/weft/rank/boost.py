@@ -1,0 +1,58 @@
+"""Merge what the graph found with the fused text channels. Nothing that either found is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.rank.fuse import order
+from weft.records import Hit
+
+
+def fuse_boost(text: Sequence[Hit], *, graph: Sequence[Hit], share: float = 0.5, trust: float = 1.0) -> list[Hit]:
+    """
+    Return the union of both rankings by `trust · graph + share · text`, each as a share of its best score.
+
+    The graph leads, so that a chunk only it can find, the hidden hop, is not buried; text decides among what it
+    leaves open. `trust` is how far the graph counts for this question, 0 to 1. Ties go to the smaller id.
+    """
+    return _fuse(text, graph, text_weight=share, graph_weight=trust)
+
+
+def fuse_graph_weighted(
+    text: Sequence[Hit], *, graph: Sequence[Hit], alpha: float = 0.7, beta: float = 0.3, trust: float = 1.0
+) -> list[Hit]:
+    """
+    Return the union of both rankings by `alpha · text + beta · trust · graph`, each as a share of its best score.
+
+    `trust` is how far the graph counts for this question, 0 to 1. Ties go to the smaller id.
+    """
+    return _fuse(text, graph, text_weight=alpha, graph_weight=beta * trust)
+
+
+def _fuse(text: Sequence[Hit], graph: Sequence[Hit], *, text_weight: float, graph_weight: float) -> list[Hit]:
+    by_text, by_graph = _relative(text), _relative(graph)
+    no_text, no_graph = _absent(by_text), _absent(by_graph)
+    scores = {
+        id: text_weight * by_text.get(id, no_text) + graph_weight * by_graph.get(id, no_graph)
+        for id in by_text.keys() | by_graph.keys()
+    }
+    return order(scores)
+
+
+def _relative(hits: Sequence[Hit]) -> dict[str, float]:
+    """
+    Return the best score of each chunk, divided by the best of all.
+
+    Fused text scores may be negative: below average. The divisor is then the largest of either sign, so that
+    none leaves -1 to 1 and the order stays.
+    """
+    scores: dict[str, float] = {}
+    for hit in hits:
+        scores[hit.chunk_id] = max(hit.score, scores.get(hit.chunk_id, hit.score))
+    largest = max(map(abs, scores.values()), default=0.0)
+    return {id: score / largest if largest else 0.0 for id, score in scores.items()}
+
+
+def _absent(scores: dict[str, float]) -> float:
+    """Return what a chunk counts that was not found: 0, or no more than the worst that was."""
+    return min(0.0, *scores.values()) if scores else 0.0

@@ -1,0 +1,32 @@
+"""Confidence by rule of thumb, from before there is a calibrated one: whether to ask the graph at all."""
+
+from __future__ import annotations
+
+GRAPH_OFF = 0.5
+"""The confidence of an answer with the graph switched off."""
+
+
+def heuristic_confidence(query: str, *, has_entities: bool, top_vector_score: float | None) -> float:
+    """
+    Return how promising a question looks, 0 to 1.
+
+    `0.3·min(len(query)/100, 1) + 0.3·(1 if entities else 0.5) + 0.4·top`, where top is the best cosine, 0 when
+    negative or when there is none.
+    """
+    specific = min(len(query) / 100, 1)
+    recognised = 1.0 if has_entities else 0.5
+    top = min(max(top_vector_score or 0.0, 0.0), 1.0)
+    return 0.3 * specific + 0.3 * recognised + 0.4 * top
+
+
+def should_expand(
+    confidence: float, *, has_entities: bool, enabled: bool, min_confidence: float = 0.5
+) -> tuple[bool, str]:
+    """Return whether to ask the graph and, where not, why; the reason is empty otherwise."""
+    if not enabled:
+        return False, "graph expansion is switched off"
+    if not has_entities:
+        return False, "no entity of the graph was recognised in the question"
+    if confidence < min_confidence:
+        return False, f"confidence {confidence:g} is below min_confidence {min_confidence:g}"
+    return True, ""

@@ -1,0 +1,91 @@
+"""The values that pass between stages: frozen dataclasses, in small rooms. This package imports nothing of ours."""
+
+from weft.records.accounts import (
+    Problem,
+    Receipt,
+    StoreStats,
+)
+from weft.records.answers import (
+    ChannelHit,
+    Context,
+    Evidence,
+    Filter,
+    GraphContext,
+    GraphSource,
+    Hit,
+    PathStep,
+    Query,
+    Ranking,
+    Rejected,
+    Result,
+)
+from weft.records.documents import (
+    Channel,
+    Chunk,
+    Document,
+    DocumentInfo,
+    Metadata,
+    Scalar,
+    Skipped,
+    Status,
+    Vector,
+    Vectors,
+)
+from weft.records.entities import (
+    STRONG_KINDS,
+    Claim,
+    Entity,
+    Extraction,
+    Mention,
+    Nomination,
+    NominationKind,
+    Relation,
+)
+from weft.records.models import (
+    ModelCard,
+    StoredModel,
+)
+from weft.records.writing import (
+    Batch,
+    IndexedChunk,
+)
+
+__all__ = [
+    "STRONG_KINDS",
+    "Batch",
+    "Channel",
+    "ChannelHit",
+    "Chunk",
+    "Claim",
+    "Context",
+    "Document",
+    "DocumentInfo",
+    "Entity",
+    "Evidence",
+    "Extraction",
+    "Filter",
+    "GraphContext",
+    "GraphSource",
+    "Hit",
+    "IndexedChunk",
+    "Mention",
+    "Metadata",
+    "ModelCard",
+    "Nomination",
+    "NominationKind",
+    "PathStep",
+    "Problem",
+    "Query",
+    "Ranking",
+    "Receipt",
+    "Rejected",
+    "Relation",
+    "Result",
+    "Scalar",
+    "Skipped",
+    "Status",
+    "StoreStats",
+    "StoredModel",
+    "Vector",
+    "Vectors",
+]

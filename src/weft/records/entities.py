@@ -1,0 +1,96 @@
+"""What the graph is made of: names put forward, entities, mentions, relations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+NominationKind: TypeAlias = Literal[
+    "title", "link", "metadata", "field", "definition", "abbreviation", "given", "heading", "quoted", "phrase",
+    "identifier", "term",
+]  # fmt: skip
+STRONG_KINDS: frozenset[str] = frozenset({"title", "link", "metadata", "field", "definition", "abbreviation", "given"})
+"""Kinds that make an entity at once. The others need several documents to agree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nomination:
+    """A name that a chunk puts forward as an entity."""
+
+    key: str
+    """The name made comparable (`text.names.name_key`): names with one key are one entity."""
+    name: str
+    """As written."""
+    kind: NominationKind
+    type: str = ""
+    """`service`, `person`, `paper` … where it can be told."""
+    description: str = ""
+    about: bool = False
+    """Whether the chunk's own document or heading *is* this entity."""
+    alias_of: str = ""
+    """Key of the entity this is another name of; `reason` says why."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A relation that a chunk states between two names, by their keys."""
+
+    source: str
+    target: str
+    type: str
+    weight: float
+    """1 to 10, by the scale in docs/graph.md."""
+    description: str = ""
+    """The sentence it was read from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extraction:
+    """What an extractor read out of one chunk."""
+
+    nominations: tuple[Nomination, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """The one thing that all names with the same key, or an alias of it, stand for."""
+
+    id: str
+    key: str
+    name: str
+    type: str = ""
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+    mentions: int = 0
+    """How often it is mentioned in all."""
+    chunks: int = 0
+    """How many chunks mention it."""
+    strong: bool = True
+    """Whether a title, link, definition or the like makes it an entity; only such ones start a walk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """An entity named in a chunk."""
+
+    entity_id: str
+    chunk_id: str
+    count: int
+    about: bool
+    chunks: int = 0
+    """How many chunks mention the entity by this name; the most of its names that stand in the chunk."""
+    strong: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A typed, weighted link between two entities, with the chunks it comes from."""
+
+    source_id: str
+    target_id: str
+    type: str
+    weight: float
+    description: str = ""
+    chunks: tuple[str, ...] = ()

@@ -1,0 +1,223 @@
+"""The graph of the memory store: everything is derived anew from the documents, so it is right by construction."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from weft.graph.standing import OWN_KINDS, RANKS, EditKind, Standing, Votes, judge, vote
+from weft.records import Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
+from weft.store.mentions import join_mentions
+from weft.text.ids import entity_id
+from weft.text.mentions import DERIVED_TYPES, derived_weight, find_sentence, read_names
+
+CHAIN = 4
+CHUNKS = 20
+
+
+@dataclass
+class _Derived:
+    """What follows from all documents and edits together."""
+
+    standings: dict[str, Standing] = field(default_factory=dict)
+    nominations: dict[str, list[Nomination]] = field(default_factory=lambda: defaultdict(list))
+    mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)
+    """By key and chunk id; the mention's own entity id is that of the key."""
+    claims: dict[tuple[str, str, str], dict[str, Claim]] = field(default_factory=lambda: defaultdict(dict))
+    """By source, target and type: the claim of each chunk."""
+
+
+class MemoryGraph:
+    """Entities, mentions and relations of one namespace in memory."""
+
+    def __init__(
+        self,
+        chunks: Mapping[str, IndexedChunk],
+        edits: set[tuple[str, str, str]],
+        vectors: Mapping[tuple[str, str], Vector],
+        *,
+        namespace: str,
+    ) -> None:
+        self._chunks = chunks
+        self._edits = edits
+        self._vectors = vectors
+        """By chunk id and key, under the active embedder."""
+        self._name = namespace
+        self._derived = _derive(chunks, edits, namespace=namespace)
+
+    def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
+        found = {key: self._target(key) for key in keys if key in self._derived.standings}
+        return {key: self._entity(target) for key, target in found.items()}
+
+    def entities(self, ids: Sequence[str]) -> list[Entity]:
+        keys = {entity_id(self._name, key): key for key in self._derived.standings}
+        found = self.find_entities([keys[id] for id in ids if id in keys])
+        return [found[keys[id]] for id in ids if id in keys]
+
+    def search_entities(self, vector: Vector, *, limit: int) -> list[tuple[Entity, float]]:
+        best: dict[str, tuple[Entity, float]] = {}
+        for (_, key), other in self._vectors.items():
+            for entity in self.find_entities([key]).values():
+                score = float(other @ vector)
+                if score > best.get(entity.id, (entity, -2.0))[1]:
+                    best[entity.id] = (entity, score)
+        return sorted(best.values(), key=lambda item: (-item[1], item[0].id))[:limit]
+
+    def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
+        found: list[Mention] = []
+        for id in dict.fromkeys(entity_ids):
+            names = [key for key in self._derived.standings if entity_id(self._name, self._target(key)) == id]
+            mine = [mention for key in names for mention in self._strongest(key, limit=limit)]
+            found += join_mentions(replace(mention, entity_id=id) for mention in mine)[:limit]
+        return found
+
+    def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
+        order = {id: place for place, id in enumerate(chunk_ids)}
+        found = join_mentions(
+            replace(self._mention(key, id), entity_id=entity_id(self._name, self._target(key)))
+            for key, id in self._derived.mentions
+            if id in order
+        )
+        return sorted(found, key=lambda mention: order[mention.chunk_id])
+
+    def relations_of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
+        every = self.relations()
+        found: dict[tuple[str, str, str], Relation] = {}
+        for id in dict.fromkeys(entity_ids):
+            for end in ("source_id", "target_id"):
+                mine = [r for r in every if getattr(r, end) == id and (not types or r.type in types)]
+                found |= {(r.source_id, r.target_id, r.type): r for r in mine[:limit]}
+        return sorted(found.values(), key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+
+    def relations(self) -> list[Relation]:
+        """Return all relations, strongest first."""
+        best: dict[tuple[str, str, str], float] = {}
+        for (source, target, type), claims in self._derived.claims.items():
+            if source not in self._derived.standings or target not in self._derived.standings:
+                continue
+            ends = (self._target(source), self._target(target), type)
+            explicit = max(claim.weight for claim in claims.values())
+            weight = derived_weight(type, support=len(claims)) if type in DERIVED_TYPES else explicit
+            if ends[0] != ends[1]:
+                best[ends] = max(weight, best.get(ends, 0.0))
+        found = [
+            Relation(
+                source_id=entity_id(self._name, source),
+                target_id=entity_id(self._name, target),
+                type=type,
+                weight=weight,
+            )
+            for (source, target, type), weight in best.items()
+        ]
+        return sorted(found, key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+
+    def describe(self, relations: Sequence[Relation]) -> list[Relation]:
+        described = []
+        for relation in relations:
+            claims = sorted(
+                (-claim.weight, id, claim.description, (source, target))
+                for (source, target, type), by_chunk in self._derived.claims.items()
+                if source in self._derived.standings and target in self._derived.standings
+                if entity_id(self._name, self._target(source)) == relation.source_id
+                if entity_id(self._name, self._target(target)) == relation.target_id and type == relation.type
+                for id, claim in sorted(by_chunk.items(), key=lambda item: (-item[1].weight, item[0]))[:CHUNKS]
+            )
+            description = next((claim[2] for claim in claims if claim[2]), "")
+            if not description and claims:
+                description = find_sentence(self._chunks[claims[0][1]].chunk.text, claims[0][3])
+            chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
+            described.append(replace(relation, description=description, chunks=chunks))
+        return described
+
+    def top_entities(self, *, limit: int) -> list[Entity]:
+        heads = [k for k, s in self._derived.standings.items() if s.strong and s.same_as == k]
+        own = {key: sum(other == key for other, _ in self._derived.mentions) for key in heads}
+        return [self._entity(key) for key in sorted(heads, key=lambda key: (-own[key], key))[:limit]]
+
+    def count(self) -> tuple[int, int]:
+        known = self._derived.standings
+        pairs = [pair for pair in self._derived.claims if pair[0] in known and pair[1] in known]
+        return len(known), len(pairs)
+
+    def size(self) -> int:
+        return len(self._chunks)
+
+    def edits(self) -> list[tuple[str, str, str]]:
+        return sorted(self._edits)
+
+    def write_edit(self, kind: EditKind, key: str, value: str, *, undo: bool = False) -> None:
+        (self._edits.discard if undo else self._edits.add)((kind, key, value))
+        self._derived = _derive(self._chunks, self._edits, namespace=self._name)
+
+    def _target(self, key: str) -> str:
+        for _ in range(CHAIN):
+            after = self._derived.standings[key].same_as
+            if after == key or after not in self._derived.standings:
+                break
+            key = after
+        return key
+
+    def _strongest(self, key: str, *, limit: int) -> list[Mention]:
+        mine = [self._mention(other, id) for other, id in self._derived.mentions if other == key]
+        return sorted(mine, key=lambda m: (not m.about, -m.count, m.chunk_id))[:limit]
+
+    def _mention(self, key: str, chunk_id: str) -> Mention:
+        """Return a mention with how far the name is spread."""
+        chunks = sum(other == key for other, _ in self._derived.mentions)
+        return replace(self._derived.mentions[key, chunk_id], chunks=chunks, strong=self._derived.standings[key].strong)
+
+    def _entity(self, key: str) -> Entity:
+        derived = self._derived
+        mine = sorted(derived.nominations[key], key=lambda n: (RANKS[n.kind], n.name))
+        renamed = sorted(value for kind, owner, value in self._edits if (kind, owner) == ("rename", key))
+        group = [other for other in derived.standings if self._target(other) == key]
+        mentions = [mention for (other, _), mention in derived.mentions.items() if other in group]
+        typed = sorted((RANKS[n.kind], n.type) for n in mine if n.type)
+        described = sorted((RANKS[n.kind], n.description) for n in mine if n.description)
+        return Entity(
+            id=entity_id(self._name, key),
+            key=key,
+            name=renamed[0] if renamed else mine[0].name if mine else key,
+            type=typed[0][1] if typed else "",
+            description=described[0][1] if described else "",
+            aliases=tuple(self._spelling(other) for other in sorted(group) if other != key),
+            mentions=sum(mention.count for mention in mentions),
+            chunks=len(mentions),
+            strong=derived.standings[key].strong,
+        )
+
+    def _spelling(self, key: str) -> str:
+        names = sorted((RANKS[n.kind], n.name) for n in self._derived.nominations[key])
+        return names[0][1] if names else key
+
+
+def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]], *, namespace: str) -> _Derived:
+    derived = _Derived()
+    documents: dict[str, set[str]] = defaultdict(set)
+    for item in chunks.values():
+        for nomination in item.extraction.nominations:
+            derived.nominations[nomination.key].append(nomination)
+            if vote(nomination.kind) == 1:
+                documents[nomination.key].add(item.chunk.document_id)
+    keys = set(derived.nominations) | {end for kind, *ends in edits if kind != "rename" for end in ends}
+    for key in keys:
+        mine = derived.nominations[key]
+        votes = Votes(
+            strong=any(vote(n.kind) == 2 for n in mine),
+            several=len(documents[key]) > 1,
+            own=any(n.kind in OWN_KINDS and not n.alias_of for n in mine),
+            aliases={(n.alias_of, n.reason) for n in mine if n.alias_of},
+        )
+        standing = judge(key, votes, [edit for edit in edits if key in edit[1:]])
+        if standing.exists:
+            derived.standings[key] = standing
+    for id, item in chunks.items():
+        about = {n.key for n in item.extraction.nominations if n.about}
+        named = read_names(item.chunk.text, known=derived.standings, about=about)
+        for key, count in named.counts.items():
+            mention = Mention(entity_id=entity_id(namespace, key), chunk_id=id, count=count, about=key in about)
+            derived.mentions[key, id] = mention
+        for claim in (*item.extraction.claims, *named.claims):
+            derived.claims[claim.source, claim.target, claim.type][id] = claim
+    return derived

@@ -1,0 +1,132 @@
+"""Writes and deletes documents with everything that derives from them, inside one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from weft.records import Batch, DocumentInfo, IndexedChunk
+from weft.store.labels import labels
+from weft.store.sqlite.graph_write import GraphChanges
+from weft.store.sqlite.postings import TermChanges
+from weft.store.sqlite.statements import one, run
+
+
+class DocumentWriter:
+    """Changes one namespace inside an open transaction. Used once."""
+
+    def __init__(self, db: apsw.Connection, *, namespace: int, name: str) -> None:
+        self._db = db
+        self._namespace = namespace
+        self._terms = TermChanges()
+        self._graph = GraphChanges(db, namespace=namespace, name=name)
+        self._chunks = 0
+        self._length = 0
+
+    def write(self, batch: Batch, *, model: int | None) -> None:
+        """Make the document exactly what the batch says."""
+        db, namespace = self._db, self._namespace
+        document = self._write_document(batch.document)
+        rows = run(db, "document_chunks", {"namespace": namespace, "document": document})
+        old = {id: (number, json.loads(terms), length) for number, id, terms, length in rows}
+        new = {item.chunk.id: item for item in batch.chunks}
+        self._graph.withdraw(document)
+        for id, (number, terms, length) in old.items():
+            self._length -= length
+            if id not in new:
+                self._remove_chunk(number, terms)
+                run(db, "delete_chunk", {"namespace": namespace, "number": number})
+            elif terms != new[id].terms:
+                self._terms.remove(number, terms)
+        for id, item in new.items():
+            number = self._write_chunk(document, item, old=old.get(id))
+            if id not in old or old[id][1] != item.terms:
+                self._terms.add(number, item.terms, length=_length(item))
+            self._graph.nominate(number, document=document, extraction=item.extraction)
+            if model is not None:
+                self._write_vectors(number, item, model=model)
+            self._length += _length(item)
+        self._chunks += len(new) - len(old)
+        self._finish()
+
+    def delete(self, document_ids: Sequence[str]) -> int:
+        """Remove documents; return how many there were."""
+        deleted = 0
+        for id in dict.fromkeys(document_ids):
+            document = one(self._db, "document_number", {"namespace": self._namespace, "id": id})
+            if document is None:
+                continue
+            key = {"namespace": self._namespace, "document": document}
+            self._graph.withdraw(document)
+            for number, _, terms, length in run(self._db, "document_chunks", key):
+                self._remove_chunk(number, json.loads(terms))
+                self._chunks -= 1
+                self._length -= length
+            run(self._db, "delete_document", key)
+            deleted += 1
+        if deleted:
+            self._finish()
+        return deleted
+
+    def _finish(self) -> None:
+        self._terms.apply(self._db, namespace=self._namespace)
+        self._graph.settle()  # after the postings, which tell it where a new name may stand
+        counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}
+        run(self._db, "touch_namespace", counts)
+
+    def _remove_chunk(self, number: int, terms: Sequence[str]) -> None:
+        self._terms.remove(number, terms)
+        self._graph.remove(number)
+
+    def _write_document(self, document: DocumentInfo) -> int:
+        row = {
+            "namespace": self._namespace,
+            "id": document.id,
+            "source": document.source,
+            "title": document.title,
+            "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True),
+            "content_hash": document.content_hash,
+            "unit": document.unit,
+        }
+        number: int = one(self._db, "write_document", row)
+        key = {"namespace": self._namespace, "document": number}
+        run(self._db, "delete_labels", key)
+        for name, value in sorted(labels(document.metadata)):
+            run(self._db, "write_label", {**key, "key": name, "value": value})
+        return number
+
+    def _write_chunk(self, document: int, item: IndexedChunk, *, old: tuple[int, Any, int] | None) -> int:
+        """Insert a chunk, or move the one that is there already; return its number."""
+        chunk = item.chunk
+        row = {
+            "namespace": self._namespace,
+            "ordinal": chunk.ordinal,
+            "heading": json.dumps(chunk.heading, ensure_ascii=False),
+            "start_line": chunk.start_line,
+            "end_line": chunk.end_line,
+            "text": chunk.text,
+            "terms": json.dumps(dict(item.terms), ensure_ascii=False, sort_keys=True),
+            "length": _length(item),
+        }
+        if old is not None:
+            run(self._db, "move_chunk", {**row, "number": old[0]})
+            return old[0]
+        number: int = one(self._db, "write_chunk", {**row, "document": document, "id": chunk.id})
+        return number
+
+    def _write_vectors(self, number: int, item: IndexedChunk, *, model: int) -> None:
+        if item.vector is not None:
+            vector = item.vector.astype("<f4").tobytes()
+            run(self._db, "write_vector", {"chunk": number, "model": model, "vector": vector})
+        described = sorted({n.key for n in item.extraction.nominations if n.description})
+        run(self._db, "delete_entity_vectors", {"chunk": number, "keys": json.dumps(described, ensure_ascii=False)})
+        for key, entity_vector in item.entity_vectors.items():
+            values = {"chunk": number, "key": key, "model": model, "vector": entity_vector.astype("<f4").tobytes()}
+            run(self._db, "write_entity_vector", values)
+
+
+def _length(item: IndexedChunk) -> int:
+    return sum(item.terms.values())

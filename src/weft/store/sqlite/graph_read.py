@@ -1,0 +1,259 @@
+"""The graph of one namespace, read a few indexed rows at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import apsw
+import numpy as np
+
+from weft.graph.standing import EditKind
+from weft.records import Entity, Mention, Relation, Vector
+from weft.store.mentions import join_mentions
+from weft.store.sqlite.connect import Connections
+from weft.store.sqlite.graph_write import GraphChanges
+from weft.store.sqlite.statements import run
+from weft.text.ids import entity_id
+from weft.text.mentions import find_sentence
+
+CHAIN = 4
+"""How many aliases of aliases are followed."""
+
+CHUNKS = 20
+"""How many supporting chunks a relation names."""
+
+
+class SqliteGraph:
+    """Entities, mentions and relations of one namespace. A merged entity is read under the one it is the same as."""
+
+    def __init__(self, connections: Connections, *, namespace: str) -> None:
+        self._connections = connections
+        self._name = namespace
+
+    def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
+        with self._connections.read() as db:
+            namespace = _number(db, self._name)
+            resolved = _resolve(db, namespace, keys)
+            cards = self._cards(db, namespace, list(dict.fromkeys(resolved.values())))
+        return {key: cards[target] for key, target in resolved.items() if target in cards}
+
+    def entities(self, ids: Sequence[str]) -> list[Entity]:
+        with self._connections.read() as db:
+            namespace = _number(db, self._name)
+            keys = dict(run(db, "keys_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))}))
+        found = self.find_entities(list(keys.values()))
+        return [found[keys[id]] for id in ids if keys.get(id) in found]
+
+    def search_entities(self, vector: Vector, *, limit: int) -> list[tuple[Entity, float]]:
+        with self._connections.read() as db:
+            namespace = _number(db, self._name)
+            rows = run(db, "list_models", {"namespace": namespace})
+            active = next((row for row in rows if row[4]), None)
+            if active is None or active[3] != len(vector):
+                return []
+            scores = self._scores(db, active[0], vector, limit=limit)
+        found = self.find_entities(list(scores))
+        best: dict[str, tuple[Entity, float]] = {}
+        for key, score in scores.items():
+            if key in found and score > best.get(found[key].id, (None, -2.0))[1]:
+                best[found[key].id] = (found[key], score)
+        return sorted(best.values(), key=lambda item: (-item[1], item[0].id))[:limit]
+
+    def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
+        with self._connections.read() as db:
+            namespace = _number(db, self._name)
+            found: list[Mention] = []
+            for id, numbers in self._numbers(db, namespace, entity_ids).items():
+                rows = [
+                    Mention(entity_id=id, chunk_id=c, count=n, about=bool(a), chunks=d, strong=bool(s))
+                    for number in numbers
+                    for c, n, a, d, s in run(db, "strongest_mentions", {"entity": number, "limit": limit})
+                ]
+                found += join_mentions(rows)[:limit]
+            return found
+
+    def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
+        with self._connections.read() as db:
+            namespace = _number(db, self._name)
+            rows = run(db, "mentions_in", {"namespace": namespace, "ids": json.dumps(list(chunk_ids))})
+            resolved = _resolve(db, namespace, sorted({row[1] for row in rows}))
+        ids = {key: entity_id(self._name, target) for key, target in resolved.items()}
+        found = join_mentions(
+            Mention(entity_id=ids[key], chunk_id=chunk, count=n, about=bool(a), chunks=d, strong=bool(s))
+            for chunk, key, n, a, d, s in rows
+        )
+        order = {id: place for place, id in enumerate(chunk_ids)}
+        return sorted(found, key=lambda mention: order[mention.chunk_id])
+
+    def relations_of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
+        with self._connections.read() as db:
+            namespace = _number(db, self._name)
+            rows: dict[tuple[str, str, str], float] = {}
+            wanted = {"limit": limit, "all_types": not types, "types": json.dumps(list(types))}
+            for numbers in self._numbers(db, namespace, entity_ids).values():
+                for number in numbers:
+                    for name in ("relations_out", "relations_in"):
+                        for source, target, type, weight, _ in run(db, name, {"entity": number, **wanted}):
+                            rows[source, target, type] = weight
+            resolved = _resolve(db, namespace, list({key for pair in rows for key in pair[:2]}))
+        best: dict[tuple[str, str, str], float] = {}
+        for (source, target, type), weight in sorted(rows.items()):
+            ends = (resolved.get(source, source), resolved.get(target, target), type)
+            if ends[0] != ends[1]:
+                best[ends] = max(weight, best.get(ends, 0.0))
+        found = [
+            Relation(
+                source_id=entity_id(self._name, source),
+                target_id=entity_id(self._name, target),
+                type=type,
+                weight=weight,
+            )
+            for (source, target, type), weight in best.items()
+        ]
+        return sorted(found, key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+
+    def describe(self, relations: Sequence[Relation]) -> list[Relation]:
+        with self._connections.read() as db:
+            namespace = _number(db, self._name)
+            ids = sorted({id for relation in relations for id in (relation.source_id, relation.target_id)})
+            keys = dict(run(db, "keys_by_id", {"namespace": namespace, "ids": json.dumps(ids)}))
+            names = {
+                key: [row[0] for row in rows] for key, rows in _groups(db, namespace, sorted(keys.values())).items()
+            }
+            return [self._described(db, namespace, relation, keys=keys, names=names) for relation in relations]
+
+    def top_entities(self, *, limit: int) -> list[Entity]:
+        with self._connections.read() as db:
+            namespace = _number(db, self._name)
+            keys = [row[0] for row in run(db, "top_entities", {"namespace": namespace, "limit": limit})]
+        found = self.find_entities(keys)
+        return [found[key] for key in keys if key in found]
+
+    def count(self) -> tuple[int, int]:
+        with self._connections.read() as db:
+            values = {"namespace": _number(db, self._name)}
+            return run(db, "count_entities", values)[0][0], run(db, "count_relations", values)[0][0]
+
+    def size(self) -> int:
+        with self._connections.read() as db:
+            rows = run(db, "find_namespace", {"name": self._name})
+            return int(rows[0][2]) if rows else 0
+
+    def edits(self) -> list[tuple[str, str, str]]:
+        with self._connections.read() as db:
+            rows = run(db, "all_edits", {"namespace": _number(db, self._name)})
+            return [(kind, key, value) for kind, key, value in rows]
+
+    def write_edit(self, kind: EditKind, key: str, value: str, *, undo: bool = False) -> None:
+        with self._connections.write() as db:
+            run(db, "write_namespace", {"name": self._name})
+            namespace = _number(db, self._name)
+            row = {"namespace": namespace, "kind": kind, "key": key, "value": value}
+            run(db, "delete_edit" if undo else "write_edit", row)
+            changes = GraphChanges(db, namespace=namespace, name=self._name)
+            changes.touch({key} | ({value} if kind != "rename" else set()))
+            changes.settle()
+            run(db, "touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+
+    # ── inside ──────────────────────────────────────────────────────────────────────────────────
+
+    def _cards(self, db: apsw.Connection, namespace: int, keys: Sequence[str]) -> dict[str, Entity]:
+        groups = _groups(db, namespace, keys)
+        values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False)}
+        return {
+            key: Entity(
+                id=id,
+                key=key,
+                name=name,
+                type=type,
+                description=description,
+                aliases=tuple(row[4] for row in groups[key] if row[0] != key),
+                mentions=sum(row[2] for row in groups[key]),
+                chunks=sum(row[3] for row in groups[key]),
+                strong=bool(strong),
+            )
+            for id, key, strong, name, type, description in run(db, "entity_cards", values)
+        }
+
+    def _numbers(self, db: apsw.Connection, namespace: int, ids: Sequence[str]) -> dict[str, list[int]]:
+        """Return, for each entity, the numbers of all names that stand for it."""
+        keys = dict(run(db, "keys_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))}))
+        groups = _groups(db, namespace, list(keys.values()))
+        return {id: [row[1] for row in groups[keys[id]]] for id in dict.fromkeys(ids) if id in keys}
+
+    def _scores(self, db: apsw.Connection, model: int, vector: Vector, *, limit: int) -> dict[str, float]:
+        if not self._connections.vector_problem:
+            values = {"model": model, "vector": vector.astype("<f4").tobytes(), "limit": 4 * limit}
+            return dict(run(db, "search_entities", values))
+        rows = run(db, "all_entity_vectors", {"model": model})
+        if not rows:
+            return {}
+        cosines = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1) @ vector
+        best: dict[str, float] = {}
+        for (key, _), cosine in zip(rows, cosines.tolist(), strict=True):
+            best[key] = max(cosine, best.get(key, -2.0))
+        return dict(sorted(best.items(), key=lambda item: (-item[1], item[0]))[: 4 * limit])
+
+    def _described(
+        self,
+        db: apsw.Connection,
+        namespace: int,
+        relation: Relation,
+        *,
+        keys: Mapping[str, str],
+        names: Mapping[str, Sequence[str]],
+    ) -> Relation:
+        """The claims may have been made under any of the names of the two ends."""
+        claims: list[tuple[Any, ...]] = []
+        for source in names.get(keys.get(relation.source_id, ""), ()):
+            for target in names.get(keys.get(relation.target_id, ""), ()):
+                values = {"source": source, "target": target, "type": relation.type, "limit": CHUNKS}
+                rows = run(db, "relation_claims", {"namespace": namespace, **values})
+                claims += [(-weight, id, text, description, (source, target)) for id, text, description, weight in rows]
+        claims.sort(key=lambda claim: claim[:2])
+        description = next((claim[3] for claim in claims if claim[3]), "")
+        if not description and claims:
+            description = find_sentence(claims[0][2], claims[0][4])
+        chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
+        return replace(relation, description=description, chunks=chunks)
+
+
+def _number(db: apsw.Connection, name: str) -> int:
+    rows = run(db, "find_namespace", {"name": name})
+    return int(rows[0][0]) if rows else -1
+
+
+def _resolve(db: apsw.Connection, namespace: int, keys: Sequence[str]) -> dict[str, str]:
+    """Return, for each key that is an entity, the key it is read under."""
+    found = {key: key for key in keys}
+    for _ in range(CHAIN):
+        asked = json.dumps(sorted(set(found.values())), ensure_ascii=False)
+        step: Mapping[str, Any] = dict(run(db, "resolve_keys", {"namespace": namespace, "keys": asked}))
+        # an alias of something no document names stands for itself
+        known = dict(run(db, "resolve_keys", {"namespace": namespace, "keys": json.dumps(list(step.values()))}))
+        after = {key: (step[at] if step[at] in known else at) for key, at in found.items() if at in step}
+        if after == found:
+            break
+        found = after
+    return found
+
+
+def _groups(db: apsw.Connection, namespace: int, keys: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
+    """Return, for each key, the rows (key, number, mentions, chunks, name) of all names that are read under it."""
+    members, frontier = set(keys), set(keys)
+    for _ in range(CHAIN):
+        values = {"namespace": namespace, "keys": json.dumps(sorted(frontier), ensure_ascii=False)}
+        frontier = {row[0] for row in run(db, "other_names", values)} - members
+        if not frontier:
+            break
+        members |= frontier
+    resolved = _resolve(db, namespace, sorted(members))
+    groups: dict[str, list[tuple[Any, ...]]] = {key: [] for key in keys}
+    values = {"namespace": namespace, "keys": json.dumps(sorted(resolved), ensure_ascii=False)}
+    for row in run(db, "entity_numbers", values):
+        if resolved[row[0]] in groups:
+            groups[resolved[row[0]]].append(row)
+    return groups

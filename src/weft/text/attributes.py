@@ -1,0 +1,237 @@
+"""Fields that name other things: front matter, JSON records, rows of a table, `Owner: …` lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.records import Metadata, Scalar
+from weft.text.lexicon import word_set
+from weft.text.names import name_key
+from weft.text.normalise import CJK
+from weft.text.phrases import is_identifier, is_proper, is_usable
+from weft.text.sentences import link_target
+
+MAX_WORDS = 6
+MAX_VALUES = 200
+"""How many values of one field are read."""
+
+MAX_VALUE = 2000
+"""Characters of a field that are read."""
+
+FIELDS: Mapping[str, str] = {
+    "affects": "affects",
+    "applies_to": "applies_to",
+    "author": "written_by",
+    "authors": "written_by",
+    "belongs_to": "part_of",
+    "calls": "calls",
+    "caused_by": "caused_by",
+    "cites": "cites",
+    "company": "has_company",
+    "component": "concerns",
+    "created_by": "created_by",
+    "dependencies": "depends_on",
+    "depends_on": "depends_on",
+    "director": "directed_by",
+    "directed_by": "directed_by",
+    "founded_by": "founded_by",
+    "implements": "implements",
+    "located_in": "located_in",
+    "maintained_by": "maintained_by",
+    "maintainer": "maintained_by",
+    "maintainers": "maintained_by",
+    "manager": "has_manager",
+    "member_of": "member_of",
+    "members": "has_member",
+    "organisation": "has_organisation",
+    "organization": "has_organization",
+    "owned_by": "owned_by",
+    "owner": "owned_by",
+    "owners": "owned_by",
+    "owns": "owns",
+    "parent": "part_of",
+    "part_of": "part_of",
+    "product": "concerns",
+    "project": "concerns",
+    "publisher": "published_by",
+    "references": "cites",
+    "related": "related_to",
+    "related_to": "related_to",
+    "replaces": "supersedes",
+    "requires": "depends_on",
+    "see_also": "related_to",
+    "service": "concerns",
+    "services": "concerns",
+    "superseded_by": "superseded_by",
+    "supersedes": "supersedes",
+    "team": "has_team",
+    "used_by": "used_by",
+    "uses": "uses",
+    "written_by": "written_by",
+}
+"""Fields whose values are names, and the relation each states."""
+
+ALIASES = ("aliases", "alias", "also_known_as", "aka")
+TYPES = ("type", "kind", "category")
+NAMES = ("name", "title", "key", "id")
+DESCRIPTIONS = ("summary", "description", "note", "text")
+
+_LOWER_CASE = frozenset({"depends_on", "dependencies", "requires", "service", "services", "component", "replaces"})
+"""Fields that hold names of packages and services, which are often written small."""
+_AUTHORS = frozenset({"author", "authors", "written_by", "director", "directed_by", "founded_by", "created_by"})
+_NONE = word_set("none n/a na null unknown tbd todo true false yes no various other others any all -")
+_SEVERAL = re.compile(r"[,;|、，；]")
+_SEVERAL_PEOPLE = re.compile(r"[;|、；]|\sand\s|,(?=\s*\S+\s+\S)")
+_LINE = re.compile(
+    r"\s*(?:[-*+]\s+)?(?:\*\*)?"
+    r"(?P<place>(?:[\w-]+(?:\[\d+\])*\.)*)(?P<field>[A-Za-z][\w -]{0,30})(?:\[\d+\])?"  # `flags[0].owner`
+    r"(?:\*\*)?\s?[:：](?:\*\*)?\s+(?P<value>\S.*)"
+)
+_PART = re.compile(r"(?P<field>[\w][\w /-]{0,40}): ")
+_NO_NAME = re.compile(rf"\d|https?:|[\w.]+@|[^\w(（《“\"'{CJK}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One value of a field that names something; `subject` is what the field belongs to, empty for the document."""
+
+    subject: str
+    type: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An entity described by a record or a row of a table."""
+
+    name: str
+    type: str
+    description: str
+    fields: tuple[Field, ...]
+    texts: tuple[str, ...] = ()
+    """Values that are sentences."""
+
+
+def read_metadata(metadata: Metadata) -> list[Field]:
+    """Return the fields of a document's metadata that name other things."""
+    found: list[Field] = []
+    for key, value in metadata.items():
+        field = field_name(key)
+        if field in FIELDS:
+            found += (Field("", FIELDS[field], name) for name in read_values(field, value))
+    return found
+
+
+def read_aliases(metadata: Metadata) -> list[str]:
+    """Return the other names that metadata gives the document."""
+    found: list[str] = []
+    for key, value in metadata.items():
+        if field_name(key) in ALIASES:
+            values = value if isinstance(value, list) else _SEVERAL.split(value) if isinstance(value, str) else []
+            found += (item.strip() for item in values[:MAX_VALUES] if isinstance(item, str) and is_usable(item.strip()))
+    return found
+
+
+def read_type(metadata: Metadata) -> str:
+    """Return what kind of thing the metadata says the document is about, if it says so in a word or two."""
+    for key, value in metadata.items():
+        if field_name(key) in TYPES and isinstance(value, str) and _is_type(value):
+            return value.strip().lower()
+    return ""
+
+
+def read_values(field: str, value: Scalar | list[Scalar]) -> Iterator[str]:
+    """Yield the names in the value of a field; a string may hold several, between commas."""
+    if isinstance(value, list):
+        items = [item for item in value[:MAX_VALUES] if isinstance(item, str)]
+    elif isinstance(value, str):
+        items = (_SEVERAL_PEOPLE if field in _AUTHORS else _SEVERAL).split(value[:MAX_VALUE])[:MAX_VALUES]
+    else:
+        return
+    for item in items:
+        name = item.strip().strip("\"'")
+        if name.startswith("[[") and name.endswith("]]"):
+            name = link_target(name[2:-2])
+        if is_named(name) or (field in _LOWER_CASE and _is_package(name)):
+            yield name
+
+
+def is_named(value: str) -> bool:
+    """Tell whether a value reads like a name: short, and capitalised or Chinese."""
+    if not is_usable(value) or len(value.split()) > MAX_WORDS or value.lower() in _NONE or _NO_NAME.match(value):
+        return False
+    return value[0].isupper() or bool(re.search(f"[{CJK}]", value)) or is_identifier(value)
+
+
+def field_name(key: str) -> str:
+    """Return a field's name in snake case: `Depends-On` is `depends_on`."""
+    return re.sub(r"[\s-]+", "_", key[:60].strip().lower())
+
+
+def read_lines(lines: Iterable[str]) -> list[Row]:
+    """
+    Return what lines of the form `owner: Identity Team` say, grouped by what they belong to.
+
+    A place before the field, as in `flags[0].owner`, makes a record of its own, which is called by its `name`,
+    `title`, `key` or `id`. The row without a name belongs to the document.
+    """
+    groups: dict[str, dict[str, list[str]]] = {}
+    for line in lines:
+        if match := _LINE.match(line[:MAX_VALUE]):
+            group = groups.setdefault(match["place"], {})
+            group.setdefault(field_name(match["field"]), []).append(match["value"].strip())
+    return [row for place, group in groups.items() if (row := _to_row(group, is_record=bool(place)))]
+
+
+def read_row(line: str, columns: Sequence[str]) -> Row | None:
+    """Return what a row of a table says: `name: Auth Service; owner: Identity Team; depends_on: A; B`."""
+    known = {column.strip() for column in columns}
+    cells: dict[str, str] = {}
+    last = ""
+    for part in line.split("; "):
+        match = _PART.match(part)
+        if match and (match["field"] in known if known else True) and field_name(match["field"]) not in cells:
+            last = field_name(match["field"])
+            cells[last] = part[match.end() :].strip()
+        elif last:
+            cells[last] += f"; {part}"
+    if not cells:
+        return None
+    return _to_row({field: [value] for field, value in cells.items()}, is_record=True, first=next(iter(cells.values())))
+
+
+def _to_row(cells: Mapping[str, Sequence[str]], *, is_record: bool, first: str = "") -> Row | None:
+    candidates = [cells[field][0] for field in NAMES if field in cells] or [first]
+    name = next((value for value in candidates if is_record and is_usable(value) and _is_short(value)), "")
+    if is_record and (not name or len(cells) < 2):
+        return None
+    fields = [
+        Field(name, FIELDS[field], value)
+        for field, values in cells.items()
+        if field in FIELDS
+        for text in values
+        for value in read_values(field, text)
+        if is_record or is_proper(value) or text.startswith("[[")
+    ]
+    kind = next((cells[field][0].lower() for field in TYPES if field in cells and _is_type(cells[field][0])), "")
+    prose = (values for field, values in cells.items() if field not in FIELDS and field not in NAMES)
+    texts = tuple(value for values in prose for value in values if len(value.split()) > 3)
+    described = DESCRIPTIONS if is_record else DESCRIPTIONS[:2]  # `Note: …` in prose does not describe the document
+    description = next((cells[field][0] for field in described if field in cells), "")
+    return Row(
+        name, kind, description, tuple(field for field in fields if name_key(field.value) != name_key(name)), texts
+    )
+
+
+def _is_short(value: str) -> bool:
+    return len(value.split()) <= 2 * MAX_WORDS
+
+
+def _is_type(value: str) -> bool:
+    return 0 < len(value.split()) <= 2 and len(value) <= 30 and value.strip()[0].isalpha()
+
+
+def _is_package(value: str) -> bool:
+    return " " not in value and value[:1].isalpha() and value.lower() not in _NONE and is_usable(value)

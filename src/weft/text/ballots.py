@@ -1,0 +1,82 @@
+"""Nominations and claims of one chunk, each once, in the order they were read."""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+from weft.records import STRONG_KINDS, Claim, Extraction, Nomination, NominationKind
+from weft.text.names import name_key
+from weft.text.normalise import CJK
+from weft.text.phrases import is_usable
+from weft.text.sentences import shorten
+from weft.text.statements import Statement
+
+MAX_WEAK = 60
+"""Weak nominations of one chunk; what comes later is left out."""
+
+_CJK = re.compile(f"[{CJK}]+")
+
+
+class Ballot:
+    """Collects what is read out of one chunk. The first nomination of a name and kind stays, the strongest claim."""
+
+    def __init__(self) -> None:
+        self._nominations: dict[tuple[str, NominationKind], Nomination] = {}
+        self._claims: dict[tuple[str, str, str], Claim] = {}
+        self._weak = 0
+
+    def nominate(
+        self,
+        name: str,
+        kind: NominationKind,
+        *,
+        type: str = "",
+        description: str = "",
+        about: bool = False,
+        alias_of: str = "",
+        reason: str = "",
+    ) -> str:
+        """Put a name forward and return its key; empty if it cannot be an entity. No name is an alias of itself."""
+        name = name.strip()
+        key = name_key(name)
+        if not is_usable(name) or key == alias_of:
+            return key if key and key == alias_of else ""
+        if (key, kind) in self._nominations:
+            return key
+        if kind not in STRONG_KINDS:
+            if self._weak == MAX_WEAK:
+                return ""
+            self._weak += 1
+        self._nominations[key, kind] = Nomination(
+            key=key,
+            name=name,
+            kind=kind,
+            type=type,
+            description=shorten(description),
+            about=about,
+            alias_of=alias_of,
+            reason=reason,
+        )
+        return key
+
+    def nominate_weak(self, name: str) -> None:
+        """Put a name forward that a statement needs, unless it was put forward already."""
+        key = name_key(name)
+        if not any((key, kind) in self._nominations for kind in get_args(NominationKind)):
+            self.nominate(name, "term" if _CJK.fullmatch(key) else "phrase")
+
+    def claim(self, statement: Statement, *, weight: float, description: str) -> None:
+        """Put a relation forward. Of two claims of the same the heavier one stays, or else the first."""
+        source, target = name_key(statement.source), name_key(statement.target)
+        before = self._claims.get((source, target, statement.type))
+        if source and target and source != target and (before is None or before.weight < weight):
+            self._claims[source, target, statement.type] = Claim(
+                source=source, target=target, type=statement.type, weight=weight, description=shorten(description)
+            )
+
+    def close(self) -> Extraction:
+        """Return all nominations, and the claims both of whose names were nominated."""
+        known = {key for key, _ in self._nominations}
+        claims = (claim for claim in self._claims.values() if claim.source in known and claim.target in known)
+        return Extraction(nominations=tuple(self._nominations.values()), claims=tuple(claims))

@@ -1,0 +1,261 @@
+"""Sentences that say what something is, or what else it is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from weft.text.lexicon import DEMONYMS, NO_ACRONYMS, RANKS, RELATIVES, SMALL_WORDS, STARTERS, word_set
+from weft.text.names import singular
+from weft.text.normalise import CJK
+from weft.text.phrases import Name, is_identifier, is_proper, is_term, is_usable
+from weft.text.sentences import Sentence
+from weft.text.subjects import Subject, Topic
+
+MAX_BETWEEN = 300
+"""Characters between a name and `is a`: dates of birth, other spellings."""
+
+_COPULA = re.compile(r"\s(?P<verb>is|was|are|were)\s+(?:(?:also|still|now)\s+)?(?P<article>(?:an?|the|one of the)\s)?")
+_MEANS = re.compile(r"\s(?:refers? to|means|stands for|denotes)\s+(?:an?\s|the\s)?")
+_APPOSITION = re.compile(r",\s+(?P<article>an?\s|the\s)(?=[^,]{3,120},)")
+_ZH_IS = re.compile(r"\s?(?:是指|指的是|是一[种个款家位部座项类条本套]|是)")
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*|[,.;:()（]")
+_ZH_END = re.compile("[，。；、,;：:（(]")
+_BOUNDARY = word_set(
+    "of in by from that which who whom whose with for at on to as about between near under over into and or but "
+    "than where when while since during after before until within without along across against through via per "
+    "like is was are were be been being has had have can may will would directed written produced located "
+    "situated based published released starring known born founded used created made set developed recorded "
+    "composed built named called held played featuring consisting containing owned established considered found "
+    "meaning originally best most currently also not his her its their it he she they this these those "
+    "responsible available"
+)
+_KINDS_OF = word_set("type kind sort form variety species name pair number series group class set one part")
+_EMPTY = word_set(
+    "one way lot few thing things result same first second third case reason problem point fact end rest only "
+    "main most more time answer question bit matter other idea rule exception example difference part member"
+)
+_MODIFIERS = word_set("film stage television theatre theater radio screen music opera voice movie tv black")
+"""Nouns that another noun is likely to follow: `a film and stage director`."""
+_PERSON = "person"
+_AS = re.compile(
+    r"(?:\b(?P<known>also known as|also called|better known as|best known as|known professionally as|known as"
+    r"|a\.?k\.?a\.?|nicknamed|(?:stage|ring|pen) name(?: of)?|formerly(?: known as| called)?|abbreviated(?: as| to)?)"
+    r"|\b(?P<born>born)|(?P<zh>又称|又名|也叫|也称|亦称|简称|原名|俗称))[,:：为]?\s*[\"“'‘「]?\s*"
+)
+_ALIAS_END = re.compile(
+    r"[,;:()\[\]（）\"“”]|\.(?:\s|$)|\s(?:is|was|are|were|and|or|in|who|which|from|by|when|at|on|until)\s|$"
+)
+_BRACKET = re.compile(r"\s?[(（]([^()（）]{1,80})[)）]")
+_ZH_ASIDE = re.compile(r"\s?[(（][^()（）]{1,80}[)）]|[，,][^，,。]{1,30}[，,]")
+_ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&-]{1,9}")
+_LATIN = re.compile(r"[A-Za-z][\w.&+-]*(?: [\w.&+-]+){0,4}")
+_CJK_TAIL = re.compile(f"[{CJK}]+$")
+_CJK_ALL = re.compile(f"[{CJK}]{{2,10}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """What a sentence says its subject is."""
+
+    subject: Subject
+    type: str
+    at: int
+    """Where the verb begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another name, and why it is taken for one."""
+
+    name: str
+    of: str
+    """The name it stands for; empty for the sentence's subject."""
+    reason: str
+
+
+def find_definition(sentence: Sentence, subject: Subject | None) -> Definition | None:
+    """Return what the sentence says its subject is: `X is a …`, `X refers to …`, `X, a …,`, `X 是一种 …`."""
+    if subject is None:
+        return None
+    text = sentence.text
+    for match in _COPULA.finditer(text, subject.end, subject.end + MAX_BETWEEN):
+        if not _is_aside(text[subject.end : match.start()]):
+            continue
+        is_plural = match["verb"] in ("are", "were") or (match["article"] or "").startswith("one")
+        kind = guess_type(text[match.end() :], plural=is_plural)
+        return Definition(subject, kind, match.start()) if _is_defining(subject, match, kind, text) else None
+    means, apposition = _MEANS.match(text, subject.end), _APPOSITION.match(text, subject.end)
+    if means and subject.kind != "pronoun":
+        return Definition(subject, guess_type(text[means.end() :]), means.start())
+    if apposition and subject.kind in ("topic", "name", "quoted"):
+        return Definition(subject, guess_type(text[apposition.end() :]), apposition.start())
+    return _find_chinese(text, subject)
+
+
+def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
+    """Return what a first sentence says the document's topic is, whatever name it goes by: `Viscount was the …`."""
+    match = _COPULA.search(sentence.text, 1, 200)
+    first = sentence.text.split(" ", 1)[0]
+    if not match or not match["article"] or not first[:1].isupper() or first.lower() in STARTERS - {"the"}:
+        return None
+    kind = guess_type(sentence.text[match.end() :])
+    return Definition(Subject(topic.name, topic.key, match.start(), "topic"), kind, match.start()) if kind else None
+
+
+def guess_type(rest: str, *, plural: bool = False) -> str:
+    """
+    Return the head noun of the phrase `rest` begins with, in lower case; empty if it cannot be told.
+
+    `1961 Italian drama film directed by …` gives `film`. Sons and queens are of type `person`.
+    """
+    head = before = ""
+    for match in list(_WORD.finditer(rest[:200]))[:24]:
+        word = match.group()
+        folded = word.lower()
+        if folded == "of" and (before in _KINDS_OF or (before == "one" and plural)):
+            head = before = ""
+        elif folded in ("a", "an", "the") and not head:
+            continue
+        elif folded in _BOUNDARY or not word[0].isalnum():
+            if folded in (",", "and", "or") and (before in DEMONYMS or before in _EMPTY or before in _MODIFIERS):
+                continue
+            break
+        else:
+            head, before = (folded if word.isalpha() or "-" in word else head), folded
+            if plural and singular(folded) != folded:  # `switches read by services`
+                break
+    if head in _EMPTY or head in DEMONYMS or head in STARTERS or not head.replace("-", "").isalpha():
+        return ""
+    return _PERSON if head in RELATIVES else singular(head) if plural else head
+
+
+def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int) -> Iterator[Alias]:
+    """Yield the other names a first sentence gives its subject before `end`: `also known as X`, `born X`, `又称X`."""
+    starts = {name.start: name for name in names}
+    for match in _AS.finditer(sentence.text, 0, end):
+        at = match.end()
+        found = next((starts[place] for place in (at, at + 4, at - 1, at - 2) if place in starts), None)
+        run = _CJK_ALL.match(sentence.text, at)
+        if match["zh"]:
+            text = found.text if found else run.group() if run and is_term(run.group()) else ""
+        else:
+            text = _whole_alias(sentence.text, found) if found else ""
+        text = text.strip("'’ ")
+        is_full = len(text.split()) > 1 or not (match["born"] or (found and found.start == at + 4))
+        if text and is_full and is_usable(text):
+            yield Alias(text, "", "birth name" if match["born"] else f"“{match['known'] or match['zh']}” in the text")
+
+
+def _whole_alias(text: str, found: Name) -> str:
+    """Return the name with the words that belong to it: `Photos of a Lady`, of which only `Photos` was seen."""
+    stop = _ALIAS_END.search(text, found.end)
+    whole = text[found.start : stop.start()] if stop and found.kind == "phrase" else found.text
+    return whole if len(whole.split()) <= 8 else found.text
+
+
+def find_abbreviations(sentence: Sentence, names: Sequence[Name]) -> Iterator[Alias]:
+    """Yield names in parentheses that abbreviate or translate the name before: `Graph Retrieval (图检索)`."""
+    ends = {name.end: name.text for name in names}
+    for match in _BRACKET.finditer(sentence.text):
+        before = sentence.text[max(0, match.start() - 160) : match.start()]
+        inner = re.split("[,;，；]", match[1])[0].strip()
+        if full := _expand(before, inner):
+            yield Alias(inner, full, "abbreviation in parentheses")
+        elif (short := _last_word(before)) and (_expand(inner, short) == inner):
+            yield Alias(short, inner, "abbreviation of the name in parentheses")
+        elif (tail := _CJK_TAIL.search(before)) and _is_latin_name(inner):
+            if term := _last_term(tail.group(), has_text_before=tail.start() > 0):
+                yield Alias(inner, term, "translation in parentheses")
+        elif _CJK_ALL.fullmatch(inner) and is_term(inner) and (name := ends.get(match.start())):
+            yield Alias(inner, name, "translation in parentheses")
+
+
+# ── how it is done ──────────────────────────────────────────────────────────────────────────────
+
+
+def _is_aside(between: str) -> bool:
+    """Tell whether what stands between a name and its verb can be left out: nothing, brackets, an apposition."""
+    bare = between.strip().lstrip("\"”’'").lstrip()
+    if not bare:
+        return True
+    if bare.count("(") > bare.count(")") or bare.count("（") > bare.count("）"):
+        return False
+    return bare[0] in "(（" or bare.startswith(("or ", "née ", "alias ")) or (bare[0] == "," and bare[-1] in "),）")
+
+
+def _is_defining(subject: Subject, match: re.Match[str], kind: str, text: str) -> bool:
+    """Tell `Redis is a store` from `Seats are held`: without an article the subject must be a name beyond doubt."""
+    if subject.kind == "pronoun":
+        return False
+    if subject.kind == "quoted" and not (" " in subject.name and is_proper(subject.name)):
+        return bool(_CJK_ALL.fullmatch(subject.name))
+    if subject.kind == "word":  # `Maria was the daughter of …` says nothing of all the other Marias
+        lower = f" {subject.name.lower()}"
+        return match["verb"] == "is" and bool(match["article"]) and kind not in ("", _PERSON) and lower not in text
+    if match["article"]:
+        is_single = subject.kind == "name" and " " not in subject.name and not is_identifier(subject.name)
+        return not is_single or match["verb"] in ("is", "are")
+    rest = text[match.end() :].split(" ", 1)[0].lower()
+    if rest in RANKS and match["verb"] in ("is", "was"):
+        return True
+    is_plural_noun = match["verb"] in ("are", "were") and rest.endswith("s") and rest not in STARTERS
+    return is_plural_noun and bool(kind) and (" " in subject.name or is_identifier(subject.name))
+
+
+def _find_chinese(text: str, subject: Subject) -> Definition | None:
+    at = subject.end
+    if aside := _ZH_ASIDE.match(text, at):
+        at = aside.end()
+    match = _ZH_IS.match(text, at)
+    if not match or subject.kind in ("pronoun", "word"):
+        return None
+    is_plain = match.group().strip() == "是"
+    if is_plain and subject.kind == "term" and not aside:
+        return None
+    rest = _ZH_END.split(text[match.end() : match.end() + 60])[0]
+    noun = rest.rpartition("的")[2].strip()
+    return Definition(subject, noun if 2 <= len(noun) <= 6 and _CJK_ALL.fullmatch(noun) else "", match.start())
+
+
+def _expand(before: str, short: str) -> str:
+    """Return the last words of `before` whose initials are `short`, small words left out; empty if they are not."""
+    if not _ACRONYM.fullmatch(short) or sum(map(str.isupper, short)) < 2 or short.lower() in NO_ACRONYMS:
+        return ""
+    letters = [letter.lower() for letter in short if letter.isalnum()]
+    words = list(re.finditer(r"[^\W_]+", before))
+    start = len(before)
+    for match in reversed(words[-2 * len(letters) - 4 :]):
+        word = match.group().lower()
+        if letters and word[0] == letters[-1]:
+            letters.pop()
+            start = match.start()
+        elif word not in SMALL_WORDS:
+            return ""
+        if not letters:
+            return before[start:].strip() if len(before[start:].split()) > 1 else ""
+    return ""
+
+
+def _last_word(before: str) -> str:
+    return before.rstrip().rpartition(" ")[2]
+
+
+def _is_latin_name(text: str) -> bool:
+    """One to five words with capital letters, or an identifier."""
+    if not _LATIN.fullmatch(text) or text.lower() in NO_ACRONYMS:
+        return False
+    return is_usable(text) and all(word[0].isupper() or word in SMALL_WORDS for word in text.split())
+
+
+def _last_term(run: str, *, has_text_before: bool) -> str:
+    """Return the term a run of Chinese characters ends with: `由身份团队` ends with `身份团队`."""
+    for mark in "的是把被在了":
+        run = run.rpartition(mark)[2] if mark in run[:-2] else run
+    for mark in "和与及或":
+        at = run.rfind(mark, 0 if has_text_before else 2, len(run) - 2)
+        run = run[at + 1 :] if at >= 0 else run
+    if run[:1] and run[0] in "由归从给让见将即" and len(run) > 2:
+        run = run[1:]
+    return run if is_term(run) else ""

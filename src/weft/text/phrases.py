@@ -1,0 +1,358 @@
+"""Names as they are written in a sentence: capitalised phrases, identifiers, quoted titles, Chinese terms."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeAlias
+
+from weft.text.lexicon import (
+    BODIES,
+    CONNECTORS,
+    DATES,
+    DEMONYMS,
+    EPITHETS,
+    HONORIFICS,
+    LABELS,
+    NO_ACRONYMS,
+    RANKS,
+    SMALL_WORDS,
+    STARTERS,
+    TITLES,
+    ZH_STOPS,
+)
+from weft.text.names import name_key
+from weft.text.normalise import CJK
+from weft.text.sentences import Sentence
+
+NameKind: TypeAlias = Literal["link", "identifier", "phrase", "quoted", "term"]
+
+MAX_NAME = 80
+"""Characters. Longer names are dropped."""
+MAX_WORDS = 8
+"""A longer run of capitalised words is a headline."""
+
+MAX_TERM = 8
+"""CJK characters. A longer run is a clause."""
+
+_TOKEN = re.compile(f"[{CJK}]+|[^\\W{CJK}]+(?:[-'’.&][^\\W{CJK}]+)*")
+_RUN = re.compile(f"[{CJK}]+")
+_QUOTED = re.compile('“([^“”]+)”|"([^"]+)"|「([^「」]+)」|『([^『』]+)』|《([^《》]+)》')
+_ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)")
+_YEAR = re.compile(r"1\d{3}|20\d\d")
+_COMPOUND = re.compile(r".*-(?:language|born|based|style|speaking)")
+_HYPHENATED = re.compile("[a-z0-9]+(?:-[a-z0-9]+)+")
+_INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
+_ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&]{0,7}$")
+_EXTENSIONS = "py|sql|jsonl|json|md|csv|tsv|yaml|yml|toml|ts|js|go|rs|java|cpp|h|sh|html|txt|xml|ini|cfg|lock|log"
+_IDENTIFIER = re.compile(
+    r"[A-Z][A-Z0-9]{1,9}-\d+[A-Za-z]?"  # INC-2041
+    r"|[a-z][a-z0-9]*-\d[a-z0-9]*(?:\.\d+)*(?:-[a-z0-9]+)*"  # gpt-4o, dep-0611
+    r"|\w*[^\W_]_+[^\W_]\w*(?:\.\w+)*"  # ERR_CONN_RESET, snake_case, reconcile_pending.sql
+    r"|[a-z]\w*(?:\.\w+)*\.\w*[^\W_]_\w+"  # session.ttl_seconds
+    r"|[a-z]{2,}[A-Z]\w*"  # camelCase
+    rf"|\w[\w-]*\.(?:{_EXTENSIONS})"  # deploy-log.jsonl
+)
+_CODE = re.compile(r"[\w.$/@][\w.$/:@-]{1,59}(?=(?:\(\))?$|\s?[=:(]|\s)")
+_VERSION = re.compile(r"v?\d+(?: \d+)*[a-z]?|v\d\w*(?: \w+)*")
+_NO_IDENTIFIER = re.compile(
+    r"(?:mid|pre|post|non|late|early|top|day|step|age|page|part|circa|c|severity|tier|level|layer|phase|stage|option|item"
+    r"|line|section|chapter|grade|class|type|under|over|up)-\d",
+    re.IGNORECASE,
+)
+_TIME_BEFORE = re.compile(r"\d:\d\d\s+$")
+_GAPS = frozenset({" ", "- ", "-", " & ", "& "})
+_SENTENCE_MARKS = frozenset(':"“‘«(（•–—')
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name and where it stands in its sentence."""
+
+    text: str
+    start: int
+    end: int
+    kind: NameKind
+
+
+class _Token(NamedTuple):
+    text: str
+    start: int
+    end: int
+
+
+def find_names(sentence: Sentence) -> list[Name]:
+    """
+    Return the links, identifiers, capitalised phrases and quoted texts of a sentence, in order.
+
+    Only a quoted text that does not begin with a capital letter may hold other names.
+    """
+    marked = [name for mark in sentence.marks if (name := _marked_name(mark.kind, mark.name, mark.start, mark.end))]
+    taken = [(mark.start, mark.end) for mark in sentence.marks if mark.kind != "strong"]
+    quoted = [name for name in find_quoted(sentence.text) if not _overlaps(taken, name.start, name.end)]
+    taken = sorted([*taken, *((name.start, name.end) for name in quoted if not name.text[0].islower())])
+    tokens = [_Token(match.group(), *match.span()) for match in _TOKEN.finditer(sentence.text)]
+    free = [token for token in tokens if not _overlaps(taken, token.start, token.end)] if taken else tokens
+    found = [*marked, *quoted]
+    plain: list[_Token] = []
+    is_mixed = bool(_RUN.search(sentence.text))  # in Chinese text a hyphenated word is the name of something
+    for token in free:
+        if is_identifier(token.text) or (is_mixed and _HYPHENATED.fullmatch(token.text)):
+            found.append(Name(token.text, token.start, token.end, "identifier"))
+        else:
+            plain.append(token)
+    if not _is_shouted(plain):
+        found += _find_phrases(sentence.text, plain)
+    return sorted(found, key=lambda name: (name.start, -name.end))
+
+
+def find_quoted(text: str) -> list[Name]:
+    """Return what stands in quotation marks or book-title marks, if it is at most 8 words long."""
+    found = []
+    for match in _QUOTED.finditer(text):
+        inner = match.group(match.lastindex or 0)
+        bare = inner.strip().rstrip(",.;:!?，。；：！？").strip()
+        if is_usable(bare) and 0 < count_words(bare) <= MAX_WORDS and not is_common(bare):
+            found.append(Name(bare, match.start(), match.end(), "quoted"))
+    return found
+
+
+def find_terms(text: str) -> list[str]:
+    """Return the runs of two to eight CJK characters in a heading or title that read like terms."""
+    return [match.group() for match in _RUN.finditer(text) if is_term(match.group())]
+
+
+def is_term(run: str) -> bool:
+    """Tell whether a run of CJK characters may be a term: short, and without particles and pronouns."""
+    return 2 <= len(run) <= MAX_TERM and not ZH_STOPS.intersection(run) and run[0] not in "一二三四五六七八九十两几第"
+
+
+@lru_cache(maxsize=16384)
+def is_identifier(word: str) -> bool:
+    """Tell whether a word is an id or a name from code: `INC-2041`, `gpt-4o`, `lw_sid`; not a bare version."""
+    if word.isalpha() and (word.islower() or word.istitle()):
+        return False
+    return len(word) <= MAX_NAME and bool(_IDENTIFIER.fullmatch(word)) and not _NO_IDENTIFIER.match(word)
+
+
+def code_name(code: str) -> str:
+    """Return what a piece of code names: `a.b = 3` is about `a.b`; empty for a command or an expression."""
+    match = _CODE.match(code)
+    if not match or len(code) > 200:
+        return ""
+    name = match.group().rstrip(".:/-")
+    rest = code[match.end() :].strip()
+    is_named = not rest or rest == "()" or (rest[0] in "=:" and not name.startswith("-"))
+    return name if is_named and 3 <= len(name) <= 60 and any(map(str.isalpha, name)) else ""
+
+
+@lru_cache(maxsize=16384)
+def is_usable(name: str) -> bool:
+    """Tell whether a name can be an entity: it has a key that is no number, no version and no single letter."""
+    key = name_key(name)
+    if not key or len(name) > MAX_NAME or "\n" in name:
+        return False
+    return not (key.replace(" ", "").isdigit() or _VERSION.fullmatch(key) or (len(key) == 1 and not _RUN.match(key)))
+
+
+def is_common(name: str) -> bool:
+    """Tell whether a name consists of words that name nothing: `However`, `In May`, `Overview`."""
+    parts = name.lower().split()
+    return all(part in STARTERS or part in DATES or part in LABELS or part in SMALL_WORDS for part in parts)
+
+
+def is_generic(heading: str) -> bool:
+    """Tell whether a heading says nothing of its document's subject: `Context`, `Root cause`, `背景`."""
+    return all(part in LABELS for part in re.sub(r"\s?[(（].*$", "", heading).lower().split())
+
+
+def is_label(name: str) -> bool:
+    """Tell whether a heading is one that any document may have: `Known Issues`, `What We Do`."""
+    parts = name.lower().split()
+    return not parts or parts[0] in STARTERS or parts[0] in LABELS or parts[-1] in LABELS
+
+
+def is_proper(name: str) -> bool:
+    """Tell whether a whole text is written like a name: `Login Flow`, `INC-2041`, `会话存储`, but not `Sharp edges`."""
+    parts = name.split()
+    if not parts or len(parts) > MAX_WORDS or not is_usable(name) or is_common(parts[0]):
+        return False
+    if _RUN.fullmatch(name):
+        return is_term(name)
+    return all(part in SMALL_WORDS or is_identifier(part) or part[0].isupper() for part in parts)
+
+
+def parts_of(name: str) -> Iterator[str]:
+    """Yield the names inside a long one: what stands behind `of the`, and a person's name without the rank."""
+    head, _, tail = name.rpartition(" of the ")
+    if head and " " in tail:
+        yield tail
+    person, comma, _ = name.partition(", ")
+    if comma and " " in person:
+        yield person
+    if bare := without_title(name):
+        yield bare
+
+
+def without_title(name: str) -> str:
+    """Return `Fulgencio Batista` for `Cuban President Fulgencio Batista`; empty where no title can be left out."""
+    words = name.split()
+    first = next((i for i, word in enumerate(words) if word.lower().rstrip(".") not in TITLES | DEMONYMS), len(words))
+    has_title = any(word.lower().rstrip(".") in TITLES for word in words[:first])
+    is_full = len(words) - first > 1 and words[first] not in SMALL_WORDS and words[first + 1] not in SMALL_WORDS
+    return " ".join(words[first:]) if has_title and is_full else ""
+
+
+def count_words(text: str) -> int:
+    """Return how many words a text has; a run of CJK characters has one for every two of them."""
+    return sum((len(token) + 1) // 2 if _RUN.match(token) else 1 for token in _TOKEN.findall(text))
+
+
+# ── how it is done ──────────────────────────────────────────────────────────────────────────────
+
+
+def _marked_name(kind: str, name: str, start: int, end: int) -> Name | None:
+    if kind == "link":
+        return Name(name, start, end, "link") if name else None
+    named = code_name(name) if kind == "code" else ""
+    return Name(named, start, end, "identifier") if named else None
+
+
+def _overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    index = bisect_right(taken, (start, end))
+    return any(a < end and start < b for a, b in taken[max(0, index - 1) : index + 1])
+
+
+def _is_shouted(tokens: Sequence[_Token]) -> bool:
+    """Tell whether most words are in capitals, so that capitals say nothing."""
+    letters = [token.text for token in tokens if token.text.isalpha() and len(token.text) > 1 and token.text.isascii()]
+    return len(letters) > 2 and sum(map(str.isupper, letters)) > len(letters) * 0.6
+
+
+def _find_phrases(text: str, tokens: Sequence[_Token]) -> Iterator[Name]:
+    at = 0
+    while at < len(tokens):
+        if not _is_capitalised(tokens[at].text):
+            at += 1
+            continue
+        stop = _end_of_run(text, tokens, at)
+        run = list(tokens[at:stop])
+        if at and _YEAR.fullmatch(tokens[at - 1].text):  # `a 1961 Italian Western film`
+            run = run[next((i for i, token in enumerate(run) if token.text.lower() not in DEMONYMS), len(run)) :]
+        run = _trim(run, opens=_opens(text, tokens, at))
+        if run:
+            name = _strip_possessive(text[run[0].start : run[-1].end])
+            if is_usable(name) and not is_common(name):
+                yield Name(name, run[0].start, run[0].start + len(name), "phrase")
+        at = stop
+
+
+def _end_of_run(text: str, tokens: Sequence[_Token], at: int) -> int:
+    """Return the index behind the last token of the run of capitalised words that begins at `at`."""
+    stop, ahead = at + 1, at + 1
+    while ahead < len(tokens) and stop - at < MAX_WORDS * 2:
+        before, token = tokens[ahead - 1], tokens[ahead]
+        gap = text[before.end : token.start]
+        if gap not in _GAPS and not (gap == ". " and _is_initial(before.text) and not _is_starter(token.text)):
+            if gap != ", " or ahead > stop or not (length := _rank_length(tokens, ahead)):
+                break
+            stop = ahead = ahead + length
+            continue
+        if before.text.endswith(("'s", "’s")):
+            break
+        if _is_capitalised(token.text) or (token.text.isdigit() and len(token.text) < 4 and ahead == stop):
+            stop = ahead + 1
+        elif not _connects(tokens, stop - 1, ahead):
+            break
+        ahead += 1
+    return stop
+
+
+def _rank_length(tokens: Sequence[_Token], at: int) -> int:
+    """Return how many words of a rank begin here: 2 for `15th Earl of …`, 1 for `Duke of …`, else 0."""
+    ahead = 1 if _ORDINAL.fullmatch(tokens[at].text) else 0
+    words = [token.text for token in tokens[at + ahead : at + ahead + 2]]
+    is_rank = len(words) == 2 and words[0].lower() in RANKS and words[0][0].isupper()
+    return ahead + 1 if is_rank and (words[1] == "of" or words[1][0].isupper()) else 0
+
+
+def _connects(tokens: Sequence[_Token], last: int, at: int) -> bool:
+    """Tell whether the small word at `at` may stand inside a name whose last capitalised word is at `last`."""
+    word = tokens[at].text
+    if at - last > 2 or at + 1 == len(tokens):
+        return False
+    if word == "the":
+        return at - last == 2 or tokens[at + 1].text.lower() in EPITHETS
+    if word == "for":
+        return any(token.text.lower() in BODIES for token in tokens[max(0, last - 3) : last + 1])
+    return word in CONNECTORS
+
+
+def _trim(run: list[_Token], *, opens: bool) -> list[_Token]:
+    """Return the run without the words around the name; nothing if what is left names nothing."""
+    while run and (
+        run[0].text.lower() in DATES
+        or _COMPOUND.fullmatch(run[0].text)
+        or run[0].text.isdigit()
+        or (opens and _is_starter(run[0].text))
+        or not (_is_capitalised(run[0].text))
+    ):
+        # what follows a word that was no part of the name is written with a capital for its own sake
+        run = run[1:]
+        opens = opens and bool(run) and not _is_capitalised(run[0].text)
+    while run and run[-1].text.lower() in DATES and run[-1].text.lower() not in ("may", "march", "friday", "sunday"):
+        run = run[:-1]
+    if opens and len(run) == 2 and run[1].text.isdigit():  # `Step 3`
+        return []
+    if len(run) == 1:
+        return run if _is_single_name(run[0].text, opens=opens) else []
+    is_adjective = all(token.text.lower() in DEMONYMS for token in run)
+    is_shouted = all(token.text.isupper() for token in run) and any(len(token.text) > 3 for token in run)
+    return run if len(run) <= MAX_WORDS and not is_adjective and not is_shouted else []
+
+
+def _is_single_name(word: str, *, opens: bool) -> bool:
+    bare = _strip_possessive(word)
+    if bare.lower() in NO_ACRONYMS or bare.lower() in DATES or _is_starter(bare):
+        return False
+    if _is_acronym(bare):
+        return True
+    return not opens and len(bare) > 2 and bare.lower() not in DEMONYMS and bare.lower() not in LABELS
+
+
+def _opens(text: str, tokens: Sequence[_Token], at: int) -> bool:
+    """Tell whether the word stands where any word has a capital letter: at the start, behind a colon or a quote."""
+    before = text[: tokens[at].start].rstrip() if at == 0 else text[tokens[at - 1].end : tokens[at].start].strip()
+    if at == 0:
+        return not any(map(str.isalpha, before))
+    is_numeric = all(token.text.replace(".", "").isdigit() for token in tokens[:at]) if at < 4 else False
+    is_timed = bool(_TIME_BEFORE.search(text, max(0, tokens[at].start - 8), tokens[at].start))
+    return (
+        is_numeric
+        or is_timed
+        or (bool(before) and before[-1] in _SENTENCE_MARKS)
+        or any(mark in before for mark in ".!?")
+    )
+
+
+def _is_capitalised(word: str) -> bool:
+    return word[0].isupper() or (not word.islower() and word[0].islower() and bool(_INNER_CAPITAL.search(word)))
+
+
+def _is_starter(word: str) -> bool:
+    return word.lower() in STARTERS or word.lower().partition("'")[0].partition("’")[0] in STARTERS
+
+
+def _is_initial(word: str) -> bool:
+    return (len(word) == 1 and word.isupper()) or word.lower() in HONORIFICS or (len(word) > 1 and word[-2] == ".")
+
+
+def _is_acronym(word: str) -> bool:
+    return bool(_ACRONYM.match(word)) and sum(map(str.isupper, word)) > 1
+
+
+def _strip_possessive(name: str) -> str:
+    return name.removesuffix("'s").removesuffix("’s")

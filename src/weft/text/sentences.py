@@ -1,0 +1,279 @@
+"""Text of any form into plain sentences that remember which parts of them were links, code or bold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from weft.text.lexicon import ABBREVIATIONS, NUMBERED
+from weft.text.normalise import CJK
+
+Form: TypeAlias = Literal["text", "markdown", "code", "table"]
+Role: TypeAlias = Literal["prose", "item", "heading", "cell"]
+
+MAX_SENTENCE = 1000
+"""Characters. What is longer is no sentence and is cut between words."""
+WRAPPED = 60
+"""A line of plain text at least this long goes on in the next one."""
+
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_TIME_OR_LABEL = re.compile(r"\s*(?:\d{1,4}[-:]\d\d|[A-Z][\w ]{0,20}: )")
+_PLACE = re.compile(r"[a-z_][\w.\[\]-]{0,79}: ")
+_COLUMNS = re.compile(r"\s{3,}|\t")
+_COMMENT = re.compile(r"\s*(?:#(?!!|include\b|define\b|if|endif|else\b)|//+|--|/\*+|\*+(?!/)|;;+)\s?")
+_TRIPLE = re.compile("\"\"\"|'''")
+_INLINE = re.compile(
+    r"`(?P<code>[^`]+)`"
+    r"|(?P<embed>!?)\[\[(?P<wiki>[^\[\]]{1,300})\]\]"
+    r"|!?\[(?P<label>[^\[\]]{0,300})\]\([^()\s]{0,500}(?: [^()]{0,200})?\)"
+    r"|(?P<strong>\*\*)"
+    r"|(?P<drop>~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)"
+    r"|</?[A-Za-z][^<>]{0,200}>|https?://[^\s<>()\[\]]{1,2000}|\[\^?\d{1,4}\])"
+)
+_END = re.compile(f"[.!?…][\"'”’)\\]]* |[。！？；][”’」』）]*|(?<=[{CJK}])[!?;][”’」』）]*")
+_LAST_WORD = re.compile(r"[\w.]+$")
+_CJK = re.compile(f"[{CJK}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A part of a sentence that was marked up: a wikilink with its target, code, or bold."""
+
+    kind: Literal["link", "code", "strong"]
+    name: str
+    """The target of a link, the text of anything else."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, heading or table cell without markup."""
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+    """In order, not overlapping but for `strong` around others."""
+    role: Role = "prose"
+
+
+def read_sentences(text: str, *, form: Form) -> list[Sentence]:
+    """Return what `text` says, in order. Fenced code is left out, and of source code all but the comments."""
+    found: list[Sentence] = []
+    for role, block in _blocks(text, form):
+        line, marks = _render(" ".join(block.split()))
+        found += [Sentence(line, tuple(marks), role)] if role == "heading" else _cut(line, marks, role)
+    return [sentence for sentence in found if sentence.text]
+
+
+def strip_markup(text: str) -> str:
+    """Return `text` on one line, without Markdown."""
+    return _render(" ".join(text.split()))[0]
+
+
+def shorten(text: str, *, limit: int = 300) -> str:
+    """Return `text`, cut between words and with `…` where it is longer than `limit`."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit - 1]
+    return head[: max(head.rfind(" "), limit // 2)].rstrip() + "…"
+
+
+def link_target(inner: str) -> str:
+    r"""Return the page that `Page|label`, `Page#part` or, in a table, `Page\|label` points to."""
+    return inner.split("|")[0].split("#")[0].rstrip("\\").strip().removesuffix(".md")
+
+
+# ── blocks ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _blocks(text: str, form: Form) -> Iterator[tuple[Role, str]]:
+    """Yield paragraphs, list items, headings and table cells."""
+    pending: list[str] = []
+    role: Role = "prose"
+    for line in prose_lines(text, form=form):
+        kind, pieces = _classify(line, form)
+        if pending and (kind != "prose" or not pieces or not _continues(pending[-1], line, form)):
+            yield role, " ".join(pending)
+            pending = []
+        if kind in ("heading", "cell"):
+            yield from ((kind, piece) for piece in pieces)
+            continue
+        if len(pieces) > 1:  # columns, which are not wrapped
+            yield from ((kind, piece) for piece in [" ".join([*pending, pieces[0]]), *pieces[1:]])
+            pending = []
+            continue
+        role = role if pending else kind
+        pending += pieces
+    if pending:
+        yield role, " ".join(pending)
+
+
+def _classify(line: str, form: Form) -> tuple[Role, list[str]]:
+    """Return what a line is, and its parts; a blank one has none."""
+    bare = line.strip().lstrip(">").lstrip() if form == "markdown" else line.strip()
+    if not bare:
+        return "prose", []
+    if form == "markdown" and (heading := _HEADING.match(line)):
+        return "heading", [line[heading.end() :].rstrip().rstrip("#")]
+    if bare.startswith("|"):
+        return "cell", [cell for cell in bare.split("|") if cell.strip(" :-")]
+    if item := _ITEM.match(line):
+        return "item", [line[item.end() :]]
+    if form == "text" and (place := _PLACE.match(bare)):
+        return "item", [bare[place.end() :]]
+    return "prose", [bare] if form == "markdown" else _COLUMNS.split(bare)
+
+
+def _continues(before: str, line: str, form: Form) -> bool:
+    """Tell whether a line goes on with the paragraph above it."""
+    if form == "markdown":
+        return True
+    first = line.lstrip()[:1]
+    return not _TIME_OR_LABEL.match(line) and (first.islower() or len(before) >= WRAPPED)
+
+
+def prose_lines(text: str, *, form: Form) -> Iterator[str]:
+    """Yield the lines that are prose, and a blank one in place of each that is code."""
+    if form == "code":
+        yield from _comment_lines(text)
+        return
+    fence = ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if fence:
+            fence = "" if mark and mark[1].startswith(fence) and not line.strip().strip(fence[0]) else fence
+            yield ""
+        elif mark and not (mark[1][0] == "`" and "`" in line[mark.end() :]):
+            fence = mark[1]
+            yield ""
+        else:
+            yield line
+
+
+def _comment_lines(text: str) -> Iterator[str]:
+    """Yield the comments and the texts in triple quotes of source code."""
+    is_inside = False
+    for line in text.split("\n"):
+        parts = _TRIPLE.split(line)
+        if is_inside or len(parts) > 1:
+            # what stands between quotes: the odd parts, or the even ones where the text began above
+            inner = parts[0::2] if is_inside else parts[1::2]
+            is_inside ^= len(parts) % 2 == 0
+            yield " ".join(inner)
+        elif comment := _COMMENT.match(line):
+            yield line[comment.end() :].removesuffix("*/")
+        else:
+            yield ""
+
+
+# ── inline markup ───────────────────────────────────────────────────────────────────────────────
+
+
+def _render(block: str) -> tuple[str, list[Mark]]:
+    """Return a line without markup, and what was marked up in it."""
+    parts: list[str] = []
+    marks: list[Mark] = []
+    length = position = 0
+    opened = -1  # where bold began
+    for match in _INLINE.finditer(block):
+        parts.append(block[position : match.start()])
+        length += len(parts[-1])
+        position = match.end()
+        if match["strong"]:
+            if 0 <= opened < length:
+                marks.append(Mark("strong", "", opened, length))
+            opened = -1 if opened >= 0 else length
+            continue
+        shown, mark = _inline(match)
+        if mark and shown:
+            marks.append(Mark(mark[0], mark[1], length, length + len(shown)))
+        parts.append(shown)
+        length += len(shown)
+    line = "".join([*parts, block[position:]])
+    lead = len(line) - len(line.lstrip())
+    moved = [
+        Mark(m.kind, m.name or line[m.start : m.end], m.start - lead, m.end - lead) for m in marks if m.start >= lead
+    ]
+    return line.strip(), sorted(moved, key=lambda mark: mark.start)
+
+
+def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code"], str] | None]:
+    """Return what is shown of a piece of markup, and how to mark it."""
+    if code := match["code"]:
+        return code, ("code", code)
+    if inner := match["wiki"]:
+        target = link_target(inner)
+        shown = inner.split("|", 1)[1] if "|" in inner else target
+        return ("", None) if match["embed"] else (shown.strip(), ("link", target))
+    return match["label"] or "", None
+
+
+# ── sentences ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _cut(line: str, marks: list[Mark], role: Role) -> Iterator[Sentence]:
+    """Yield the sentences of a line with the marks that lie in each."""
+    at = start = 0
+    inner = [mark for mark in marks if mark.kind != "strong"]
+    for end in [*_ends(line, inner), len(line)]:
+        for piece_start, piece_end in _pieces(line, start, end):
+            while at < len(marks) and marks[at].start < piece_start:
+                at += 1
+            first = at
+            while at < len(marks) and marks[at].start < piece_end:
+                at += 1
+            kept = tuple(
+                Mark(mark.kind, mark.name, mark.start - piece_start, mark.end - piece_start)
+                for mark in marks[first:at]
+                if mark.end <= piece_end
+            )
+            yield Sentence(line[piece_start:piece_end], kept, role)
+        start = end
+
+
+def _pieces(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the span without white space around it, in parts of at most `MAX_SENTENCE` characters."""
+    while end > start and line[end - 1].isspace():
+        end -= 1
+    while start < end:
+        while line[start].isspace():
+            start += 1
+        stop = end
+        if end - start > MAX_SENTENCE:
+            space = line.rfind(" ", start + 1, start + MAX_SENTENCE)
+            stop = space if space > 0 else start + MAX_SENTENCE
+        yield start, stop
+        start = stop
+
+
+def _ends(line: str, marks: list[Mark]) -> Iterator[int]:
+    """Yield where sentences end: not inside links and code, not behind abbreviations and initials."""
+    at = 0
+    for match in _END.finditer(line):
+        end = match.end()
+        while at < len(marks) and marks[at].end <= match.start():
+            at += 1
+        if at < len(marks) and marks[at].start < end < marks[at].end:
+            continue
+        is_marked = at < len(marks) and marks[at].start == end  # a sentence may begin with a name from code
+        if is_marked or line[match.start()] in "。！？；" or _ends_sentence(line, match.start(), end):
+            yield end
+
+
+def _ends_sentence(line: str, stop: int, end: int) -> bool:
+    """Tell whether the full stop at `stop`, with what follows at `end`, ends a sentence."""
+    following = line[end : end + 3].lstrip("\"'“‘([「《 ")[:1]
+    if _CJK.match(line[stop - 1 : stop]):
+        return True
+    if not (following.isupper() or following.isdigit() or _CJK.match(following)):
+        return False
+    word = _LAST_WORD.search(line, max(0, stop - 12), stop)
+    if word is None or line[stop] != ".":
+        return True
+    last = word[0].lower()
+    is_initial = last[-1:].isalpha() and (len(last) == 1 or last[-2] == ".") and word[0][-1].isupper()
+    return not is_initial and last not in (NUMBERED if following.isdigit() else ABBREVIATIONS)

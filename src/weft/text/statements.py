@@ -1,0 +1,314 @@
+"""
+Relations that a text states between two names, and what relations are called.
+
+How far a relation can be trusted depends on how it was written down:
+
+| weight | read from | example |
+| --- | --- | --- |
+| 10 | a typed field of front matter, a record or a table | `depends_on: [OAuth Provider]` |
+| 8 | a wikilink in the text of the document | `see [[INC-2041]]` gives `links_to` |
+| 7 | a verb between two names in one sentence | `Login Flow uses the Session Store` |
+| 6 | structure | the heading `Retry Queue` is `part_of` its document |
+| 1 to 5 | mentions that occur together, which the store counts | `co_occurs_with` |
+
+Each relation is kept in one direction: `owns` is read as `owned_by` the other way round. `inverse` names the other end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from weft.text.lexicon import SMALL_WORDS, STARTERS, word_set
+from weft.text.names import name_key
+from weft.text.normalise import CJK
+from weft.text.phrases import MAX_TERM, Name, is_common, is_term, is_usable, without_title
+from weft.text.sentences import Sentence
+from weft.text.subjects import Subject, Topic
+
+FIELD_WEIGHT = 10.0
+LINK_WEIGHT = 8.0
+VERB_WEIGHT = 7.0
+STRUCTURE_WEIGHT = 6.0
+
+_PAIRS = {
+    "affects": "affected_by",
+    "applies_to": "has_application",
+    "born_in": "birthplace_of",
+    "calls": "called_by",
+    "capital_of": "has_capital",
+    "caused_by": "caused",
+    "child_of": "parent_of",
+    "cites": "cited_by",
+    "composed_by": "composed",
+    "concerns": "concern_of",
+    "created_by": "created",
+    "depends_on": "depended_on_by",
+    "designed_by": "designed",
+    "developed_by": "developed",
+    "died_in": "deathplace_of",
+    "directed_by": "directed",
+    "edited_by": "edited",
+    "founded_by": "founded",
+    "implements": "implemented_by",
+    "links_to": "linked_from",
+    "located_in": "location_of",
+    "maintained_by": "maintains",
+    "member_of": "has_member",
+    "owned_by": "owns",
+    "part_of": "has_part",
+    "performed_by": "performed",
+    "produced_by": "produced",
+    "published_by": "published",
+    "reads_from": "read_by",
+    "stars": "stars_in",
+    "supersedes": "superseded_by",
+    "uses": "used_by",
+    "writes_to": "written_to_by",
+    "written_by": "wrote",
+}
+_SYMMETRIC = ("co_occurs_with", "married_to", "related_to", "sibling_of")
+
+INVERSE: Mapping[str, str] = MappingProxyType(
+    {**_PAIRS, **{other: kind for kind, other in _PAIRS.items()}, **{kind: kind for kind in _SYMMETRIC}}
+)
+"""What a relation is called from its other end. `INVERSE[INVERSE[kind]] == kind`."""
+
+_ROLES = (
+    "directed|written|produced|composed|founded|created|designed|edited|published|developed|owned|maintained|performed"
+)
+_CUES: tuple[tuple[str, Literal["next", "subject"], str], ...] = (
+    ("depends_on", "next", r"(?:depends?|rel(?:y|ies)) (?:up)?on"),
+    ("uses", "next", r"uses?"),
+    ("part_of", "next", r"(?:is|are|was|were) (?:an? )?(?:integral )?part of"),
+    ("owned_by", "next", r"belongs? to"),
+    ("implements", "next", r"implements?"),
+    ("calls", "next", r"calls"),
+    ("reads_from", "next", r"reads? from"),
+    ("writes_to", "next", r"writes? to"),
+    ("supersedes", "next", r"(?:replace[sd]?|supersede[sd]?)"),
+    ("caused_by", "next", r"(?:is|was|were) caused by"),
+    ("part_of", "subject", r"part of"),
+    ("born_in", "subject", r"born (?:on )?(?:[\w, ]{0,30} )?in"),
+    ("died_in", "subject", r"died (?:on )?(?:[\w, ]{0,30} )?in"),
+    ("located_in", "subject", r"(?:located|situated|based) in"),
+    ("capital_of", "subject", r"capital (?:city )?of"),
+    ("married_to", "subject", r"(?:married(?: to)?|(?:wife|husband|widow|spouse|(?:a|the) consort) of)"),
+    ("child_of", "subject", r"(?:son|daughter|child) of"),
+    ("parent_of", "subject", r"(?:father|mother) of"),
+    ("sibling_of", "subject", r"(?:brother|sister) of"),
+    ("member_of", "subject", r"members? of"),
+    ("by", "subject", rf"(?:co-)?(?:{_ROLES})(?:(?:, | and |, and )(?:co-)?(?:{_ROLES}))* by"),
+    ("by", "subject", r"(?:Owner|Author|Maintainer):"),
+)
+_CUE = re.compile(
+    r"\b(?:" + "|".join(f"(?P<c{index}>{pattern})" for index, (_, _, pattern) in enumerate(_CUES)) + r")(?=\s)",
+    re.IGNORECASE,
+)
+_TRIGGERS = word_set(
+    "depend depends rely relies use uses part belong belongs implement implements calls read reads write writes "
+    "replace replaces replaced supersede supersedes superseded caused born died located situated based capital "
+    "married wife husband widow spouse consort son daughter child father mother brother sister member members "
+    "owner: author: maintainer:"
+).union(_ROLES.split("|"), (f"{role}," for role in _ROLES.split("|")))
+_LABELS = {"owner:": "owned_by", "author:": "written_by", "maintainer:": "maintained_by"}
+_ROLE = re.compile(_ROLES, re.IGNORECASE)
+_ARTICLE = re.compile(r"\s+(?:(?:the|an?|our|its|both|King|Queen) )?")
+_BEFORE = re.compile(
+    r"\s*(?:\([^()]{0,80}\)\s*)?(?:,\s*)?(?:(?:also|directly|only|still|now|always|currently|heavily|mainly) )?"
+)
+_COPULAR = re.compile(
+    r"(?:\s*,?\s*\([^()]{0,200}\))?[\s,]*(?:is|was|are|were|has been|had been)\s|[\s,(]*$|\s*,?\s*\([^()]{0,80}$"
+)
+_CLAUSE = re.compile(
+    r"\b(?:who|which|whose|where|when|while|but|his|her|their|he|she|they|not|never|based (?:up)?on|adapted|remake"
+    r"|about|novel|play|story|whom|after|before|if|because)\b|;",
+    re.IGNORECASE,
+)
+_AND = re.compile(r"\s*(?:,\s*and|,|and|&)\s+(?:the\s+)?")
+_KIN = frozenset({"child_of", "parent_of", "sibling_of", "married_to"})
+_OPENED = re.compile(r"\s*,?\s*\([^()]{0,80}")
+_PLAINLY = re.compile(r"\s*,?\s*(?:(?:is|was|are|were)\s+)?(?:(?:\w+ly|now|also|still|an?|integral)\s+)*")
+_ROLE_BEFORE_NAME = re.compile(r"\s([a-z-]+)\s(?=[A-Z])")
+_LISTED = re.compile(r"\s*(?:[,.;:)]|and\b|&|$)")
+_STARTS_CLAUSE = re.compile("[，,。；：:、\\s]")
+_ZH_CUE = re.compile("(?P<depends_on>依赖于?)|(?P<uses>使用)|(?P<part_of>属于)|(?P<calls>调用)|(?P<supersedes>取代)")
+_ZH_OWNED = re.compile(
+    f"(?:由|归)\\s?(?P<owner>[{CJK}]{{2,8}}?|[^{CJK}，。（）()]{{2,60}}?)\\s?(?:[(（](?P<inner>[^()（）]{{1,60}})[)）])?\\s?(?:负责|维护|拥有|管理|所有)"
+)
+_ZH_RUN = re.compile(f"[{CJK}]+")
+_ZH_LIST = re.compile(f"[{CJK}、]{{1,60}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """That `source` stands in relation `type` to `target`. Names are as written, or the topic's own."""
+
+    source: str
+    target: str
+    type: str
+
+
+class _Cue(NamedTuple):
+    types: tuple[str, ...]
+    reach: str
+    start: int
+    end: int
+
+
+def inverse(type: str) -> str:
+    """Return what a relation is called from its other end: `owned_by` → `owns`, `has_team` → `team_of`."""
+    if type in INVERSE:
+        return INVERSE[type]
+    if type.startswith("has_"):
+        return f"{type.removeprefix('has_')}_of"
+    return f"has_{type.removesuffix('_of')}" if type.endswith("_of") else f"{type}_of"
+
+
+def canonical(statement: Statement) -> Statement:
+    """Return the statement in the direction in which relations are kept: `A owns B` becomes `B owned_by A`."""
+    if statement.type in _PAIRS or statement.type not in INVERSE:
+        return statement
+    if statement.type in _SYMMETRIC:
+        return statement
+    return Statement(source=statement.target, target=statement.source, type=INVERSE[statement.type])
+
+
+def in_words(statement: Statement) -> str:
+    """Return the statement as a sentence: `Auth Service depends on OAuth Provider.`"""
+    verb = statement.type.replace("_", " ")
+    is_verb = verb.split(" ")[0].endswith("s") or verb.startswith("has ")
+    return f"{statement.source} {verb if is_verb else f'is {verb}'} {statement.target}."
+
+
+def find_statements(
+    sentence: Sentence, names: Sequence[Name], *, subject: Subject | None, topic: Topic
+) -> list[Statement]:
+    """Return what a sentence says about its names, by patterns that are seldom wrong. None is about itself."""
+    found: list[Statement] = []
+    for cue in _find_cues(sentence.text):
+        if source := _find_source(sentence.text, cue, names, subject, topic):
+            for target in _find_targets(sentence.text, cue.end, names):
+                found += (Statement(source, target, type) for type in cue.types)
+    found += _find_chinese(sentence.text, names, subject=subject, topic=topic)
+    kept = dict.fromkeys(canonical(statement) for statement in found)
+    return [statement for statement in kept if name_key(statement.source) != name_key(statement.target)]
+
+
+# ── English ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _find_cues(text: str) -> Iterator[_Cue]:
+    if _TRIGGERS.isdisjoint(text.lower().replace("(", " ").replace("-", " ").split()):
+        return  # the long pattern is slow, and most sentences hold none of these
+    for match in _CUE.finditer(text):
+        type, reach, _ = _CUES[int((match.lastgroup or "c0")[1:])]
+        if type != "by":
+            types: tuple[str, ...] = (type,)
+        elif match.group().endswith(":"):
+            types = (_LABELS[match.group().lower()],)
+        else:
+            types = tuple(f"{role.lower()}_by" for role in _ROLE.findall(match.group()))
+        yield _Cue(types, reach, match.start(), match.end())
+
+
+def _find_source(text: str, cue: _Cue, names: Sequence[Name], subject: Subject | None, topic: Topic) -> str:
+    """Return the name a verb belongs to: the one right before it, or what the sentence is about."""
+    is_label = text[cue.end - 1] == ":"
+    if cue.start == 0 or is_label:  # `Owned by …`, `Owner: …`: the document's own entity is left out
+        return topic.name if topic.key and (cue.reach == "subject" or is_label) else ""
+    if subject is not None and subject.kind not in ("word", "term"):
+        between = text[subject.end : cue.start]
+        if _BEFORE.fullmatch(between) or (cue.reach == "subject" and _belongs(between, cue.types[0])):
+            return subject.name
+    before = next((name for name in reversed(names) if name.end <= cue.start), None)
+    if before is None or not _BEFORE.fullmatch(text, before.end, cue.start) or not is_usable(before.text):
+        return ""
+    # `a film starring X, directed by Y` says nothing of X, so what is no verb needs a clear name before it
+    return (
+        before.text if (before.kind != "quoted" if cue.reach == "next" else before.kind in ("link", "quoted")) else ""
+    )
+
+
+def _belongs(between: str, type: str) -> bool:
+    """Tell whether what stands between the subject and a cue leaves no doubt that they belong together."""
+    if len(between) > 200 or not _COPULAR.match(between) or _CLAUSE.search(between):
+        return False
+    is_open = between.count("(") > between.count(")") and not _OPENED.fullmatch(between)
+    if type in _KIN:  # `a son of X, brother of Y`: whose brother?
+        is_open |= between.rstrip().endswith(",") and len(between.strip()) > 1
+    return not is_open and (type != "part_of" or bool(_PLAINLY.fullmatch(between)))
+
+
+def _find_targets(text: str, at: int, names: Sequence[Name]) -> Iterator[str]:
+    """Yield the name that begins at `at`, and those that a comma or `and` adds to it, with and without titles."""
+    starts = {name.start: name for name in reversed(names)}
+    article = _ARTICLE.match(text, at)
+    following = starts.get(article.end()) if article else None
+    if following is None:
+        following = next((starts[place] for place in (at + 1, at + 2) if place in starts), None)
+    if following and (role := _ROLE_BEFORE_NAME.match(text, following.end)) and role[1] not in STARTERS | SMALL_WORDS:
+        following = starts.get(role.end(), following)  # `married to IndyCar driver Ryan Briscoe`
+    while following is not None:
+        if is_usable(following.text) and not is_common(following.text):
+            yield following.text
+            if bare := without_title(following.text):
+                yield bare
+        joint = _AND.match(text, following.end)
+        following = starts.get(joint.end()) if joint else None
+        # `born in Cork, Hennessy came …`: what a bare comma adds must not begin a clause
+        if joint and following and joint.group().strip() == "," and not _LISTED.match(text, following.end):
+            following = None
+
+
+# ── Chinese ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def _find_chinese(text: str, names: Sequence[Name], *, subject: Subject | None, topic: Topic) -> Iterator[Statement]:
+    if not _ZH_RUN.search(text):
+        return
+    for match in _ZH_CUE.finditer(text):
+        source = _before(text, match.start(), names, topic)
+        targets = _after(text, match.end(), names) if source and match.lastgroup else []
+        yield from (Statement(source, target, match.lastgroup or "") for target in targets)
+    for match in _ZH_OWNED.finditer(text):
+        owner = match["owner"].strip()
+        target = owner if is_term(owner) or any(name.text == owner for name in names) else ""
+        source = _before(text, match.start(), names, topic)
+        if not source and subject is not None and subject.kind != "word":
+            is_clear = subject.kind != "term" or text[subject.end : subject.end + 1] in ("（", "(")
+            source = subject.name if is_clear else ""
+        if source and target:
+            yield Statement(source, target, "owned_by")
+
+
+def _before(text: str, end: int, names: Sequence[Name], topic: Topic) -> str:
+    """Return the name that ends at `end`, or the Chinese term between it and the beginning of its clause."""
+    while end and text[end - 1] == " ":
+        end -= 1
+    if name := next((name for name in names if name.end == end and name.kind != "quoted"), None):
+        return name.text
+    start = end
+    while start and end - start <= MAX_TERM and _ZH_RUN.match(text[start - 1]):
+        start -= 1
+    run = text[start:end]
+    if topic.key and (run == "它" or re.fullmatch("[本该](?:服务|系统|组件|模块|团队|工具|项目)", run)):
+        return topic.name
+    is_clause = start == 0 or bool(_STARTS_CLAUSE.match(text[start - 1]))
+    return run if is_clause and is_term(run) else ""
+
+
+def _after(text: str, start: int, names: Sequence[Name]) -> list[str]:
+    """Return the name that begins at `start`, or the Chinese terms between it and the end of the clause."""
+    while text[start : start + 1] == " ":
+        start += 1
+    if name := next((name for name in names if name.start == start), None):
+        return [name.text]
+    clause = _ZH_LIST.match(text, start)
+    if not clause or text[clause.end() : clause.end() + 1].isalnum():
+        return []
+    terms = re.split("[和与及、]", clause.group().partition("的")[0].partition("来")[0])
+    return [term for term in terms if is_term(term)]

@@ -1,0 +1,134 @@
+"""What a sentence is about: the document's own entity, by name or by pronoun, or another name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from weft.text.lexicon import DATES, LABELS, STARTERS, word_set
+from weft.text.names import key_words, name_key
+from weft.text.normalise import CJK
+from weft.text.phrases import Name, is_term, is_usable
+from weft.text.sentences import Sentence
+
+SubjectKind: TypeAlias = Literal["topic", "pronoun", "name", "quoted", "term", "word"]
+
+_LEAD = re.compile(r"[\"“'‘«\s]*(?:(?:The|A|An)\s+)?")
+_SUFFIX = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_PRONOUN = re.compile(
+    r"(?:It|He|She|They)\b|(?:This|The)\s+([a-z]+)\b|它|[本该](?:服务|系统|文档|组件|模块|团队|工具|项目)"
+)
+_FIRST_WORD = re.compile(r"[^\W\d_][\w-]*")
+_KINDS = word_set(
+    "service system tool library team company document page film movie album song book novel band group project "
+    "module component package program application app city town village river mountain school university game "
+    "series decision incident runbook paper"
+)
+"""What `This …` at the start of a sentence may call the document's own entity."""
+_TERM = re.compile(f"[{CJK}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """The entity a document is about."""
+
+    name: str = ""
+    key: str = ""
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The name a sentence begins with; `end` is where the rest of the sentence goes on."""
+
+    name: str
+    key: str
+    end: int
+    kind: SubjectKind
+
+    @property
+    def is_topic(self) -> bool:
+        """Whether it stands for the document's own entity."""
+        return self.kind in ("topic", "pronoun")
+
+
+def find_subject(sentence: Sentence, names: Sequence[Name], topic: Topic) -> Subject | None:
+    """Return what the sentence begins with, if that is a name or stands for one."""
+    text = sentence.text
+    lead = _LEAD.match(text)
+    start = lead.end() if lead else 0
+    longest = max((name.end for name in names if name.start <= start and name.kind == "phrase"), default=0)
+    if topic.key and (end := _topic_end(text, start, topic)) >= longest and end:
+        return Subject(topic.name, topic.key, end, "topic")
+    for name in names:
+        if name.start > start:
+            break
+        key = name_key(name.text)
+        if topic.key and name.kind == "phrase" and key_words(key) <= key_words(topic.key):
+            return Subject(topic.name, topic.key, name.end, "topic")
+        if is_usable(name.text):
+            return Subject(name.text, key, name.end, "quoted" if name.kind == "quoted" else "name")
+    return _find_pronoun(text, topic) or _find_strong(sentence) or _find_word(text, start, topic)
+
+
+def bare_name(name: str) -> str:
+    """Return a name without the parentheses behind it: `Mutiny (1952 film)` is `Mutiny`."""
+    return _SUFFIX.sub("", name[:200]) or name
+
+
+def _topic_end(text: str, start: int, topic: Topic) -> int:
+    """Return where the topic's name ends at the beginning of the text; 0 if the text begins otherwise."""
+    bare = bare_name(topic.name)
+    for at in (0, start):
+        end = at + len(bare)
+        if text[at:end].casefold() == bare.casefold() and not text[end : end + 1].isalnum():
+            return end
+        if _TERM.search(bare[-1:]) and text[at:end] == bare:  # no space behind a Chinese name
+            return end
+    return 0
+
+
+def _find_pronoun(text: str, topic: Topic) -> Subject | None:
+    match = _PRONOUN.match(text)
+    if not match or not topic.key:
+        return None
+    noun = match[1]
+    if noun and noun != topic.type.split(" ")[-1] and not (text.startswith("This") and noun in _KINDS):
+        return None
+    return Subject(topic.name, topic.key, match.end(), "topic" if noun else "pronoun")
+
+
+def _find_strong(sentence: Sentence) -> Subject | None:
+    mark = next((mark for mark in sentence.marks if mark.kind == "strong" and mark.start == 0), None)
+    if mark is None or not is_usable(mark.name) or len(mark.name.split()) > 6:
+        return None
+    name = mark.name.rstrip(":： ")
+    return Subject(name, name_key(name), mark.end, "name") if name_key(name) else None
+
+
+def _find_word(text: str, start: int, topic: Topic) -> Subject | None:
+    """A single word at the start: its capital letter does not tell whether it is a name."""
+    if (term := _TERM.match(text)) and (end := _term_end(text, term.end())):
+        name = text[:end]
+        return Subject(name, name_key(name), end, "term") if is_term(name) else None
+    word = _FIRST_WORD.match(text, start)
+    if not word or not word[0][0].isupper() or not is_usable(word[0]):
+        return None
+    folded = word[0].lower()
+    if folded in STARTERS or folded in DATES or folded in LABELS:
+        return None
+    key = name_key(word[0])
+    if key in key_words(topic.key):  # `Rodney` in the document about George Rodney
+        return Subject(topic.name, topic.key, word.end(), "topic")
+    return Subject(word[0], key, word.end(), "word")
+
+
+def _term_end(text: str, limit: int) -> int:
+    """Return where the Chinese term at the start of the text ends: before the verb, or with its run of characters."""
+    for verb in ("是", "指", "由"):
+        at = text.find(verb, 2, limit)
+        if at > 0:
+            return at
+    return limit

@@ -1,0 +1,57 @@
+"""The graph from the command line."""
+
+import pytest
+
+
+@pytest.fixture
+def graph(weft, tmp_path):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    pages = {
+        "oauth": "---\ntitle: OAuth Provider\naliases: [issuer adapter]\n---\nIssues identity tokens.\n",
+        "auth": "---\ntitle: Auth Service\ndepends_on: [OAuth Provider]\n---\nRelies on [[OAuth Provider]].\n",
+        "login": "---\ntitle: Login Flow\ndepends_on: [Auth Service]\n---\nPages by [[Auth Service]].\n",
+    }
+    for name, text in pages.items():
+        (docs / f"{name}.md").write_text(text)
+    weft("index", "docs", "-q")
+    return weft
+
+
+def test_a_path_is_printed_in_words(graph):
+    """Relations under the names they have in the direction walked, with weights."""
+    out = graph("path", "oauth provider", "login flow").out
+
+    assert out == "OAuth Provider —depended_on_by(10)→ Auth Service —depended_on_by(10)→ Login Flow\n"
+    assert "no entity" in graph("path", "Nobody", "Login Flow", expect=1).err
+
+
+def test_neighbours_come_nearest_first(graph):
+    """One hop, then two."""
+    rows = graph("neighbours", "OAuth Provider", "--hops", "2", "--min-weight", "7", "--json").json
+
+    assert [(row["name"], row["hops"]) for row in rows] == [("Auth Service", 1), ("Login Flow", 2)]
+
+
+def test_explain_prints_the_path(graph):
+    """What the graph brought says how it got there."""
+    out = graph("query", "OAuth Provider", "--method", "mix", "--explain").out
+
+    assert "path: OAuth Provider —" in out
+    assert "entities recognised: OAuth Provider" in out
+
+
+def test_entities_can_be_shown_named_merged_and_parted(graph):
+    """Aliases of the documents are listed, and every merge can be undone."""
+    shown = graph("entity", "show", "issuer adapter", "--json").json
+    assert (shown["name"], shown["aliases"]) == ("OAuth Provider", ["issuer adapter"])
+    assert {"type": "depended_on_by", "weight": 10.0, "source": "OAuth Provider", "target": "Auth Service"} in shown[
+        "relations"
+    ]
+    assert graph("entity", "unmerge", "issuer adapter", "--json").json["name"] == "issuer adapter"
+    assert graph("entity", "merge", "issuer adapter", "OAuth Provider", "--json").json["aliases"] == ["issuer adapter"]
+    assert len(graph("entity", "alias", "Login Flow", "sign-in pages", "--json").json["aliases"]) == 1
+    assert graph("entity", "show", "Sign-in Pages", "--json").json["name"] == "Login Flow"
+    assert graph("entity", "rename", "Login Flow", "Front Door", "--json").json["name"] == "Front Door"
+    assert "OAuth Provider" in graph("entity", "list").out
+    assert graph("check").out == "sound\n"

@@ -1,0 +1,212 @@
+"""The graph of every store is a function of the documents and the user's edits, not of the order they came in."""
+
+from dataclasses import replace
+
+import pytest
+from contract import MODEL, make_batch, unit
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from logical import content
+
+from weft.records import Claim, Extraction, Filter, Nomination
+from weft.store.memory import MemoryDatabase
+from weft.store.sqlite.database import SqliteDatabase
+from weft.text.ids import document_id
+from weft.text.names import match_names, name_key, words
+
+NAMES = ["Auth Service", "OAuth Provider", "Auth Service Team", "SR-052", "SR-053", "密钥", "Ledgers", "Paris", "AS"]
+KEYS = [name_key(name) for name in NAMES]
+
+
+def extract(source, text):
+    """Nominate what a plain extractor would: the source as title, names in the text weakly, one alias, one link."""
+    title = source
+    found = {key for key, _, _ in match_names(words(text), KEYS)}
+    nominations = [Nomination(key=name_key(title), name=title, kind="title", about=True, description=text[:40])]
+    nominations += [
+        Nomination(key=key, name=name, kind="phrase") for name, key in zip(NAMES, KEYS, strict=True) if key in found
+    ]
+    claims = []
+    if "AS" in text.split():
+        alias = Nomination(key="as", name="AS", kind="abbreviation", alias_of="auth service", reason="in parentheses")
+        nominations.append(alias)
+    if "密钥" in text:
+        nominations.append(Nomination(key="密钥", name="密钥", kind="link"))
+        claims.append(Claim(source=name_key(title), target="密钥", type="links_to", weight=8.0, description=text))
+    return Extraction(nominations=tuple(nominations), claims=tuple(claims))
+
+
+def batch_of(source, texts, *, namespace="default"):
+    batch = make_batch(source, texts, namespace=namespace)
+    items = []
+    for item in batch.chunks:
+        found = extract(source, item.chunk.text)
+        vectors = {n.key: unit(1, len(n.key), 2) for n in found.nominations if n.description}
+        items.append(replace(item, extraction=found, entity_vectors=vectors))
+    return replace(batch, chunks=tuple(items))
+
+
+TEXT = st.lists(
+    st.sampled_from([*NAMES, "the auth services work", "and", "paris", "run. Then", "ledger"]), min_size=1, max_size=7
+)
+TEXTS = st.lists(TEXT.map(" ".join), max_size=3)
+WRITE = st.tuples(st.sampled_from(["Paris", "Auth Service", "Doc One", "Ledger"]), st.one_of(st.none(), TEXTS))
+EDIT = st.tuples(
+    st.sampled_from(["merge", "unmerge", "alias", "rename"]),
+    st.sampled_from(KEYS),
+    st.sampled_from(KEYS),
+    st.booleans(),
+)
+STEPS = st.lists(st.one_of(WRITE, EDIT), max_size=9)
+
+
+def play(store, steps):
+    for step in steps:
+        if len(step) == 4:
+            kind, key, value, undo = step
+            if key != value:
+                store.graph.write_edit(kind, key, value, undo=undo)
+        elif step[1] is None:
+            store.delete([document_id("default", step[0])])
+        else:
+            store.write(batch_of(*step))
+
+
+def final(steps):
+    """Return the shortest history with the same outcome: last words on documents, edits that still stand."""
+    documents = {step[0]: step[1] for step in steps if len(step) == 2}
+    edits = {}
+    for step in steps:
+        if len(step) == 4:
+            edits[step[:3]] = step[3]
+    standing = [(*edit, False) for edit, undone in edits.items() if not undone]
+    return [*sorted(standing), *sorted((d for d in documents.items() if d[1] is not None), reverse=True)]
+
+
+def view(store):
+    """Return everything a reader can see of the graph."""
+    graph = store.graph
+    entities = graph.find_entities([*KEYS, "doc one", "ledger"])
+    ids = sorted({entity.id for entity in entities.values()})
+    chunks = sorted(c.id for d in store.find_documents(Filter()) for c in store.find_chunks(d.id))
+    return {
+        "entities": entities,
+        "by id": graph.entities(ids),
+        "mentions": graph.mentions_of(ids, limit=3),
+        "in chunks": graph.mentions_in(chunks),
+        "relations": graph.describe(graph.relations_of(ids, limit=99)),
+        "close": [(entity.id, round(score, 5)) for entity, score in graph.search_entities(unit(1, 3, 2), limit=4)],
+        "top": graph.top_entities(limit=5),
+        "count": graph.count(),
+        "edits": graph.edits(),
+    }
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps=STEPS)
+def test_any_history_gives_the_graph_of_its_outcome(tmp_path_factory, steps):
+    """Long history, short history and a full derivation in memory see the same graph; the tables are equal too."""
+    folder = tmp_path_factory.mktemp("graph")
+    databases = [SqliteDatabase(str(folder / "long.db")), SqliteDatabase(str(folder / "short.db")), MemoryDatabase()]
+    stores = [database.store("default") for database in databases]
+    for store, history in zip(stores, (steps, final(steps), final(steps)), strict=True):
+        store.write_model(MODEL)
+        play(store, history)
+
+    assert content(folder / "long.db") == content(folder / "short.db")
+    seen = [view(store) for store in stores]
+    for part in seen[0]:
+        assert seen[0][part] == seen[2][part], part
+    assert databases[0].check() == []
+    for database in databases:
+        database.close()
+
+
+@pytest.fixture(params=["sqlite", "numpy", "memory"])
+def store(request, tmp_path, monkeypatch):
+    if request.param == "numpy":
+        import weft.store.sqlite.connect as connect
+
+        monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
+    database = MemoryDatabase() if request.param == "memory" else SqliteDatabase(str(tmp_path / "weft.db"))
+    store = database.store("default")
+    store.write_model(MODEL)
+    yield store
+    database.close()
+
+
+def test_a_title_that_arrives_later_is_found_in_older_chunks(store):
+    """The dictionary is global: a new document's title links to what mentions it already."""
+    store.write(batch_of("Doc One", ["We went to Paris by train."]))
+    assert "paris" not in store.graph.find_entities(["paris"])
+    store.write(batch_of("Paris", ["A city."]))
+    paris = store.graph.find_entities(["paris"])["paris"]
+
+    assert paris.chunks == 2
+    mentions = store.graph.mentions_of([paris.id], limit=9)
+    assert [mention.about for mention in mentions] == [True, False]
+    store.delete([document_id("default", "Paris")])
+    assert store.graph.find_entities(["paris"]) == {}
+
+
+def test_the_longest_name_wins(store):
+    """`Auth Service Team` is not a mention of `Auth Service`."""
+    store.write(batch_of("Auth Service", ["Signs tokens."]))
+    store.write(batch_of("Auth Service Team", ["Owns things."]))
+    store.write(batch_of("Doc One", ["Ask the Auth Service Team."]))
+    service = store.graph.find_entities(["auth service"])["auth service"]
+
+    assert service.chunks == 1
+
+
+def test_numbers_are_never_merged(store):
+    """SR-052 and SR-053 are two things."""
+    store.write(batch_of("SR-052", ["First."]))
+    store.write(batch_of("SR-053", ["Second."]))
+
+    assert len({entity.id for entity in store.graph.find_entities(["sr 052", "sr 053"]).values()}) == 2
+
+
+def test_an_abbreviation_is_read_as_what_it_stands_for_until_unmerged(store):
+    """The reason is kept, the merge can be undone, and undone again."""
+    store.write(batch_of("Auth Service", ["Also called AS in logs."]))
+    graph = store.graph
+    assert graph.find_entities(["as"])["as"].name == "Auth Service"
+    assert graph.find_entities(["as"])["as"].aliases == ("AS",)
+    graph.write_edit("unmerge", "as", "auth service")
+    assert store.graph.find_entities(["as"])["as"].name == "AS"
+    graph.write_edit("unmerge", "as", "auth service", undo=True)
+    assert store.graph.find_entities(["as"])["as"].name == "Auth Service"
+
+
+def test_a_merge_joins_mentions_and_relations_and_can_be_taken_back(store):
+    """Merging is a link, never destructive."""
+    store.write(batch_of("Paris", ["A city with 密钥."]))
+    store.write(batch_of("Ledger", ["Books. Paris again."]))
+    graph = store.graph
+    before = view(store)
+    graph.write_edit("merge", "ledger", "paris")
+    merged = store.graph.find_entities(["ledger", "paris"])
+    assert merged["ledger"] == merged["paris"]
+    assert merged["paris"].chunks >= 2
+    graph.write_edit("merge", "ledger", "paris", undo=True)
+
+    assert view(store) == before
+
+
+def test_another_namespace_has_another_graph(store, tmp_path):
+    """The same names in two namespaces are different entities with different ids."""
+    database = SqliteDatabase(str(tmp_path / "two.db"))
+    for name in ("mine", "theirs"):
+        other = database.store(name)
+        other.write_model(MODEL)
+        other.write(batch_of("Paris", [f"The city of {name}."], namespace=name))
+    mine, theirs = (database.store(name).graph for name in ("mine", "theirs"))
+
+    foreign = theirs.find_entities(["paris"])["paris"]
+    assert mine.find_entities(["paris"])["paris"].id != foreign.id
+    assert mine.entities([foreign.id]) == []
+    assert mine.mentions_of([foreign.id], limit=9) == []
+    assert mine.relations_of([foreign.id], limit=9) == []
+    assert mine.search_entities(unit(1, 5, 2), limit=9)[0][0].id != foreign.id
+    database.close()

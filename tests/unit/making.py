@@ -1,0 +1,49 @@
+"""Small real objects for these tests."""
+
+from weft.config import SearchOptions, SplitOptions
+from weft.index.run import index_documents
+from weft.records import ChannelHit, Chunk, Document, DocumentInfo, Evidence, Filter, StoredModel
+from weft.search.cite import cite
+from weft.search.run import find
+
+
+def make_evidence(
+    text, *, score=0.5, title="Title", heading=(), source="notes.md", number=0, channels=None, unit="line"
+):
+    """Return a piece of evidence that cites lines 3 to 9."""
+    document = DocumentInfo(
+        id="d" + "0" * 24, source=source, title=title, metadata={}, content_hash="", chunk_count=1, unit=unit
+    )
+    chunk = Chunk(
+        id=f"c{number:024x}",
+        document_id=document.id,
+        ordinal=number,
+        heading=heading,
+        start_line=3,
+        end_line=9,
+        text=text,
+    )
+    channels = {"vector": ChannelHit(rank=1, score=score)} if channels is None else channels
+    return Evidence(chunk=chunk, document=document, score=score, channels=channels, citation=cite(document, chunk))
+
+
+def adopt(store, embedder):
+    """Make an embedder the one that answers in a store."""
+    card = embedder.card
+    store.write_model(StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True))
+    return store
+
+
+def fill(store, embedder, /, **texts):
+    """Index each text under its name, which is its title too."""
+    documents = [Document(source=name, title=name, text=text) for name, text in texts.items()]
+    return index_documents(documents, store=store, embedder=embedder, options=SplitOptions())
+
+
+def ask(store, embedder, text, *, where=None, **options):
+    """Answer a question as the engine does."""
+    return find(text, store=store, embedder=embedder, options=SearchOptions(**options), where=where or Filter())
+
+
+def sources(result):
+    return [piece.document.source for piece in result.evidence]

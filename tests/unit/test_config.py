@@ -1,0 +1,249 @@
+"""Where settings come from and what they may be."""
+
+import pytest
+from platformdirs import user_config_path
+
+from weft.config import ALIASES, GROUPS, Settings, check_settings, flatten, read_settings
+from weft.errors import ConfigError
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read settings of a project in `tmp_path`, without the developer's own."""
+
+    def read(overrides=None, *, toml=None, user=None, environment=None, **arguments):
+        if toml is not None:
+            (tmp_path / "weft.toml").write_text(toml, encoding="utf-8")
+        if user is not None:
+            user_config_path("weft").mkdir(parents=True, exist_ok=True)
+            (user_config_path("weft") / "config.toml").write_text(user, encoding="utf-8")
+        return read_settings(overrides, environment=environment or {}, folder=tmp_path, **arguments)
+
+    return read
+
+
+def test_without_anything_the_defaults_hold(read):
+    """Nothing needs to be set."""
+    assert read() == Settings()
+    assert read().origins == {}
+
+
+def test_the_stronger_source_wins(read, tmp_path):
+    """Flag, environment, project file, user file, default: each beats the ones after it."""
+    sources = {
+        "user": "[search]\ntop_k = 2\n",
+        "toml": "[search]\ntop_k = 3\n",
+        "environment": {"WEFT_SEARCH_TOP_K": "4"},
+        "overrides": {"search.top_k": 5},
+    }
+    seen = [read().search.top_k]
+    given = {}
+    for name, value in sources.items():
+        given[name] = value
+        seen.append(read(**given).search.top_k)
+
+    assert seen == [10, 2, 3, 4, 5]
+    assert read(**given).origins["search.top_k"] == "flag"
+    del given["overrides"]
+    assert read(**given).origins["search.top_k"] == "WEFT_SEARCH_TOP_K"
+    del given["environment"]
+    assert read(**given).origins["search.top_k"] == str(tmp_path / "weft.toml")
+
+
+def test_sources_are_merged_field_by_field(read):
+    """A file that sets one field leaves the others to weaker sources."""
+    settings = read(
+        user="[search]\ntop_k = 2\npool = 20\n", toml="[search]\ntop_k = 3\n", environment={"WEFT_DB": "e.db"}
+    )
+
+    assert (settings.search.top_k, settings.search.pool, settings.store.db) == (3, 20, "e.db")
+    assert set(settings.origins) == {"search.top_k", "search.pool", "store.db"}
+
+
+def test_a_flag_that_was_not_given_changes_nothing(read):
+    """None stands for that, so that doors can pass what they have."""
+    assert read({"search.top_k": None}).search.top_k == 10
+
+
+def test_the_nearest_project_file_upwards_is_read(read, tmp_path):
+    """One file for a project, from whichever folder in it one asks."""
+    read(toml='[store]\nnamespace = "outer"\n')
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    assert read_settings(environment={}, folder=inner).store.namespace == "outer"
+
+    (inner.parent / "weft.toml").write_text('[store]\nnamespace = "inner"\n')
+    assert read_settings(environment={}, folder=inner).store.namespace == "inner"
+
+
+def test_the_store_of_a_project_is_the_same_from_every_folder(read, tmp_path):
+    """A relative path in a project file is relative to that file; `:memory:` and absolute ones stay."""
+    inner = tmp_path / "deep" / "er"
+    inner.mkdir(parents=True)
+    for db, expected in (("x.db", str(tmp_path / "x.db")), (":memory:", ":memory:"), ("/abs/x.db", "/abs/x.db")):
+        assert read(toml=f'[store]\ndb = "{db}"\n').store.db == db
+        assert read_settings(environment={}, folder=inner).store.db == expected
+
+
+def test_the_store_of_the_user_file_is_relative_to_where_one_is(read):
+    """It speaks of every project, not of the folder it lies in."""
+    assert read(user='[store]\ndb = "notes.db"\n').store.db == "notes.db"
+
+
+def test_a_named_file_replaces_the_search(read, tmp_path):
+    """And must exist."""
+    read(toml="[search]\ntop_k = 3\n")
+    (tmp_path / "other.toml").write_text("[search]\npool = 7\n")
+    settings = read(file=tmp_path / "other.toml")
+
+    assert (settings.search.top_k, settings.search.pool) == (10, 7)
+    with pytest.raises(ConfigError, match=r"nowhere\.toml"):
+        read(file=tmp_path / "nowhere.toml")
+
+
+# ── what is refused ─────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "toml, message, hint",
+    [
+        ("[search]\ntop_q = 3\n", "unknown setting 'search.top_q'", "did you mean 'search.top_k'?"),
+        ("[serach]\ntop_k = 3\n", "unknown setting 'serach.top_k'", "did you mean 'search.top_k'?"),
+        ("[zzz]\nqqq = 3\n", "unknown setting 'zzz.qqq'", "`weft config` lists every setting"),
+        ("top_k = 3\n", "'top_k' in .* stands outside a group", "groups: store, models"),
+        ("[search\n", "cannot read .*weft.toml", ""),
+        ("[search]\ntop_k = 'three'\n", "search.top_k = 'three' .*invalid literal", ""),
+        ("[search]\ntop_k = 3.7\n", "search.top_k = 3.7 .*expected int", ""),
+        ("[search]\ntop_k = true\n", "expected int", ""),
+        ("[search]\ntop_k = [3]\n", "expected int", ""),
+        ("[search]\ntop_k = 0\n", "search.top_k is 0", "give a whole number from 1"),
+        ("[search]\nmethod = 'magic'\n", "choose one of vector, naive", ""),
+        ("[search]\ngate = 'perhaps'\n", "say true or false", ""),
+        ("[search]\nvector_weight = 'much'\n", "could not convert", ""),
+        ("[search]\nvector_weight = -1\n", "weights", ""),
+        ("[search]\nvector_weight = nan\n", "weights", ""),
+        ("[search]\ntext_weight = inf\n", "weights", ""),
+        ("[search]\nvector_weight = 0\ntext_weight = 0.0\n", "not both 0", ""),
+        ("[search]\nmin_score = nan\n", "min_score is nan", "a cosine"),
+        ("[load]\ninclude = 5\n", "load.include = 5", ""),
+        ("[load]\ninclude = {a = 1}\n", "expected a list", ""),
+        ("[load]\nmax_pages = 0\n", "load.max_pages is 0", ""),
+        ("[split]\nmax_tokens = -4\n", "split.max_tokens is -4", ""),
+        ("[context]\nbudget = 0\n", "context.budget is 0", ""),
+        ("[models.local]\nx = 1\n", "unknown setting 'models.local'", ""),
+        ("[models]\napi_key = 'sk-secret'\n", "unknown setting 'models.api_key'", ""),
+    ],
+)
+def test_a_wrong_file_is_refused_with_the_way_out(read, toml, message, hint):
+    """Unknown names, wrong kinds, wrong ranges and broken TOML all say what and where."""
+    with pytest.raises(ConfigError, match=message) as caught:
+        read(toml=toml)
+    assert hint in caught.value.hint
+    assert "sk-secret" not in str(caught.value) + caught.value.hint
+
+
+def test_bytes_that_are_no_text_are_refused(read, tmp_path):
+    """A settings file is UTF-8."""
+    (tmp_path / "weft.toml").write_bytes(b"[store]\ndb = '\xff'\n")
+
+    with pytest.raises(ConfigError, match="cannot read"):
+        read()
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 201, "a\nb", "a\x00b", "\ud800"], ids=repr)
+def test_some_names_are_no_namespaces(read, name):
+    """Empty, endless and unprintable ones."""
+    with pytest.raises(ConfigError, match="is not a namespace"):
+        read({"store.namespace": name})
+
+
+@pytest.mark.parametrize("name", ["a", "x" * 200, "团队", "a/b:c d", "UPPER", "-"])
+def test_other_names_are_namespaces(read, name):
+    """Any script, any punctuation."""
+    assert read({"store.namespace": name}).store.namespace == name
+
+
+# ── the environment ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_setting_has_a_name_in_the_environment(read):
+    """`WEFT_GROUP_FIELD`, with text turned into what the field asks for."""
+    environment = {
+        "WEFT_SEARCH_METHOD": "keyword",
+        "WEFT_SEARCH_GATE": "off",
+        "WEFT_SEARCH_MIN_SCORE": "0.25",
+        "WEFT_LOAD_INCLUDE": "*.md, *.txt",
+        "WEFT_LOAD_MAX_RECORDS": "9",
+        "WEFT_MODELS_THREADS": "2",
+        "WEFT_CONTEXT_BUDGET": "500",
+    }
+    settings = read(environment=environment)
+
+    assert (settings.search.method, settings.search.gate, settings.search.min_score) == ("keyword", False, 0.25)
+    assert (settings.load.include, settings.load.max_records) == (("*.md", "*.txt"), 9)
+    assert (settings.models.threads, settings.context.budget) == (2, 500)
+
+
+@pytest.mark.parametrize("name, key", ALIASES.items())
+def test_common_settings_have_short_names(read, name, key):
+    """`WEFT_DB` for the store, and so on."""
+    assert flatten(read(environment={name: "value"}))[key] == "value"
+    assert read(environment={name: "value"}).origins == {key: name}
+
+
+def test_our_own_name_beats_one_that_others_read_too(read):
+    """`OPENAI_BASE_URL` is set for many programs, `WEFT_MODELS_BASE_URL` for this one."""
+    environment = {"WEFT_MODELS_BASE_URL": "http://ours", "OPENAI_BASE_URL": "http://all"}
+
+    assert read(environment=environment).models.base_url == "http://ours"
+
+
+def test_an_empty_value_in_the_environment_is_no_value(read):
+    """Shells set variables to nothing to unset them."""
+    environment = {"WEFT_DB": "", "WEFT_SEARCH_TOP_K": "", "OPENAI_API_KEY": ""}
+
+    assert read(toml="[search]\ntop_k = 3\n", environment=environment).search.top_k == 3
+    assert read(environment=environment).store.db == "weft.db"
+
+
+def test_a_misspelt_name_in_the_environment_is_refused(read):
+    """A setting that has no effect is worse than an error; names of other things are left alone."""
+    with pytest.raises(ConfigError, match="WEFT_SEARCH_TOPK") as caught:
+        read(environment={"WEFT_SEARCH_TOPK": "3"})
+    assert "WEFT_SEARCH_TOP_K" in caught.value.hint
+    assert read(environment={"WEFT_DATA": "/sets", "WEFTSEARCH": "x", "PATH": "/bin"}) == Settings()
+
+
+def test_a_wrong_value_in_the_environment_names_the_variable(read):
+    """So that it can be found."""
+    with pytest.raises(ConfigError, match="WEFT_SEARCH_TOP_K"):
+        read(environment={"WEFT_SEARCH_TOP_K": "many"})
+
+
+# ── the key ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_key_is_read_from_its_variable_and_shown_nowhere(read):
+    """Neither printing the settings nor listing them gives it away."""
+    settings = read(environment={"OPENAI_API_KEY": "sk-secret"})
+
+    assert settings.api_key == "sk-secret"
+    assert "sk-secret" not in repr(settings)
+    assert "sk-secret" not in str(flatten(settings))
+    assert "sk-secret" not in str(settings.origins)
+
+
+def test_every_setting_is_listed(read):
+    """`weft config` shows all there is, and every default passes its own check."""
+    listed = flatten(read())
+
+    assert list(listed)[:2] == ["store.db", "store.namespace"]
+    assert {key.partition(".")[0] for key in listed} == set(GROUPS)
+    check_settings(Settings())
+
+
+def test_the_cache_folder_is_the_users_or_the_one_that_was_set(read, tmp_path):
+    """`~` is the home folder."""
+    assert read().cache_dir.name == "weft"
+    assert read({"models.cache_dir": tmp_path}).cache_dir == tmp_path
+    assert "~" not in str(read({"models.cache_dir": "~/models"}).cache_dir)

@@ -1,0 +1,171 @@
+"""The graph channel end to end: documents in, connected chunks out, with the way that led to them."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from weft.engine.engine import open_engine
+from weft.errors import ConfigError
+from weft.records import Document, Filter
+from weft.testing import FakeEmbedder
+
+PAGES = {
+    "oauth": ("OAuth Provider", {"type": "service"}, "Issues identity tokens for sign-in."),
+    "auth": ("Auth Service", {"depends_on": ["OAuth Provider"]}, "Checks signatures. Relies on [[OAuth Provider]]."),
+    "login": ("Login Flow", {"depends_on": ["Auth Service"]}, "The pages where people sign in, by [[Auth Service]]."),
+    "checkout": ("Checkout", {"depends_on": ["Login Flow"]}, "Turns a cart into an order. Needs [[Login Flow]]."),
+    "menu": ("Canteen Menu", {}, "Soup on Mondays, pasta on Tuesdays."),
+}
+
+
+def pages():
+    return [
+        Document(source=f"docs/{name}.md", title=title, text=text, metadata=metadata, form="markdown")
+        for name, (title, metadata, text) in PAGES.items()
+    ]
+
+
+@pytest.fixture
+def engine(tmp_path):
+    with open_engine(tmp_path / "weft.db", embedder=FakeEmbedder()) as engine:
+        engine.add(pages())
+        yield engine
+
+
+def sources(result):
+    return [piece.document.source for piece in result.evidence]
+
+
+def test_the_walk_reaches_what_words_do_not(engine):
+    """The page two relations away shares no word with the question, and the path that led there is told."""
+    asked = "what if OAuth Provider changes"
+    result = engine.query(asked, method="mix", top_k=3, gate=False)
+
+    assert "docs/login.md" in sources(result)
+    piece = next(piece for piece in result.evidence if piece.document.source == "docs/login.md")
+    assert "OAuth" not in piece.chunk.text
+    assert piece.graph.hops >= 1
+    assert piece.graph.path[0].source == "OAuth Provider"
+    assert piece.graph.path[-1].target == piece.citation
+    assert result.graph.recognised == ("OAuth Provider",)
+    assert {entity.name for entity in result.graph.entities} >= {"OAuth Provider", "Auth Service"}
+    assert any(relation.type == "depends_on" and relation.weight == 10 for relation in result.graph.relations)
+
+
+def test_the_graph_alone_answers_by_method_graph(engine):
+    """Only the graph channel is asked; what is not connected does not come."""
+    result = engine.query("OAuth Provider", method="graph")
+
+    assert result.status == "ok"
+    assert set(result.counts) == {"graph"}
+    assert "docs/menu.md" not in sources(result)
+
+
+def test_a_question_without_entities_is_plain_hybrid(engine):
+    """The reason is in the result, and so is exactly the hybrid answer."""
+    asked = "which checks are needed where"
+    mixed, hybrid = engine.query(asked, method="mix", gate=False), engine.query(asked, method="hybrid", gate=False)
+
+    assert "no entity" in mixed.graph.skipped
+    assert sources(mixed) == sources(hybrid)
+    assert [piece.score for piece in mixed.evidence] == [piece.score for piece in hybrid.evidence]
+
+
+def test_the_heuristic_skips_short_questions_and_says_why(engine):
+    """S1's rule by name: below 0.5, or without an entity, the graph is not walked."""
+    result = engine.query("checks", method="mix", gate=False, graph={"confidence": "heuristic"})
+
+    assert result.graph.skipped
+    assert "graph" not in {name for piece in result.evidence for name in piece.channels}
+
+
+def test_the_graph_can_be_switched_off(engine):
+    """Per call, merged field by field."""
+    result = engine.query("OAuth Provider", method="mix", graph={"enabled": False})
+
+    assert result.graph.skipped == "the graph is switched off"
+    with pytest.raises(ConfigError, match="unknown graph option 'hopps'"):
+        engine.query("x", method="mix", graph={"hopps": 2})
+
+
+def test_expand_adds_at_most_so_many_chunks_of_neighbours(engine):
+    """One hop reaches what depends on it, two hops the next; each chunk knows its relation and weight."""
+    one = engine.query("OAuth Provider", method="graph", graph={"algorithm": "expand", "min_graph_score": 0.7})
+    two = engine.query(
+        "OAuth Provider", method="graph", graph={"algorithm": "expand", "max_hops": 2, "min_graph_score": 0.7}
+    )
+
+    assert set(sources(one)) == {"docs/auth.md", "docs/login.md"}  # what is about Auth Service, and what mentions it
+    assert {piece.graph.entity for piece in one.evidence} == {"Auth Service"}
+    assert one.evidence[0].graph.path[0].type == "depended_on_by"
+    assert sources(two)[-1] == "docs/checkout.md"
+    assert (two.evidence[-1].graph.entity, two.evidence[-1].graph.hops) == ("Login Flow", 2)
+    only = engine.query(
+        "OAuth Provider",
+        method="graph",
+        graph={"algorithm": "expand", "max_hops": 3, "max_chunks": 1, "min_graph_score": 0.7},
+    )
+    assert len(only.evidence) == 1
+
+
+def test_guided_searches_for_pairs_and_tags_what_they_found(engine):
+    """The expansion query is told with each result; without an embedder there is none."""
+    result = engine.query("OAuth Provider", method="graph", graph={"algorithm": "guided"})
+
+    assert {piece.graph.expansion for piece in result.evidence} & {"OAuth Provider Auth Service", "OAuth Provider"}
+
+
+def test_a_filter_holds_for_the_graph_too(engine):
+    """The walk may pass anywhere, but only chunks that pass the filter come back."""
+    result = engine.query("OAuth Provider", method="mix", where=Filter(source_prefix="docs/login"))
+
+    assert set(sources(result)) <= {"docs/login.md"}
+
+
+WORDS = ["OAuth Provider", "Auth Service", "Login Flow", "Checkout", "Canteen Menu", "tokens", "order", "soup", "sign"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    asked=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join),
+    top_k=st.integers(1, 4),
+    fusion=st.sampled_from(["boost", "weighted", "rrf"]),
+    algorithm=st.sampled_from(["walk", "expand", "guided"]),
+)
+def test_the_graph_never_removes_a_hybrid_result(tmp_path_factory, asked, top_k, fusion, algorithm):
+    """Additive: every hybrid result asked for is still there, whatever the graph does."""
+    with open_engine(tmp_path_factory.mktemp("additive") / "weft.db", embedder=FakeEmbedder()) as engine:
+        engine.add(pages())
+        hybrid = engine.query(asked, method="hybrid", top_k=top_k, gate=False)
+        mixed = engine.query(
+            asked, method="mix", top_k=top_k, gate=False, graph={"fusion": fusion, "algorithm": algorithm}
+        )
+
+    found = [piece.chunk.id for piece in mixed.evidence]
+    assert {piece.chunk.id for piece in hybrid.evidence} <= set(found)
+    assert len(found) == len(set(found))
+
+
+def test_odd_graphs_and_questions_are_answered(tmp_path):
+    """A hub, a cycle, a self-relation, an empty and a huge name, a question of 10,000 words."""
+    documents = [
+        Document(source=f"text:{n}", title=f"Spoke {n}", text="Goes to [[Hub]].", form="markdown", metadata={})
+        for n in range(300)
+    ]
+    documents += [
+        Document(source="text:hub", title="Hub", text="[[Hub]] meets [[Ring]].", form="markdown", metadata={}),
+        Document(source="text:ring", title="Ring", text="Back to [[Hub]].", form="markdown", metadata={}),
+        Document(source="text:none", title="", text="Nameless text.", form="markdown", metadata={}),
+        Document(source="text:long", title="Very " * 2500, text="A long name.", form="markdown", metadata={}),
+    ]
+    with open_engine(tmp_path / "weft.db", embedder=FakeEmbedder()) as engine:
+        engine.add(documents)
+        hub = engine.entities.get("hub")
+        result = engine.query("Hub", method="mix")
+        long = engine.query("where is the Hub " * 2500, method="mix", gate=False)
+
+        assert hub.chunks >= 301
+        assert result.evidence
+        assert long.evidence
+        assert engine.entities.path("Spoke 7", "Ring")
+        assert engine.database.check() == []

@@ -1,0 +1,113 @@
+"""Names made comparable and found again."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.text.names import candidate_keys, key_words, match_names, name_key, singular, words
+
+NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, max_size=4).map(" ".join)
+
+
+@pytest.mark.parametrize(
+    "name, key",
+    [
+        ("The Auth-Services (core)", "auth service"),
+        ("auth service", "auth service"),
+        ("Société Générale", "societe generale"),
+        ("Schindler's List", "schindler list"),
+        ("ERR_CONN_RESET", "err conn reset"),
+        ("SR-052", "sr 052"),
+        ("v1", "v1"),
+        ("gen-itgc重跑手册", "gen itgc 重跑手册"),
+        ("认证 服务", "认证服务"),
+        ("The Who", "who"),
+        ("The", "the"),
+        ("(none)", "none"),
+        ("Ｔｏｋｙｏ", "tokyo"),
+        ("", ""),
+        ("—", ""),
+    ],
+)
+def test_what_writers_vary_is_folded(name, key):
+    """Articles, case, accents, hyphens, plurals and suffixes in parentheses make no other name."""
+    assert name_key(name) == key
+
+
+@pytest.mark.parametrize(
+    "one, other", [("SR-052", "SR-053"), ("v1", "v2"), ("Apollo 1", "Apollo 11"), ("王明", "王名")]
+)
+def test_digits_and_characters_are_never_folded(one, other):
+    """Two ids that differ in one digit are two things."""
+    assert name_key(one) != name_key(other)
+
+
+@pytest.mark.parametrize(
+    "plural, word",
+    [
+        ("services", "service"),
+        ("entries", "entry"),
+        ("indexes", "index"),
+        ("classes", "class"),
+        ("branches", "branch"),
+        ("caches", "cache"),
+        ("movies", "movie"),
+        ("series", "series"),
+        ("status", "status"),
+        ("basis", "basis"),
+        ("bus", "bus"),
+        ("класс", "класс"),
+    ],
+)
+def test_plurals_become_singular(plural, word):
+    """Common English plurals only; what is no plural stays."""
+    assert singular(plural) == word
+
+
+@given(st.text(max_size=60))
+def test_a_singular_has_no_singular(text):
+    """Folding twice is folding once, or a key would not be its own key."""
+    assert singular(singular(text)) == singular(text)
+
+
+@given(NAMES)
+def test_a_key_is_its_own_key(name):
+    """A key can be used where a name is asked for."""
+    assert name_key(name_key(name)) == name_key(name)
+
+
+@given(NAMES)
+def test_a_name_is_found_in_a_sentence(name):
+    """What name_key makes of a name is what match_names finds in text."""
+    key = name_key(name)
+    found = words(f"yesterday {name} was seen")
+    assert key in candidate_keys(found)
+    assert key in [match for match, _, _ in match_names(found, {key})]
+
+
+def test_the_longest_name_wins():
+    """`Session Store Failover` is not a mention of `Session Store`."""
+    found = words("The Session Store Failover took long; the session store did not.")
+    known = {"session store", "session store failover"}
+    assert [key for key, _, _ in match_names(found, known)] == ["session store failover", "session store"]
+
+
+def test_a_single_word_must_be_written_like_a_name():
+    """The film `It` is not in every sentence."""
+    assert match_names(words("when it rains"), {"it"}) == []
+    assert [key for key, _, _ in match_names(words("we saw It twice"), {"it"})] == ["it"]
+
+
+def test_a_name_begins_behind_its_article():
+    """The article is not counted as part of the mention."""
+    assert match_names(words("the Ledger grows"), {"ledger"}) == [("ledger", 1, 1)]
+
+
+def test_chinese_names_are_found_in_running_text():
+    """There are no spaces to go by."""
+    assert [key for key, _, _ in match_names(words("见会话存储的说明"), {"会话存储"})] == ["会话存储"]
+
+
+def test_the_words_of_a_key_are_compared_in_the_singular():
+    """`Fiennes` at the end of one name and in the middle of another is the same word."""
+    assert key_words(name_key("Gregory Fiennes")) <= key_words(name_key("Gregory Fiennes, 10th Baron Dacre"))
