@@ -107,7 +107,7 @@ class SearchOptions:
     """How a question is answered."""
 
     method: Method = "auto"
-    """`vector` (or `naive`), `keyword`, `hybrid`, or `auto` (or `agentic`), which is `hybrid` today."""
+    """`vector` (or `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (or `agentic`), which is `hybrid` today."""
     top_k: int = 10
     """How many results."""
     pool: int = 100
@@ -130,8 +130,8 @@ class SearchOptions:
 class GraphOptions:
     """How the graph is built and walked. Bounds keep a question's cost independent of the size of the corpus."""
 
-    extractor: Literal["rules", "none"] = "rules"
-    """What reads entities and relations out of documents when they are indexed."""
+    extractor: Literal["rules", "none"] = "none"
+    """What reads entities and relations out of documents when they are indexed: `rules`, or nothing."""
     enabled: bool = True
     """False: `mix` is `hybrid`."""
     algorithm: Algorithm = "walk"

@@ -14,7 +14,7 @@ def graph(weft, tmp_path):
     }
     for name, text in pages.items():
         (docs / f"{name}.md").write_text(text)
-    weft("index", "docs", "-q")
+    weft("index", "docs", "-q", "--graph")
     return weft
 
 
@@ -55,3 +55,12 @@ def test_entities_can_be_shown_named_merged_and_parted(graph):
     assert graph("entity", "rename", "Login Flow", "Front Door", "--json").json["name"] == "Front Door"
     assert "OAuth Provider" in graph("entity", "list").out
     assert graph("check").out == "sound\n"
+
+
+def test_without_a_graph_the_reason_says_how_to_build_one(weft, notes):
+    """`mix` is then plain hybrid."""
+    weft("index", "notes", "-q")
+    result = weft("query", "JWT tokens", "--method", "mix", "--json").json
+
+    assert "weft index --graph" in result["graph_context"]["skipped"]
+    assert result["results"]

@@ -18,7 +18,15 @@ from weft.evaluate.run import Answered, answer_cases, summarise, trec_lines
 from weft.text import analyse, split
 from weft.text.ids import digest
 
-ALL_METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid", "graph", "mix")
+TEXT_METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid")
+GRAPH_METHODS: tuple[Method, ...] = ("graph", "mix")
+
+
+def all_methods(settings: Settings) -> tuple[Method, ...]:
+    """Return the methods that can be compared: those of the graph only where one is built."""
+    return TEXT_METHODS + (GRAPH_METHODS if settings.graph.extractor != "none" else ())
+
+
 Stage: TypeAlias = Literal["indexing", "asking"]
 
 

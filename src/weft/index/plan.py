@@ -23,6 +23,7 @@ from weft.records import (
 from weft.store.base import Store
 from weft.text import analyse, split
 from weft.text.ids import digest, document_id
+from weft.text.names import name_text
 
 NOT_SEARCHED = frozenset({"_id", "links"})
 """Metadata that is no content: BEIR ids, and the wikilinks, whose words stand in the text already."""
@@ -77,7 +78,7 @@ def make_plan(
         is_new=not known,
         extractions=tuple(extractions),
         names={
-            (chunk.id, item.key): f"{item.name}: {item.description}"
+            (chunk.id, item.key): name_text(item.name, item.description)
             for chunk, extraction in zip(chunks, extractions, strict=bool(extractor))
             # what a chunk says of a name changes with its text, or when it becomes the first or ceases to be
             if chunk.id not in stored or (stored[chunk.id] == 0) != (chunk.ordinal == 0)

@@ -41,6 +41,9 @@ def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] 
             store.write_vectors(card.fingerprint, dict(zip(texts, vectors, strict=True)))
             done += len(texts)
             on_step(len(texts))
+        while names := store.graph.find_unembedded(card.fingerprint, limit=GROUP):
+            vectors = embedder.embed(list(names.values()))
+            store.graph.write_vectors(card.fingerprint, dict(zip(names, vectors, strict=True)))
         try:
             store.write_model(
                 StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)

@@ -19,6 +19,9 @@ MAX_ENTITIES = 12
 """Entities named in the graph context: the question's own and those of the best graph chunks."""
 
 
+NO_GRAPH = "the namespace has no graph: index it with `weft index --graph`"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walked:
     """What the graph gave for a question."""
@@ -70,7 +73,8 @@ def walk_graph(
         if not goes_on:
             return Walked(seeds=tuple(seeds), skipped=why, trust=trust)
     if not seeds:
-        return Walked(skipped="no entity of this namespace was recognised in the question")
+        why = "no entity of this namespace was recognised in the question"
+        return Walked(skipped=why if store.graph.top_entities(limit=1) else NO_GRAPH)
     found = search_graph(seeds, store=store, embedder=embedder, options=options, limit=limit, where=where)
     return Walked(found=found, seeds=tuple(seeds), trust=trust)
 

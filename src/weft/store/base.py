@@ -65,6 +65,12 @@ class Graph(Protocol):
     def size(self) -> int:
         """Return how many chunks the namespace has, which is cheap."""
 
+    def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
+        """Return names without a vector under this embedder: by chunk id and key, the text to embed."""
+
+    def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
+        """Add vectors of names, by chunk id and key; what is gone meanwhile is left out."""
+
     def edits(self) -> list[tuple[str, str, str]]:
         """Return what the user said about entities: (kind, key, value)."""
 

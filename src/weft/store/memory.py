@@ -98,7 +98,8 @@ class MemoryStore:
         vectors = {
             key[1:]: v for key, v in self._content.entity_vectors.items() if active and key[0] == active.fingerprint
         }
-        return MemoryGraph(self._content.chunks, self._content.edits, vectors, namespace=self._namespace)
+        content = self._content
+        return MemoryGraph(content.chunks, content.edits, vectors, content.entity_vectors, namespace=self._namespace)
 
     def write(self, batch: Batch) -> None:
         content, id = self._content, batch.document.id
@@ -128,7 +129,9 @@ class MemoryStore:
     def write_model(self, model: StoredModel) -> None:
         content = self._content
         if model.active:
-            if self.find_unembedded(model.fingerprint, limit=1):
+            if self.find_unembedded(model.fingerprint, limit=1) or self.graph.find_unembedded(
+                model.fingerprint, limit=1
+            ):
                 raise SchemaMismatch(f"there are chunks without vectors of {model.name!r}", hint="weft reembed")
             content.models = {}
             content.vectors = {key: v for key, v in content.vectors.items() if key[0] == model.fingerprint}

@@ -11,6 +11,7 @@ from weft.records import Claim, Entity, IndexedChunk, Mention, Nomination, Relat
 from weft.store.mentions import join_mentions
 from weft.text.ids import entity_id
 from weft.text.mentions import DERIVED_TYPES, derived_weight, find_sentence, read_names
+from weft.text.names import name_text
 
 CHAIN = 4
 CHUNKS = 20
@@ -36,6 +37,7 @@ class MemoryGraph:
         chunks: Mapping[str, IndexedChunk],
         edits: set[tuple[str, str, str]],
         vectors: Mapping[tuple[str, str], Vector],
+        all_vectors: dict[tuple[str, str, str], Vector],
         *,
         namespace: str,
     ) -> None:
@@ -43,6 +45,8 @@ class MemoryGraph:
         self._edits = edits
         self._vectors = vectors
         """By chunk id and key, under the active embedder."""
+        self._all_vectors = all_vectors
+        """By fingerprint, chunk id and key."""
         self._name = namespace
         self._derived = _derive(chunks, edits, namespace=namespace)
 
@@ -142,6 +146,20 @@ class MemoryGraph:
 
     def size(self) -> int:
         return len(self._chunks)
+
+    def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
+        missing = {
+            (id, n.key): name_text(n.name, n.description)
+            for id, item in sorted(self._chunks.items())
+            for n in sorted(item.extraction.nominations, key=lambda n: n.key)
+            if n.description and vote(n.kind) == 2 and (model, id, n.key) not in self._all_vectors
+        }
+        return dict(list(missing.items())[:limit])
+
+    def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
+        for (id, key), vector in vectors.items():
+            if id in self._chunks:
+                self._all_vectors[model, id, key] = vector
 
     def edits(self) -> list[tuple[str, str, str]]:
         return sorted(self._edits)

@@ -72,6 +72,11 @@ def key_words(key: str) -> frozenset[str]:
     return frozenset(map(singular, key.split()))
 
 
+def name_text(name: str, description: str) -> str:
+    """Return what is embedded of a name."""
+    return f"{name}: {description}"
+
+
 def join_key(parts: Sequence[str]) -> str:
     """Return the key of folded words: no leading article, last word singular, CJK without spaces."""
     parts = list(parts)

@@ -175,5 +175,7 @@ def _ours(path: str) -> Iterator[None]:
         known = Path(path).parent.is_dir()
         hint = "check its permissions" if known else f"there is no folder {str(Path(path).parent)!r}"
         raise StoreUnavailable(f"cannot open {path!r}", hint=hint) from error
+    except UnicodeEncodeError as error:
+        raise InputError("the text holds half characters, which cannot be kept or looked up") from error
     except apsw.Error as error:
         raise StoreError(f"SQLite: {error}") from error

@@ -18,6 +18,7 @@ from weft.store.sqlite.graph_write import GraphChanges
 from weft.store.sqlite.statements import run
 from weft.text.ids import entity_id
 from weft.text.mentions import find_sentence
+from weft.text.names import name_text
 
 CHAIN = 4
 """How many aliases of aliases are followed."""
@@ -141,6 +142,20 @@ class SqliteGraph:
         with self._connections.read() as db:
             rows = run(db, "find_namespace", {"name": self._name})
             return int(rows[0][2]) if rows else 0
+
+    def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
+        with self._connections.read() as db:
+            values = {"namespace": _number(db, self._name), "fingerprint": model, "limit": limit}
+            rows = run(db, "unembedded_entities", values)
+            return {(chunk, key): name_text(name, description) for chunk, key, name, description in rows}
+
+    def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
+        with self._connections.write() as db:
+            namespace = _number(db, self._name)
+            known = {row[2]: row[0] for row in run(db, "list_models", {"namespace": namespace})}
+            for (chunk, key), vector in vectors.items():
+                values = {"id": chunk, "key": key, "model": known[model], "vector": vector.astype("<f4").tobytes()}
+                run(db, "write_entity_vector_by_id", {"namespace": namespace, **values})
 
     def edits(self) -> list[tuple[str, str, str]]:
         with self._connections.read() as db:
