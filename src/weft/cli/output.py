@@ -47,7 +47,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 def print_result(result: Result, *, explain: bool, full: bool) -> None:
     """Print the evidence as a person wants to read it."""
     out = console()
-    head = f"{len(result.evidence)} results · {result.method} · confidence {result.confidence:.2f}"
+    count = len(result.evidence)
+    head = f"{count} result{'s' if count != 1 else ''} · {result.method} · confidence {result.confidence:.2f}"
     style = {"ok": "green", "degraded": "yellow", "low_confidence": "yellow"}.get(result.status, "red")
     out.print(f"[{style}]{result.status.replace('_', ' ')}[/] · {head}" if result.evidence else "[red]no match[/]")
     if result.degraded:

@@ -30,11 +30,15 @@ class FetchBar:
         self._progress: Progress | None = None
         self._task = TaskID(0)
         self._last = 0.0
+        self._is_done = False
 
     def __call__(self, done: int, total: int) -> None:
+        if self._is_done:
+            return
+        self._is_done = done >= total
         if not sys.stderr.isatty():
             now = time.monotonic()
-            if now - self._last > EVERY_SECONDS or done >= total:
+            if now - self._last > EVERY_SECONDS or self._is_done:
                 self._last = now
                 click.echo(f"fetching the model: {done / 1e6:.0f} of {total / 1e6:.0f} MB", err=True)
             return

@@ -17,7 +17,7 @@ MAX_FRONT_MATTER_LINES = 1000
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_HEADING = re.compile(r" {0,3}#[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}#[ \t]+(.*)$")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*$")
 _BACKTICKS = re.compile(r"`+")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
@@ -100,11 +100,17 @@ def _iter_prose(lines: Iterable[str]) -> Iterator[str]:
 def _find_heading(prose: list[str]) -> str:
     """Return the first heading of the first level, or nothing."""
     for above, line in zip(["", *prose], prose, strict=False):
-        if heading := _HEADING.match(line):
-            return heading[1].strip()
+        if (found := _HEADING.match(line)) and (heading := _without_closing(found[1].strip())):
+            return heading
         if above.strip() and _UNDERLINE.match(line):
             return above.strip()
     return ""
+
+
+def _without_closing(heading: str) -> str:
+    """`Title ##` is `Title`, but `C#` stays."""
+    bare = heading.rstrip("#")
+    return bare.rstrip() if not bare or bare[-1].isspace() else heading
 
 
 def _find_links(prose: Iterable[str]) -> list[str]:
