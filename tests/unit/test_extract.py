@@ -66,17 +66,17 @@ def test_the_type_comes_from_metadata_first():
     "title, text, type",
     [
         (
-            "Mutiny (1952 film)",
-            "Mutiny is a 1952 American Technicolor adventure film directed by Edward Dmytryk.",
+            "Metropolis (1927 film)",
+            "Metropolis is a 1927 German silent science-fiction film made by Fritz Lang.",
             "film",
         ),
-        ("Lu Cai", "Lu Cai( 1497 – 1537) was a Ming Dynasty Chinese playwright.", "playwright"),
-        ("Kara", "Kara Ann Hall, an Ethiopian economist, lives in Rome.", "economist"),
-        ("Frank Hall", "Frank Hall was an American film and stage director.", "director"),
-        ("Henry I of France", "Henry I (4 May 1008 – 1060) was King of the Franks from 1031 to 1060.", "king"),
-        ("Otto", "Otto of Nassau was the third son of Prince Christian of Nassau.", "person"),
+        ("Li Bai", "Li Bai( 701 – 762) was a Tang Dynasty Chinese poet.", "poet"),
+        ("Ada", "Ada King Lovelace, an English mathematician, lives in London.", "mathematician"),
+        ("Orson Welles", "Orson Welles was an American film and stage director.", "director"),
+        ("Henry I of France", "Henry I (1008 – 1060) was King of the Franks for three decades.", "king"),
+        ("Otto", "Otto of Greece was the second son of King Ludwig of Bavaria.", "person"),
         ("El Cielo", '" El Cielo" is a song by X Y.', "song"),
-        ("Where Are You?", "Where Are You? is a 1986 Bulgarian comedy film.", "film"),
+        ("Quo Vadis?", "Quo Vadis? is a 1951 epic film.", "film"),
         ("Oak Creek High", "Oak Creek High School is one of the largest schools in Denver.", "school"),
         ("图检索", "图检索是一种基于图的检索方法。", "检索方法"),
         ("Nonsense", "Nobody knows what it does.", ""),
@@ -144,13 +144,13 @@ def test_a_name_the_document_links_to_keeps_its_own():
 @pytest.mark.parametrize(
     "title, text, alias",
     [
-        ("Salin", "Salin (also known as Narapati Medaw) was the chief queen of Prome.", "Narapati Medaw"),
-        ("Glory", 'Glory( also known as" Ringo Against Colt" and" Die") is a 1966 film.', "Ringo Against Colt"),
-        ("Gone", "Gone, also known as Photos of a Lady Above, is a 1970 film.", "Photos of a Lady Above"),
-        ("Heather Jansch", "Heather Jansch (born Heather Sewell) is a British sculptor.", "Heather Sewell"),
-        ("Sharon Leal", "Sharon Ann Leal( born October 17, 1972) is an American actress.", "Sharon Ann Leal"),
-        ("Danny Barker", "Daniel Moses Barker( 1909 – 1994) was an American musician.", "Daniel Moses Barker"),
-        ("Mad Cobra", "Ewart Brown( born 1968), better known as Mad Cobra, is a Jamaican musician.", "Ewart Brown"),
+        ("Cixi", "Cixi (also known as Yehe Nara) was the chief regent of China.", "Yehe Nara"),
+        ("Yojimbo", 'Yojimbo( also known as" The Bodyguard" and" Guard") is a 1961 film.', "The Bodyguard"),
+        ("Leon", "Leon, also known as Leon the Professional, is a 1994 film.", "Leon the Professional"),
+        ("George Eliot", "George Eliot (born Mary Evans) is an English novelist.", "Mary Evans"),
+        ("Alan Turing", "Alan Mathison Turing( born June 23, 1912) is an English logician.", "Alan Mathison Turing"),
+        ("Louis Braille", "Louis Simon Braille( 1809 – 1852) was a French teacher.", "Louis Simon Braille"),
+        ("Mark Twain", "Samuel Clemens( born 1835), better known as Mark Twain, is a writer.", "Samuel Clemens"),
         ("会话存储", "会话存储，又称会话库，是一种持久化服务。", "会话库"),
     ],
 )  # fmt: skip
@@ -181,13 +181,13 @@ def test_fields_that_name_things():
     """Tags, dates, versions, numbers and sentences are no names."""
     metadata = {
         "owner": "Identity Team", "depends_on": ["OAuth Provider", "redis", "none"], "part_of": "认证服务",
-        "authors": "Jane Doe and John Smith", "related": "[[INC-2041]]", "team": 7, "service": None,
+        "authors": "Ada Lovelace and Alan Turing", "related": "[[INC-2041]]", "team": 7, "service": None,
         "tags": ["Alpha"], "status": "Live", "version": "v4.2.0", "date": "2025-01-02", "affects": "2025-01-02",
         "uses": "A long sentence that says how it is used by others", "summary": "Good Thing",
     }  # fmt: skip
     extraction = extract("Checks tokens.", title="Auth Service", metadata=metadata)
     assert names(extraction, "metadata") == [
-        "Identity Team", "OAuth Provider", "redis", "认证服务", "Jane Doe", "John Smith", "INC-2041",
+        "Identity Team", "OAuth Provider", "redis", "认证服务", "Ada Lovelace", "Alan Turing", "INC-2041",
     ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ OTHER = "Some words come first here."
         ("depends_on", ["OAuth Provider"], ("auth", "depends_on", "oauth provider")),
         ("Depends-On", "OAuth Provider", ("auth", "depends_on", "oauth provider")),
         ("owner", "Identity Team", ("auth", "owned_by", "identity team")),
-        ("authors", ["Jane Doe"], ("auth", "written_by", "jane doe")),
+        ("authors", ["Ada Lovelace"], ("auth", "written_by", "ada lovelace")),
         ("parent", "Platform", ("auth", "part_of", "platform")),
         ("affects", "Ledger", ("auth", "affects", "ledger")),
         ("replaces", "Old Auth", ("auth", "supersedes", "old auth")),
@@ -80,13 +80,13 @@ def test_a_link_claims_with_its_sentence():
         ("A new [[Job Store]], owned by the [[Ops Team]], won.", ("job store", "owned_by", "ops team")),
         ("Paris is the capital of France.", ("paris", "capital_of", "france")),
         ("Marie Curie was born in Warsaw.", ("marie curie", "born_in", "warsaw")),
-        ("Ze'ev Haim( born 7 April 1983 in Netanya) is a player.", ("zeev haim", "born_in", "netanya")),
-        ("Anna Hall was married to Pierre Curie.", ("anna hall", "married_to", "pierre curie")),
-        ("Anna Hall was the daughter of King Henry II.", ("anna hall", "child_of", "henry ii")),
-        ("Anna Hall is the mother of Pierre Curie.", ("pierre curie", "child_of", "anna hall")),
-        ("Anna Hall is a younger sister of Pierre Curie.", ("anna hall", "sibling_of", "pierre curie")),
-        ("Anna Hall is a peer and a member of the House of Lords.", ("anna hall", "member_of", "house of lord")),
-        ("Acme Corp is an American company founded by John Smith.", ("acme corp", "founded_by", "john smith")),
+        ("Emmy Noether( born 23 March 1882 in Erlangen) is a scholar.", ("emmy noether", "born_in", "erlangen")),
+        ("Marie Curie was married to Pierre Curie.", ("marie curie", "married_to", "pierre curie")),
+        ("Eleanor Plantagenet was the daughter of King Henry II.", ("eleanor plantagenet", "child_of", "henry ii")),
+        ("Sophie Depouilly is the mother of Pierre Curie.", ("pierre curie", "child_of", "sophie depouilly")),
+        ("Caroline Herschel is a sister of William Herschel.", ("caroline herschel", "sibling_of", "william herschel")),
+        ("Bertrand Russell is a member of the House of Lords.", ("bertrand russell", "member_of", "house of lord")),
+        ("Ford Motor is an American company founded by Henry Ford.", ("ford motor", "founded_by", "henry ford")),
         ("The Old Hall is a museum located in Senegal.", ("old hall", "located_in", "senegal")),
         ("认证服务依赖会话存储。", ("认证服务", "depends_on", "会话存储")),
         ("支付网关使用 Redis。", ("支付网关", "uses", "redis")),
@@ -164,10 +164,10 @@ def test_a_sentence_without_subject_is_about_the_title(text):
         "Nobody uses Redis.",
         "Login Flow uses caching.",
         "Login Flow depends on the weather.",
-        "Blue Widget is a film based on the novel written by Ann Smith.",
-        "Ann Smith is a poet, and her brother was born in Rome.",
-        "Ann Smith is a niece of Otto Hall, brother of Max Hall.",
-        "Ann Smith lives in the northern part of Rome.",
+        "Blue Widget is a film based on the novel written by Jane Austen.",
+        "Jane Austen is a poet, and her brother was born in Rome.",
+        "Jane Austen is a niece of George Austen, brother of Henry Austen.",
+        "Jane Austen lives in the northern part of Rome.",
         "Born in Cork, Hennessy came late.",
         "不要使用重试。",
         "召回率下降则禁止发布，由我们负责。",
@@ -204,7 +204,7 @@ def test_of_equal_claims_the_heaviest_stays():
 def test_targets_of_heavy_claims_are_strong():
     """A claim of weight eight or more must not wait for other documents."""
     metadata = {"depends_on": ["Ledger"], "owner": "Ops Team"}
-    extraction = extract("See [[INC-1]]. Owner: Ann Hall\n\nUses: Redis", metadata=metadata)
+    extraction = extract("See [[INC-1]]. Owner: Grace Hopper\n\nUses: Redis", metadata=metadata)
     strong = {n.key for n in extraction.nominations if n.kind in STRONG_KINDS}
     assert {target for _, _, target in claims(extraction, least=8)} <= strong
 

@@ -15,7 +15,7 @@ def texts(text, form="markdown"):
     "text, expected",
     [
         ("It works. So does that! Really? Yes.", ["It works.", "So does that!", "Really?", "Yes."]),
-        ("By J. F. Lawton and Dr. Smith, e.g. Anna. Then.", ["By J. F. Lawton and Dr. Smith, e.g. Anna.", "Then."]),
+        ("By J. F. Lawton and Dr. Curie, e.g. Marie. Then.", ["By J. F. Lawton and Dr. Curie, e.g. Marie.", "Then."]),
         ("See No. 5. No. It broke.", ["See No. 5.", "No.", "It broke."]),
         ("Where Are You? is a film.", ["Where Are You? is a film."]),
         ("v1.2 is out. 20 more.", ["v1.2 is out.", "20 more."]),
