@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,13 @@ def test_no_text_from_a_caller_is_an_error() -> None:
 
     with pytest.raises(InputError):
         load_text(" \n\x00", source="-")
+
+
+@pytest.mark.parametrize("name", ["junk.md", "junk.txt", "junk.py", "junk.csv", "junk"])
+def test_random_bytes_are_binary_whatever_the_file_is_called(load: Load, tmp_path: Path, name: str) -> None:
+    """A tenth of random bytes are control characters; no text has so many."""
+    (tmp_path / name).write_bytes(random.Random(3).randbytes(20_000))
+
+    (result,) = load()
+    assert isinstance(result, Skipped)
+    assert (result.source, result.reason) == (name, "binary")
