@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 K1 = 1.2
 B = 0.75
-"""The textbook values; others gave at most 0.01 more on one open set and less on another."""
+"""The textbook values; others gave about 0.01 more on one open set and less on another."""
 
 
 def idf(count: int, *, total: int) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from weft.graph.standing import OWN_KINDS, RANKS, EditKind, Standing, Votes, judge, vote
 from weft.records import Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
-from weft.store.mentions import join_mentions
+from weft.store.joining import join_mentions, join_relations
 from weft.text.ids import entity_id
 from weft.text.mentions import DERIVED_TYPES, derived_weight, find_sentence, read_names
 from weft.text.names import name_text
@@ -96,25 +96,14 @@ class MemoryGraph:
 
     def relations(self) -> list[Relation]:
         """Return all relations, strongest first."""
-        best: dict[tuple[str, str, str], float] = {}
+        known = self._derived.standings
+        weights = []
         for (source, target, type), claims in self._derived.claims.items():
-            if source not in self._derived.standings or target not in self._derived.standings:
-                continue
-            ends = (self._target(source), self._target(target), type)
-            explicit = max(claim.weight for claim in claims.values())
-            weight = derived_weight(type, support=len(claims)) if type in DERIVED_TYPES else explicit
-            if ends[0] != ends[1]:
-                best[ends] = max(weight, best.get(ends, 0.0))
-        found = [
-            Relation(
-                source_id=entity_id(self._name, source),
-                target_id=entity_id(self._name, target),
-                type=type,
-                weight=weight,
-            )
-            for (source, target, type), weight in best.items()
-        ]
-        return sorted(found, key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+            if source in known and target in known:
+                explicit = max(claim.weight for claim in claims.values())
+                weight = derived_weight(type, support=len(claims)) if type in DERIVED_TYPES else explicit
+                weights.append(((source, target, type), weight))
+        return join_relations(weights, targets={key: self._target(key) for key in known}, namespace=self._name)
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         described = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.graph.standing import EditKind
 from weft.records import Entity, Mention, Relation, Vector
-from weft.store.mentions import join_mentions
+from weft.store.joining import join_mentions, join_relations
 from weft.store.sqlite.connect import Connections
 from weft.store.sqlite.graph_write import GraphChanges
 from weft.store.sqlite.statements import run
@@ -100,21 +100,7 @@ class SqliteGraph:
                         for source, target, type, weight, _ in run(db, name, {"entity": number, **wanted}):
                             rows[source, target, type] = weight
             resolved = _resolve(db, namespace, list({key for pair in rows for key in pair[:2]}))
-        best: dict[tuple[str, str, str], float] = {}
-        for (source, target, type), weight in sorted(rows.items()):
-            ends = (resolved.get(source, source), resolved.get(target, target), type)
-            if ends[0] != ends[1]:
-                best[ends] = max(weight, best.get(ends, 0.0))
-        found = [
-            Relation(
-                source_id=entity_id(self._name, source),
-                target_id=entity_id(self._name, target),
-                type=type,
-                weight=weight,
-            )
-            for (source, target, type), weight in best.items()
-        ]
-        return sorted(found, key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+        return join_relations(rows.items(), targets=resolved, namespace=self._name)
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         with self._connections.read() as db:
