@@ -283,3 +283,11 @@ def test_a_plot_is_drawn(weft, tmp_path):
     weft("eval", "tiny", "--method", "all", "--plot", "plot.png")
 
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_empty_namespace_says_so_and_nothing_else(ask):
+    """It is not called degraded for want of an embedder that nothing needed yet."""
+    result = ask("-N", "nobody", "query", "anything", "--json", expect=3).json
+
+    assert result["notes"] == ["namespace 'nobody' is empty: nothing has been indexed"]
+    assert result["degraded"] is None

@@ -38,6 +38,9 @@ CHANNELS: Mapping[str, frozenset[str]] = {
 }
 
 
+EMPTY = "namespace {!r} is empty: nothing has been indexed"
+
+
 @dataclass
 class Stopwatch:
     """Milliseconds per stage."""
@@ -95,6 +98,7 @@ def find(
         evidence = read_evidence(verdict.kept[:asked], rankings, store=store, sources=walked.found.sources)
         rejected = read_evidence(verdict.rejected[:1], rankings, store=store)
     status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
+    is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
     return Result(
         query=query.text,
         method=method,
@@ -103,8 +107,8 @@ def find(
         confidence=verdict.confidence,
         evidence=tuple(evidence),
         rejected=_rejection(rejected, verdict) if query.terms else None,
-        notes=(*query.notes, *_notes(query, verdict, store=store)),
-        degraded=query.degraded,
+        notes=(EMPTY.format(store.namespace),) if is_empty else (*query.notes, *_notes(query, verdict)),
+        degraded="" if is_empty else query.degraded,
         graph=walked.context(evidence, store=store) if "graph" in channels else None,
         counts={channel: len(ranking.hits) for channel, ranking in rankings.items()},
         timings=watch.spent,
@@ -228,10 +232,8 @@ def _rejection(evidence: Sequence[Evidence], verdict: Verdict) -> Rejected | Non
     return Rejected(citation=evidence[0].citation, score=evidence[0].score, reason=verdict.reason)
 
 
-def _notes(query: Query, verdict: Verdict, *, store: Store) -> Iterator[str]:
-    if not verdict.kept and not store.find_documents(Filter(), limit=1):
-        yield f"namespace {store.namespace!r} is empty: nothing has been indexed"
-    elif not query.terms:
+def _notes(query: Query, verdict: Verdict) -> Iterator[str]:
+    if not query.terms:
         yield "there is nothing to search for: the question has no letter, digit or symbol we index"
     elif verdict.reason and verdict.status != "ok":
         yield verdict.reason
