@@ -108,9 +108,14 @@ def test_schema_and_migrations_give_the_same_tables():
         db = apsw.Connection(":memory:")
         for text in statements:
             db.execute(text)
-        made.append(set(db.execute("SELECT type, name, sql FROM sqlite_schema")))
+        tables = [row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        columns = {(table, *row[1:]) for table in tables for row in db.execute(f"PRAGMA table_xinfo ({table})")}
+        keys = {(table, *row) for table in tables for row in db.execute(f"PRAGMA foreign_key_list ({table})")}
+        indexes = set(db.execute("SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'index'"))
+        made.append((columns, keys, indexes))
 
     assert made[0] == made[1]
+    assert len(made[0][0]) > 50
 
 
 def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path):

@@ -6,8 +6,9 @@ It knows no order: the same documents and the same edits give the same entities,
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from weft.records import STRONG_KINDS
@@ -16,13 +17,21 @@ EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
 
 RANKS = {
     "given": 0, "title": 0, "definition": 1, "metadata": 2, "field": 2, "link": 3, "abbreviation": 4,
-    "quoted": 5, "identifier": 5, "phrase": 6, "term": 6, "heading": 7,
+    "quoted": 5, "identifier": 5, "phrase": 6, "term": 6, "heading": 7, "variant": 8,
 }  # fmt: skip
 """Whose spelling, type and description an entity takes: the smaller, the better."""
 
 
 OWN_KINDS = ("title", "definition", "field", "given")
 """Kinds that name a thing in its own right; a link or a mention in metadata may use another name of it."""
+
+SILENT_KINDS = frozenset({"heading", "variant"})
+"""Kinds that never make an entity: what a section is called, and how a name might be written elsewhere."""
+
+CHAIN = 4
+"""How many names of names are followed."""
+
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +63,7 @@ def vote(kind: str) -> int:
     """Return the weight of a nomination: 2 makes an entity alone, 1 with another document, 0 never."""
     if kind in STRONG_KINDS:
         return 2
-    return 0 if kind == "heading" else 1
+    return 0 if kind in SILENT_KINDS else 1
 
 
 def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> Standing:
@@ -80,3 +89,41 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> St
         reason = min(reason for other, reason in votes.aliases if other == target)
         return Standing(exists=True, strong=strong, same_as=target, reason=reason)
     return Standing(exists=True, strong=strong, same_as=key)
+
+
+def letters(key: str) -> str:
+    """Return a key without spaces: keys that share it may be two spellings of one name (`data base`, `database`)."""
+    return key.replace(" ", "")
+
+
+def join_spellings(
+    group: Mapping[str, Standing], *, own: Collection[str], edits: Collection[tuple[str, str, str]]
+) -> dict[str, Standing]:
+    """
+    Return the standings of keys that share their letters, the spellings of one name joined.
+
+    They join the one that documents name in its own right, or else the strongest, then the first by key. Where two
+    are named in their own right nothing is joined, nor where the numbers differ (`v1 2` is not `v12`), nor where
+    the user or a document says what a name stands for.
+    """
+    free = sorted(key for key, standing in group.items() if standing.exists and standing.same_as == key)
+    heads = [key for key in free if key in own]
+    if len(free) < 2 or len(heads) > 1:
+        return dict(group)
+    head = heads[0] if heads else min(free, key=lambda key: (not group[key].strong, key))
+    refused = {owner for kind, owner, value in edits if kind == "unmerge" and value == head}
+    joined = dict(group)
+    for key in free:
+        if key != head and key not in refused and _DIGITS.findall(key) == _DIGITS.findall(head):
+            joined[key] = replace(group[key], same_as=head, reason="another spelling with the same letters")
+    return joined
+
+
+def follow(key: str, same_as: Mapping[str, str]) -> str:
+    """Return the key at the end of a chain of names: what `key` is read under. Names that are no entity end it."""
+    for _ in range(CHAIN):
+        after = same_as.get(key, key)
+        if after == key or after not in same_as:
+            break
+        key = after
+    return key

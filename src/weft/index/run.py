@@ -1,4 +1,4 @@
-"""The write path: documents in, one transaction each, a receipt out."""
+"""The write path: documents in, a transaction for each group of them, a receipt out."""
 
 from __future__ import annotations
 
@@ -59,9 +59,10 @@ def index_documents(
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> Receipt:
     """
-    Write every document that is new or changed, each in a transaction of its own.
+    Write every document that is new or changed, a group of them in each transaction.
 
-    Interrupted at any moment, what was reported as written stays, and the next run goes on from there.
+    Interrupted at any moment, every document is there wholly or not at all, what was reported as written stays,
+    and the next run goes on from there.
     """
     account = _Account()
     model = embedder.card.fingerprint if embedder else ""
@@ -75,9 +76,12 @@ def index_documents(
             vectors = dict(zip(texts, found[: len(texts)], strict=True))
             name_vectors = dict(zip(names, found[len(texts) :], strict=True))
             account.embedded += len(found)
+        batches = []
         for plan in group:
             mine = {at: name_vectors[at] for at in plan.names if at in name_vectors}
-            store.write(make_batch(plan, vectors=vectors, model=model, names=mine))
+            batches.append(make_batch(plan, vectors=vectors, model=model, names=mine))
+        store.write(*batches)
+        for plan in group:
             outcome = "added" if plan.is_new else "changed"
             account.outcomes[outcome] += 1
             account.chunks += len(plan.chunks)

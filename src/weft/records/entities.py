@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 NominationKind: TypeAlias = Literal[
     "title", "link", "metadata", "field", "definition", "abbreviation", "given", "heading", "quoted", "phrase",
-    "identifier", "term",
+    "identifier", "term", "variant",
 ]  # fmt: skip
 STRONG_KINDS: frozenset[str] = frozenset({"title", "link", "metadata", "field", "definition", "abbreviation", "given"})
 """Kinds that make an entity at once. The others need several documents to agree."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.records import Entity, ModelCard, Vector
 from weft.store.base import Graph
@@ -87,11 +87,6 @@ def _as_names(found: Sequence[Word], known: dict[str, Entity], total: int) -> li
     """A question may be typed in lower case: a rare single word is taken for a name there."""
     rare = {key for key, entity in known.items() if entity.chunks <= max(2, RARE * total)}
     return [
-        Word(
-            word.text,
-            word.start,
-            word.end,
-            (word.is_name_like or word.text in rare) and word.text not in _QUESTION_WORDS,
-        )
+        replace(word, is_name_like=(word.is_name_like or word.text in rare) and word.text not in _QUESTION_WORDS)
         for word in found
     ]

@@ -17,6 +17,7 @@ from weft.records import (
     Chunk,
     DocumentInfo,
     Entity,
+    Extraction,
     Filter,
     Mention,
     Problem,
@@ -91,11 +92,18 @@ class Store(Protocol):
 
     # write: each call is one transaction
 
-    def write(self, batch: Batch) -> None:
-        """Make the document exactly what `batch` says, replacing what was there under its id."""
+    def write(self, *batches: Batch) -> None:
+        """Make documents exactly what the batches say, replacing what was there under their ids: all or none."""
 
     def delete(self, document_ids: Sequence[str]) -> int:
         """Remove documents with everything derived from them; return how many there were."""
+
+    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> None:
+        """
+        Make what `origin`, an import, says of chunks (by id) exactly this, beside what their documents say.
+
+        It goes when the chunk goes. An empty extraction takes it back; chunks that are not here are left out.
+        """
 
     def write_model(self, model: StoredModel) -> None:
         """Remember an embedder. An active one takes over, and vectors of the others are dropped."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from weft.records import Mention, Relation
-from weft.text.ids import entity_id
 
 
 def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
@@ -27,22 +26,15 @@ def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
     return sorted(joined.values(), key=lambda m: (not m.about, -m.count, m.chunk_id, m.entity_id))
 
 
-def join_relations(
-    weights: Iterable[tuple[tuple[str, str, str], float]], *, targets: Mapping[str, str], namespace: str
-) -> list[Relation]:
+def join_relations(weights: Iterable[tuple[tuple[str, str, str], float]]) -> list[Relation]:
     """
     Return one relation per pair of entities and type, with the largest weight, strongest first.
 
-    `weights` are by source key, target key and type; `targets` tells under which key each key is read. A relation
-    of an entity with itself is none.
+    `weights` are by source id, target id and type. A relation of an entity with itself is none.
     """
     best: dict[tuple[str, str, str], float] = {}
     for (source, target, type), weight in weights:
-        ends = (targets.get(source, source), targets.get(target, target), type)
-        if ends[0] != ends[1]:
-            best[ends] = max(weight, best.get(ends, 0.0))
-    found = [
-        Relation(source_id=entity_id(namespace, s), target_id=entity_id(namespace, t), type=type, weight=weight)
-        for (s, t, type), weight in best.items()
-    ]
+        if source != target:
+            best[source, target, type] = max(weight, best.get((source, target, type), 0.0))
+    found = [Relation(source_id=s, target_id=t, type=type, weight=weight) for (s, t, type), weight in best.items()]
     return sorted(found, key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))

@@ -14,6 +14,7 @@ from weft.records import (
     Batch,
     Chunk,
     DocumentInfo,
+    Extraction,
     Filter,
     Hit,
     IndexedChunk,
@@ -37,6 +38,8 @@ class _Content:
     vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
     """By fingerprint and chunk id."""
     edits: set[tuple[str, str, str]] = field(default_factory=set)
+    annotations: dict[tuple[str, str], Extraction] = field(default_factory=dict)
+    """By origin and chunk id, what imports say."""
     entity_vectors: dict[tuple[str, str, str], Vector] = field(default_factory=dict)
     """By fingerprint, chunk id and key."""
     generation: int = 0
@@ -99,13 +102,41 @@ class MemoryStore:
             key[1:]: v for key, v in self._content.entity_vectors.items() if active and key[0] == active.fingerprint
         }
         content = self._content
-        return MemoryGraph(content.chunks, content.edits, vectors, content.entity_vectors, namespace=self._namespace)
+        return MemoryGraph(
+            {id: self._annotated(item) for id, item in content.chunks.items()},
+            content.edits,
+            vectors,
+            content.entity_vectors,
+            namespace=self._namespace,
+        )
 
-    def write(self, batch: Batch) -> None:
-        content, id = self._content, batch.document.id
-        active = content.active()
-        if (active.fingerprint if active else "") != batch.model:
+    def _annotated(self, item: IndexedChunk) -> IndexedChunk:
+        """Return a chunk with what imports say of it beside what its document says."""
+        given = [e for (_, id), e in sorted(self._content.annotations.items()) if id == item.chunk.id]
+        every = [item.extraction, *given]
+        return replace(
+            item,
+            extraction=Extraction(
+                nominations=tuple(n for extraction in every for n in extraction.nominations),
+                claims=tuple(claim for extraction in every for claim in extraction.claims),
+            ),
+        )
+
+    def write(self, *batches: Batch) -> None:
+        active = self._content.active()
+        if any((active.fingerprint if active else "") != batch.model for batch in batches):
             raise SchemaMismatch(f"namespace {self._namespace!r} is indexed with another embedder", hint="weft reembed")
+        for batch in batches:
+            self._write(batch)
+        self._content.generation += 1
+
+    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> None:
+        for id in extractions.keys() & self._content.chunks.keys():
+            self._content.annotations[origin, id] = extractions[id]
+        self._content.generation += 1
+
+    def _write(self, batch: Batch) -> None:
+        content, id = self._content, batch.document.id
         new = {item.chunk.id: item for item in batch.chunks}
         self._remove_chunks(lambda item: item.chunk.document_id == id and item.chunk.id not in new)
         content.documents[id] = replace(batch.document, chunk_count=len(new))
@@ -116,7 +147,6 @@ class MemoryStore:
             described = {n.key for n in item.extraction.nominations if n.description}
             self._keep_entity_vectors(_concerns(chunk_id, described))
             content.entity_vectors |= {(batch.model, chunk_id, key): v for key, v in item.entity_vectors.items()}
-        content.generation += 1
 
     def delete(self, document_ids: Sequence[str]) -> int:
         known = [id for id in dict.fromkeys(document_ids) if id in self._content.documents]

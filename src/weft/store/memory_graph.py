@@ -6,14 +6,24 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from weft.graph.standing import OWN_KINDS, RANKS, EditKind, Standing, Votes, judge, vote
+from weft.graph.standing import (
+    OWN_KINDS,
+    RANKS,
+    EditKind,
+    Standing,
+    Votes,
+    follow,
+    join_spellings,
+    judge,
+    letters,
+    vote,
+)
 from weft.records import Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
 from weft.store.joining import join_mentions, join_relations
 from weft.text.ids import entity_id
-from weft.text.mentions import DERIVED_TYPES, derived_weight, find_sentence, read_names
+from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
 from weft.text.names import name_text
 
-CHAIN = 4
 CHUNKS = 20
 
 
@@ -25,8 +35,10 @@ class _Derived:
     nominations: dict[str, list[Nomination]] = field(default_factory=lambda: defaultdict(list))
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)
     """By key and chunk id; the mention's own entity id is that of the key."""
-    claims: dict[tuple[str, str, str], dict[str, Claim]] = field(default_factory=lambda: defaultdict(dict))
-    """By source, target and type: the claim of each chunk."""
+    claims: dict[tuple[str, str, str], dict[str, list[tuple[Claim, bool]]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    """By source, target and type: the claims of each chunk, and whether they follow from mentions."""
 
 
 class MemoryGraph:
@@ -100,10 +112,11 @@ class MemoryGraph:
         weights = []
         for (source, target, type), claims in self._derived.claims.items():
             if source in known and target in known:
-                explicit = max(claim.weight for claim in claims.values())
-                weight = derived_weight(type, support=len(claims)) if type in DERIVED_TYPES else explicit
-                weights.append(((source, target, type), weight))
-        return join_relations(weights, targets={key: self._target(key) for key in known}, namespace=self._name)
+                given = [claim.weight for by_chunk in claims.values() for claim, derived in by_chunk if not derived]
+                weight = max(given) if given else derived_weight(type, support=min(len(claims), MAX_SUPPORT))
+                ends = [entity_id(self._name, self._target(key)) for key in (source, target)]
+                weights.append(((ends[0], ends[1], type), weight))
+        return join_relations(weights)
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         described = []
@@ -114,7 +127,10 @@ class MemoryGraph:
                 if source in self._derived.standings and target in self._derived.standings
                 if entity_id(self._name, self._target(source)) == relation.source_id
                 if entity_id(self._name, self._target(target)) == relation.target_id and type == relation.type
-                for id, claim in sorted(by_chunk.items(), key=lambda item: (-item[1].weight, item[0]))[:CHUNKS]
+                for id, claim in sorted(
+                    ((id, claim) for id, claims in by_chunk.items() for claim, _ in claims),
+                    key=lambda item: (-item[1].weight, item[0]),
+                )[:CHUNKS]
             )
             description = next((claim[2] for claim in claims if claim[2]), "")
             if not description and claims:
@@ -158,12 +174,7 @@ class MemoryGraph:
         self._derived = _derive(self._chunks, self._edits, namespace=self._name)
 
     def _target(self, key: str) -> str:
-        for _ in range(CHAIN):
-            after = self._derived.standings[key].same_as
-            if after == key or after not in self._derived.standings:
-                break
-            key = after
-        return key
+        return follow(key, {key: standing.same_as for key, standing in self._derived.standings.items()})
 
     def _strongest(self, key: str, *, limit: int) -> list[Mention]:
         mine = [self._mention(other, id) for other, id in self._derived.mentions if other == key]
@@ -208,6 +219,8 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
             if vote(nomination.kind) == 1:
                 documents[nomination.key].add(item.chunk.document_id)
     keys = set(derived.nominations) | {end for kind, *ends in edits if kind != "rename" for end in ends}
+    own: set[str] = set()
+    groups: dict[str, dict[str, Standing]] = defaultdict(dict)
     for key in keys:
         mine = derived.nominations[key]
         votes = Votes(
@@ -216,15 +229,18 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
             own=any(n.kind in OWN_KINDS and not n.alias_of for n in mine),
             aliases={(n.alias_of, n.reason) for n in mine if n.alias_of},
         )
-        standing = judge(key, votes, [edit for edit in edits if key in edit[1:]])
-        if standing.exists:
-            derived.standings[key] = standing
+        own |= {key} if votes.own else set()
+        groups[letters(key)][key] = judge(key, votes, [edit for edit in edits if key in edit[1:]])
+    for group in groups.values():
+        joined = join_spellings(group, own=own, edits=edits)
+        derived.standings |= {key: standing for key, standing in joined.items() if standing.exists}
     for id, item in chunks.items():
         about = {n.key for n in item.extraction.nominations if n.about}
         named = read_names(item.chunk.text, known=derived.standings, about=about)
         for key, count in named.counts.items():
             mention = Mention(entity_id=entity_id(namespace, key), chunk_id=id, count=count, about=key in about)
             derived.mentions[key, id] = mention
-        for claim in (*item.extraction.claims, *named.claims):
-            derived.claims[claim.source, claim.target, claim.type][id] = claim
+        for claims, follows in ((item.extraction.claims, False), (named.claims, True)):
+            for claim in claims:
+                derived.claims[claim.source, claim.target, claim.type][id].append((claim, follows))
     return derived

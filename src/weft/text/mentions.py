@@ -10,16 +10,20 @@ from itertools import combinations, pairwise
 
 from weft.records import Claim
 from weft.text.analyse import query_terms
-from weft.text.names import Word, candidate_keys, match_names, words
+from weft.text.names import Word, match_names, words
 
 TOGETHER = "co_occurs_with"
 MENTIONS = "mentions"
 DERIVED_TYPES = (TOGETHER, MENTIONS)
 """Relation types that follow from mentions; everything else is claimed by an extractor."""
 
+MAX_SUPPORT = 256
+"""Chunks counted that bear out a relation; long before that more of them make no difference."""
+
 MAX_IN_SENTENCE = 6
 """Names of one sentence that are linked with each other; a list of fifty would link everything with everything."""
 
+_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")
 _BOUNDARY = re.compile(r"[.!?…]['\"”’)\]]*\s|[。！？；\n]")
 
 
@@ -33,14 +37,11 @@ class Named:
     """Derived relations: who is mentioned where it is the subject, who stands together in a sentence."""
 
 
-def possible_names(text: str) -> set[str]:
-    """Return every key a run of words of `text` could be."""
-    return candidate_keys(words(text))
-
-
-def read_names(text: str, *, known: Collection[str], about: Collection[str]) -> Named:
-    """Return the mentions of `known` keys in a chunk that is `about` some of them."""
-    found = words(text)
+def read_names(
+    text: str, *, known: Collection[str], about: Collection[str], found: Sequence[Word] | None = None
+) -> Named:
+    """Return the mentions of `known` keys in a chunk that is `about` some of them. `found` are its words."""
+    found = words(text) if found is None else found
     matches = match_names(found, known)
     counts = Counter(key for key, _, _ in matches)
     subjects = sorted(key for key in about if key in known)
@@ -57,6 +58,20 @@ def read_names(text: str, *, known: Collection[str], about: Collection[str]) -> 
         for first, second in sorted(_pairs(text, found, matches))
     ]
     return Named(dict(counts), tuple(claims))
+
+
+def may_hold(text: str, keys: Collection[str]) -> bool:
+    """Tell whether any of `keys` may stand in a text: quick, and wrong only by saying yes."""
+    if not text.isascii():
+        return True
+    line = f" {' '.join(_ASCII_WORD.findall(text.lower()))}"
+    # a key has its last word in the singular, so a plural begins with it, but for its y
+    return any(f" {key[:-1] if key.endswith('y') else key}" in line for key in keys)
+
+
+def adds_only(found: Sequence[Word], *, old: Collection[str], new: Collection[str]) -> bool:
+    """Tell whether all names that are found among `old` keys are found among `new` ones, at the same places."""
+    return set(match_names(found, old)) <= set(match_names(found, new))
 
 
 def derived_weight(type: str, *, support: int) -> float:

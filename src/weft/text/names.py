@@ -45,18 +45,15 @@ class Word:
     """A word of running text: folded, with where it stands and whether it was written like a name."""
 
     text: str
-    start: int
-    end: int
     is_name_like: bool
     """Capitalised, or holding a digit, or CJK."""
+    start: int
+    end: int
 
 
 def words(text: str) -> list[Word]:
     """Return the words of `text`; each CJK character is one."""
-    return [
-        Word(_folded(match.group()), match.start(), match.end(), _is_name_like(match.group()))
-        for match in _WORD.finditer(text)
-    ]
+    return [Word(*_read(match[0]), *match.span()) for match in _WORD.finditer(text)]
 
 
 @lru_cache(maxsize=16384)
@@ -145,8 +142,10 @@ def _folded(word: str) -> str:
     return folded if folded.isalnum() else _POSSESSIVE.sub("", folded).replace("'", "").replace("’", "")
 
 
-def _is_name_like(word: str) -> bool:
-    return not word.islower() or any(character.isdigit() for character in word)
+@lru_cache(maxsize=65536)
+def _read(word: str) -> tuple[str, bool]:
+    """Return a word folded, and whether it is written like a name."""
+    return _folded(word), not word.islower() or any(character.isdigit() for character in word)
 
 
 @lru_cache(maxsize=65536)

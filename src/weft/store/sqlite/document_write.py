@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import apsw
 
-from weft.records import Batch, DocumentInfo, IndexedChunk
+from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk
 from weft.store.labels import labels
 from weft.store.sqlite.graph_write import GraphChanges
 from weft.store.sqlite.postings import TermChanges
@@ -27,7 +27,7 @@ class DocumentWriter:
         self._length = 0
 
     def write(self, batch: Batch, *, model: int | None) -> None:
-        """Make the document exactly what the batch says."""
+        """Make the document exactly what the batch says. `finish` must follow."""
         db, namespace = self._db, self._namespace
         document = self._write_document(batch.document)
         rows = run(db, "document_chunks", {"namespace": namespace, "document": document})
@@ -45,15 +45,14 @@ class DocumentWriter:
             number = self._write_chunk(document, item, old=old.get(id))
             if id not in old or old[id][1] != item.terms:
                 self._terms.add(number, item.terms, length=_length(item))
-            self._graph.nominate(number, document=document, extraction=item.extraction)
+            self._graph.nominate(number, document=document, extraction=item.extraction, is_new=id not in old)
             if model is not None:
                 self._write_vectors(number, item, model=model)
             self._length += _length(item)
         self._chunks += len(new) - len(old)
-        self._finish()
 
     def delete(self, document_ids: Sequence[str]) -> int:
-        """Remove documents; return how many there were."""
+        """Remove documents; return how many there were. `finish` must follow."""
         deleted = 0
         for id in dict.fromkeys(document_ids):
             document = one(self._db, "document_number", {"namespace": self._namespace, "id": id})
@@ -67,11 +66,17 @@ class DocumentWriter:
                 self._length -= length
             run(self._db, "delete_document", key)
             deleted += 1
-        if deleted:
-            self._finish()
         return deleted
 
-    def _finish(self) -> None:
+    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> None:
+        """Make what an import says of chunks exactly this, where they are here. `finish` must follow."""
+        values = {"namespace": self._namespace, "ids": json.dumps(sorted(extractions))}
+        for id, number, document in run(self._db, "chunk_numbers", values):
+            self._graph.retract(number, origin=origin)
+            self._graph.nominate(number, document=document, extraction=extractions[id], is_new=False, origin=origin)
+
+    def finish(self) -> None:
+        """Bring postings, graph and counts up to date with all that was written and deleted."""
         self._terms.apply(self._db, namespace=self._namespace)
         self._graph.settle()  # after the postings, which tell it where a new name may stand
         counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}

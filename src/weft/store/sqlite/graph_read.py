@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,12 +17,8 @@ from weft.store.joining import join_mentions, join_relations
 from weft.store.sqlite.connect import Connections
 from weft.store.sqlite.graph_write import GraphChanges
 from weft.store.sqlite.statements import run
-from weft.text.ids import entity_id
 from weft.text.mentions import find_sentence
 from weft.text.names import name_text
-
-CHAIN = 4
-"""How many aliases of aliases are followed."""
 
 CHUNKS = 20
 """How many supporting chunks a relation names."""
@@ -67,24 +64,22 @@ class SqliteGraph:
         with self._connections.read() as db:
             namespace = _number(db, self._name)
             found: list[Mention] = []
-            for id, numbers in self._numbers(db, namespace, entity_ids).items():
+            for id, names in self._names(db, namespace, entity_ids).items():
                 rows = [
-                    Mention(entity_id=id, chunk_id=c, count=n, about=bool(a), chunks=d, strong=bool(s))
-                    for number in numbers
-                    for c, n, a, d, s in run(db, "strongest_mentions", {"entity": number, "limit": limit})
+                    Mention(entity_id=id, chunk_id=c, count=n, about=bool(a), chunks=chunks, strong=bool(strong))
+                    for number, chunks, strong in names
+                    for c, n, a in run(db, "strongest_mentions", {"entity": number, "limit": limit})
                 ]
-                found += join_mentions(rows)[:limit]
+                found += join_mentions(rows)[:limit] if len(names) > 1 else rows
             return found
 
     def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
         with self._connections.read() as db:
             namespace = _number(db, self._name)
             rows = run(db, "mentions_in", {"namespace": namespace, "ids": json.dumps(list(chunk_ids))})
-            resolved = _resolve(db, namespace, sorted({row[1] for row in rows}))
-        ids = {key: entity_id(self._name, target) for key, target in resolved.items()}
         found = join_mentions(
-            Mention(entity_id=ids[key], chunk_id=chunk, count=n, about=bool(a), chunks=d, strong=bool(s))
-            for chunk, key, n, a, d, s in rows
+            Mention(entity_id=id, chunk_id=chunk, count=n, about=bool(a), chunks=d, strong=bool(s))
+            for chunk, id, n, a, d, s in rows
         )
         order = {id: place for place, id in enumerate(chunk_ids)}
         return sorted(found, key=lambda mention: order[mention.chunk_id])
@@ -94,23 +89,21 @@ class SqliteGraph:
             namespace = _number(db, self._name)
             rows: dict[tuple[str, str, str], float] = {}
             wanted = {"limit": limit, "all_types": not types, "types": json.dumps(list(types))}
-            for numbers in self._numbers(db, namespace, entity_ids).values():
-                for number in numbers:
+            for names in self._names(db, namespace, entity_ids).values():
+                for number, _, _ in names:
                     for name in ("relations_out", "relations_in"):
-                        for source, target, type, weight, _ in run(db, name, {"entity": number, **wanted}):
-                            rows[source, target, type] = weight
-            resolved = _resolve(db, namespace, list({key for pair in rows for key in pair[:2]}))
-        return join_relations(rows.items(), targets=resolved, namespace=self._name)
+                        for source, target, type, weight in run(db, name, {"entity": number, **wanted}):
+                            rows[source, target, type] = max(weight, rows.get((source, target, type), 0.0))
+        return join_relations(rows.items())
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         with self._connections.read() as db:
             namespace = _number(db, self._name)
             ids = sorted({id for relation in relations for id in (relation.source_id, relation.target_id)})
-            keys = dict(run(db, "keys_by_id", {"namespace": namespace, "ids": json.dumps(ids)}))
-            names = {
-                key: [row[0] for row in rows] for key, rows in _groups(db, namespace, sorted(keys.values())).items()
-            }
-            return [self._described(db, namespace, relation, keys=keys, names=names) for relation in relations]
+            names: dict[str, list[str]] = defaultdict(list)
+            for id, key in run(db, "names_by_id", {"namespace": namespace, "ids": json.dumps(ids)}):
+                names[id].append(key)
+            return [self._described(db, namespace, relation, names=names) for relation in relations]
 
     def top_entities(self, *, limit: int) -> list[Entity]:
         with self._connections.read() as db:
@@ -171,19 +164,21 @@ class SqliteGraph:
                 name=name,
                 type=type,
                 description=description,
-                aliases=tuple(row[4] for row in groups[key] if row[0] != key),
-                mentions=sum(row[2] for row in groups[key]),
-                chunks=sum(row[3] for row in groups[key]),
+                aliases=tuple(row[3] for row in groups[key] if row[0] != key),
+                mentions=sum(row[1] for row in groups[key]),
+                chunks=sum(row[2] for row in groups[key]),
                 strong=bool(strong),
             )
             for id, key, strong, name, type, description in run(db, "entity_cards", values)
         }
 
-    def _numbers(self, db: apsw.Connection, namespace: int, ids: Sequence[str]) -> dict[str, list[int]]:
-        """Return, for each entity, the numbers of all names that stand for it."""
-        keys = dict(run(db, "keys_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))}))
-        groups = _groups(db, namespace, list(keys.values()))
-        return {id: [row[1] for row in groups[keys[id]]] for id in dict.fromkeys(ids) if id in keys}
+    def _names(self, db: apsw.Connection, namespace: int, ids: Sequence[str]) -> dict[str, list[tuple[int, int, int]]]:
+        """Return, for each entity, number, chunks and strength of every name that is read under it."""
+        found: dict[str, list[tuple[int, int, int]]] = {id: [] for id in ids}
+        values = {"namespace": namespace, "ids": json.dumps(list(found))}
+        for id, number, chunks, strong in run(db, "names_of", values):
+            found[id].append((number, chunks, strong))
+        return {id: names for id, names in found.items() if names}
 
     def _scores(self, db: apsw.Connection, model: int, vector: Vector, *, limit: int) -> dict[str, float]:
         if not self._connections.vector_problem:
@@ -204,13 +199,12 @@ class SqliteGraph:
         namespace: int,
         relation: Relation,
         *,
-        keys: Mapping[str, str],
         names: Mapping[str, Sequence[str]],
     ) -> Relation:
         """The claims may have been made under any of the names of the two ends."""
         claims: list[tuple[Any, ...]] = []
-        for source in names.get(keys.get(relation.source_id, ""), ()):
-            for target in names.get(keys.get(relation.target_id, ""), ()):
+        for source in names.get(relation.source_id, ()):
+            for target in names.get(relation.target_id, ()):
                 values = {"source": source, "target": target, "type": relation.type, "limit": CHUNKS}
                 rows = run(db, "relation_claims", {"namespace": namespace, **values})
                 claims += [(-weight, id, text, description, (source, target)) for id, text, description, weight in rows]
@@ -229,32 +223,14 @@ def _number(db: apsw.Connection, name: str) -> int:
 
 def _resolve(db: apsw.Connection, namespace: int, keys: Sequence[str]) -> dict[str, str]:
     """Return, for each key that is an entity, the key it is read under."""
-    found = {key: key for key in keys}
-    for _ in range(CHAIN):
-        asked = json.dumps(sorted(set(found.values())), ensure_ascii=False)
-        step: Mapping[str, Any] = dict(run(db, "resolve_keys", {"namespace": namespace, "keys": asked}))
-        # an alias of something no document names stands for itself
-        known = dict(run(db, "resolve_keys", {"namespace": namespace, "keys": json.dumps(list(step.values()))}))
-        after = {key: (step[at] if step[at] in known else at) for key, at in found.items() if at in step}
-        if after == found:
-            break
-        found = after
-    return found
+    values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False)}
+    return dict(run(db, "heads_of", values))
 
 
 def _groups(db: apsw.Connection, namespace: int, keys: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
-    """Return, for each key, the rows (key, number, mentions, chunks, name) of all names that are read under it."""
-    members, frontier = set(keys), set(keys)
-    for _ in range(CHAIN):
-        values = {"namespace": namespace, "keys": json.dumps(sorted(frontier), ensure_ascii=False)}
-        frontier = {row[0] for row in run(db, "other_names", values)} - members
-        if not frontier:
-            break
-        members |= frontier
-    resolved = _resolve(db, namespace, sorted(members))
+    """Return, for each key, the rows (key, mentions, chunks, name) of all names that are read under it."""
     groups: dict[str, list[tuple[Any, ...]]] = {key: [] for key in keys}
-    values = {"namespace": namespace, "keys": json.dumps(sorted(resolved), ensure_ascii=False)}
-    for row in run(db, "entity_numbers", values):
-        if resolved[row[0]] in groups:
-            groups[resolved[row[0]]].append(row)
+    values = {"namespace": namespace, "keys": json.dumps(list(groups), ensure_ascii=False)}
+    for head, *row in run(db, "entity_numbers", values):
+        groups[head].append(tuple(row))
     return groups

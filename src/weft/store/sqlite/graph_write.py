@@ -1,23 +1,29 @@
-"""Keeps entities, mentions and relations in step with the documents, inside the document's own transaction."""
+"""Keeps entities, mentions and relations in step with the documents, inside their transaction."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
+from typing import Any
 
 import apsw
 import numpy as np
 
-from weft.graph.standing import OWN_KINDS, RANKS, Standing, Votes, judge, vote
+from weft.graph.standing import CHAIN, OWN_KINDS, RANKS, Standing, Votes, follow, join_spellings, judge, letters, vote
 from weft.records import Claim, Extraction
+from weft.store.sqlite.graph_mentions import MentionChanges
 from weft.store.sqlite.postings import read_term
-from weft.store.sqlite.statements import run
+from weft.store.sqlite.statements import run, run_many
 from weft.text.ids import entity_id
-from weft.text.mentions import DERIVED_TYPES, derived_weight, must_hold, possible_names, read_names
+from weft.text.mentions import derived_weight, must_hold
 
 Pair = tuple[str, str, str]
 """Source key, target key, type."""
+
+MAX_ALIASES = 20
+"""Things a name may be said to be another name of; it takes no more than two to settle that it is unclear."""
 
 
 class GraphChanges:
@@ -28,35 +34,42 @@ class GraphChanges:
         self._namespace = namespace
         self._name = name
         self._keys: set[str] = set()
-        self._chunks: set[int] = set()
         self._pairs: set[Pair] = set()
+        self._nominations: list[dict[str, Any]] = []
+        self._mentions = MentionChanges(db, namespace=namespace)
 
     def withdraw(self, document: int) -> None:
-        """Take back what a document nominated. Its chunks must still be there."""
+        """Take back what a document itself nominated; what imports say of its chunks stays."""
         key = {"namespace": self._namespace, "document": document}
         self._keys |= {row[0] for row in run(self._db, "document_nominations", key)}
         run(self._db, "delete_nominations", key)
 
     def remove(self, chunk: int) -> None:
         """Take a chunk that is about to be deleted out of the counts."""
-        for _, entity, count, _ in run(self._db, "chunk_mentions", {"chunk": chunk}):
-            run(self._db, "count_mention", {"entity": entity, "mentions": -count, "chunks": -1})
-        for source, target, type in run(self._db, "chunk_claims", {"namespace": self._namespace, "chunk": chunk}):
-            self._pairs.add((source, target, type))
-        self._chunks.discard(chunk)
+        self._keys |= {row[0] for row in run(self._db, "chunk_keys", {"chunk": chunk})}
+        self._pairs |= {row[:3] for row in run(self._db, "chunk_claims", {"chunk": chunk})}
+        self._mentions.remove(chunk)
 
-    def nominate(self, chunk: int, *, document: int, extraction: Extraction) -> None:
-        """Write what a chunk nominates and claims."""
-        for item in extraction.nominations:
-            row = {
-                "namespace": self._namespace, "chunk": chunk, "document": document, "key": item.key, "name": item.name,
-                "kind": item.kind, "vote": vote(item.kind), "rank": RANKS[item.kind], "type": item.type,
-                "description": item.description, "about": item.about, "alias_of": item.alias_of, "reason": item.reason,
-            }  # fmt: skip
-            run(self._db, "write_nomination", row)
-            self._keys.add(item.key)
-        self._write_claims(chunk, extraction.claims, derived=False)
-        self._chunks.add(chunk)
+    def nominate(self, chunk: int, *, document: int, extraction: Extraction, is_new: bool, origin: str = "") -> None:
+        """Write what a chunk, or an import about it, nominates and claims."""
+        self._nominations += [
+            {
+                "namespace": self._namespace, "chunk": chunk, "document": document, "origin": origin, "key": item.key,
+                "name": item.name, "kind": item.kind, "vote": vote(item.kind), "rank": RANKS[item.kind],
+                "type": item.type, "description": item.description, "about": item.about, "alias_of": item.alias_of,
+                "reason": item.reason,
+            }
+            for item in extraction.nominations
+        ]  # fmt: skip
+        self._keys |= {item.key for item in extraction.nominations}
+        self._write_claims(chunk, extraction.claims, origin=origin, is_new=is_new)
+        self._mentions.read(chunk, is_new=is_new)
+
+    def retract(self, chunk: int, *, origin: str) -> None:
+        """Take back what an import nominated in a chunk; what it claimed goes with the next `nominate`."""
+        key = {"chunk": chunk, "origin": origin}
+        self._keys |= {row[0] for row in run(self._db, "origin_keys", key)}
+        run(self._db, "delete_origin", key)
 
     def touch(self, keys: Iterable[str]) -> None:
         """Say that the standing of these keys may have changed."""
@@ -64,46 +77,97 @@ class GraphChanges:
 
     def settle(self) -> None:
         """Bring entities, mentions and relations up to date with all that was collected."""
-        entered, left = set(), set()
-        for key in sorted(self._keys):
-            before, after = self._stored(key), self.standing(key)
-            if before is not None and not after.exists:
-                left.add(key)
-            elif after.exists and before != after:
-                row = {"key": key, "strong": after.strong, "same_as": after.same_as, "reason": after.reason}
-                id = entity_id(self._name, key)
-                run(self._db, "write_entity", {"namespace": self._namespace, "id": id, **row})
-                entered |= {key} if before is None else set()
+        run_many(self._db, "write_nomination", self._nominations)
+        entered, left, moved = self._write_entities()
+        changed = _json(entered | left)
+        rows = run(self._db, "claims_of_keys", {"namespace": self._namespace, "keys": changed})
+        self._pairs |= {(source, target, type) for source, target, type in rows}
         for key in sorted(entered):
-            self._chunks |= self._holding(key)
-        for key in sorted(entered | left):
-            values = {"namespace": self._namespace, "key": key}
-            self._pairs |= {(source, target, type) for source, target, type in run(self._db, "claims_of_key", values)}
+            self._mentions.add_name(key, chunks=self._holding(key))
         for key in sorted(left):
             values = {"namespace": self._namespace, "key": key}
             number = run(self._db, "entity_by_key", values)[0][0]
-            self._chunks |= {row[0] for row in run(self._db, "entity_chunks", {"entity": number})}
+            for row in run(self._db, "entity_chunks", {"entity": number}):
+                self._mentions.read(row[0], is_new=False)
             run(self._db, "delete_entity", values)
-        for chunk in sorted(self._chunks):
-            self._match(chunk)
-        for pair in sorted(self._pairs):
-            self._relate(pair)
+        self._write_heads(moved | left)
+        for chunk, claims, is_new in self._mentions.settle():
+            self._write_claims(chunk, claims, origin=DERIVED, is_new=is_new)
+        self._write_relations()
 
-    def standing(self, key: str) -> Standing:
-        """Return what a key is, by all documents and edits."""
-        values = {"namespace": self._namespace, "key": key}
-        strong, several, own = run(self._db, "key_standing", {**values, "own_kinds": json.dumps(OWN_KINDS)})[0]
-        aliases = [(target, reason) for target, reason in run(self._db, "key_aliases", values)]
-        edits = [(kind, owner, value) for kind, owner, value in run(self._db, "key_edits", values)]
-        votes = Votes(strong=bool(strong), several=bool(several), own=bool(own), aliases=aliases)
-        return judge(key, votes, edits)
+    # ── entities ────────────────────────────────────────────────────────────────────────────────
 
-    def _stored(self, key: str) -> Standing | None:
-        rows = run(self._db, "entity_by_key", {"namespace": self._namespace, "key": key})
-        if not rows:
-            return None
-        _, strong, same_as, reason = rows[0]
-        return Standing(exists=True, strong=bool(strong), same_as=same_as, reason=reason)
+    def standings(self, keys: Collection[str]) -> dict[str, Standing]:
+        """Return what keys are, by all documents and edits, and with them all that share their letters."""
+        values = {"namespace": self._namespace, "letters": _json({letters(key) for key in keys})}
+        every = set(keys) | {row[0] for row in run(self._db, "keys_by_letters", values)}
+        values = {"namespace": self._namespace, "keys": _json(every)}
+        aliases: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for key, target, reason in run(self._db, "key_aliases", values):
+            if len(aliases[key]) < MAX_ALIASES:
+                aliases[key].append((target, reason))
+        edits: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
+        for kind, key, value in run(self._db, "key_edits", values):
+            edits[key].add((kind, key, value))
+            edits[value].add((kind, key, value))
+        own, groups = set(), defaultdict[str, dict[str, Standing]](dict)
+        for key, strong, several, is_own in run(
+            self._db, "key_standings", {**values, "own_kinds": json.dumps(OWN_KINDS)}
+        ):
+            votes = Votes(strong=bool(strong), several=bool(several), own=bool(is_own), aliases=aliases[key])
+            groups[letters(key)][key] = judge(key, votes, edits[key])
+            own |= {key} if is_own else set()
+        found: dict[str, Standing] = {}
+        for group in groups.values():
+            found |= join_spellings(group, own=own, edits=set().union(*(edits[key] for key in group)))
+        return found
+
+    def _write_entities(self) -> tuple[set[str], set[str], set[str]]:
+        """Return the keys that have become entities, those that are none any more, and those that changed."""
+        after = self.standings(self._keys)
+        rows = run(self._db, "entities_by_key", {"namespace": self._namespace, "keys": _json(after)})
+        before = {
+            key: Standing(exists=True, strong=bool(strong), same_as=same_as, reason=reason)
+            for key, strong, same_as, reason in rows
+        }
+        new = {key: standing for key, standing in after.items() if standing.exists and before.get(key) != standing}
+        run_many(
+            self._db,
+            "write_entity",
+            [
+                {
+                    "namespace": self._namespace, "id": entity_id(self._name, key), "key": key,
+                    "strong": new[key].strong, "same_as": new[key].same_as, "reason": new[key].reason,
+                }
+                for key in sorted(new)
+            ],
+        )  # fmt: skip
+        left = {key for key in before if not after[key].exists}
+        return new.keys() - before.keys(), left, set(new)
+
+    def _write_heads(self, moved: Collection[str]) -> None:
+        """Say under which entity each of these keys, and each that leads to them, is read."""
+        affected, frontier = set(moved), set(moved)
+        for _ in range(CHAIN):
+            values = {"namespace": self._namespace, "keys": _json(frontier)}
+            frontier = {row[0] for row in run(self._db, "other_names", values)} - affected
+            if not frontier:
+                break
+            affected |= frontier
+        numbers: dict[str, int] = {}
+        same_as: dict[str, str] = {}
+        wanted = affected
+        for _ in range(CHAIN + 1):  # follow the chains to their ends
+            rows = run(self._db, "resolve_keys", {"namespace": self._namespace, "keys": _json(wanted)})
+            numbers |= {key: number for key, _, number in rows}
+            same_as |= {key: target for key, target, _ in rows}
+            wanted = {target for _, target, _ in rows} - same_as.keys()
+            if not wanted:
+                break
+        heads = [
+            {"number": numbers[key], "head": numbers[follow(key, same_as)]} for key in sorted(affected & same_as.keys())
+        ]
+        run_many(self._db, "write_head", heads)
 
     def _holding(self, key: str) -> set[int]:
         """Return the chunks that hold every word of a key, by the keyword index: the only ones that can mention it."""
@@ -113,76 +177,62 @@ class GraphChanges:
             found.append(np.unique(np.concatenate(numbers)))
         return set(reduce(np.intersect1d, found).tolist()) if found else set()
 
-    def _match(self, chunk: int) -> None:
-        """Bring the mentions and derived claims of a chunk up to date."""
-        rows = run(self._db, "chunk_text", {"namespace": self._namespace, "chunk": chunk})
-        if not rows:
-            return
-        text, id = rows[0]
-        about = {row[0] for row in run(self._db, "chunk_subjects", {"chunk": chunk})}
-        keys = json.dumps(sorted(possible_names(text) | about), ensure_ascii=False)
-        known = dict(run(self._db, "known_keys", {"namespace": self._namespace, "keys": keys}))
-        named = read_names(text, known=known, about=about)
-        old = {
-            key: (entity, count, bool(a)) for key, entity, count, a in run(self._db, "chunk_mentions", {"chunk": chunk})
-        }
-        new = {key: (known[key], count, key in about) for key, count in named.counts.items()}
-        for key in sorted(old.keys() | new.keys()):
-            if old.get(key) != new.get(key):
-                self._replace_mention(chunk, place=place(id), old=old.get(key), new=new.get(key))
-        self._write_claims(chunk, named.claims, derived=True)
+    # ── relations ───────────────────────────────────────────────────────────────────────────────
 
-    def _replace_mention(
-        self, chunk: int, *, place: int, old: tuple[int, int, bool] | None, new: tuple[int, int, bool] | None
-    ) -> None:
-        for row, name, sign in ((old, "delete_mention", -1), (new, "write_mention", 1)):
-            if row is not None:
-                entity, count, about = row
-                run(self._db, name, {"entity": entity, "chunk": chunk, "count": count, "about": about, "place": place})
-                run(self._db, "count_mention", {"entity": entity, "mentions": sign * count, "chunks": sign})
-
-    def _write_claims(self, chunk: int, claims: Iterable[Claim], *, derived: bool) -> None:
-        """Make a chunk's claims, the derived ones or the others, exactly these."""
-        key = {"namespace": self._namespace, "chunk": chunk}
-        old = {
-            (source, target, type)
-            for source, target, type in run(self._db, "chunk_claims", key)
-            if (type in DERIVED_TYPES) == derived
-        }
+    def _write_claims(self, chunk: int, claims: Iterable[Claim], *, origin: str, is_new: bool) -> None:
+        """Make what a chunk claims under an origin exactly these claims."""
+        old: set[Pair] = set()
+        if not is_new:
+            rows = run(self._db, "chunk_claims", {"chunk": chunk})
+            old = {(source, target, type) for source, target, type, by in rows if by == origin}
         new = {(claim.source, claim.target, claim.type): claim for claim in claims}
-        for source, target, type in sorted(old - new.keys()):
-            run(self._db, "delete_claim", {**key, "source": source, "target": target, "type": type})
-        for (source, target, type), claim in sorted(new.items()):
-            if not derived or (source, target, type) not in old:
-                row = {"source": source, "target": target, "type": type}
-                row |= {"weight": claim.weight, "description": claim.description}  # type: ignore[dict-item]
-                run(self._db, "write_claim", {**key, **row})
-        self._pairs |= (old ^ new.keys()) if derived else old | new.keys()
+        key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
+        gone = [{**key, "source": s, "target": t, "type": type} for s, t, type in sorted(old - new.keys())]
+        run_many(self._db, "delete_claim", gone)
+        added = new.keys() - old if origin == DERIVED else new.keys()
+        written = [
+            {**key, "source": s, "target": t, "type": type}
+            | {"weight": new[s, t, type].weight, "description": new[s, t, type].description}
+            for s, t, type in sorted(added)
+        ]
+        run_many(self._db, "write_claim", written)
+        self._pairs |= (old ^ new.keys()) if origin == DERIVED else old | new.keys()
+
+    def _write_relations(self) -> None:
+        """Bring the relations of the pairs collected up to date with the claims they rest on."""
+        gone, kept = [], []
+        for pairs in _slices(sorted(self._pairs)):
+            rows = run(self._db, "pair_support", {"namespace": self._namespace, "pairs": _json(pairs)})
+            for source, target, type, source_key, target_key, support, weight in rows:
+                ends = {"source": source, "target": target, "type": type}
+                if not support:
+                    gone.append(ends)
+                    continue
+                if weight is None:
+                    weight = derived_weight(type, support=support)
+                at = self._place(source_key, target_key)
+                kept.append({**ends, "weight": weight, "support": support, "place": at})
+        run_many(self._db, "delete_relation", gone)
+        run_many(self._db, "write_relation", kept)
 
     def _place(self, source: str, target: str) -> int:
         ids = [entity_id(self._name, key) for key in (source, target)]
         return place(min(ids)) * 2**31 + place(max(ids)) // 2
 
-    def _relate(self, pair: Pair) -> None:
-        """Bring one relation up to date with the claims it rests on."""
-        source, target, type = pair
-        keys = json.dumps([source, target], ensure_ascii=False)
-        known: Mapping[str, int] = dict(run(self._db, "known_keys", {"namespace": self._namespace, "keys": keys}))
-        if source not in known or target not in known:
-            return  # the relation went with the entity
-        ends = {"source": known[source], "target": known[target], "type": type}
-        values = {"namespace": self._namespace, "source": source, "target": target, "type": type}
-        support, weight = run(self._db, "pair_support", values)[0]
-        run(self._db, "delete_relation", ends)
-        if support:
-            weight = derived_weight(type, support=support) if type in DERIVED_TYPES else weight
-            run(
-                self._db,
-                "write_relation",
-                {**ends, "weight": weight, "support": support, "place": self._place(source, target)},
-            )
+
+DERIVED = "*"
+"""The origin of claims that follow from mentions."""
 
 
 def place(id: str) -> int:
     """Return the first 32 bits of an id: an order for ties that does not depend on when things came in."""
     return int(id[1:9], 16)
+
+
+def _json(values: Collection[Any] | Mapping[str, Any]) -> str:
+    return json.dumps(sorted(values), ensure_ascii=False)
+
+
+def _slices(values: list[Any], size: int = 2000) -> Iterable[list[Any]]:
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -23,3 +23,9 @@ def one(db: apsw.Connection, name: str, values: Mapping[str, Any] = _NOTHING) ->
     """Run the statement called `name`; return the first value of its first row, or None."""
     rows = run(db, name, values)
     return rows[0][0] if rows else None
+
+
+def run_many(db: apsw.Connection, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Run the statement called `name` once for each row of values."""
+    if rows:
+        db.executemany(_SQL[name], rows)

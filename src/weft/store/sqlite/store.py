@@ -16,6 +16,7 @@ from weft.records import (
     Batch,
     Chunk,
     DocumentInfo,
+    Extraction,
     Filter,
     Hit,
     Ranking,
@@ -48,18 +49,30 @@ class SqliteStore:
 
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
-    def write(self, batch: Batch) -> None:
+    def write(self, *batches: Batch) -> None:
         with self._connections.write() as db:
             namespace = self._ensure(db)
-            model = self._checked_model(db, namespace, batch)
-            DocumentWriter(db, namespace=namespace, name=self._namespace).write(batch, model=model)
+            writer = DocumentWriter(db, namespace=namespace, name=self._namespace)
+            for batch in batches:
+                writer.write(batch, model=self._checked_model(db, namespace, batch))
+            writer.finish()
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write() as db:
             found = _find_namespace(db, self._namespace)
             if found is None:
                 return 0
-            return DocumentWriter(db, namespace=found[0], name=self._namespace).delete(document_ids)
+            writer = DocumentWriter(db, namespace=found[0], name=self._namespace)
+            deleted = writer.delete(document_ids)
+            if deleted:
+                writer.finish()
+            return deleted
+
+    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> None:
+        with self._connections.write() as db:
+            writer = DocumentWriter(db, namespace=self._ensure(db), name=self._namespace)
+            writer.annotate(origin, extractions)
+            writer.finish()
 
     def write_model(self, model: StoredModel) -> None:
         with self._connections.write() as db:

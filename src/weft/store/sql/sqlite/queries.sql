@@ -215,56 +215,73 @@ ORDER BY d.number, c.ordinal;
 SELECT count(*) FROM chunk_vector AS v JOIN model AS m ON m.number = v.model
 WHERE m.namespace = :namespace AND length(v.vector) <> 4 * m.dimension;
 
+-- name: chunk_numbers
+SELECT id, number, document FROM chunk WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
 -- ── the graph ──────────────────────────────────────────────────────────────────────────────────
 
 -- name: document_nominations
 SELECT n.key FROM chunk AS c JOIN nomination AS n ON n.chunk = c.number
-WHERE c.namespace = :namespace AND c.document = :document;
+WHERE c.namespace = :namespace AND c.document = :document AND n.origin = '';
 
 -- name: delete_nominations
 DELETE FROM nomination
-WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace AND document = :document);
+WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace AND document = :document) AND origin = '';
+
+-- name: chunk_keys
+SELECT DISTINCT key FROM nomination WHERE chunk = :chunk;
+
+-- name: origin_keys
+SELECT DISTINCT key FROM nomination WHERE chunk = :chunk AND origin = :origin;
+
+-- name: delete_origin
+DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
 
 -- name: write_nomination
 INSERT INTO nomination
-    (namespace, chunk, document, key, name, kind, vote, rank, type, description, about, alias_of, reason)
-VALUES
-    (:namespace, :chunk, :document, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of, :reason)
-ON CONFLICT (chunk, key, kind, name) DO NOTHING;
+    (namespace, chunk, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason)
+VALUES (
+    :namespace, :chunk, :document, :origin, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of,
+    :reason
+)
+ON CONFLICT (chunk, key, kind, name, origin) DO NOTHING;
 
 -- name: chunk_claims
-SELECT source, target, type FROM claim WHERE namespace = :namespace AND chunk = :chunk;
+SELECT source, target, type, origin FROM claim WHERE chunk = :chunk;
 
 -- name: write_claim
-INSERT INTO claim (namespace, chunk, source, target, type, weight, description)
-VALUES (:namespace, :chunk, :source, :target, :type, :weight, :description)
-ON CONFLICT (chunk, source, target, type) DO UPDATE SET
+INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description)
+VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description)
+ON CONFLICT (chunk, source, target, type, origin) DO UPDATE SET
     weight = excluded.weight, description = excluded.description;
 
 -- name: delete_claim
 DELETE FROM claim
-WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target = :target AND type = :type;
+WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target = :target AND type = :type
+    AND origin = :origin;
 
--- name: key_standing
--- Whether a key is an entity: one strong vote, or weak votes of two documents; and what it is an alias of.
-SELECT
-    EXISTS (SELECT 1 FROM nomination WHERE namespace = :namespace AND key = :key AND vote = 2),
-    (SELECT min(document) FROM nomination WHERE namespace = :namespace AND key = :key AND vote = 1)
-    IS NOT (SELECT max(document) FROM nomination WHERE namespace = :namespace AND key = :key AND vote = 1),
+-- name: key_standings
+-- Whether keys are entities: one strong vote, or weak votes of two documents; and whether in their own right.
+SELECT k.value,
+    EXISTS (SELECT 1 FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 2),
+    (SELECT min(document) FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 1)
+    IS NOT (SELECT max(document) FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 1),
     EXISTS (
         SELECT 1 FROM nomination
-        WHERE namespace = :namespace AND key = :key AND vote = 2 AND alias_of = ''
+        WHERE namespace = :namespace AND key = k.value AND vote = 2 AND alias_of = ''
             AND kind IN (SELECT value FROM json_each(:own_kinds))
-    );
+    )
+FROM json_each(:keys) AS k;
 
 -- name: key_aliases
-SELECT DISTINCT alias_of, reason FROM nomination
-WHERE namespace = :namespace AND key = :key AND alias_of <> ''
-ORDER BY alias_of, reason
-LIMIT 20;
+SELECT DISTINCT n.key, n.alias_of, n.reason FROM json_each(:keys) AS k
+CROSS JOIN nomination AS n ON n.namespace = :namespace AND n.key = k.value AND n.alias_of <> ''
+ORDER BY n.key, n.alias_of, n.reason;
 
 -- name: key_edits
-SELECT kind, key, value FROM edit WHERE namespace = :namespace AND (key = :key OR value = :key) ORDER BY kind, key, value;
+SELECT kind, key, value FROM edit
+WHERE namespace = :namespace
+    AND (key IN (SELECT value FROM json_each(:keys)) OR value IN (SELECT value FROM json_each(:keys)));
 
 -- name: all_edits
 SELECT kind, key, value FROM edit WHERE namespace = :namespace ORDER BY kind, key, value;
@@ -278,12 +295,21 @@ DELETE FROM edit WHERE namespace = :namespace AND kind = :kind AND key = :key AN
 -- name: entity_by_key
 SELECT number, strong, same_as, reason FROM entity WHERE namespace = :namespace AND key = :key;
 
+-- name: entities_by_key
+SELECT key, strong, same_as, reason FROM entity
+WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: keys_by_letters
+SELECT key FROM entity WHERE namespace = :namespace AND replace(key, ' ', '') IN (SELECT value FROM json_each(:letters));
+
 -- name: write_entity
 INSERT INTO entity (namespace, id, key, strong, same_as, reason)
 VALUES (:namespace, :id, :key, :strong, :same_as, :reason)
 ON CONFLICT (namespace, key) DO UPDATE SET
-    strong = excluded.strong, same_as = excluded.same_as, reason = excluded.reason
-RETURNING number;
+    strong = excluded.strong, same_as = excluded.same_as, reason = excluded.reason;
+
+-- name: write_head
+UPDATE entity SET head = :head WHERE number = :number;
 
 -- name: delete_entity
 DELETE FROM entity WHERE namespace = :namespace AND key = :key;
@@ -291,11 +317,12 @@ DELETE FROM entity WHERE namespace = :namespace AND key = :key;
 -- name: known_keys
 SELECT key, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
--- name: chunk_text
-SELECT c.text, c.id FROM chunk AS c WHERE c.namespace = :namespace AND c.number = :chunk;
+-- name: chunk_texts
+SELECT c.number, c.text, c.id FROM chunk AS c
+WHERE c.namespace = :namespace AND c.number IN (SELECT value FROM json_each(:chunks));
 
 -- name: chunk_subjects
-SELECT DISTINCT key FROM nomination WHERE chunk = :chunk AND about;
+SELECT DISTINCT chunk, key FROM nomination WHERE chunk IN (SELECT value FROM json_each(:chunks)) AND about;
 
 -- name: chunk_mentions
 SELECT e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e.number = m.entity WHERE m.chunk = :chunk;
@@ -304,34 +331,65 @@ SELECT e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e
 SELECT chunk FROM mention WHERE entity = :entity;
 
 -- name: delete_mention
-DELETE FROM mention WHERE entity = :entity AND chunk = :chunk AND count = :count AND about = :about;
+DELETE FROM mention
+WHERE entity = :entity AND about = :about AND count = :count AND place = :place AND chunk = :chunk;
 
 -- name: write_mention
 INSERT INTO mention (entity, chunk, count, about, place) VALUES (:entity, :chunk, :count, :about, :place);
 
--- name: count_mention
+-- name: count_mentions
 UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks WHERE number = :entity;
 
 -- name: pair_support
-SELECT count(*), max(weight) FROM claim
-WHERE namespace = :namespace AND source = :source AND target = :target AND type = :type;
+-- For pairs of entities: how many chunks say so, counted to 256, and the largest weight anybody gave.
+SELECT s.number, t.number, p.value ->> 2, s.key, t.key,
+    (SELECT count(*) FROM (
+        SELECT DISTINCT chunk FROM claim
+        WHERE namespace = :namespace AND source = s.key AND target = t.key AND type = p.value ->> 2
+        LIMIT 256
+    )),
+    (SELECT max(weight) FROM claim
+     WHERE namespace = :namespace AND source = s.key AND target = t.key AND type = p.value ->> 2 AND origin <> '*')
+FROM json_each(:pairs) AS p
+CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.value ->> 0  -- CROSS keeps the order of the joins
+CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.value ->> 1;
 
--- name: claims_of_key
-SELECT DISTINCT source, target, type FROM claim WHERE namespace = :namespace AND (source = :key OR target = :key);
+-- name: claims_of_keys
+SELECT c.source, c.target, c.type FROM json_each(:keys) AS k
+CROSS JOIN claim AS c ON c.namespace = :namespace AND c.source = k.value
+UNION
+SELECT c.source, c.target, c.type FROM json_each(:keys) AS k
+CROSS JOIN claim AS c ON c.namespace = :namespace AND c.target = k.value;
 
 -- name: delete_relation
 DELETE FROM relation WHERE source = :source AND target = :target AND type = :type;
 
 -- name: write_relation
 INSERT INTO relation (source, target, type, weight, support, place)
-VALUES (:source, :target, :type, :weight, :support, :place);
+VALUES (:source, :target, :type, :weight, :support, :place)
+ON CONFLICT (source, target, type) DO UPDATE SET weight = excluded.weight, support = excluded.support
+WHERE weight <> excluded.weight OR support <> excluded.support;
 
 -- name: write_entity_vector
 INSERT INTO entity_vector (chunk, key, model, vector) VALUES (:chunk, :key, :model, :vector)
 ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
 
 -- name: resolve_keys
-SELECT key, same_as FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+SELECT key, same_as, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: heads_of
+SELECT e.key, h.key FROM entity AS e JOIN entity AS h ON h.number = e.head
+WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
+
+-- name: names_of
+SELECT h.id, e.number, e.chunks, e.strong FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+ORDER BY e.key;
+
+-- name: names_by_id
+SELECT h.id, e.key FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+ORDER BY e.key;
 
 -- name: keys_by_id
 SELECT id, key FROM entity WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
@@ -354,34 +412,38 @@ WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys))
 SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
 
 -- name: entity_numbers
-SELECT e.key, e.number, e.mentions, e.chunks,
+SELECT h.key, e.key, e.mentions, e.chunks,
     coalesce((SELECT name FROM nomination WHERE namespace = e.namespace AND key = e.key ORDER BY rank, name LIMIT 1), e.key)
-FROM entity AS e
-WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys))
+FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.key IN (SELECT value FROM json_each(:keys))
 ORDER BY e.key;
 
 -- name: strongest_mentions
-SELECT c.id, m.count, m.about, e.chunks, e.strong
-FROM mention AS m JOIN chunk AS c ON c.number = m.chunk JOIN entity AS e ON e.number = m.entity
+SELECT c.id, m.count, m.about FROM mention AS m JOIN chunk AS c ON c.number = m.chunk
 WHERE m.entity = :entity
 ORDER BY m.about DESC, m.count DESC, m.place, m.chunk
 LIMIT :limit;
 
 -- name: mentions_in
-SELECT c.id, e.key, m.count, m.about, e.chunks, e.strong
-FROM chunk AS c JOIN mention AS m ON m.chunk = c.number JOIN entity AS e ON e.number = m.entity
+SELECT c.id, h.id, m.count, m.about, e.chunks, e.strong
+FROM chunk AS c JOIN mention AS m ON m.chunk = c.number
+JOIN entity AS e ON e.number = m.entity JOIN entity AS h ON h.number = e.head
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: relations_out
-SELECT s.key, t.key, r.type, r.weight, r.support
-FROM relation AS r JOIN entity AS s ON s.number = r.source JOIN entity AS t ON t.number = r.target
+SELECT sh.id, th.id, r.type, r.weight
+FROM relation AS r
+JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
+JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
 WHERE r.source = :entity AND (:all_types OR r.type IN (SELECT value FROM json_each(:types)))
 ORDER BY r.weight DESC, r.place, r.target, r.type
 LIMIT :limit;
 
 -- name: relations_in
-SELECT s.key, t.key, r.type, r.weight, r.support
-FROM relation AS r JOIN entity AS s ON s.number = r.source JOIN entity AS t ON t.number = r.target
+SELECT sh.id, th.id, r.type, r.weight
+FROM relation AS r
+JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
+JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
 WHERE r.target = :entity AND (:all_types OR r.type IN (SELECT value FROM json_each(:types)))
 ORDER BY r.weight DESC, r.place, r.source, r.type
 LIMIT :limit;
@@ -389,7 +451,7 @@ LIMIT :limit;
 -- name: relation_claims
 SELECT k.id, k.text, claim.description, claim.weight FROM claim JOIN chunk AS k ON k.number = claim.chunk
 WHERE claim.namespace = :namespace AND claim.source = :source AND claim.target = :target AND claim.type = :type
-ORDER BY claim.weight DESC, k.id
+ORDER BY claim.weight DESC, k.id, claim.origin
 LIMIT :limit;
 
 -- name: search_entities

@@ -89,6 +89,7 @@ CREATE TABLE nomination (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     document INTEGER NOT NULL,
+    origin TEXT NOT NULL,                  -- the import that says so; empty: the document itself
     key TEXT NOT NULL,
     name TEXT NOT NULL,
     kind TEXT NOT NULL,
@@ -99,7 +100,7 @@ CREATE TABLE nomination (
     about INTEGER NOT NULL,
     alias_of TEXT NOT NULL,
     reason TEXT NOT NULL,
-    PRIMARY KEY (chunk, key, kind, name)
+    PRIMARY KEY (chunk, key, kind, name, origin)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX nomination_by_vote ON nomination (namespace, key, vote, document);
@@ -111,15 +112,17 @@ CREATE INDEX nomination_alias ON nomination (namespace, key, alias_of) WHERE ali
 CREATE TABLE claim (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
+    origin TEXT NOT NULL,                  -- the import that says so; empty: the document itself; *: follows from mentions
     source TEXT NOT NULL,                  -- keys of entities
     target TEXT NOT NULL,
     type TEXT NOT NULL,
     weight REAL NOT NULL,
     description TEXT NOT NULL,
-    PRIMARY KEY (chunk, source, target, type)
+    PRIMARY KEY (chunk, source, target, type, origin)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX claim_by_pair ON claim (namespace, source, target, type, weight DESC, chunk);
+CREATE INDEX claim_given ON claim (namespace, source, target, type, weight DESC) WHERE origin <> '*';
 CREATE INDEX claim_by_target ON claim (namespace, target);
 
 CREATE TABLE entity (
@@ -132,11 +135,14 @@ CREATE TABLE entity (
     reason TEXT NOT NULL,                  -- why
     mentions INTEGER NOT NULL DEFAULT 0,
     chunks INTEGER NOT NULL DEFAULT 0,
+    head INTEGER NOT NULL DEFAULT 0,       -- number of the entity it is read under, at the end of the chain of same_as
     UNIQUE (namespace, key),
     UNIQUE (namespace, id)
 ) STRICT;
 
 CREATE INDEX entity_by_same ON entity (namespace, same_as);
+CREATE INDEX entity_by_head ON entity (head);
+CREATE INDEX entity_by_letters ON entity (namespace, replace(key, ' ', ''));
 
 CREATE TABLE mention (
     entity INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
@@ -154,11 +160,12 @@ CREATE TABLE relation (
     target INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
     type TEXT NOT NULL,
     weight REAL NOT NULL,
-    support INTEGER NOT NULL,              -- chunks that say so
+    support INTEGER NOT NULL,              -- chunks that say so, counted to 256
     place INTEGER NOT NULL,                -- first digits of both ids, for ties
-    PRIMARY KEY (source, weight DESC, place, target, type)
+    PRIMARY KEY (source, target, type)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX relation_by_source ON relation (source, weight DESC, place, target, type);
 CREATE INDEX relation_by_target ON relation (target, weight DESC, place, source, type);
 
 CREATE TABLE entity_vector (
