@@ -10,7 +10,7 @@ LAYERS = [
     {"records", "errors"},
     {"config"},
     {"text", "rank", "context", "graph"},
-    {"models", "store", "load"},
+    {"models", "store", "load", "exchange"},
     {"index", "search"},
     {"evaluate", "testing"},
     {"engine"},

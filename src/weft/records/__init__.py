@@ -41,6 +41,12 @@ from weft.records.entities import (
     NominationKind,
     Relation,
 )
+from weft.records.exchange import (
+    GivenEntity,
+    GivenGraph,
+    GivenPassage,
+    GivenRelation,
+)
 from weft.records.models import (
     ModelCard,
     StoredModel,
@@ -64,6 +70,10 @@ __all__ = [
     "Evidence",
     "Extraction",
     "Filter",
+    "GivenEntity",
+    "GivenGraph",
+    "GivenPassage",
+    "GivenRelation",
     "GraphContext",
     "GraphSource",
     "Hit",

@@ -1,0 +1,201 @@
+"""
+The custom knowledge graph of LightRAG: one JSON object with `chunks`, `entities` and `relationships`.
+
+The form has one `source_id` for each entity and relationship. Where there are several passages, all of them are also
+written as `source_ids`, and aliases and notes as `aliases` and `notes`: fields that LightRAG does not read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.errors import InputError
+from weft.exchange.clean import first_keyword, relation_type, to_ids, to_name, to_text
+from weft.exchange.collect import Collector
+from weft.exchange.fields import find_field, find_title, fold_fields
+from weft.exchange.json_values import parse_json
+from weft.exchange.weights import from_scale
+from weft.records import GivenEntity, GivenGraph, GivenPassage, GivenRelation
+
+UNKNOWN = "UNKNOWN"
+"""What LightRAG writes for a type or a source that it does not know."""
+SEPARATOR = "<SEP>"
+"""What LightRAG puts between several sources in one field."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chunk:
+    """A chunk with what its id is made from."""
+
+    fields: Mapping[str, object]
+    source: str
+    index: int | None
+    place: str
+
+
+def from_lightrag(text: str) -> GivenGraph:
+    """
+    Return the graph of a custom knowledge graph. Raises `InputError` when the text is not one JSON object.
+
+    A chunk is a passage with its `source_id` as id. Several chunks of one source have `#` and their index
+    behind it, and what names that source has all of them as passages. The type of a relation is its first keyword.
+    """
+    document = _parse(text)
+    collector = Collector()
+    chunks = list(_iter_chunks(document, collector=collector))
+    passages: dict[str, list[str]] = {}
+    for chunk, id in zip(chunks, _choose_ids(chunks), strict=True):
+        title = find_title(chunk.fields)
+        collector.add_passage(id, text=chunk.fields.get("content"), title=title, place=chunk.place)
+        passages.setdefault(chunk.source, []).append(id)
+    for place, fields in _iter_fields(document, "entities", kind="entity", collector=collector):
+        _add_entity(fields, place=place, passages=passages, collector=collector)
+    for place, fields in _iter_fields(document, "relationships", kind="relationship", collector=collector):
+        _add_relation(fields, place=place, passages=passages, collector=collector)
+    return collector.to_graph()
+
+
+def to_lightrag(graph: GivenGraph) -> str:
+    """Return a graph as one JSON object. A source or type that is not known is written as `UNKNOWN`."""
+    weights = from_scale([relation.weight for relation in graph.relations])
+    weighted = zip(graph.relations, weights, strict=True)
+    document = {
+        "chunks": [_to_chunk(passage) for passage in graph.passages],
+        "entities": [_to_entity(entity) for entity in graph.entities],
+        "relationships": [_to_relationship(relation, weight=weight) for relation, weight in weighted],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def split_sources(value: object) -> tuple[str, ...]:
+    """Return the ids in a `source_id`, between which `<SEP>` may stand; `UNKNOWN` is none."""
+    ids = to_ids(to_text(value).split(SEPARATOR))
+    return tuple(id for id in ids if id != UNKNOWN)
+
+
+def _parse(text: str) -> dict[str, object]:
+    try:
+        document = parse_json(text)
+    except ValueError as error:
+        raise InputError(f"broken JSON: {error}", hint="a LightRAG graph is one JSON object") from error
+    if not isinstance(document, dict):
+        raise InputError(
+            f"not a JSON object but {type(document).__name__}",
+            hint="a LightRAG graph is one JSON object with `chunks`, `entities` and `relationships`",
+        )
+    return fold_fields(document)
+
+
+def _iter_fields(
+    document: Mapping[str, object], name: str, *, kind: str, collector: Collector
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the place and the fields of each record in one of the lists."""
+    items = document.get(name)
+    if not isinstance(items, list | None):
+        collector.skip(name, "not a list")
+        return
+    for number, item in enumerate(items or (), start=1):
+        if isinstance(item, dict):
+            yield f"{kind} {number}", fold_fields(item)
+        else:
+            collector.skip(f"{kind} {number}", "not an object")
+
+
+def _iter_chunks(document: Mapping[str, object], *, collector: Collector) -> Iterator[_Chunk]:
+    for place, fields in _iter_fields(document, "chunks", kind="chunk", collector=collector):
+        source = to_name(fields.get("sourceid"))
+        index = find_field(fields, "sourcechunkindex", "chunkorderindex")
+        if not source or source == UNKNOWN:
+            collector.skip(place, "no source_id")
+        else:
+            number = index if isinstance(index, int) and not isinstance(index, bool) else None
+            yield _Chunk(fields=fields, source=source, index=number, place=place)
+
+
+def _choose_ids(chunks: Sequence[_Chunk]) -> list[str]:
+    """Return an id for each chunk; where the indexes of a source are not all different, they are counted from 0."""
+    indexes: dict[str, list[int | None]] = {}
+    for chunk in chunks:
+        indexes.setdefault(chunk.source, []).append(chunk.index)
+    seen: Counter[str] = Counter()
+    ids = []
+    for chunk in chunks:
+        known = indexes[chunk.source]
+        is_told_apart = None not in known and len(set(known)) == len(known)
+        index = chunk.index if is_told_apart else seen[chunk.source]
+        seen[chunk.source] += 1
+        ids.append(chunk.source if len(known) == 1 else f"{chunk.source}#{index}")
+    return ids
+
+
+def _find_passages(fields: Mapping[str, object], *, passages: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the passages of all sources a record names; one that has no chunks here stands for itself."""
+    listed = fields.get("sourceids")
+    sources = to_ids(listed) if isinstance(listed, list) else split_sources(fields.get("sourceid"))
+    return [id for source in sources for id in passages.get(source, [source])]
+
+
+def _add_entity(
+    fields: Mapping[str, object], *, place: str, passages: Mapping[str, Sequence[str]], collector: Collector
+) -> None:
+    type = to_name(find_field(fields, "entitytype", "type"))
+    collector.add_entity(
+        find_field(fields, "entityname", "entityid", "name"),
+        place=place,
+        type="" if type == UNKNOWN else type,
+        description=fields.get("description"),
+        aliases=fields.get("aliases"),
+        notes=fields.get("notes"),
+        passages=_find_passages(fields, passages=passages),
+    )
+
+
+def _add_relation(
+    fields: Mapping[str, object], *, place: str, passages: Mapping[str, Sequence[str]], collector: Collector
+) -> None:
+    collector.add_relation(
+        find_field(fields, "srcid", "source"),
+        find_field(fields, "tgtid", "target"),
+        place=place,
+        type=first_keyword(fields.get("keywords")),
+        weight=fields.get("weight"),
+        description=fields.get("description"),
+        passages=_find_passages(fields, passages=passages),
+    )
+
+
+def _to_chunk(passage: GivenPassage) -> dict[str, object]:
+    chunk: dict[str, object] = {"content": passage.text, "source_id": passage.id}
+    return {**chunk, "file_path": passage.title} if passage.title else chunk
+
+
+def _to_entity(entity: GivenEntity) -> dict[str, object]:
+    record: dict[str, object] = {
+        "entity_name": entity.name,
+        "entity_type": entity.type or UNKNOWN,
+        "description": entity.description,
+        **_to_sources(entity.passages),
+    }
+    lists = {"aliases": list(entity.aliases), "notes": list(entity.notes)}
+    return {**record, **{name: items for name, items in lists.items() if items}}
+
+
+def _to_relationship(relation: GivenRelation, *, weight: float) -> dict[str, object]:
+    return {
+        "src_id": relation.source,
+        "tgt_id": relation.target,
+        "description": relation.description,
+        # LightRAG embeds the keywords, so they are words.
+        "keywords": relation_type(relation.type).replace("_", " "),
+        "weight": weight,
+        **_to_sources(relation.passages),
+    }
+
+
+def _to_sources(passages: Sequence[str]) -> dict[str, object]:
+    source: dict[str, object] = {"source_id": passages[0] if passages else UNKNOWN}
+    is_enough = not passages or split_sources(passages[0]) == tuple(passages)
+    return source if is_enough else {**source, "source_ids": list(passages)}
