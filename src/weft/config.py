@@ -107,7 +107,7 @@ class SearchOptions:
     """How a question is answered."""
 
     method: Method = "auto"
-    """`vector` (or `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (or `agentic`), which is `hybrid` today."""
+    """`vector` (or `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (or `agentic`), which is `mix` today."""
     top_k: int = 10
     """How many results."""
     pool: int = 100
@@ -130,18 +130,20 @@ class SearchOptions:
 class GraphOptions:
     """How the graph is built and walked. Bounds keep a question's cost independent of the size of the corpus."""
 
-    extractor: Literal["rules", "none"] = "none"
-    """What reads entities and relations out of documents when they are indexed: `rules`, or nothing."""
+    extractor: Literal["rules", "spacy", "none"] = "rules"
+    """What reads entities and relations when indexing: `rules`, `spacy` (on top of the rules), or nothing."""
+    spacy_pipeline: str = "en_core_web_sm"
+    """With `spacy`: the name of an installed pipeline, or the path of its folder."""
     enabled: bool = True
     """False: `mix` is `hybrid`."""
     algorithm: Algorithm = "walk"
     """`walk` spreads activation, `expand` takes neighbours, `guided` searches for pairs of neighbours."""
     fusion: GraphFusion = "boost"
     """`boost` adds a share of the text score to the graph's, `weighted` is 0.7 text and 0.3 graph, `rrf` uses ranks."""
-    share: float = 0.5
+    share: float = 0.4
     """With `boost`: how much the text score counts beside the graph's."""
     confidence: Literal["measured", "heuristic"] = "measured"
-    """`heuristic` skips the graph for short questions without entities, by a fixed formula."""
+    """`measured` trusts the graph by how much of the question its entities explain; `heuristic` is a fixed formula."""
     min_confidence: float = 0.5
     """With `heuristic`: below this the graph is skipped."""
     max_hops: int = 1
@@ -160,9 +162,9 @@ class GraphOptions:
     """Share that walks on at each step; the rest starts again at the question's entities."""
     max_edges: int = 20
     """Strongest links followed from one entity or chunk."""
-    max_frontier: int = 100
+    max_frontier: int = 50
     """Entities and chunks that stay active after a step."""
-    prune: float = 0.0005
+    prune: float = 0.005
     """Activation below which a path is given up."""
 
 

@@ -57,17 +57,19 @@ def _graph(db, spaces, chunks, models):
         "nomination": {
             (spaces[r[0]], chunks[r[1]], *r[2:])
             for r in db.execute(
-                "SELECT namespace, chunk, key, name, kind, vote, rank, type, description, about, alias_of, reason"
-                " FROM nomination"
+                "SELECT namespace, chunk, origin, key, name, kind, vote, rank, type, description, about, alias_of,"
+                " reason FROM nomination"
             )
         },
         "claim": {
             (spaces[r[0]], chunks[r[1]], *r[2:])
-            for r in db.execute("SELECT namespace, chunk, source, target, type, weight, description FROM claim")
+            for r in db.execute("SELECT namespace, chunk, origin, source, target, type, weight, description FROM claim")
         },
         "entity": {
-            (spaces[r[0]], *r[1:])
-            for r in db.execute("SELECT namespace, id, key, strong, same_as, reason, mentions, chunks FROM entity")
+            (spaces[r[0]], keys[r[1]], *r[2:])
+            for r in db.execute(
+                "SELECT namespace, head, id, key, strong, same_as, reason, mentions, chunks FROM entity"
+            )
         },
         "mention": {
             (keys[r[0]], chunks[r[1]], *r[2:])

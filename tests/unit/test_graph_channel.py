@@ -180,5 +180,7 @@ def test_names_are_embedded_again_with_another_embedder(engine):
         assert again.reembed() == again.stats().chunks
 
         assert again.store.graph.find_unembedded(other.card.fingerprint, limit=9) == {}
-        (close, _), *_ = again.store.graph.search_entities(other.embed(["soup and pasta"])[0], limit=1)
+        chunks = [chunk.id for document in again.documents() for chunk in again.get(document.id)[1]]
+        vector = other.embed(["soup and pasta"])[0]
+        (close, _), *_ = again.store.graph.search_entities(vector, chunk_ids=chunks, limit=1)
         assert close.name == "Canteen Menu"

@@ -20,7 +20,9 @@ from weft.evaluate.report import table, write_plot
 @click.option("--method", type=click.Choice([*get_args(Method), "all"]), help="A method, or all of them.")
 @click.option("-n", "--top-k", type=click.IntRange(1), help="Accepted for symmetry: measures look at 20 documents.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many questions.")
-@click.option("--graph", is_flag=True, help="Build the graph too, and measure its methods with --method all.")
+@click.option(
+    "--graph/--no-graph", default=None, help="Whether to build the graph; --method all leaves its methods out."
+)
 @click.option("--no-titles", is_flag=True, help="Leave titles out of the corpus.")
 @click.option("--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="Write a TREC run file.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the figures into a PNG.")
@@ -30,7 +32,7 @@ def evaluate(
     method: str | None,
     top_k: int | None,
     limit: int | None,
-    graph: bool,
+    graph: bool | None,
     no_titles: bool,
     run_file: Path | None,
     plot: Path | None,
@@ -42,7 +44,8 @@ def evaluate(
     again when data, model or code change; with --db it goes there instead. Rankings are scored before floors
     and gates; a document counts at the rank of its best chunk.
     """
-    settings = session.settings(load__titles=False if no_titles else None, graph__extractor="rules" if graph else None)
+    overrides = {"load__titles": False if no_titles else None, "graph__extractor": session.extractor(graph)}
+    settings = session.settings(**overrides)
     chosen: tuple[Method, ...] = all_methods(settings) if method == "all" else (method,) if method else ()  # type: ignore[assignment]
     with CountBar("evaluating", total=None, unit="steps", quiet=session.verbosity < 0) as bar:
 

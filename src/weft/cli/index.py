@@ -20,7 +20,7 @@ from weft.records import Receipt
 @click.argument("paths", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @click.option("--prune", is_flag=True, help="Delete documents below PATHS whose file is gone.")
 @click.option("--watch", is_flag=True, help="Stay and index again whenever a file changes.")
-@click.option("--graph/--no-graph", default=None, help="Read entities and relations out of the documents too.")
+@click.option("--graph/--no-graph", default=None, help="Whether to read entities and relations out of the documents.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 @click.option("--include", multiple=True, metavar="GLOB", help="Only files that match, e.g. '*.md'.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out files and folders that match.")
@@ -51,7 +51,7 @@ def index(
     if "-" in paths and (len(paths) > 1 or prune or watch or dry_run):
         raise click.UsageError("'-' stands alone: index standard input and paths in two runs")
     overrides = {
-        "graph__extractor": None if graph is None else "rules" if graph else "none",
+        "graph__extractor": session.extractor(graph),
         "load__include": include or None,
         "load__exclude": exclude or None,
         "load__hidden": hidden,

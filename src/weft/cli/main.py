@@ -18,6 +18,8 @@ COMMANDS = {
     "entity": ("weft.cli.graph:entity", "List, show, merge and name entities."),
     "neighbours": ("weft.cli.graph:neighbours", "List the entities around an entity."),
     "path": ("weft.cli.graph:path", "Print the best path between two entities."),
+    "import": ("weft.cli.exchange:import_file", "Add a graph that someone else built."),
+    "export": ("weft.cli.exchange:export_file", "Write the graph to a file."),
     "stats": ("weft.cli.care:stats", "Say what the namespace holds."),
     "namespaces": ("weft.cli.care:namespaces", "List or drop namespaces."),
     "check": ("weft.cli.care:check", "Look for contradictions in the store."),

@@ -33,6 +33,13 @@ class Session:
         flags = {name.replace("__", "."): value for name, value in overrides.items()}
         return read_settings({**self.overrides, **flags}, file=self.config)
 
+    def extractor(self, graph: bool | None) -> str | None:
+        """Return what `--graph` or `--no-graph` makes of the extractor in the settings; None leaves it as it is."""
+        if graph is None:
+            return None
+        known = self.settings().graph.extractor
+        return (known if known != "none" else "rules") if graph else "none"
+
     def open(self, *, must_exist: bool = True, **overrides: Any) -> Engine:
         """Open the engine; a missing file is an error for verbs that only read."""
         from weft.cli.progress import FetchBar

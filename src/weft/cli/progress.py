@@ -74,6 +74,12 @@ class CountBar:
             )
             self._task = self._bar.add_task(label, total=total, rate="")
 
+    def expect(self, total: int) -> None:
+        """Say how many there are in all, where that was not known at first."""
+        if total != self._total and self._bar is not None:
+            self._bar.update(self._task, total=total)
+        self._total = total
+
     def advance(self, count: int = 1, *, extra: int = 0) -> None:
         """Count `count` more done, and `extra` of the unit whose rate is shown."""
         self._done += count

@@ -12,6 +12,7 @@ from weft.records import (
     Evidence,
     GraphContext,
     GraphSource,
+    ImportReceipt,
     PathStep,
     Receipt,
     Result,
@@ -152,6 +153,27 @@ def receipt_to_dict(receipt: Receipt) -> dict[str, Any]:
         "skipped_files": [
             {"source": item.source, "reason": item.reason, "detail": item.detail} for item in receipt.skipped
         ],
+    }
+
+
+def import_to_dict(receipt: ImportReceipt) -> dict[str, Any]:
+    """Return the receipt of an import as JSON values."""
+    return {
+        "name": receipt.name,
+        "format": receipt.form,
+        "entities": receipt.entities,
+        "relations": receipt.relations,
+        "documents": receipt.added + receipt.changed + receipt.unchanged,
+        "added": receipt.added,
+        "changed": receipt.changed,
+        "unchanged": receipt.unchanged,
+        "pruned": receipt.pruned,
+        "annotated": receipt.annotated,
+        "not_found": receipt.not_found,
+        "embedded": receipt.embedded,
+        "cached": receipt.cached,
+        "seconds": round(receipt.seconds, 3),
+        "skipped": list(receipt.skipped),
     }
 
 

@@ -78,12 +78,16 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
 
 
 def open_extractor(settings: Settings) -> Extractor | None:
-    """Return what reads entities and relations out of documents; None for `none`."""
+    """Return what reads entities and relations out of documents; None for `none`. Loads nothing yet."""
     if settings.graph.extractor == "none":
         return None
     from weft.index.extract import RuleExtractor
 
-    return RuleExtractor()
+    if settings.graph.extractor == "rules":
+        return RuleExtractor()
+    from weft.models.spacy_local import SpacyExtractor
+
+    return SpacyExtractor(RuleExtractor(), pipeline=settings.graph.spacy_pipeline)
 
 
 def open_counter(settings: Settings) -> TokenCounter:

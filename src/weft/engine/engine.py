@@ -14,6 +14,7 @@ from weft.context.build import build_evidence
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.entities import Entities
 from weft.errors import ConfigError, NotFound, SchemaMismatch
+from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
 from weft.index.reembed import reembed
 from weft.index.run import Step, index_documents, preview_documents
@@ -117,7 +118,10 @@ class Engine:
             receipt = self.index(*changed.present)
             gone = [source_of(path, base=self.base) for path in changed.gone]
             known = [
-                d.id for name in gone for d in self.documents(Filter(source_prefix=name)) if is_below(d.source, name)
+                document.id
+                for name in gone
+                for document in self.documents(Filter(source_prefix=name))
+                if is_below(document.source, name) and IMPORT not in document.metadata
             ]
             receipt = replace(receipt, pruned=self.store.delete(known))
             if receipt.added or receipt.changed or receipt.pruned:
@@ -253,7 +257,7 @@ class Engine:
     def _counter(self) -> Any:
         return open_counter(self.settings)
 
-    @property
+    @cached_property
     def _extractor(self) -> Extractor | None:
         return open_extractor(self.settings)
 

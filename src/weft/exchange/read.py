@@ -6,6 +6,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
@@ -55,7 +56,7 @@ def read_graph(path: Path, *, form: GraphForm | None = None) -> GivenGraph:
     if known is None:
         raise InputError(f"{path} holds no graph in a form that is known{find_fault(text)}", hint=_HINT)
     try:
-        graph = _find_reader(text, form=known, suffix=suffix)(text)
+        graph = replace(_find_reader(text, form=known, suffix=suffix)(text), form=known)
     except InputError as error:
         raise InputError(f"{path}: {error}", hint=error.hint) from error
     if not (graph.entities or graph.relations or graph.passages):

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from weft.records import STRONG_KINDS
+from weft.records import STRONG_KINDS, Nomination
 
 EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
 
@@ -89,6 +89,11 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> St
         reason = min(reason for other, reason in votes.aliases if other == target)
         return Standing(exists=True, strong=strong, same_as=target, reason=reason)
     return Standing(exists=True, strong=strong, same_as=key)
+
+
+def preference(nomination: Nomination) -> tuple[int, str, str]:
+    """Return what nominations of a key are sorted by: the first is the one whose words an entity takes."""
+    return RANKS[nomination.kind], nomination.name, nomination.description
 
 
 def letters(key: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from weft.config import SplitOptions
 from weft.errors import InputError
+from weft.graph.standing import preference
 from weft.models.base import Extractor
 from weft.records import (
     STRONG_KINDS,
@@ -25,8 +27,11 @@ from weft.text import analyse, split
 from weft.text.ids import digest, document_id
 from weft.text.names import name_text
 
-NOT_SEARCHED = frozenset({"_id", "links"})
-"""Metadata that is no content: BEIR ids, and the wikilinks, whose words stand in the text already."""
+IMPORT = "_import"
+"""Metadata of a document that an import made: the name of the import. No file stands behind it."""
+
+NOT_SEARCHED = frozenset({"_id", "links", IMPORT})
+"""Metadata that is no content: BEIR ids, the wikilinks, whose words stand in the text already, and our own marks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +44,8 @@ class Plan:
     texts: dict[str, str]
     """By chunk id, what is to be embedded: the chunks the store has no vector of."""
     is_new: bool
-    extractions: tuple[Extraction, ...] = ()
-    """One per chunk, or none without an extractor."""
+    extractions: tuple[Extraction, ...]
+    """One per chunk."""
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     """By chunk id and key, names with their descriptions, to be embedded."""
 
@@ -68,8 +73,10 @@ def make_plan(
     if terms:
         # Metadata is searched by keyword too, once: repeating it in every chunk would drown their own words.
         terms[0].update(analyse.terms(metadata_text(document.metadata)))
-    stored = {chunk.id: chunk.ordinal for chunk in store.find_chunks(id)} if known else {}
-    extractions = extractor.extract(document, chunks) if extractor else []
+    stored = {chunk.id for chunk in store.find_chunks(id)} if known else set()
+    extractions = extractor.extract(document, chunks) if extractor else [Extraction()] * len(chunks)
+    if document.given != Extraction():
+        extractions = _join(document, extractions)
     return Plan(
         document=info,
         chunks=tuple(chunks),
@@ -79,10 +86,9 @@ def make_plan(
         extractions=tuple(extractions),
         names={
             (chunk.id, item.key): name_text(item.name, item.description)
-            for chunk, extraction in zip(chunks, extractions, strict=bool(extractor))
-            # what a chunk says of a name changes with its text, or when it becomes the first or ceases to be
-            if chunk.id not in stored or (stored[chunk.id] == 0) != (chunk.ordinal == 0)
-            for item in extraction.nominations
+            for chunk, extraction in zip(chunks, extractions, strict=True)
+            # those of chunks that stay too: another extractor, place or graph says other things of the same text
+            for item in sorted(extraction.nominations, key=preference, reverse=True)
             if item.description and item.kind in STRONG_KINDS
         },
     )
@@ -93,7 +99,7 @@ def check_document(document: Document) -> None:
     if not document.source:
         raise InputError("a document has no source", hint="give it a path or a URI of its own")
     try:
-        for text in (document.source, document.title, document.text, _metadata_json(document.metadata)):
+        for text in (document.source, document.title, document.text, *_metadata_and_given(document)):
             text.encode("utf-8")
     except (TypeError, ValueError) as error:
         raise InputError(f"{document.source!r} cannot be kept: {error}") from error
@@ -103,7 +109,6 @@ def make_batch(
     plan: Plan, *, vectors: dict[str, Vector], model: str, names: dict[tuple[str, str], Vector] | None = None
 ) -> Batch:
     """Return the transaction that carries out a plan. `names` are vectors of names by chunk id and key."""
-    extractions = plan.extractions or (Extraction(),) * len(plan.chunks)
     chunks = tuple(
         IndexedChunk(
             chunk=chunk,
@@ -112,23 +117,25 @@ def make_batch(
             extraction=extraction,
             entity_vectors={key: vector for (id, key), vector in (names or {}).items() if id == chunk.id},
         )
-        for chunk, terms, extraction in zip(plan.chunks, plan.terms, extractions, strict=True)
+        for chunk, terms, extraction in zip(plan.chunks, plan.terms, plan.extractions, strict=True)
     )
     return Batch(document=plan.document, chunks=chunks, model=model)
 
 
 def content_hash(document: Document, *, options: SplitOptions, extractor: Extractor | None = None) -> str:
     """Return a hash of all that shapes what is stored, so that an equal hash means nothing to do."""
+    metadata, *given = _metadata_and_given(document)
     return digest(
         (
             document.title,
             document.text,
             document.form,
             document.unit,
-            _metadata_json(document.metadata),
+            metadata,
             digest(map(str, document.lines)) if document.lines is not None else "",
             f"{options.max_tokens} {options.min_tokens} {split.VERSION} {analyse.VERSION}",
             extractor.name if extractor else "",
+            *given,
         )
     )
 
@@ -140,5 +147,25 @@ def metadata_text(metadata: Metadata) -> str:
     return "\n".join(str(value) for value in values if value is not None and not isinstance(value, bool))
 
 
-def _metadata_json(metadata: Metadata) -> str:
-    return json.dumps(dict(metadata), sort_keys=True, ensure_ascii=False, allow_nan=False)
+def _join(document: Document, extractions: Sequence[Extraction]) -> list[Extraction]:
+    """
+    Return what the chunks say, with what was given said by the first of them.
+
+    A relation that was given has the weight it was given with, so the text, which may be made from it, does not count.
+    """
+    given = document.given
+    if not extractions:
+        raise InputError(f"{document.source!r} brings a graph but neither title nor text", hint="give it a title")
+    stated = {(claim.source, claim.target, claim.type) for claim in given.claims}
+    first, *rest = [
+        replace(extraction, claims=tuple(c for c in extraction.claims if (c.source, c.target, c.type) not in stated))
+        for extraction in extractions
+    ]
+    joined = Extraction(nominations=(*given.nominations, *first.nominations), claims=(*given.claims, *first.claims))
+    return [joined, *rest]
+
+
+def _metadata_and_given(document: Document) -> list[str]:
+    """Return the metadata as JSON, and what comes with the document if there is any."""
+    values = [dict(document.metadata), *([asdict(document.given)] if document.given != Extraction() else [])]
+    return [json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False) for value in values]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from weft.index.plan import IMPORT
 from weft.records import DocumentInfo, Filter, Skipped
 from weft.store.base import Store
 
@@ -17,7 +18,11 @@ NOT_THERE = frozenset({"ignored", "empty"})
 def find_gone(
     roots: Sequence[str], *, seen: Collection[str], skipped: Sequence[Skipped], store: Store
 ) -> list[DocumentInfo]:
-    """Return documents below `roots` (sources of files or folders) that a complete run did not come across."""
+    """
+    Return documents below `roots` (sources of files or folders) that a complete run did not come across.
+
+    What an import made is not among them: it is no file, and goes with the import.
+    """
     unread = {item.source for item in skipped if item.reason not in NOT_THERE}
     # the id of a record that cannot be read is not known: it may be any of its file's
     unread |= {source.rpartition("#")[0] for source in unread if "#" in source}
@@ -25,7 +30,9 @@ def find_gone(
     for root in roots:
         for document in iter_documents(store, Filter(source_prefix="" if root == "." else root)):
             source = document.source
-            if is_below(source, root) and source not in seen and not any(is_below(source, u) for u in unread):
+            if IMPORT in document.metadata or source in seen or not is_below(source, root):
+                continue
+            if not any(is_below(source, other) for other in unread):
                 gone[document.id] = document
     return list(gone.values())
 

@@ -41,9 +41,7 @@ def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] 
             store.write_vectors(card.fingerprint, dict(zip(texts, vectors, strict=True)))
             done += len(texts)
             on_step(len(texts))
-        while names := store.graph.find_unembedded(card.fingerprint, limit=GROUP):
-            vectors = embedder.embed(list(names.values()))
-            store.graph.write_vectors(card.fingerprint, dict(zip(names, vectors, strict=True)))
+        embed_names(store, embedder=embedder)
         try:
             store.write_model(
                 StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
@@ -51,3 +49,13 @@ def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] 
         except SchemaMismatch:  # another process wrote a document in between: embed that too
             continue
         return done
+
+
+def embed_names(store: Store, *, embedder: Embedder) -> int:
+    """Embed names with descriptions that have no vector under `embedder` yet; return how many."""
+    fingerprint, done = embedder.card.fingerprint, 0
+    while names := store.graph.find_unembedded(fingerprint, limit=GROUP):
+        vectors = embedder.embed(list(names.values()))
+        store.graph.write_vectors(fingerprint, dict(zip(names, vectors, strict=True)))
+        done += len(names)
+    return done

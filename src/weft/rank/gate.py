@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from weft.rank.boost import CURVE
 from weft.records import Hit, ModelCard, Ranking, Status
 
 SHARE_SLOPE = 17.5
@@ -25,8 +26,11 @@ LOW = 0.50
 WEAK = 0.02
 """A chunk whose own probability is lower is not shown beside better ones."""
 
-FAINT = 0.05
-"""A chunk with less than this share of the best activation is not vouched for by the graph."""
+FAINT = 0.3
+"""A chunk whose graph score, curved and times the trust in the graph, is less is not vouched for."""
+
+SURE = 0.95
+"""The confidence of the graph alone where it is trusted in full."""
 
 NOTHING = "no channel found a chunk"
 UNJUDGED = "there are only cosines, and they are not to be trusted here"
@@ -44,18 +48,21 @@ class Verdict:
     reason: str
 
 
-def gate(hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, card: ModelCard | None) -> Verdict:
+def gate(
+    hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, card: ModelCard | None, trust: float = 1.0
+) -> Verdict:
     """
     Keep the chunks that are likely relevant, or none.
 
     `card` is the embedder whose cosines stand in `rankings`, None where they are not to be trusted. Where there
     is nothing else to judge by, everything is kept and marked as uncertain. What is not `no_match` has a chunk.
+    `trust` is how far the graph counts for this question; a chunk it vouches for is kept, whatever its words.
     """
     cosines = _by_chunk(rankings.get("vector")) if card else {}
     keyword = rankings.get("keyword")
-    walked = _walked(rankings.get("graph"))
-    if walked and "vector" not in rankings and not keyword:
-        return Verdict(status="ok", confidence=LOW, kept=tuple(hits), rejected=(), reason="")
+    walked = _walked(rankings.get("graph"), trust=trust)
+    if hits and "graph" in rankings and "vector" not in rankings and not keyword:
+        return _by_graph(hits, trust=trust)
     if hits and not card and not keyword:
         return Verdict(status="low_confidence", confidence=NO_MATCH, kept=tuple(hits), rejected=(), reason=UNJUDGED)
     shares = {id: score / keyword.ceiling for id, score in _by_chunk(keyword).items()} if keyword else {}
@@ -100,11 +107,19 @@ def _by_chunk(ranking: Ranking | None) -> dict[str, float]:
     return {hit.chunk_id: hit.score for hit in ranking.hits} if ranking else {}
 
 
-def _walked(ranking: Ranking | None) -> set[str]:
+def _walked(ranking: Ranking | None, *, trust: float) -> set[str]:
     """Return the chunks the graph vouches for: the hidden hop shares neither words nor meaning with the question."""
     hits = ranking.hits if ranking else ()
     best = max((hit.score for hit in hits), default=0.0)
-    return {hit.chunk_id for hit in hits if hit.score >= FAINT * best}
+    return {hit.chunk_id for hit in hits if best and trust * (max(0.0, hit.score) / best) ** CURVE >= FAINT}
+
+
+def _by_graph(hits: Sequence[Hit], *, trust: float) -> Verdict:
+    """The graph alone was asked: it is as sure as the question's entities explain the question."""
+    confidence = max(NO_MATCH, trust * SURE)
+    status: Status = "ok" if confidence >= LOW else "low_confidence"
+    reason = "" if status == "ok" else "the entities explain little of the question"
+    return Verdict(status=status, confidence=confidence, kept=tuple(hits), rejected=(), reason=reason)
 
 
 def _reason(cosine: float | None, share: float | None) -> str:

@@ -1,6 +1,7 @@
 """The values that pass between stages: frozen dataclasses, in small rooms. This package imports nothing of ours."""
 
 from weft.records.accounts import (
+    ImportReceipt,
     Problem,
     Receipt,
     StoreStats,
@@ -77,6 +78,7 @@ __all__ = [
     "GraphContext",
     "GraphSource",
     "Hit",
+    "ImportReceipt",
     "IndexedChunk",
     "Mention",
     "Metadata",

@@ -27,6 +27,31 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReceipt:
+    """What importing a ready-made graph, or taking it back, did and what it cost."""
+
+    name: str
+    """What the import is called; it can be replaced and taken back under this name."""
+    form: str = ""
+    entities: int = 0
+    relations: int = 0
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    pruned: int = 0
+    """Documents that an import of this name made before and that are no longer in it."""
+    annotated: int = 0
+    """Chunks of other documents that it says something about, or that it no longer does when it is taken back."""
+    not_found: int = 0
+    """Passages it names that neither come with it nor are stored."""
+    embedded: int = 0
+    cached: int = 0
+    seconds: float = 0.0
+    skipped: tuple[str, ...] = ()
+    """What could not be used, one line each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStats:
     """What one namespace holds."""
 

@@ -9,6 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from weft.records.entities import Extraction
+
 Vector: TypeAlias = NDArray[np.float32]
 """One unit-length vector, shape (dimension,)."""
 
@@ -36,6 +38,8 @@ class Document:
     """For each line of `text`, the line (or page) of the source it comes from; None: 1, 2, 3 …"""
     unit: Literal["line", "page"] = "line"
     """What `lines` counts. Citations say `notes.md:3-9` or `paper.pdf:p3-4`."""
+    given: Extraction = field(default_factory=Extraction)
+    """Names and relations that come with it, from a ready-made graph, beside those read out of its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

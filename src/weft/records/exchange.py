@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,3 +51,5 @@ class GivenGraph:
     passages: tuple[GivenPassage, ...] = ()
     skipped: tuple[str, ...] = ()
     """What could not be read, one line each: `line 12: no object`."""
+    form: str = field(default="", compare=False)
+    """What it was read from: `triples`, `openie`, `memory`, `lightrag` or `graphml`."""

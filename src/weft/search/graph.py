@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from weft.config import GraphOptions
@@ -13,15 +13,13 @@ from weft.models.base import Embedder
 from weft.rank.fuse import order
 from weft.records import Entity, Filter, GraphSource, Hit, PathStep, Relation
 from weft.search.recognise import Seed
-from weft.search.walk import walk
+from weft.search.walk import Walk, walk
 from weft.store.base import Graph, Store
+from weft.text.cues import asked_types
 from weft.text.statements import inverse
 
 PER_QUERY = 3
 """Chunks taken for each expansion query (S2)."""
-
-EXPLAINED = 20
-"""Hits of a walk that come with the path that led to them."""
 
 IN_CHUNK = "mentioned in"
 ABOUT_CHUNK = "described in"
@@ -29,13 +27,14 @@ ABOUT_CHUNK = "described in"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphFound:
-    """The hits of the graph channel, and how each was reached, by chunk id."""
+    """The hits of the graph channel, and a function that tells how chunks were reached, by their ids."""
 
     hits: tuple[Hit, ...] = ()
-    sources: Mapping[str, GraphSource] = field(default_factory=dict)
+    explain: Callable[[Sequence[str]], Mapping[str, GraphSource]] = field(default=lambda ids: {})
 
 
 def search_graph(
+    text: str,
     seeds: Sequence[Seed],
     *,
     store: Store,
@@ -44,12 +43,15 @@ def search_graph(
     limit: int,
     where: Filter,
 ) -> GraphFound:
-    """Return the chunks the graph leads to from the question's entities; no seeds, no hits."""
+    """Return the chunks the graph leads to from the entities of a question; no seeds, no hits."""
     if not seeds:
         return GraphFound()
     match options.algorithm:
         case "walk":
-            found = _walk(seeds, graph=store.graph, options=options, limit=limit)
+            hits, state = walk(seeds, graph=store.graph, options=options, asked=asked_types(text))
+            found = GraphFound(
+                hits=tuple(hits[:limit]), explain=lambda ids: explain_walk(state, ids, graph=store.graph)
+            )
         case "expand":
             found = _expand(seeds, graph=store.graph, options=options)
         case "guided":
@@ -58,31 +60,26 @@ def search_graph(
 
 
 def relations_between(entities: Sequence[Entity], *, graph: Graph, limit: int = 50) -> list[Relation]:
-    """Return the relations whose two ends are both among `entities`, strongest first."""
-    ids = {entity.id for entity in entities}
-    every = graph.relations_of(sorted(ids), limit=limit) if ids else []
-    inside = [relation for relation in every if relation.source_id in ids and relation.target_id in ids]
-    return graph.describe(inside[:limit])
+    """Return the relations whose two ends are both among `entities`, strongest first, with their sentences."""
+    return graph.describe(graph.relations_between([entity.id for entity in entities])[:limit])
 
 
-def _walk(seeds: Sequence[Seed], *, graph: Graph, options: GraphOptions, limit: int) -> GraphFound:
-    hits, state = walk(seeds, graph=graph, options=options)
-    hits = hits[:limit]
-    paths = {hit.chunk_id: state.path(hit.chunk_id) for hit in hits[:EXPLAINED]}
-    ids = sorted({node for path in paths.values() for node in path if node[0] == "e"})
+def explain_walk(state: Walk, chunk_ids: Sequence[str], *, graph: Graph) -> dict[str, GraphSource]:
+    """Return the way activation came to chunks, over entities and the strongest relation between each two."""
+    paths = {id: [node for node in state.path(id) if node[0] == "e"] for id in chunk_ids if id in state.came_from}
+    ids = sorted({node for path in paths.values() for node in path})
     names = {entity.id: entity.name for entity in graph.entities(ids)}
-    about = {(m.entity_id, m.chunk_id) for m in graph.mentions_in(sorted(paths)) if m.about}
-    links = _strongest_links(graph.relations_of(ids, limit=options.max_edges))
+    links = _strongest_links(graph.relations_between(ids))
     sources = {}
     for chunk, path in paths.items():
-        entities = [node for node in path if node[0] == "e" and node in names]
+        entities = [node for node in path if node in names]
         if not entities:
             continue
         steps = [_step(before, after, names=names, links=links) for before, after in pairwise(entities)]
-        last = ABOUT_CHUNK if (entities[-1], chunk) in about else IN_CHUNK
+        last = ABOUT_CHUNK if (entities[-1], chunk) in state.about else IN_CHUNK
         steps.append(PathStep(source=names[entities[-1]], type=last, weight=0.0, target=chunk))
         sources[chunk] = GraphSource(entity=names[entities[-1]], hops=len(entities) - 1, path=tuple(steps))
-    return GraphFound(hits=tuple(hits), sources=sources)
+    return sources
 
 
 def _strongest_links(relations: Sequence[Relation]) -> dict[tuple[str, str], tuple[str, float]]:
@@ -137,7 +134,7 @@ def _expand(seeds: Sequence[Seed], *, graph: Graph, options: GraphOptions) -> Gr
                 ]
                 steps.append(PathStep(source=entity.name, type=last, weight=0.0, target=mention.chunk_id))
                 sources[mention.chunk_id] = GraphSource(entity=entity.name, hops=neighbour.hops, path=tuple(steps))
-    return GraphFound(hits=tuple(order(scores)[: options.max_chunks]), sources=sources)
+    return GraphFound(hits=tuple(order(scores)[: options.max_chunks]), explain=_among(sources))
 
 
 def _guided(
@@ -162,7 +159,7 @@ def _guided(
             if score > scores.get(hit.chunk_id, 0.0):
                 scores[hit.chunk_id] = score
                 sources[hit.chunk_id] = GraphSource(entity=query, hops=hops, expansion=query)
-    return GraphFound(hits=tuple(order(scores)), sources=sources)
+    return GraphFound(hits=tuple(order(scores)), explain=_among(sources))
 
 
 def _filtered(found: GraphFound, *, store: Store, where: Filter) -> GraphFound:
@@ -170,4 +167,8 @@ def _filtered(found: GraphFound, *, store: Store, where: Filter) -> GraphFound:
     chunks = {chunk.id: chunk.document_id for chunk in store.chunks([hit.chunk_id for hit in found.hits])}
     allowed = {document.id for document in store.find_documents(where, limit=1_000_000)}
     kept = {hit.chunk_id: hit.score for hit in found.hits if chunks.get(hit.chunk_id) in allowed}
-    return GraphFound(hits=tuple(order(kept)), sources={id: found.sources[id] for id in kept if id in found.sources})
+    return replace(found, hits=tuple(order(kept)))
+
+
+def _among(sources: Mapping[str, GraphSource]) -> Callable[[Sequence[str]], Mapping[str, GraphSource]]:
+    return lambda ids: {id: sources[id] for id in ids if id in sources}

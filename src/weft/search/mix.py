@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,11 +14,18 @@ from weft.rank.heuristic import heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
 from weft.search.graph import GraphFound, relations_between, search_graph
 from weft.search.recognise import Seed, recognise
+from weft.search.trust import graph_trust
 from weft.store.base import Store
 
 MAX_ENTITIES = 12
 """Entities named in the graph context: the question's own and those of the best graph chunks."""
 
+
+NEAR = 20
+"""Chunks closest in meaning among which entities are looked for that a question does not name."""
+
+PER_DOCUMENT = 2
+"""Chunks of one document that the graph may add to an answer."""
 
 NO_GRAPH = "the namespace has no graph: index it with `weft index --graph`"
 
@@ -31,6 +39,7 @@ class Walked:
     skipped: str = ""
     """Why the graph was not walked; empty when it was."""
     trust: float = 1.0
+    """How far the graph counts for this question, 0 to 1."""
 
     def context(self, evidence: Sequence[Evidence], *, store: Store) -> GraphContext:
         """Return the entities of the question and of the answer, with the relations among them."""
@@ -62,7 +71,14 @@ def walk_graph(
     if not options.enabled:
         return Walked(skipped="the graph is switched off")
     trusted = embedder.card if embedder and query.vector_weight and not embedder.card.degraded else None
-    seeds = recognise(query.text, graph=store.graph, vector=query.vector, card=trusted)
+
+    def near() -> list[str]:
+        ranking = vector
+        if ranking is None and query.vector is not None:
+            ranking = store.search_vector(query.vector, limit=NEAR, where=where)
+        return [hit.chunk_id for hit in ranking.hits[:NEAR]] if ranking else []
+
+    seeds = recognise(query.text, graph=store.graph, vector=query.vector, card=trusted, near=near)
     trust = 1.0
     if options.confidence == "heuristic":
         top = vector.hits[0].score if vector and vector.hits else None
@@ -75,18 +91,23 @@ def walk_graph(
     if not seeds:
         why = "no entity of this namespace was recognised in the question"
         return Walked(skipped=why if store.graph.top_entities(limit=1) else NO_GRAPH)
-    found = search_graph(seeds, store=store, embedder=embedder, options=options, limit=limit, where=where)
+    if options.confidence == "measured":
+        ids = [seed.entity.id for seed in seeds]
+        about = Counter(m.entity_id for m in store.graph.mentions_of(ids, limit=options.max_edges) if m.about)
+        trust = graph_trust(query.text, seeds, homes=about)
+    found = search_graph(query.text, seeds, store=store, embedder=embedder, options=options, limit=limit, where=where)
     return Walked(found=found, seeds=tuple(seeds), trust=trust)
 
 
 def add_graph(
-    text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: GraphOptions, top_k: int
+    text: Sequence[Hit], walked: Walked, *, store: Store, rrf_k: int, options: GraphOptions, top_k: int
 ) -> tuple[list[Hit], int]:
     """
     Return the re-ranked union of text and graph hits, and how many of them make the answer.
 
     Additive: every one of the first `top_k` text hits is among those, whatever the graph says, so the answer may
-    hold more than `top_k`; a caller that wants fewer cuts the ranked union.
+    hold more than `top_k`; a caller that wants fewer cuts the ranked union. The graph adds at most two chunks of a
+    document, so that a long one at the start of a chain does not hide its end.
     """
     graph = walked.found.hits
     if not graph:
@@ -99,8 +120,21 @@ def add_graph(
         case "rrf":
             rankings = {"text": Ranking(hits=tuple(text)), "graph": Ranking(hits=tuple(graph))}
             fused = fuse_reciprocal(rankings, weights={"text": 0.5, "graph": 0.5}, k=rrf_k)
-    wanted = {hit.chunk_id for hit in (*text[:top_k], *graph[:top_k])}
+    wanted = {hit.chunk_id for hit in text[:top_k]} | _spread(graph, store=store, count=top_k)
     first = [hit for hit in fused if hit.chunk_id in wanted]
     rest = [hit for hit in fused if hit.chunk_id not in wanted]
     ordered = [Hit(hit.chunk_id, rank, hit.score) for rank, hit in enumerate((*first, *rest), start=1)]
     return ordered, len(first)
+
+
+def _spread(hits: Sequence[Hit], *, store: Store, count: int) -> set[str]:
+    """Return the first `count` chunks of which no more than `PER_DOCUMENT` belong to one document."""
+    owners = {chunk.id: chunk.document_id for chunk in store.chunks([hit.chunk_id for hit in hits[: 4 * count]])}
+    taken: Counter[str] = Counter()
+    chosen: set[str] = set()
+    for hit in hits[: 4 * count]:
+        owner = owners.get(hit.chunk_id, "")
+        if taken[owner] < PER_DOCUMENT and len(chosen) < count:
+            taken[owner] += 1
+            chosen.add(hit.chunk_id)
+    return chosen

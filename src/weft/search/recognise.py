@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from weft.records import Entity, ModelCard, Vector
@@ -16,12 +16,14 @@ MAX_WORDS = 400
 RARE = 0.01
 """A single lower-case word counts as a name if no larger share of chunks mentions it."""
 
-_QUESTION_WORDS = frozenset(
+QUESTION_WORDS = frozenset(
     """
     who whom whose what when where which why how is are was were did do does has have had can could will would
     in on of at by for from to and or not the a an it he she they this that these those name list both if
+    be been as with than more we i you my our your
     """.split()
 )
+"""Words that a question is made of, not about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +42,18 @@ def recognise(
     text: str,
     *,
     graph: Graph,
-    vector: Vector | None,
-    card: ModelCard | None,
+    vector: Vector | None = None,
+    card: ModelCard | None = None,
+    near: Callable[[], Sequence[str]] = tuple,
     limit: int = 5,
     fallback: int = 3,
 ) -> list[Seed]:
     """
     Return the entities named in a question, longest names first found, at most `limit`.
 
-    If there are none, those whose name and description are closest in meaning, if the embedder's own floor lets
-    them through, at most `fallback`.
+    If there are none, those that the chunks nearest in meaning describe and whose own name and description the
+    embedder's floor lets through, closest first, at most `fallback`. `near` gives the ids of these chunks, so that no
+    question is compared with every entity.
     """
     found = words(text)[:MAX_WORDS]
     known = graph.find_entities(sorted(candidate_keys(found)))
@@ -67,7 +71,11 @@ def recognise(
         return sorted(seeds.values(), key=lambda seed: (-seed.weight, seed.entity.id))[:limit]
     if vector is None or card is None:
         return []
-    close = [(entity, score) for entity, score in graph.search_entities(vector, limit=fallback) if score >= card.floor]
+    close = [
+        (entity, score)
+        for entity, score in graph.search_entities(vector, chunk_ids=near(), limit=fallback)
+        if score >= card.floor
+    ]
     return [
         Seed(entity=e, weight=idf(e.chunks, total), words=0, how=f"close in meaning ({score:.2f})")
         for e, score in close
@@ -80,13 +88,13 @@ def idf(chunks: int, total: int) -> float:
 
 
 def _may_seed(key: str, entity: Entity, total: int) -> bool:
-    return key not in _QUESTION_WORDS and not (key.isdigit() and len(key) < 3)
+    return key not in QUESTION_WORDS and not (key.isdigit() and len(key) < 3)
 
 
 def _as_names(found: Sequence[Word], known: dict[str, Entity], total: int) -> list[Word]:
     """A question may be typed in lower case: a rare single word is taken for a name there."""
     rare = {key for key, entity in known.items() if entity.chunks <= max(2, RARE * total)}
     return [
-        replace(word, is_name_like=(word.is_name_like or word.text in rare) and word.text not in _QUESTION_WORDS)
+        replace(word, is_name_like=(word.is_name_like or word.text in rare) and word.text not in QUESTION_WORDS)
         for word in found
     ]

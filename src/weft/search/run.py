@@ -92,10 +92,11 @@ def find(
         hits = hits[: max(options.top_k, options.pool)]
         asked = options.top_k
         if "graph" in channels:
-            hits, asked = add_graph(hits, walked, rrf_k=options.rrf_k, options=graph, top_k=options.top_k)
-        verdict = gate(hits, rankings, card=card) if options.gate else _let_through(hits)
+            hits, asked = add_graph(hits, walked, store=store, rrf_k=options.rrf_k, options=graph, top_k=options.top_k)
+        verdict = gate(hits, rankings, card=card, trust=walked.trust) if options.gate else _let_through(hits)
     with watch.stage("read"):
-        evidence = read_evidence(verdict.kept[:asked], rankings, store=store, sources=walked.found.sources)
+        sources = walked.found.explain([hit.chunk_id for hit in verdict.kept[:asked]])
+        evidence = read_evidence(verdict.kept[:asked], rankings, store=store, sources=sources)
         rejected = read_evidence(verdict.rejected[:1], rankings, store=store)
     status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
@@ -119,7 +120,7 @@ def choose(method: Method) -> tuple[str, str]:
     """Return the method to run and, where the caller left it open, why."""
     match method:
         case "auto" | "agentic":
-            return "hybrid", "the default: vector and keyword together"
+            return "mix", "the default: vector, keyword and graph together"
         case "naive":
             return "vector", ""
         case _:

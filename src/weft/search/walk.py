@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.config import GraphOptions
 from weft.graph.activate import activate, pagerank
 from weft.rank.fuse import order
-from weft.records import Hit, Mention
+from weft.records import Hit, Mention, Relation
 from weft.search.recognise import Seed, idf
 from weft.store.base import Graph
+from weft.text.statements import inverse
 
 ABOUT = 1.0
 MENTIONED = 0.1
 """From an entity to a chunk about it, and to one that mentions it (times ln(1+count)/sqrt(chunks))."""
+
+RELATED = 0.2
+"""Share of an entity's activation that goes over its relations to other entities; the rest goes to chunks."""
+
+RELATED_ASKED = 0.7
+"""The same share where the question asks for some of its relations; then it goes over these alone."""
+
+MIN_WEIGHT = 6.5
+"""Relations that carry activation: those somebody stated, not those that follow from standing together."""
 
 BACK = 0.2
 """Share of a chunk's activation that flows back to what it is about; the rest goes to what it mentions."""
@@ -32,34 +42,63 @@ class Walk:
     graph: Graph
     options: GraphOptions
     total: int
+    asked: Collection[str] = ()
+    """Relation types the question asks for."""
+    seeds: Collection[str] = ()
     came_from: dict[str, tuple[float, str]] = field(default_factory=dict)
     """By node: the strongest contribution when it was first reached, and the node it came from."""
+    about: set[tuple[str, str]] = field(default_factory=set)
+    """Entities and the chunks that are about them."""
+    edges: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
+    """By node, where its activation goes and in which shares; each node is looked up once."""
 
     def spread(self, x: Mapping[str, float]) -> dict[str, float]:
         """Return one step: from entities to chunks and from chunks to entities at once."""
-        entities, chunks = [n for n in x if n[0] == "e"], [n for n in x if n[0] == "c"]
+        self._look_up([node for node in x if node not in self.edges])
         after: dict[str, float] = defaultdict(float)
         ways: dict[str, tuple[float, str]] = {}
-        edges: list[tuple[str, str, float]] = []
-        if entities:
-            edges += self._to_chunks(self.graph.mentions_of(entities, limit=self.options.max_edges))
-        if chunks:
-            edges += self._to_entities(self.graph.mentions_in(chunks))
-        for source, target, share in edges:
-            flow = x[source] * share
-            after[target] += flow
-            if flow > ways.get(target, (0.0, ""))[0]:
-                ways[target] = (flow, source)
-        for node, way in ways.items():
-            self.came_from.setdefault(node, way)
+        for source, value in x.items():
+            for target, share in self.edges[source]:
+                flow = value * share
+                after[target] += flow
+                if target not in self.came_from and target not in self.seeds and flow > ways.get(target, (0.0, ""))[0]:
+                    ways[target] = (flow, source)
+        self.came_from |= ways
         return dict(after)
 
-    def _to_chunks(self, mentions: Sequence[Mention]) -> list[tuple[str, str, float]]:
-        weights: dict[str, dict[str, float]] = defaultdict(dict)
+    def _look_up(self, nodes: Sequence[str]) -> None:
+        entities, chunks = [n for n in nodes if n[0] == "e"], [n for n in nodes if n[0] == "c"]
+        self.edges |= {node: [] for node in nodes}
+        limit = self.options.max_edges
+        if entities:
+            mentions = self.graph.mentions_of(entities, limit=limit)
+            self._leave_entities(mentions, self.graph.relations_of(entities, limit=limit, min_weight=MIN_WEIGHT))
+        if chunks:
+            for chunk, target, share in self._to_entities(self.graph.mentions_in(chunks)):
+                self.edges[chunk].append((target, share))
+
+    def _leave_entities(self, mentions: Sequence[Mention], relations: Sequence[Relation]) -> None:
+        chunks: dict[str, dict[str, float]] = defaultdict(dict)
         for mention in mentions:
             strength = math.log1p(mention.count) / math.sqrt(max(1, mention.chunks))
-            weights[mention.entity_id][mention.chunk_id] = ABOUT if mention.about else MENTIONED * strength
-        return [(e, c, w / sum(ws.values())) for e, ws in weights.items() for c, w in ws.items()]
+            chunks[mention.entity_id][mention.chunk_id] = ABOUT if mention.about else MENTIONED * strength
+            if mention.about:
+                self.about.add((mention.entity_id, mention.chunk_id))
+        others: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        answers: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        for relation in relations:
+            for source, type, target in (
+                (relation.source_id, relation.type, relation.target_id),
+                (relation.target_id, inverse(relation.type), relation.source_id),
+            ):
+                into = answers if type in self.asked else others
+                into[source][target] = max(relation.weight, into[source][target])
+        for entity in chunks.keys() | ((others.keys() | answers.keys()) & self.edges.keys()):
+            over, near = (RELATED_ASKED, answers[entity]) if entity in answers else (RELATED, others[entity])
+            shares = {"c": 1.0 - over, "e": over} if chunks[entity] and near else {"c": 1.0, "e": 1.0}
+            for kind, weights in (("c", chunks[entity]), ("e", near)):
+                total = sum(weights.values())
+                self.edges[entity] += [(node, shares[kind] * weight / total) for node, weight in weights.items()]
 
     def _to_entities(self, mentions: Sequence[Mention]) -> list[tuple[str, str, float]]:
         edges: list[tuple[str, str, float]] = []
@@ -87,9 +126,16 @@ class Walk:
         return nodes[::-1]
 
 
-def walk(seeds: Sequence[Seed], *, graph: Graph, options: GraphOptions) -> tuple[list[Hit], Walk]:
-    """Return chunks by activation, best first, and the walk that can explain them. No seeds, no hits."""
-    state = Walk(graph=graph, options=options, total=max(1, graph.size()))
+def walk(
+    seeds: Sequence[Seed], *, graph: Graph, options: GraphOptions, asked: Collection[str] = ()
+) -> tuple[list[Hit], Walk]:
+    """
+    Return chunks by activation, best first, and the walk that can explain them. No seeds, no hits.
+
+    `asked` are relation types the question asks for: activation prefers them.
+    """
+    starts = frozenset(seed.entity.id for seed in seeds)
+    state = Walk(graph=graph, options=options, total=max(1, graph.size()), asked=asked, seeds=starts)
     activation = activate(
         state.spread,
         {seed.entity.id: seed.weight for seed in seeds},

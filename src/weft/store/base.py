@@ -38,8 +38,8 @@ class Graph(Protocol):
     def entities(self, ids: Sequence[str]) -> list[Entity]:
         """Return the entities with these ids, in this order, skipping ids that are not here."""
 
-    def search_entities(self, vector: Vector, *, limit: int) -> list[tuple[Entity, float]]:
-        """Return the entities whose name and description are closest to a vector, with their cosines."""
+    def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
+        """Return, of the entities these chunks describe, those whose name and description are closest to a vector."""
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         """Return the strongest `limit` mentions under each name of an entity: what is about it first, then by count."""
@@ -47,15 +47,23 @@ class Graph(Protocol):
     def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
         """Return the mentions in these chunks."""
 
-    def relations_of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
+    def relations_of(
+        self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
+    ) -> list[Relation]:
         """
-        Return the strongest `limit` relations of each entity in each direction, optionally of some types.
+        Return the strongest `limit` relations of each entity in each direction, of some types or all.
 
         They come without description and chunks, which `describe` adds where they are wanted.
         """
 
+    def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
+        """Return the relations both of whose ends are among these entities, strongest first, without description."""
+
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         """Return relations with the sentence and the chunks they come from."""
+
+    def entities_after(self, key: str, *, limit: int) -> list[Entity]:
+        """Return entities by key, those after `key`; other names of an entity are not listed on their own."""
 
     def top_entities(self, *, limit: int) -> list[Entity]:
         """Return the strong entities whose own name most chunks mention, other names left aside."""
@@ -98,11 +106,12 @@ class Store(Protocol):
     def delete(self, document_ids: Sequence[str]) -> int:
         """Remove documents with everything derived from them; return how many there were."""
 
-    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> None:
+    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
         """
-        Make what `origin`, an import, says of chunks (by id) exactly this, beside what their documents say.
+        Make what `origin`, an import, says exactly this: by chunk id, beside what their documents say.
 
-        It goes when the chunk goes. An empty extraction takes it back; chunks that are not here are left out.
+        Of chunks that are not named it says nothing, so no extractions take all of it back. It goes when the chunk
+        goes; chunks that are not here are left out. Return of how many chunks it now says something else.
         """
 
     def write_model(self, model: StoredModel) -> None:

@@ -1,11 +1,11 @@
-"""Several names of one entity are one: their mentions in a chunk, and their relations with another."""
+"""What is said more than once is one: mentions and relations under several names, statements repeated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from weft.records import Mention, Relation
+from weft.records import Claim, Extraction, Mention, Nomination, Relation
 
 
 def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
@@ -38,3 +38,17 @@ def join_relations(weights: Iterable[tuple[tuple[str, str, str], float]]) -> lis
             best[source, target, type] = max(weight, best.get((source, target, type), 0.0))
     found = [Relation(source_id=s, target_id=t, type=type, weight=weight) for (s, t, type), weight in best.items()]
     return sorted(found, key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+
+
+def unrepeated(extraction: Extraction) -> Extraction:
+    """Return what counts: of nominations of one name and kind the first, of claims of one relation the last."""
+    nominations: dict[tuple[str, str, str], Nomination] = {}
+    for item in extraction.nominations:
+        nominations.setdefault((item.key, item.kind, item.name), item)
+    claims: dict[tuple[str, str, str], Claim] = {(c.source, c.target, c.type): c for c in extraction.claims}
+    return Extraction(nominations=tuple(nominations.values()), claims=tuple(claims.values()))
+
+
+def same_statements(first: Extraction, second: Extraction) -> bool:
+    """Tell whether two extractions say the same, in whatever order."""
+    return set(first.nominations) == set(second.nominations) and set(first.claims) == set(second.claims)

@@ -24,6 +24,7 @@ from weft.records import (
     StoreStats,
     Vector,
 )
+from weft.store.joining import same_statements, unrepeated
 from weft.store.labels import labels, wanted_labels
 from weft.store.memory_graph import MemoryGraph
 
@@ -113,7 +114,7 @@ class MemoryStore:
     def _annotated(self, item: IndexedChunk) -> IndexedChunk:
         """Return a chunk with what imports say of it beside what its document says."""
         given = [e for (_, id), e in sorted(self._content.annotations.items()) if id == item.chunk.id]
-        every = [item.extraction, *given]
+        every = [unrepeated(item.extraction), *given]
         return replace(
             item,
             extraction=Extraction(
@@ -130,10 +131,21 @@ class MemoryStore:
             self._write(batch)
         self._content.generation += 1
 
-    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> None:
-        for id in extractions.keys() & self._content.chunks.keys():
-            self._content.annotations[origin, id] = extractions[id]
-        self._content.generation += 1
+    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
+        content, nothing = self._content, Extraction()
+        before = {id: said for (by, id), said in content.annotations.items() if by == origin}
+        after = {id: unrepeated(extractions[id]) for id in extractions.keys() & content.chunks.keys()}
+        changed = {
+            id
+            for id in before.keys() | after.keys()
+            if not same_statements(before.get(id, nothing), after.get(id, nothing))
+        }
+        others = {at: said for at, said in content.annotations.items() if at[0] != origin}
+        content.annotations = others | {(origin, id): said for id, said in after.items()}
+        own = {(id, n.key) for id in changed for n in content.chunks[id].extraction.nominations if n.description}
+        self._keep_entity_vectors(lambda at: at[1] not in changed or at[1:] in own)
+        content.generation += bool(changed)
+        return len(changed)
 
     def _write(self, batch: Batch) -> None:
         content, id = self._content, batch.document.id
@@ -144,7 +156,7 @@ class MemoryStore:
             content.chunks[chunk_id] = item
             if item.vector is not None:
                 content.vectors[batch.model, chunk_id] = item.vector
-            described = {n.key for n in item.extraction.nominations if n.description}
+            described = {n.key for n in self._annotated(item).extraction.nominations if n.description}
             self._keep_entity_vectors(_concerns(chunk_id, described))
             content.entity_vectors |= {(batch.model, chunk_id, key): v for key, v in item.entity_vectors.items()}
 
@@ -255,6 +267,8 @@ class MemoryStore:
         gone = {id for id, item in self._content.chunks.items() if is_gone(item)}
         self._content.chunks = {id: item for id, item in self._content.chunks.items() if id not in gone}
         self._content.vectors = {key: v for key, v in self._content.vectors.items() if key[1] not in gone}
+        kept = {at: said for at, said in self._content.annotations.items() if at[1] not in gone}
+        self._content.annotations = kept
         self._keep_entity_vectors(lambda at: at[1] not in gone)
 
     def _keep_entity_vectors(self, is_kept: Callable[[tuple[str, str, str]], bool]) -> None:

@@ -16,6 +16,7 @@ from weft.graph.standing import (
     join_spellings,
     judge,
     letters,
+    preference,
     vote,
 )
 from weft.records import Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
@@ -71,10 +72,10 @@ class MemoryGraph:
         found = self.find_entities([keys[id] for id in ids if id in keys])
         return [found[keys[id]] for id in ids if id in keys]
 
-    def search_entities(self, vector: Vector, *, limit: int) -> list[tuple[Entity, float]]:
+    def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
         best: dict[str, tuple[Entity, float]] = {}
-        for (_, key), other in self._vectors.items():
-            for entity in self.find_entities([key]).values():
+        for (chunk, key), other in self._vectors.items():
+            for entity in self.find_entities([key] if chunk in chunk_ids else []).values():
                 score = float(other @ vector)
                 if score > best.get(entity.id, (entity, -2.0))[1]:
                     best[entity.id] = (entity, score)
@@ -97,14 +98,19 @@ class MemoryGraph:
         )
         return sorted(found, key=lambda mention: order[mention.chunk_id])
 
-    def relations_of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
-        every = self.relations()
+    def relations_of(
+        self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
+    ) -> list[Relation]:
+        every = [relation for relation in self.relations() if relation.weight >= min_weight]
         found: dict[tuple[str, str, str], Relation] = {}
         for id in dict.fromkeys(entity_ids):
             for end in ("source_id", "target_id"):
                 mine = [r for r in every if getattr(r, end) == id and (not types or r.type in types)]
                 found |= {(r.source_id, r.target_id, r.type): r for r in mine[:limit]}
         return sorted(found.values(), key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+
+    def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
+        return [r for r in self.relations() if r.source_id in entity_ids and r.target_id in entity_ids]
 
     def relations(self) -> list[Relation]:
         """Return all relations, strongest first."""
@@ -139,6 +145,10 @@ class MemoryGraph:
             described.append(replace(relation, description=description, chunks=chunks))
         return described
 
+    def entities_after(self, key: str, *, limit: int) -> list[Entity]:
+        heads = sorted(other for other in self._derived.standings if other > key and self._target(other) == other)
+        return [self._entity(head) for head in heads[:limit]]
+
     def top_entities(self, *, limit: int) -> list[Entity]:
         heads = [k for k, s in self._derived.standings.items() if s.strong and s.same_as == k]
         own = {key: sum(other == key for other, _ in self._derived.mentions) for key in heads}
@@ -156,10 +166,10 @@ class MemoryGraph:
         missing = {
             (id, n.key): name_text(n.name, n.description)
             for id, item in sorted(self._chunks.items())
-            for n in sorted(item.extraction.nominations, key=lambda n: n.key)
+            for n in sorted(item.extraction.nominations, key=preference, reverse=True)  # the best one counts
             if n.description and vote(n.kind) == 2 and (model, id, n.key) not in self._all_vectors
         }
-        return dict(list(missing.items())[:limit])
+        return dict(sorted(missing.items())[:limit])
 
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         for (id, key), vector in vectors.items():

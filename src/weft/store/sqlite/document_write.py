@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 
 from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk
+from weft.store.joining import same_statements, unrepeated
 from weft.store.labels import labels
 from weft.store.sqlite.graph_write import GraphChanges
 from weft.store.sqlite.postings import TermChanges
@@ -68,12 +69,22 @@ class DocumentWriter:
             deleted += 1
         return deleted
 
-    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> None:
-        """Make what an import says of chunks exactly this, where they are here. `finish` must follow."""
+    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
+        """Make what an import says exactly this; return of how many chunks that differs. `finish` must follow."""
+        before = self._graph.said_by(origin)
         values = {"namespace": self._namespace, "ids": json.dumps(sorted(extractions))}
-        for id, number, document in run(self._db, "chunk_numbers", values):
+        rows = run(self._db, "chunk_numbers", values)
+        after = {number: (document, unrepeated(extractions[id])) for id, number, document in rows}
+        changed = 0
+        for number in sorted(before.keys() | after.keys()):
+            document, extraction = after.get(number, (0, Extraction()))
+            if same_statements(extraction, before.get(number, Extraction())):
+                continue
             self._graph.retract(number, origin=origin)
-            self._graph.nominate(number, document=document, extraction=extractions[id], is_new=False, origin=origin)
+            self._graph.nominate(number, document=document, extraction=extraction, is_new=False, origin=origin)
+            run(self._db, "delete_annotated_vectors", {"chunk": number})
+            changed += 1
+        return changed
 
     def finish(self) -> None:
         """Bring postings, graph and counts up to date with all that was written and deleted."""

@@ -45,14 +45,18 @@ class SqliteGraph:
         found = self.find_entities(list(keys.values()))
         return [found[keys[id]] for id in ids if keys.get(id) in found]
 
-    def search_entities(self, vector: Vector, *, limit: int) -> list[tuple[Entity, float]]:
+    def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
         with self._connections.read() as db:
             namespace = _number(db, self._name)
             rows = run(db, "list_models", {"namespace": namespace})
             active = next((row for row in rows if row[4]), None)
             if active is None or active[3] != len(vector):
                 return []
-            scores = self._scores(db, active[0], vector, limit=limit)
+            values = {"namespace": namespace, "model": active[0], "ids": json.dumps(list(chunk_ids))}
+            described = run(db, "described_entities", values)
+        scores: dict[str, float] = {}
+        for key, other in described:
+            scores[key] = max(float(np.frombuffer(other, "<f4") @ vector), scores.get(key, -2.0))
         found = self.find_entities(list(scores))
         best: dict[str, tuple[Entity, float]] = {}
         for key, score in scores.items():
@@ -62,16 +66,17 @@ class SqliteGraph:
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         with self._connections.read() as db:
-            namespace = _number(db, self._name)
-            found: list[Mention] = []
-            for id, names in self._names(db, namespace, entity_ids).items():
-                rows = [
-                    Mention(entity_id=id, chunk_id=c, count=n, about=bool(a), chunks=chunks, strong=bool(strong))
-                    for number, chunks, strong in names
-                    for c, n, a in run(db, "strongest_mentions", {"entity": number, "limit": limit})
-                ]
-                found += join_mentions(rows)[:limit] if len(names) > 1 else rows
-            return found
+            values = {"namespace": _number(db, self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
+            rows = run(db, "mentions_of", values)
+        found: dict[str, list[Mention]] = {id: [] for id in entity_ids}
+        for id, chunks, strong, mentions in rows:
+            found[id] += [
+                Mention(
+                    entity_id=id, chunk_id=chunk, count=count, about=bool(about), chunks=chunks, strong=bool(strong)
+                )
+                for chunk, count, about in json.loads(mentions)
+            ]
+        return [mention for mine in found.values() for mention in join_mentions(mine)[:limit]]
 
     def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
         with self._connections.read() as db:
@@ -84,17 +89,24 @@ class SqliteGraph:
         order = {id: place for place, id in enumerate(chunk_ids)}
         return sorted(found, key=lambda mention: order[mention.chunk_id])
 
-    def relations_of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
+    def relations_of(
+        self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
+    ) -> list[Relation]:
+        wanted = {"limit": limit, "all_types": not types, "types": json.dumps(list(types)), "weight": min_weight}
+        with self._connections.read() as db:
+            values = {"namespace": _number(db, self._name), "ids": json.dumps(list(entity_ids)), **wanted}
+            rows = run(db, "relations_of", values)
+        return join_relations(
+            ((source, target, type), weight) for row in rows for source, target, type, weight in json.loads(row[0])
+        )
+
+    def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
         with self._connections.read() as db:
             namespace = _number(db, self._name)
-            rows: dict[tuple[str, str, str], float] = {}
-            wanted = {"limit": limit, "all_types": not types, "types": json.dumps(list(types))}
-            for names in self._names(db, namespace, entity_ids).values():
-                for number, _, _ in names:
-                    for name in ("relations_out", "relations_in"):
-                        for source, target, type, weight in run(db, name, {"entity": number, **wanted}):
-                            rows[source, target, type] = max(weight, rows.get((source, target, type), 0.0))
-        return join_relations(rows.items())
+            values = {"namespace": namespace, "ids": json.dumps(list(entity_ids))}
+            owners = {number: id for id, number in run(db, "names_of", values)}
+            found = run(db, "relations_between", {"entities": json.dumps(sorted(owners))})
+        return join_relations(((owners[s], owners[t], type), weight) for s, t, type, weight in found)
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         with self._connections.read() as db:
@@ -104,6 +116,13 @@ class SqliteGraph:
             for id, key in run(db, "names_by_id", {"namespace": namespace, "ids": json.dumps(ids)}):
                 names[id].append(key)
             return [self._described(db, namespace, relation, names=names) for relation in relations]
+
+    def entities_after(self, key: str, *, limit: int) -> list[Entity]:
+        with self._connections.read() as db:
+            namespace = _number(db, self._name)
+            rows = run(db, "entities_after", {"namespace": namespace, "key": key, "limit": limit})
+            cards = self._cards(db, namespace, [row[0] for row in rows])
+        return [cards[row[0]] for row in rows]
 
     def top_entities(self, *, limit: int) -> list[Entity]:
         with self._connections.read() as db:
@@ -126,7 +145,8 @@ class SqliteGraph:
         with self._connections.read() as db:
             values = {"namespace": _number(db, self._name), "fingerprint": model, "limit": limit}
             rows = run(db, "unembedded_entities", values)
-            return {(chunk, key): name_text(name, description) for chunk, key, name, description in rows}
+            # best first, and several may describe one name
+            return {(chunk, key): name_text(name, description) for chunk, key, name, description in reversed(rows)}
 
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         with self._connections.write() as db:
@@ -171,27 +191,6 @@ class SqliteGraph:
             )
             for id, key, strong, name, type, description in run(db, "entity_cards", values)
         }
-
-    def _names(self, db: apsw.Connection, namespace: int, ids: Sequence[str]) -> dict[str, list[tuple[int, int, int]]]:
-        """Return, for each entity, number, chunks and strength of every name that is read under it."""
-        found: dict[str, list[tuple[int, int, int]]] = {id: [] for id in ids}
-        values = {"namespace": namespace, "ids": json.dumps(list(found))}
-        for id, number, chunks, strong in run(db, "names_of", values):
-            found[id].append((number, chunks, strong))
-        return {id: names for id, names in found.items() if names}
-
-    def _scores(self, db: apsw.Connection, model: int, vector: Vector, *, limit: int) -> dict[str, float]:
-        if not self._connections.vector_problem:
-            values = {"model": model, "vector": vector.astype("<f4").tobytes(), "limit": 4 * limit}
-            return dict(run(db, "search_entities", values))
-        rows = run(db, "all_entity_vectors", {"model": model})
-        if not rows:
-            return {}
-        cosines = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1) @ vector
-        best: dict[str, float] = {}
-        for (key, _), cosine in zip(rows, cosines.tolist(), strict=True):
-            best[key] = max(cosine, best.get(key, -2.0))
-        return dict(sorted(best.items(), key=lambda item: (-item[1], item[0]))[: 4 * limit])
 
     def _described(
         self,

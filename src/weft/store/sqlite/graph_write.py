@@ -12,7 +12,7 @@ import apsw
 import numpy as np
 
 from weft.graph.standing import CHAIN, OWN_KINDS, RANKS, Standing, Votes, follow, join_spellings, judge, letters, vote
-from weft.records import Claim, Extraction
+from weft.records import Claim, Extraction, Nomination
 from weft.store.sqlite.graph_mentions import MentionChanges
 from weft.store.sqlite.postings import read_term
 from weft.store.sqlite.statements import run, run_many
@@ -64,6 +64,23 @@ class GraphChanges:
         self._keys |= {item.key for item in extraction.nominations}
         self._write_claims(chunk, extraction.claims, origin=origin, is_new=is_new)
         self._mentions.read(chunk, is_new=is_new)
+
+    def said_by(self, origin: str) -> dict[int, Extraction]:
+        """Return what an import says, by the number of the chunk."""
+        values = {"namespace": self._namespace, "origin": origin}
+        nominations, claims = defaultdict[int, list[Nomination]](list), defaultdict[int, list[Claim]](list)
+        for chunk, key, name, kind, type, text, about, alias_of, reason in run(self._db, "origin_nominations", values):
+            nomination = Nomination(
+                key=key, name=name, kind=kind, type=type, description=text, about=bool(about), alias_of=alias_of,
+                reason=reason,
+            )  # fmt: skip
+            nominations[chunk].append(nomination)
+        for chunk, source, target, type, weight, text in run(self._db, "origin_claims", values):
+            claims[chunk].append(Claim(source=source, target=target, type=type, weight=weight, description=text))
+        return {
+            chunk: Extraction(nominations=tuple(nominations[chunk]), claims=tuple(claims[chunk]))
+            for chunk in nominations.keys() | claims.keys()
+        }
 
     def retract(self, chunk: int, *, origin: str) -> None:
         """Take back what an import nominated in a chunk; what it claimed goes with the next `nominate`."""
@@ -170,12 +187,14 @@ class GraphChanges:
         run_many(self._db, "write_head", heads)
 
     def _holding(self, key: str) -> set[int]:
-        """Return the chunks that hold every word of a key, by the keyword index: the only ones that can mention it."""
+        """Return the chunks that can mention a key: those that hold every word of it, and those said to be about it."""
+        rows = run(self._db, "chunks_about", {"namespace": self._namespace, "key": key})
+        about = {row[0] for row in rows}
         found = []
         for spellings in must_hold(key):
             numbers = [read_term(self._db, namespace=self._namespace, term=term)[0] for term in sorted(spellings)]
             found.append(np.unique(np.concatenate(numbers)))
-        return set(reduce(np.intersect1d, found).tolist()) if found else set()
+        return about | set(reduce(np.intersect1d, found).tolist()) if found else about
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 

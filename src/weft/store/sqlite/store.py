@@ -68,11 +68,16 @@ class SqliteStore:
                 writer.finish()
             return deleted
 
-    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> None:
+    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
         with self._connections.write() as db:
-            writer = DocumentWriter(db, namespace=self._ensure(db), name=self._namespace)
-            writer.annotate(origin, extractions)
-            writer.finish()
+            found = _find_namespace(db, self._namespace)
+            if found is None:
+                return 0
+            writer = DocumentWriter(db, namespace=found[0], name=self._namespace)
+            changed = writer.annotate(origin, extractions)
+            if changed:
+                writer.finish()
+            return changed
 
     def write_model(self, model: StoredModel) -> None:
         with self._connections.write() as db:

@@ -234,6 +234,13 @@ SELECT DISTINCT key FROM nomination WHERE chunk = :chunk;
 -- name: origin_keys
 SELECT DISTINCT key FROM nomination WHERE chunk = :chunk AND origin = :origin;
 
+-- name: origin_nominations
+SELECT chunk, key, name, kind, type, description, about, alias_of, reason FROM nomination
+WHERE namespace = :namespace AND origin = :origin;
+
+-- name: origin_claims
+SELECT chunk, source, target, type, weight, description FROM claim WHERE namespace = :namespace AND origin = :origin;
+
 -- name: delete_origin
 DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
 
@@ -324,6 +331,9 @@ WHERE c.namespace = :namespace AND c.number IN (SELECT value FROM json_each(:chu
 -- name: chunk_subjects
 SELECT DISTINCT chunk, key FROM nomination WHERE chunk IN (SELECT value FROM json_each(:chunks)) AND about;
 
+-- name: chunks_about
+SELECT chunk FROM nomination WHERE namespace = :namespace AND key = :key AND about;
+
 -- name: chunk_mentions
 SELECT e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e.number = m.entity WHERE m.chunk = :chunk;
 
@@ -382,7 +392,7 @@ SELECT e.key, h.key FROM entity AS e JOIN entity AS h ON h.number = e.head
 WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
 
 -- name: names_of
-SELECT h.id, e.number, e.chunks, e.strong FROM entity AS h JOIN entity AS e ON e.head = h.number
+SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
 ORDER BY e.key;
 
@@ -418,11 +428,18 @@ FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.key IN (SELECT value FROM json_each(:keys))
 ORDER BY e.key;
 
--- name: strongest_mentions
-SELECT c.id, m.count, m.about FROM mention AS m JOIN chunk AS c ON c.number = m.chunk
-WHERE m.entity = :entity
-ORDER BY m.about DESC, m.count DESC, m.place, m.chunk
-LIMIT :limit;
+-- name: mentions_of
+-- One statement for a whole frontier: the strongest mentions under each name of each entity, as a JSON list.
+SELECT h.id, e.chunks, e.strong, (
+    SELECT json_group_array(json_array(c.id, m.count, m.about))
+    FROM (
+        SELECT chunk, count, about FROM mention WHERE entity = e.number
+        ORDER BY about DESC, count DESC, place, chunk
+        LIMIT :limit
+    ) AS m JOIN chunk AS c ON c.number = m.chunk
+)
+FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
 
 -- name: mentions_in
 SELECT c.id, h.id, m.count, m.about, e.chunks, e.strong
@@ -430,23 +447,36 @@ FROM chunk AS c JOIN mention AS m ON m.chunk = c.number
 JOIN entity AS e ON e.number = m.entity JOIN entity AS h ON h.number = e.head
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
--- name: relations_out
-SELECT sh.id, th.id, r.type, r.weight
-FROM relation AS r
-JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
-JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
-WHERE r.source = :entity AND (:all_types OR r.type IN (SELECT value FROM json_each(:types)))
-ORDER BY r.weight DESC, r.place, r.target, r.type
-LIMIT :limit;
+-- name: relations_of
+-- The same for relations, both directions.
+SELECT (
+    SELECT json_group_array(json_array(sh.id, th.id, r.type, r.weight))
+    FROM (
+        SELECT * FROM (
+            SELECT source, target, type, weight FROM relation
+            WHERE source = e.number AND weight >= :weight
+                AND (:all_types OR type IN (SELECT value FROM json_each(:types)))
+            ORDER BY weight DESC, place, target, type
+            LIMIT :limit
+        )
+        UNION ALL
+        SELECT * FROM (
+            SELECT source, target, type, weight FROM relation
+            WHERE target = e.number AND weight >= :weight
+                AND (:all_types OR type IN (SELECT value FROM json_each(:types)))
+            ORDER BY weight DESC, place, source, type
+            LIMIT :limit
+        )
+    ) AS r
+    JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
+    JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
+)
+FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
 
--- name: relations_in
-SELECT sh.id, th.id, r.type, r.weight
-FROM relation AS r
-JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
-JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
-WHERE r.target = :entity AND (:all_types OR r.type IN (SELECT value FROM json_each(:types)))
-ORDER BY r.weight DESC, r.place, r.source, r.type
-LIMIT :limit;
+-- name: relations_between
+SELECT source, target, type, weight FROM relation
+WHERE source IN (SELECT value FROM json_each(:entities)) AND target IN (SELECT value FROM json_each(:entities));
 
 -- name: relation_claims
 SELECT k.id, k.text, claim.description, claim.weight FROM claim JOIN chunk AS k ON k.number = claim.chunk
@@ -454,16 +484,9 @@ WHERE claim.namespace = :namespace AND claim.source = :source AND claim.target =
 ORDER BY claim.weight DESC, k.id, claim.origin
 LIMIT :limit;
 
--- name: search_entities
-SELECT v.key, max(1.0 - vec_distance_cosine(v.vector, :vector)) AS score
-FROM entity_vector AS v
-WHERE v.model = :model
-GROUP BY v.key
-ORDER BY score DESC, v.key
-LIMIT :limit;
-
--- name: all_entity_vectors
-SELECT key, vector FROM entity_vector WHERE model = :model ORDER BY key;
+-- name: described_entities
+SELECT v.key, v.vector FROM chunk AS c JOIN entity_vector AS v ON v.chunk = c.number AND v.model = :model
+WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
 -- name: unembedded_entities
 SELECT c.id, n.key, n.name, n.description FROM nomination AS n JOIN chunk AS c ON c.number = n.chunk
@@ -472,7 +495,7 @@ WHERE n.namespace = :namespace AND n.vote = 2 AND n.description <> ''
         SELECT 1 FROM entity_vector AS v JOIN model AS m ON m.number = v.model
         WHERE v.chunk = n.chunk AND v.key = n.key AND m.namespace = :namespace AND m.fingerprint = :fingerprint
     )
-ORDER BY c.id, n.key
+ORDER BY c.id, n.key, n.rank, n.name, n.description
 LIMIT :limit;
 
 -- name: write_entity_vector_by_id
@@ -486,8 +509,22 @@ SELECT count(*) FROM entity WHERE namespace = :namespace;
 -- name: count_relations
 SELECT count(*) FROM entity AS e JOIN relation AS r ON r.source = e.number WHERE e.namespace = :namespace;
 
+-- name: entities_after
+SELECT key FROM entity
+WHERE namespace = :namespace AND key > :key AND head = number
+ORDER BY key
+LIMIT :limit;
+
 -- name: top_entities
 SELECT key FROM entity WHERE namespace = :namespace AND same_as = key AND strong ORDER BY chunks DESC, key LIMIT :limit;
 
 -- name: delete_entity_vectors
-DELETE FROM entity_vector WHERE chunk = :chunk AND key NOT IN (SELECT value FROM json_each(:keys));
+-- What the document no longer describes goes, unless an import describes it.
+DELETE FROM entity_vector
+WHERE chunk = :chunk AND key NOT IN (SELECT value FROM json_each(:keys))
+    AND key NOT IN (SELECT key FROM nomination WHERE chunk = :chunk AND origin <> '' AND description <> '');
+
+-- name: delete_annotated_vectors
+DELETE FROM entity_vector
+WHERE chunk = :chunk
+    AND key NOT IN (SELECT key FROM nomination WHERE chunk = :chunk AND origin = '' AND description <> '');

@@ -1,0 +1,36 @@
+"""How far to trust the graph for a question: by how much of it the entities it names explain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from weft.search.recognise import QUESTION_WORDS, Seed
+from weft.text.names import words
+
+HOMES = 3
+"""Chunks about an entity up to which it stands for itself; one with more of them explains less, for it is vaguer."""
+
+ENOUGH = 0.5
+"""Share of a question's words that trusted entities must explain for the graph to count in full."""
+
+BY_MEANING = 0.02
+"""Trust in entities that the question does not name: they decide between equals, no more."""
+
+
+def graph_trust(text: str, seeds: Sequence[Seed], *, homes: Mapping[str, int]) -> float:
+    """
+    Return how far the graph may move an answer, 0 to 1.
+
+    `homes` are, by entity id, the chunks that are about a seed. An entity that only stands in many texts, but that
+    none is about, leads everywhere: `bone marrow` is no way into a library of medicine, a film's title is one.
+    """
+    named = [seed for seed in seeds if seed.words]
+    if not named:
+        return BY_MEANING if seeds else 0.0
+    asked = sum(word.text not in QUESTION_WORDS for word in words(text))
+    explained = sum(seed.words * _explains(homes.get(seed.entity.id, 0)) for seed in named)
+    return min(1.0, explained / max(1, asked) / ENOUGH)
+
+
+def _explains(homes: int) -> float:
+    return min(1.0, HOMES / homes) if homes else 0.0

@@ -1,0 +1,43 @@
+"""Which relations a question asks for."""
+
+import pytest
+
+from weft.text.cues import asked_types
+from weft.text.statements import INVERSE
+
+
+@pytest.mark.parametrize(
+    ("question", "type"),
+    [
+        ("what happens if we change the OAuth provider?", "depended_on_by"),
+        ("Which services depend on the Session Store?", "depended_on_by"),
+        ("What does Checkout need?", "depends_on"),
+        ("Who directed the film Harbour Lights?", "directed_by"),
+        ("Where was the composer of Winter Tide born?", "born_in"),
+        ("Who is the mother-in-law of the painter?", "married_to"),
+        ("谁负责支付网关？", "owned_by"),
+        ("更换支付网关有什么影响？", "depended_on_by"),
+    ],
+)
+def test_a_question_asks_for_relations(question, type):
+    """By the name they have when walked from what the question names."""
+    assert type in asked_types(question)
+
+
+@pytest.mark.parametrize("question", ["", "Redis evictions", "支付网关", "starship directory bornite"])
+def test_words_that_only_look_alike_ask_for_nothing(question):
+    """Cues are whole words."""
+    assert not asked_types(question) & {"directed_by", "born_in", "stars", "depended_on_by"}
+
+
+def test_a_pasted_book_is_cut():
+    """A question is read to a bounded length."""
+    assert asked_types("x " * 50_000 + "who directed it") == frozenset()
+
+
+def test_only_known_types_are_asked_for():
+    """A cue for a relation nobody makes would never fire."""
+    every = asked_types("director wrote produced composed sang founder designer editor starring mother wife sister born "
+                        "died where member owner impact depends on why cites replaced")  # fmt: skip
+    assert every
+    assert every <= set(INVERSE)

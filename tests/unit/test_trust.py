@@ -1,0 +1,53 @@
+"""How far the graph is trusted for a question."""
+
+import pytest
+
+from weft.records import Entity
+from weft.search.recognise import Seed
+from weft.search.trust import BY_MEANING, graph_trust
+
+
+def seed(name, *, size=None, weight=1.0):
+    entity = Entity(id=f"e{name}", key=name.lower(), name=name)
+    return Seed(entity=entity, weight=weight, words=len(name.split()) if size is None else size, how="named")
+
+
+def test_entities_that_explain_half_of_the_question_are_trusted_in_full():
+    """`change`, `OAuth` and `provider` are what it is about; `what`, `if`, `we` and `the` are how one asks."""
+    provider = seed("OAuth Provider")
+
+    assert graph_trust("what if we change the OAuth provider?", [provider], homes={"eOAuth Provider": 1}) == 1.0
+
+
+def test_trust_grows_with_what_is_explained():
+    """One word of eight is a quarter of the half that is enough."""
+    question = "Why did Redis lose sessions during one failover last March evening?"
+
+    assert graph_trust(question, [seed("Redis")], homes={"eRedis": 1}) == pytest.approx(1 / 9 / 0.5)
+
+
+def test_an_entity_no_chunk_is_about_explains_nothing():
+    """It stands in many texts and leads everywhere."""
+    question = "Does bone marrow contribute to macrophages?"
+
+    assert graph_trust(question, [seed("bone marrow")], homes={}) == 0.0
+
+
+def test_an_entity_with_many_homes_explains_less():
+    """Twelve chunks are about it: which one is meant?"""
+    few, many = (graph_trust("history of Harbour", [seed("Harbour")], homes={"eHarbour": n}) for n in (3, 12))
+
+    assert few == 1.0
+    assert many == pytest.approx(few / 4)
+
+
+def test_entities_found_by_meaning_only_decide_between_equals():
+    """The question does not name them."""
+    assert graph_trust("login system", [seed("Auth Service", size=0)], homes={"eAuth Service": 1}) == BY_MEANING
+
+
+@pytest.mark.parametrize("question", ["", "who is it?", "???"])
+def test_nothing_recognised_is_no_trust(question):
+    """Nor does a question of nothing but question words divide by zero."""
+    assert graph_trust(question, [], homes={}) == 0.0
+    assert graph_trust(question, [seed("It")], homes={"eIt": 1}) == 1.0
