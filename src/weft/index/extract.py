@@ -44,11 +44,14 @@ from weft.text.statements import (
     in_words,
 )
 from weft.text.subjects import Subject, Topic, bare_name, find_subject
+from weft.text.variants import is_person, name_variants
 
 MAX_TITLE_WORDS = 12
 MAX_HEADING_WORDS = 8
 MAX_ASIDE = 120
 """Characters behind the verb of a first sentence in which other names of its subject are looked for."""
+MAX_READ = 20_000
+"""Characters of a document in which a surname is looked for."""
 MIN_GLOSSARY = 3
 """Bold terms with a colon behind them at the start of list items that make a chunk a glossary."""
 
@@ -71,7 +74,7 @@ class RuleExtractor:
     @property
     def name(self) -> str:
         """What is recorded with the graph; changes whenever the same text would give another one."""
-        return "rules-1"
+        return "rules-2"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk says, in their order."""
@@ -151,6 +154,9 @@ class _Reader:
         for term in find_terms(topic.name):
             if name_key(term) != topic.key:
                 ballot.nominate(term, "term", about=True)
+        if is_person(topic.type):
+            for name, reason in name_variants(bare_name(topic.name), text=self.document.text[:MAX_READ]):
+                ballot.nominate(name, "variant", alias_of=topic.key, reason=reason)
         self._read_fields(ballot, read_metadata(self.document.metadata))
 
     def _read_fields(self, ballot: Ballot, fields: Iterable[Field]) -> None:

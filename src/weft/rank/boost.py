@@ -20,11 +20,15 @@ def fuse_boost(text: Sequence[Hit], *, graph: Sequence[Hit], share: float = 0.4,
     Return the union of both rankings by `trust · graph^0.4 + share · (1 − 0.7·trust) · text`, relative to their best.
 
     Where the graph is trusted it leads, so that a chunk only it can find, the hidden hop, is not buried, and text
-    decides among what it leaves open. `trust` is how far the graph counts for this question, 0 to 1: at 0 the order
-    is that of the text. Ties go to the smaller id. The constants are measured: benchmarks/quality.
+    decides among what it leaves open. `trust` is how far the graph counts for this question, 0 to 1. Scores are
+    scaled to end at 1 where the graph is trusted, and at 0 to be those of the text. Ties go to the smaller id. The
+    constants are measured: benchmarks/quality.
     """
     curved = [Hit(hit.chunk_id, hit.rank, math.copysign(abs(hit.score) ** CURVE, hit.score)) for hit in graph]
-    return _fuse(text, curved, text_weight=share * (1 - YIELD * trust), graph_weight=trust)
+    best = max((abs(hit.score) for hit in text), default=0.0)
+    kept = share * (1 - YIELD * trust)
+    scale = (trust + (1 - trust) * best) / (trust + kept or 1.0)
+    return _fuse(text, curved, text_weight=scale * kept, graph_weight=scale * trust)
 
 
 def fuse_graph_weighted(

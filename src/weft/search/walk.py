@@ -31,6 +31,9 @@ MIN_WEIGHT = 6.5
 BACK = 0.2
 """Share of a chunk's activation that flows back to what it is about; the rest goes to what it mentions."""
 
+WEAK = 0.4
+"""How much of its share a weak entity gets: a phrase that two documents use, but that nothing is named after."""
+
 WEAK_CHUNKS = 100
 """A weak entity that more chunks mention links nothing: it is a common word."""
 
@@ -108,7 +111,11 @@ class Walk:
                 by_chunk[mention.chunk_id].append(mention)
         for chunk, found in by_chunk.items():
             about = [mention for mention in found if mention.about]
-            others = {m.entity_id: math.log1p(m.count) * idf(m.chunks, self.total) for m in found if not m.about}
+            others = {
+                m.entity_id: math.log1p(m.count) * idf(m.chunks, self.total) * (1.0 if m.strong else WEAK)
+                for m in found
+                if not m.about
+            }
             strongest = sorted(others.items(), key=lambda item: (-item[1], item[0]))[: self.options.max_edges]
             total = sum(weight for _, weight in strongest)
             edges += [(chunk, m.entity_id, BACK / len(about)) for m in about]

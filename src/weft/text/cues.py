@@ -11,8 +11,14 @@ _CUES: tuple[tuple[str, str], ...] = (
     (r"\b(?:produc(?:ers?|ed|es))\b|制片", "produced_by produced"),
     (r"\b(?:compos(?:ers?|ed|es))\b|作曲", "composed_by composed"),
     (r"\b(?:perform(?:ers?|ed|s)|sang|singers?|sung|artists?)\b|演唱|歌手", "performed_by performed"),
-    (r"\b(?:found(?:ers?|ed|s)|creat(?:ors?|ed|es)|established)\b|创立|创建|创始", "founded_by founded created_by created"),
-    (r"\b(?:design(?:ers?|ed|s)|architects?|develop(?:ers?|ed|s))\b|设计|开发", "designed_by designed developed_by developed"),
+    (
+        r"\b(?:found(?:ers?|ed|s)|creat(?:ors?|ed|es)|established)\b|创立|创建|创始",
+        "founded_by founded created_by created",
+    ),
+    (
+        r"\b(?:design(?:ers?|ed|s)|architects?|develop(?:ers?|ed|s))\b|设计|开发",
+        "designed_by designed developed_by developed",
+    ),
     (r"\b(?:publish(?:ers?|ed)|edit(?:ors?|ed))\b|出版|编辑", "published_by published edited_by edited"),
     (r"\b(?:stars?|starring|starred|actors?|actress|cast)\b|主演|演员", "stars stars_in"),
     (

@@ -1,0 +1,109 @@
+"""
+Latency of the graph channel while the corpus grows, on one machine, in one run.
+
+    python benchmarks/graph.py [--set 2wiki-dev] [--sizes 2000 4000 6000] [--repeat 5] [--write]
+
+The same 100 questions are asked at every size; their gold documents are in each of the corpora, the rest is filled up
+in the order of the file. No embedder takes part: this is recognising the entities, walking, and explaining the ten best
+chunks. Warm; the median over rounds of the per-question median, lowest and highest round beside it. `--write` puts the
+table into docs/performance.md. The sets are found as for benchmarks/quality.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+sys.path.insert(0, str(Path(__file__).parent / "quality"))
+
+from sets import data_folder
+from speed import PAGE, rounds, to_table
+
+from weft.engine.engine import open_engine
+from weft.evaluate.dataset import Case, read_cases
+from weft.load.beir import iter_corpus
+from weft.records import Document, Filter
+from weft.search.graph import search_graph
+from weft.search.recognise import recognise
+
+QUESTIONS = 100
+SHOWN = 10
+
+
+def choose(documents: Sequence[Document], cases: Sequence[Case], *, size: int) -> list[Document]:
+    """Return `size` documents, those that answer the questions among them."""
+    gold = {id for case in cases for id in case.gold}
+    first = [document for document in documents if document.metadata["_id"] in gold]
+    rest = [document for document in documents if document.metadata["_id"] not in gold]
+    return (first + rest)[:size]
+
+
+def measure(documents: Sequence[Document], questions: Sequence[str], *, repeat: int) -> dict[str, str]:
+    """Return the figures for one corpus."""
+    with tempfile.TemporaryDirectory() as folder, open_engine(f"{folder}/graph.db", embedder="none") as engine:
+        start = time.perf_counter()
+        receipt = engine.add(documents)
+        seconds = time.perf_counter() - start
+        store, options = engine.store, engine.settings.graph
+        graph = store.graph
+        entities, relations = graph.count()
+        seeds = {question: recognise(question, graph=graph) for question in questions}
+
+        def find(question: str) -> object:
+            return search_graph(
+                question, seeds[question], store=store, embedder=None, options=options, limit=100, where=Filter()
+            )
+
+        def whole(question: str) -> object:
+            found = search_graph(
+                question, recognise(question, graph=graph), store=store, embedder=None, options=options,
+                limit=100, where=Filter(),
+            )  # fmt: skip
+            return found.explain([hit.chunk_id for hit in found.hits[:SHOWN]])
+
+        for question in questions:
+            whole(question)
+        return {
+            "documents": f"{receipt.documents:,}",
+            "entities": f"{entities:,}",
+            "relations": f"{relations:,}",
+            "index, documents/s": f"{receipt.documents / seconds:.0f}",
+            "recognise": rounds(lambda q: recognise(q, graph=graph), questions, repeat),
+            "walk": rounds(find, questions, repeat),
+            "recognise, walk, explain": rounds(whole, questions, repeat),
+        }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", default="2wiki-dev")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[2000, 4000, 6000])
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    folder = data_folder() / arguments.set
+    documents = [item for item in iter_corpus(folder) if isinstance(item, Document)]
+    cases = read_cases(folder, limit=QUESTIONS)
+    rows = []
+    for size in arguments.sizes:
+        print(f"{size:,} documents …", file=sys.stderr)
+        chosen = choose(documents, cases, size=size)
+        rows.append(measure(chosen, [case.text for case in cases], repeat=arguments.repeat))
+    table = to_table(rows)
+    print(table)
+    spent = [float(row["walk"].split()[0]) for row in rows]
+    print(f"largest against smallest: {max(spent) / min(spent):.2f}, middle {median(spent):.1f} ms")
+    if arguments.write:
+        page = PAGE.read_text("utf-8")
+        table = f"<!-- graph -->\n{table}\n<!-- /graph -->"
+        PAGE.write_text(re.sub(r"<!-- graph -->.*?<!-- /graph -->", lambda _: table, page, flags=re.S), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

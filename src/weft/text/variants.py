@@ -1,0 +1,64 @@
+"""How else the name of a person may be written: with initials, without the middle name, by the surname alone."""
+
+from __future__ import annotations
+
+import re
+
+from weft.text.lexicon import word_set
+
+_PERSONS = word_set(
+    "person human actor actress admiral aristocrat architect astronaut athlete author baron bishop boxer cardinal "
+    "chancellor coach commander composer conductor count countess cricketer dancer diplomat director doctor drummer "
+    "duchess duke earl editor emperor empress engineer explorer farmer filmmaker founder general governor inventor "
+    "judge king knight lawyer leader mathematician mayor merchant minister model monarch monk nobleman noblewoman "
+    "novelist nun nurse officer painter peer performer philosopher pilot playwright poet politician pope president "
+    "priest prince princess producer professor queen rabbi rapper rower ruler sailor saint scholar sculptor senator "
+    "singer skier soldier sultan surgeon swimmer teacher translator warlord wrestler writer"
+)
+_PERSON_ENDINGS = ("ist", "ian", "woman", "sman", "maker", "player", "writer", "baller", "grapher", "keeper", "wright")
+_NO_PERSON = word_set("list christian guardian")
+_NAME = re.compile(r"[^\W\d_][^\W\d_'’.-]*(?:[-'’][^\W\d_]+)*\.?")
+MIN_SURNAME = 4
+"""Letters of a surname that may stand alone; shorter ones are words of many languages."""
+
+
+def is_person(type: str) -> bool:
+    """Tell whether a type is one of persons: `poet`, `footballer`, `historian`."""
+    return type in _PERSONS or (type.endswith(_PERSON_ENDINGS) and type not in _NO_PERSON)
+
+
+def name_variants(name: str, *, text: str) -> list[tuple[str, str]]:
+    """
+    Return other ways to write a person's name, each with the reason it is one.
+
+    `text` is what is written about the person: the surname alone counts only if it is used there behind the full name.
+    """
+    parts = name.split()
+    if not 2 <= len(parts) <= 5 or not all(_NAME.fullmatch(part) and part[0].isupper() for part in parts):
+        return []
+    given, surname = parts[:-1], parts[-1]
+    initials = " ".join(f"{part[0]}." for part in given)
+    found = [(f"{initials} {surname}", "initials of a full name")]
+    if len(given) > 1:
+        middle = " ".join(f"{part[0]}." for part in given[1:])
+        found += [
+            (f"{given[0]} {middle} {surname}", "initials of a full name"),
+            (f"{given[0][0]}. {surname}", "initials of a full name"),
+            (f"{given[0]} {surname}", "a full name without its middle"),
+        ]
+    if len(surname) >= MIN_SURNAME and _stands_alone(surname, given=given[-1], text=text):
+        found.append((surname, "surname behind a full name"))
+    return [(variant, reason) for variant, reason in dict(found).items() if variant != name]
+
+
+def _stands_alone(surname: str, *, given: str, text: str) -> bool:
+    """Tell whether the surname is used without the name before it."""
+    return any(
+        not text[: match.start()].rstrip().endswith((given, ".")) or _opens_sentence(text, match.start())
+        for match in re.finditer(rf"\b{re.escape(surname)}\b", text)
+    )
+
+
+def _opens_sentence(text: str, at: int) -> bool:
+    before = text[:at].rstrip()
+    return bool(re.search(r"[a-z)]\.$", before))

@@ -1,0 +1,76 @@
+"""Other ways to write a person's name."""
+
+import pytest
+
+from weft.engine.engine import open_engine
+from weft.records import Document
+from weft.testing import FakeEmbedder
+from weft.text.variants import is_person, name_variants
+
+
+def test_a_full_name_has_initials_a_short_form_and_a_surname():
+    """Each with the reason it is another name."""
+    text = "Johann Sebastian Bach was a composer. In Leipzig Bach wrote cantatas."
+
+    assert name_variants("Johann Sebastian Bach", text=text) == [
+        ("J. S. Bach", "initials of a full name"),
+        ("Johann S. Bach", "initials of a full name"),
+        ("J. Bach", "initials of a full name"),
+        ("Johann Bach", "a full name without its middle"),
+        ("Bach", "surname behind a full name"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ada Lovelace wrote notes. Ada Lovelace lived in London.", False),
+        ("Ada Lovelace wrote notes on the engine.", False),
+        ("Ada Lovelace wrote notes. Lovelace lived in London.", True),
+        ("Notes by Lovelace on the engine.", True),
+    ],
+)
+def test_a_surname_counts_only_where_it_is_used_alone(text, expected):
+    """`Lovelace` inside `Ada Lovelace` says nothing."""
+    found = [variant for variant, _ in name_variants("Ada Lovelace", text=text)]
+
+    assert ("Lovelace" in found) == expected
+
+
+@pytest.mark.parametrize("name", ["", "Plato", "ISO 9001", "the quiet harbour", "A B C D E F", "Auth-Service v2"])
+def test_what_is_not_a_full_name_has_no_variants(name):
+    """One word, digits, small letters, or too many words."""
+    assert name_variants(name, text=name) == []
+
+
+@pytest.mark.parametrize(
+    ("type", "expected"),
+    [("poet", True), ("footballer", True), ("historian", True), ("server", False), ("river", False), ("", False)],
+)
+def test_types_of_persons(type, expected):
+    """Machines end in `er` too."""
+    assert is_person(type) == expected
+
+
+def test_variants_join_only_what_is_clear(tmp_path):
+    """Initials lead to the one person they can stand for, say why, and can be taken back; two persons stay apart."""
+    documents = [
+        Document(source="bach", title="Johann Sebastian Bach", text="Johann Sebastian Bach was a German composer."),
+        Document(source="a", title="Organ works", text="The preludes of J. S. Bach are in the hall."),
+        Document(source="b", title="Cantatas", text="The cantatas of J. S. Bach are sung on Sunday."),
+    ]
+    with open_engine(tmp_path / "x.db", embedder=FakeEmbedder()) as engine:
+        engine.add(documents)
+
+        found = engine.store.graph.find_entities(["j s bach"])["j s bach"]
+        assert found.name == "Johann Sebastian Bach"
+        assert "J. S. Bach" in found.aliases
+        assert engine.entities.unmerge("J. S. Bach").name == "J. S. Bach"
+
+        second = "Johannes Samuel Bach was a painter."
+        engine.entities.merge("J. S. Bach", "Johann Sebastian Bach")
+        engine.store.graph.write_edit("merge", "j s bach", "johann sebastian bach", undo=True)
+        engine.store.graph.write_edit("unmerge", "j s bach", "johann sebastian bach", undo=True)
+        assert engine.store.graph.find_entities(["j s bach"])["j s bach"].name == "Johann Sebastian Bach"
+        engine.add([Document(source="other", title="Johannes Samuel Bach", text=second)])
+        assert engine.store.graph.find_entities(["j s bach"])["j s bach"].name == "J. S. Bach"
