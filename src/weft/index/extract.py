@@ -17,7 +17,14 @@ from weft.text.attributes import (
     read_type,
 )
 from weft.text.ballots import Ballot
-from weft.text.definitions import Definition, find_abbreviations, find_aliases, find_definition, find_opening
+from weft.text.definitions import (
+    Definition,
+    find_abbreviations,
+    find_aliases,
+    find_defined_name,
+    find_definition,
+    find_opening,
+)
 from weft.text.names import key_words, name_key
 from weft.text.normalise import squeeze
 from weft.text.phrases import (
@@ -74,7 +81,7 @@ class RuleExtractor:
     @property
     def name(self) -> str:
         """What is recorded with the graph; changes whenever the same text would give another one."""
-        return "rules-2"
+        return "rules-3"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk says, in their order."""
@@ -98,6 +105,8 @@ class _Reader:
     topic: Topic = field(init=False)
     known: frozenset[str] = field(init=False)
     """Keys of what the document links to or names in a field."""
+    is_titled: bool = True
+    """Whether the topic is the document's title; else it is what the first sentence defines."""
     is_defined: bool = False
     """Whether the text has said what its topic is."""
 
@@ -118,6 +127,8 @@ class _Reader:
         sentences = _cells(rows) if form == "table" else read_sentences(chunk.text, form=form)
         passages = [_Passage(sentence, find_names(sentence)) for sentence in sentences]
         first = next(filter(_is_prose, passages), None) if is_first else None
+        if first and not self.topic.key:
+            self._read_topic(first)
         self._nominate_title(ballot, first, next((row for row in rows if is_first and not row.name), None))
         if is_first:
             self._read_metadata(ballot)
@@ -130,6 +141,16 @@ class _Reader:
 
     # ── the document itself ─────────────────────────────────────────────────────────────────────
 
+    def _read_topic(self, first: _Passage) -> None:
+        """A text without a title is about what its first sentence defines."""
+        found = find_definition(first.sentence, find_subject(first.sentence, first.names, self.topic))
+        if found and found.subject.kind == "name":
+            self.topic = Topic(found.subject.name, found.subject.key, found.type)
+        else:
+            name, kind = find_defined_name(first.sentence)
+            self.topic = Topic(name, name_key(name), kind)
+        self.is_titled = not self.topic.key
+
     def _nominate_title(self, ballot: Ballot, first: _Passage | None, own: Row | None) -> None:
         """Nominate the topic; on the first chunk also say what it is, by its own fields or its first sentence."""
         if not self.topic.key:
@@ -139,7 +160,8 @@ class _Reader:
             kind = opening.type
         self.topic = replace(self.topic, type=kind)
         description = own.description if own and own.description else first.sentence.text if first else ""
-        ballot.nominate(self.topic.name, "title", type=kind, description=description, about=True)
+        kind_of_name: NominationKind = "title" if self.is_titled else "definition"
+        ballot.nominate(self.topic.name, kind_of_name, type=kind, description=description, about=True)
 
     def _read_metadata(self, ballot: Ballot) -> None:
         topic = self.topic

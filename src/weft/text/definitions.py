@@ -16,6 +16,10 @@ from weft.text.subjects import Subject, Topic
 MAX_BETWEEN = 300
 """Characters between a name and `is a`: dates of birth, other spellings."""
 
+MAX_OPENING = 8
+"""Words of a name that opens a text without a title."""
+
+_OPENING = re.compile(r"\s*[\"“'‘]?\s*(?P<name>[^,;()（）\"“”]{2,90}?)\s*[\"”'’]?\s*(?:[(（,].*)?$", re.DOTALL)
 _COPULA = re.compile(r"\s(?P<verb>is|was|are|were)\s+(?:(?:also|still|now)\s+)?(?P<article>(?:an?|the|one of the)\s)?")
 _MEANS = re.compile(r"\s(?:refers? to|means|stands for|denotes)\s+(?:an?\s|the\s)?")
 _APPOSITION = re.compile(r",\s+(?P<article>an?\s|the\s)(?=[^,]{3,120},)")
@@ -102,6 +106,26 @@ def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
         return None
     kind = guess_type(sentence.text[match.end() :])
     return Definition(Subject(topic.name, topic.key, match.start(), "topic"), kind, match.start()) if kind else None
+
+
+def find_defined_name(sentence: Sentence) -> tuple[str, str]:
+    """
+    Return what the first sentence of an untitled text is about, and its type; empty if it cannot be told.
+
+    It is all that stands before `is a`, without quotes, brackets and what commas enclose: `Life Begins in May (1937)
+    is a comedy film`.
+    """
+    text = sentence.text
+    match = _COPULA.search(text, 1, 240)
+    if not match or not match["article"]:
+        return "", ""
+    name = _OPENING.match(text[: match.start()])
+    found = name["name"].strip(" \"“”'‘’") if name else ""
+    first = found.split(" ", 1)[0]
+    if first[:1].islower() or first.lower() in STARTERS - {"the", "a"} or len(found.split()) > MAX_OPENING:
+        return "", ""
+    kind = guess_type(text[match.end() :], plural=match["verb"] in ("are", "were"))
+    return (found, kind) if (kind or is_proper(found)) and is_usable(found) else ("", "")
 
 
 def guess_type(rest: str, *, plural: bool = False) -> str:
