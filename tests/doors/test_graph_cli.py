@@ -59,7 +59,7 @@ def test_entities_can_be_shown_named_merged_and_parted(graph):
 
 def test_without_a_graph_the_reason_says_how_to_build_one(weft, notes):
     """`mix` is then plain hybrid."""
-    weft("index", "notes", "-q")
+    weft("index", "notes", "--no-graph", "-q")
     result = weft("query", "JWT tokens", "--method", "mix", "--json").json
 
     assert "weft index --graph" in result["graph_context"]["skipped"]

@@ -11,7 +11,7 @@ from weft.config import SplitOptions
 from weft.errors import InputError, ModelUnavailable
 from weft.index.plan import content_hash, metadata_text
 from weft.index.run import GROUP, index_documents, preview_documents
-from weft.records import Document, Filter, Skipped
+from weft.records import Claim, Document, Extraction, Filter, Nomination, Skipped
 from weft.store.memory import MemoryDatabase
 from weft.testing import FakeEmbedder
 
@@ -104,6 +104,7 @@ def test_equal_passages_of_a_document_are_all_kept(index, store):
         {"unit": "page"},
         {"metadata": {"a": 1}},
         {"lines": [1] * 5},
+        {"given": Extraction(nominations=(Nomination(key="a", name="A", kind="given"),))},
     ],
     ids=lambda change: next(iter(change)),
 )
@@ -117,6 +118,73 @@ def test_whatever_shapes_what_is_stored_changes_the_hash(change):
     assert content_hash(doc("a", "x", metadata=first), options=SPLIT) == content_hash(
         doc("b", "x", metadata=second), options=SPLIT
     )
+
+
+def say(name, description="", claims=()):
+    nomination = Nomination(key=name.lower(), name=name, kind="given", description=description)
+    return Extraction(nominations=(nomination,), claims=tuple(claims))
+
+
+class Reading:
+    """An extractor that reads the same relation out of every chunk."""
+
+    name = "reading"
+
+    def extract(self, document, chunks):
+        claim = Claim(source="atlas", target="beacon", type="uses", weight=7.0)
+        return [say("Beacon", claims=[claim]) for _ in chunks]
+
+
+def test_what_comes_with_a_document_is_said_by_its_first_chunk(index, store, embedder):
+    """With an extractor and without; its described names are embedded, and again when only they change."""
+    index(doc("a", ALPHA + BETA, given=say("Atlas", "holds up the sky")))
+    first, _ = store.find_chunks(store.find_documents(Filter())[0].id)
+
+    assert store.graph.find_entities(["atlas"])["atlas"].description == "holds up the sky"
+    assert list(store.graph.find_unembedded("another", limit=9)) == [(first.id, "atlas")]
+    assert "Atlas: holds up the sky" in embedder.seen
+    index(doc("a", ALPHA + BETA, given=say("Atlas", "a book of maps")))
+    assert embedder.seen[-1] == "Atlas: a book of maps"
+    assert store.graph.find_entities(["atlas"])["atlas"].description == "a book of maps"
+    index(doc("a", ALPHA + BETA))
+    assert store.graph.find_entities(["atlas"]) == {}
+
+
+@pytest.mark.parametrize(
+    "kind, expected", [("given", {"owns": 2.0}), ("phrase", {"owns": 2.0, "uses": 7.0})], ids=["meant", "guessed"]
+)
+def test_how_two_given_entities_are_related_stands_as_it_was_given(index, store, kind, expected):
+    """Whatever an extractor reads out of the text, which may be made from it; guesses stand beside it."""
+    names = [Nomination(key=key, name=key.title(), kind=kind) for key in ("atlas", "beacon")]
+    claim = Claim(source="atlas", target="beacon", type="owns", weight=2.0)
+    brought = Extraction(nominations=tuple(names), claims=(claim,))
+    for source in "ab":
+        index(doc(source, ALPHA + BETA, given=brought), extractor=Reading())
+    found = store.graph.find_entities(["atlas", "beacon"])
+    relations = store.graph.relations_of([found["atlas"].id], limit=9)
+
+    assert {relation.type: relation.weight for relation in relations} == expected
+
+
+def test_what_comes_with_a_document_needs_a_chunk_to_stand_in(index, store):
+    """A title is enough; nothing at all is refused rather than lost."""
+    index(Document(source="a", title="Atlas", text="", given=say("Atlas")))
+    assert store.graph.find_entities(["atlas"])
+    with pytest.raises(InputError, match="neither title nor text"):
+        index(Document(source="b", title="", text=" ", given=say("Beacon")))
+
+
+def test_names_are_embedded_when_the_extractor_comes_later(index, store, embedder):
+    """The chunks are there already, what they say of names is new."""
+
+    class Describing(Reading):
+        def extract(self, document, chunks):
+            return [say("Beacon", f"of chunk {chunk.ordinal}") for chunk in chunks]
+
+    index(doc("a", ALPHA + BETA))
+    index(doc("a", ALPHA + BETA), extractor=Describing())
+
+    assert store.graph.find_unembedded(embedder.card.fingerprint, limit=9) == {}
 
 
 # ── failures ────────────────────────────────────────────────────────────────────────────────────

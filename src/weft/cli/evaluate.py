@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -12,12 +12,22 @@ from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
 from weft.config import Method
 from weft.engine.evaluation import Stage, all_methods, evaluate_folder
-from weft.evaluate.report import table, write_plot
+from weft.errors import MissingExtra
+from weft.evaluate.dataset import find_sets
+from weft.evaluate.report import set_table, table, write_page, write_plot, write_set_plot
 
 
 @verb("eval")
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--method", type=click.Choice([*get_args(Method), "all"]), help="A method, or all of them.")
+@click.option(
+    "--all", "every", is_flag=True, help="Every method on every set; a folder of sets stands for the sets in it."
+)
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With --all: the Markdown page for table and plot (default docs/quality.md where there is a docs folder).",
+)
 @click.option("-n", "--top-k", type=click.IntRange(1), help="Accepted for symmetry: measures look at 20 documents.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many questions.")
 @click.option(
@@ -28,8 +38,10 @@ from weft.evaluate.report import table, write_plot
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the figures into a PNG.")
 def evaluate(
     session: Session,
-    folder: Path,
+    folders: tuple[Path, ...],
     method: str | None,
+    every: bool,
+    page: Path | None,
     top_k: int | None,
     limit: int | None,
     graph: bool | None,
@@ -42,28 +54,52 @@ def evaluate(
 
     Without --method it asks exactly as `weft query` does by default. The index is kept in the cache and made
     again when data, model or code change; with --db it goes there instead. Rankings are scored before floors
-    and gates; a document counts at the rank of its best chunk.
+    and gates; a document counts at the rank of its best chunk. With --all there is one table over sets and methods,
+    and a page is written.
     """
+    if not every and len(folders) > 1:
+        raise click.UsageError("several sets are measured with --all")
+    if every and (method or run_file or plot or "store.db" in session.overrides):
+        raise click.UsageError("--all goes without --method, --run, --plot and --db")
     overrides = {"load__titles": False if no_titles else None, "graph__extractor": session.extractor(graph)}
     settings = session.settings(**overrides)
-    chosen: tuple[Method, ...] = all_methods(settings) if method == "all" else (method,) if method else ()  # type: ignore[assignment]
+    chosen: tuple[Method, ...] = all_methods(settings) if every or method == "all" else (method,) if method else ()  # type: ignore[assignment]
+    rows: list[dict[str, Any]] = []
     with CountBar("evaluating", total=None, unit="steps", quiet=session.verbosity < 0) as bar:
 
         def on_step(stage: Stage, count: int) -> None:
             bar.advance(count, extra=count)
 
-        rows = evaluate_folder(
-            folder,
-            settings=settings,
-            methods=chosen,
-            limit=limit,
-            use_cache="store.db" not in session.overrides,
-            run_file=run_file,
-            on_step=on_step,
-        )
+        for folder in find_sets(folders) if every else folders:
+            rows += evaluate_folder(
+                folder,
+                settings=settings,
+                methods=chosen,
+                limit=limit,
+                use_cache="store.db" not in session.overrides,
+                run_file=run_file,
+                on_step=on_step,
+            )
     if plot:
         write_plot(rows, plot)
+    if every:
+        _write_page(session, rows, page)
     if session.as_json:
-        print_json(rows if method == "all" else rows[0])
+        print_json(rows if every or method == "all" else rows[0])
     else:
-        print_table(*table(rows))
+        print_table(*(set_table(rows) if every else table(rows)))
+
+
+def _write_page(session: Session, rows: list[dict[str, Any]], page: Path | None) -> None:
+    """Write table and plot; without matplotlib the plot is left out, and said so."""
+    page = page or (Path("docs/quality.md") if Path("docs").is_dir() else Path("quality.md"))
+    drawing: Path | None = page.with_suffix(".png")
+    page.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        write_set_plot(rows, page.with_suffix(".png"))
+    except MissingExtra as error:
+        drawing = None
+        click.echo(f"note: no plot, {error} ({error.hint})", err=True)
+    write_page(rows, page, plot=drawing)
+    if session.verbosity >= 0:
+        click.echo(f"wrote {page}", err=True)

@@ -41,8 +41,8 @@ def import_file(session: Session, file: Path | None, form: GraphForm | None, nam
     Add a graph that someone else built: triples, OpenIE, a memory file, LightRAG, GraphML.
 
     What it says of documents that are indexed goes to their chunks; the rest becomes documents of its own, which
-    are embedded. The same file again changes nothing, a changed one replaces what it said before. Needs no
-    --graph: what is imported is in the graph.
+    are embedded. The same file again changes nothing, a changed one replaces what it said before. It is in the
+    graph whether or not indexing builds one.
     """
     if file is None and not (remove and name):
         raise click.UsageError("say which FILE; only --remove can do with a --name alone")
@@ -124,7 +124,7 @@ def _choose_form(file: Path) -> WriteForm:
 def _export(session: Session, engine: Engine, *, form: WriteForm, derived: bool) -> GivenGraph:
     total = engine.store.graph.count()[0]
     if not total:
-        hint = "weft index PATH --graph builds one, weft import FILE brings one"
+        hint = "weft index PATH builds one, weft import FILE brings one"
         raise InputError(f"namespace {engine.store.namespace!r} has no graph", hint=hint)
     with CountBar("exporting", total=total, unit="entities", quiet=session.verbosity < 0) as bar:
         # no other form has a place for texts

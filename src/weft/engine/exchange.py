@@ -75,7 +75,7 @@ def import_graph(
     # What a model extracted from passages is a guess until two documents agree; what others give is meant.
     kind: NominationKind = "phrase" if graph.form == "openie" else "given"
     division = divide_graph(
-        graph, name=name, kind=kind, places=places, read_chunks=lambda place: _read_chunks(engine.store, place)
+        graph, name=name, kind=kind, places=places, read_place=lambda place: _read_place(engine.store, place)
     )
     _check_sources(engine.store, division.documents, name=name)
     receipt = _write(engine, division, name=name, on_step=on_step)
@@ -159,8 +159,11 @@ def _find_places(store: Store, wanted: set[str], *, name: str) -> dict[str, str]
     return {id: found[id] for id in wanted if id in found}
 
 
-def _read_chunks(store: Store, place: str) -> Sequence[Chunk]:
-    return store.chunks([place]) if _CHUNK_ID.fullmatch(place) else store.find_chunks(place)
+def _read_place(store: Store, place: str) -> tuple[str, Sequence[Chunk]]:
+    """Return the title of a document, and its chunks or the one with this id."""
+    chunks = store.chunks([place]) if _CHUNK_ID.fullmatch(place) else store.find_chunks(place)
+    documents = store.documents([chunk.document_id for chunk in chunks[:1]])
+    return (documents[0].title, chunks) if documents else ("", ())
 
 
 def _check_sources(store: Store, documents: Sequence[Document], *, name: str) -> None:

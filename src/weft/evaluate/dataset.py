@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from weft.errors import InputError
-from weft.load.beir import open_text
+from weft.load.beir import find_corpus, open_text
 
 _GRADE = re.compile("-?[0-9]+")
 
@@ -22,6 +22,19 @@ class Case:
     id: str
     text: str
     gold: Mapping[str, int]
+
+
+def find_sets(folders: Sequence[Path]) -> list[Path]:
+    """Return the folders that are sets; one that is none stands for the sets in it, by name."""
+    found: list[Path] = []
+    for folder in folders:
+        inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+        found += [folder] if find_corpus(folder) else [path for path in inside if find_corpus(path)]
+    if not found:
+        raise InputError(
+            "there is no evaluation set", hint="a set is a folder with corpus.jsonl, queries.jsonl and qrels/"
+        )
+    return list(dict.fromkeys(found))
 
 
 def read_cases(folder: Path, *, limit: int | None = None) -> list[Case]:

@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from weft.errors import MissingExtra
+from weft.errors import InputError, MissingExtra
 
 COLUMNS = ("recall@1", "recall@2", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr@10", "all_gold@5")
+PLOTTED = "recall@5"
+PLOT_TITLE = "recall@5 of every method on every set"
+MARKS = ("<!-- quality -->", "<!-- /quality -->")
+"""Between them a page holds the figures."""
 TIMES = ("p50_ms", "p95_ms", "embed_p50_ms", "index_seconds")
 
 
@@ -21,14 +25,74 @@ def table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]
     return ["method", *COLUMNS, *TIMES], cells
 
 
-def write_plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
-    """Draw the measures as groups of bars, one colour per method."""
+def set_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Return headings and cells: one row per set and method."""
+    head = ["set", "questions / documents", "method", *COLUMNS, "p50 / p95 ms"]
+    cells = [
+        [
+            str(row["dataset"]),
+            f"{row['queries']:,} / {row['documents']:,}",
+            str(row["method"]),
+            *(f"{row[name]:.3f}" for name in COLUMNS),
+            f"{row['p50_ms']:.1f} / {row['p95_ms']:.1f}",
+        ]
+        for row in rows
+    ]
+    return head, cells
+
+
+def write_page(rows: Sequence[Mapping[str, Any]], path: Path, *, plot: Path | None = None) -> None:
+    """
+    Write the figures as a Markdown table, between the marks of a page that has them, or else as a new page.
+
+    What stands around the marks stays.
+    """
+    head, cells = set_table(rows)
+    lines = [head, ["---"] * len(head), *cells]
+    body = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    if plot:
+        body += f"\n\n![{PLOT_TITLE}]({plot.name})"
+    text = path.read_text("utf-8") if path.is_file() else f"# Quality\n\n{MARKS[0]}\n{MARKS[1]}\n"
+    if MARKS[0] not in text or MARKS[1] not in text:
+        raise InputError(f"{str(path)!r} has no place for the figures", hint=f"put {MARKS[0]} and {MARKS[1]} in it")
+    before, rest = text.split(MARKS[0], 1)
+    after = rest.split(MARKS[1], 1)[1]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{before}{MARKS[0]}\n{body}\n{MARKS[1]}{after}", encoding="utf-8")
+
+
+def write_set_plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw one measure of every set as groups of bars, one colour per method."""
+    sets = list(dict.fromkeys(row["dataset"] for row in rows))
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    figure, axes = _figure(width=1.5 * len(sets) + 2)
+    width = 0.8 / len(methods)
+    for place, method in enumerate(methods):
+        found = {row["dataset"]: row[PLOTTED] for row in rows if row["method"] == method}
+        left = [index + place * width for index, name in enumerate(sets) if name in found]
+        bars = axes.bar(left, [found[name] for name in sets if name in found], width=width, label=method)
+        axes.bar_label(bars, fmt="%.2f", fontsize=6, padding=1, rotation=90)
+    axes.set_xticks([index + 0.4 - width / 2 for index in range(len(sets))], sets, rotation=15)
+    axes.set_ylim(0, 1.15)
+    axes.set_title(PLOT_TITLE)
+    axes.legend(frameon=False, ncols=len(methods), loc="upper left")
+    figure.savefig(path, dpi=150)
+
+
+def _figure(*, width: float) -> tuple[Any, Any]:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtra("matplotlib", extra="plot") from error
-    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    figure = Figure(figsize=(width, 4.5), layout="constrained")
     axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def write_plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw the measures as groups of bars, one colour per method."""
+    figure, axes = _figure(width=10)
     width = 0.8 / len(rows)
     for place, row in enumerate(rows):
         left = [index + place * width for index in range(len(COLUMNS))]
@@ -38,6 +102,5 @@ def write_plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     axes.set_ylim(0, 1.08)
     first = rows[0]
     axes.set_title(f"{first['dataset']}: {first['queries']:,} questions, {first['documents']:,} documents")
-    axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, ncols=len(rows), loc="upper left")
     figure.savefig(path, dpi=150)

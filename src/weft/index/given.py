@@ -47,21 +47,23 @@ def divide_graph(
     name: str,
     kind: NominationKind,
     places: Mapping[str, str],
-    read_chunks: Callable[[str], Sequence[Chunk]],
+    read_place: Callable[[str], tuple[str, Sequence[Chunk]]],
 ) -> Division:
     """
     Decide for each statement of a graph where it is said.
 
     That is in the passages it names, where they come with their text or are stored already: `places` has the ids of
-    these, with what `read_chunks` finds them by. All else is said in documents made for the purpose, one for each
-    entity. `name` is that of the import; its documents have it before a `#` in their sources.
+    these, with what `read_place` finds title and chunks by. All else is said in documents made for the purpose, one for
+    each entity. `name` is that of the import; its documents have it before a `#` in their sources.
+
+    Names are put forward as `kind`; one that is the title of its document is a title, which makes an entity at once.
     """
     divider = _Divider(graph, name=name, kind=kind, places=places)
     for entity in graph.entities:
         divider.place_entity(entity)
     for relation in graph.relations:
         divider.place_relation(relation)
-    return divider.close(read_chunks)
+    return divider.close(read_place)
 
 
 @dataclass(slots=True)
@@ -69,22 +71,44 @@ class _Statements:
     """What is said in one place, each thing once."""
 
     kind: NominationKind
+    title: str = ""
+    """Key of the title of the document."""
     nominations: dict[tuple[str, str], Nomination] = field(default_factory=dict)
     claims: dict[tuple[str, str, str], Claim] = field(default_factory=dict)
 
-    def nominate(self, name: str, **fields: object) -> None:
+    def nominate(
+        self,
+        name: str,
+        *,
+        type: str = "",
+        description: str = "",
+        about: bool = False,
+        alias_of: str = "",
+        reason: str = "",
+    ) -> None:
         """Put a name forward, or add what is new about one that was. Another name of two things is its own."""
-        new = Nomination(key=name_key(name), name=name, kind=self.kind, **fields)  # type: ignore[arg-type]
-        old = self.nominations.get((new.key, name))
+        key = name_key(name)
+        is_title = key == self.title and not alias_of
+        new = Nomination(
+            key=key,
+            name=name,
+            kind="title" if is_title else self.kind,
+            type=type,
+            description=description,
+            about=about or is_title,
+            alias_of=alias_of,
+            reason=reason,
+        )
+        old = self.nominations.get((key, name))
         if old is not None:
-            same = new if old.alias_of == new.alias_of else replace(new, alias_of="", reason="")
+            same = old if old.alias_of == alias_of else replace(old, alias_of="", reason="")
             new = replace(
                 same,
-                type=old.type or new.type,
-                description=old.description or new.description,
+                type=old.type or type,
+                description=old.description or description,
                 about=old.about or new.about,
             )
-        self.nominations[new.key, name] = new
+        self.nominations[key, name] = new
 
     def claim(self, relation: GivenRelation) -> None:
         """State a relation; of two with the same ends and type the heavier one counts, or else the first."""
@@ -177,21 +201,18 @@ class _Divider:
             page.statements.nominate(relation.source, about=True)
             self._claim(page.statements, relation)
 
-    def close(self, read_chunks: Callable[[str], Sequence[Chunk]]) -> Division:
+    def close(self, read_place: Callable[[str], tuple[str, Sequence[Chunk]]]) -> Division:
         """Return what was collected, passage by passage."""
-        given: dict[str, _Statements] = {}
-        annotations: dict[str, _Statements] = defaultdict(lambda: _Statements(self._kind))
+        annotations: dict[str, _Statements] = {}
         for id, passage in self._passages.items():
-            if id in self._texts:
-                given[id] = self._say(passage)
-            else:
-                self._annotate(passage, read_chunks(self._places[id]), into=annotations)
-        documents = [self._to_document(passage, given.get(passage.id)) for passage in self._texts.values()]
+            if id not in self._texts:
+                self._annotate(passage, *read_place(self._places[id]), into=annotations)
+        documents = [self._to_document(passage) for passage in self._texts.values()]
         taken = {document.source for document in documents}
         documents += [self._to_page(page, taken=taken) for page in self._pages.values()]
         return Division(
             documents=tuple(documents),
-            annotations={id: statements.close() for id, statements in annotations.items()},
+            annotations={id: statements.close() for id, statements in annotations.items() if statements.nominations},
             entities=len(self._entities),
             relations=self._relations,
             skipped=tuple(f"{count:,} {reason}" for reason, count in self._skipped.items()),
@@ -227,24 +248,22 @@ class _Divider:
             statements.nominate(end, type=self._types.get(name_key(end), ""))
         statements.claim(relation)
 
-    def _say(self, passage: _Passage) -> _Statements:
-        statements = _Statements(self._kind)
-        for entity in passage.entities:
-            self._nominate(statements, entity)
-        for relation in passage.relations:
-            self._claim(statements, relation)
-        return statements
-
-    def _annotate(self, passage: _Passage, chunks: Sequence[Chunk], *, into: Mapping[str, _Statements]) -> None:
+    def _annotate(
+        self, passage: _Passage, title: str, chunks: Sequence[Chunk], *, into: dict[str, _Statements]
+    ) -> None:
         """
         Divide what is said about a stored document among its chunks.
 
         An entity is put forward in each chunk that mentions it, a relation in the first that mentions both ends. What
         is mentioned nowhere goes to the first chunk.
         """
+        if not chunks:  # deleted since it was found
+            return
         names = [name for entity in passage.entities for name in (entity.name, *entity.aliases)]
         names += [end for relation in passage.relations for end in (relation.source, relation.target)]
         keys = set(map(name_key, names)) - {""}
+        for chunk in chunks:
+            into.setdefault(chunk.id, _Statements(self._kind, title=name_key(title)))
         held = {chunk.id: {key for key, _, _ in match_names(words(chunk.text), keys)} for chunk in chunks}
         for entity in passage.entities:
             mine = {name_key(name) for name in (entity.name, *entity.aliases)}
@@ -256,13 +275,19 @@ class _Divider:
             id = next((id for id in held if ends <= held[id]), chunks[0].id)
             self._claim(into[id], relation)
 
-    def _to_document(self, passage: GivenPassage, statements: _Statements | None) -> Document:
+    def _to_document(self, passage: GivenPassage) -> Document:
+        said = self._passages.get(passage.id, _Passage())
+        statements = _Statements(self._kind, title=name_key(passage.title))
+        for entity in said.entities:
+            self._nominate(statements, entity)
+        for relation in said.relations:
+            self._claim(statements, relation)
         return Document(
             source=f"{self._name}#{passage.id}",
             title=passage.title,
             text=passage.text,
             metadata={"_id": passage.id, IMPORT: self._name},
-            given=statements.close() if statements else Extraction(),
+            given=statements.close(),
         )
 
     def _to_page(self, page: _Page, *, taken: set[str]) -> Document:

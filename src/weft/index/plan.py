@@ -151,14 +151,18 @@ def _join(document: Document, extractions: Sequence[Extraction]) -> list[Extract
     """
     Return what the chunks say, with what was given said by the first of them.
 
-    A relation that was given has the weight it was given with, so the text, which may be made from it, does not count.
+    How two given entities are related stands as it was given: the text, which may be made from it, adds nothing to it.
     """
     given = document.given
     if not extractions:
         raise InputError(f"{document.source!r} brings a graph but neither title nor text", hint="give it a title")
-    stated = {(claim.source, claim.target, claim.type) for claim in given.claims}
+    meant = {nomination.key for nomination in given.nominations if nomination.kind in STRONG_KINDS}
+    pairs = {frozenset((claim.source, claim.target)) for claim in given.claims}
+    settled = {pair for pair in pairs if pair <= meant}
     first, *rest = [
-        replace(extraction, claims=tuple(c for c in extraction.claims if (c.source, c.target, c.type) not in stated))
+        replace(
+            extraction, claims=tuple(c for c in extraction.claims if frozenset((c.source, c.target)) not in settled)
+        )
         for extraction in extractions
     ]
     joined = Extraction(nominations=(*given.nominations, *first.nominations), claims=(*given.claims, *first.claims))
