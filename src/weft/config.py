@@ -31,6 +31,7 @@ Method: TypeAlias = Literal["vector", "naive", "keyword", "hybrid", "graph", "mi
 Fusion: TypeAlias = Literal["weighted", "rrf"]
 Algorithm: TypeAlias = Literal["walk", "expand", "guided"]
 GraphFusion: TypeAlias = Literal["boost", "weighted", "rrf"]
+ContextFormat: TypeAlias = Literal["evidence", "graph", "evidence+graph"]
 PROJECT_FILE = "weft.toml"
 MEBIBYTE = 1024 * 1024
 MAX_EXPANDED_BYTES = 500 * MEBIBYTE
@@ -149,7 +150,7 @@ class GraphOptions:
     max_hops: int = 1
     """With `expand` and `guided`: relations walked, 1 to 3."""
     min_graph_score: float = 0.3
-    """With `expand`: relations with a smaller weight/10 are not followed."""
+    """Relations with a smaller weight/10 are not followed; `walk` follows none below 0.65 anyway."""
     max_chunks: int = 4
     """With `expand`: chunks the graph may add in all."""
     max_expansions: int = 10
@@ -172,10 +173,16 @@ class GraphOptions:
 class ContextOptions:
     """How evidence is handed to a model."""
 
+    format: ContextFormat = "evidence"
+    """`evidence`: entities, then chunks; `graph`: entities and how they are related; or chunks, then those."""
     budget: int = 4000
     """Tokens, never exceeded."""
     include_sources: bool = True
     """Whether each piece of evidence ends with its citation."""
+    include_relationships: bool = True
+    """With `evidence`: whether relations among the entities are listed."""
+    graph_budget: int = 500
+    """Tokens of the graph block, alone or behind the evidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,6 +264,7 @@ def check_settings(settings: Settings) -> None:
         "search.rrf_k": search.rrf_k,
         "split.max_tokens": split.max_tokens,
         "context.budget": settings.context.budget,
+        "context.graph_budget": settings.context.graph_budget,
         "load.max_file_bytes": settings.load.max_file_bytes,
         "load.max_expanded_bytes": settings.load.max_expanded_bytes,
         "load.max_pages": settings.load.max_pages,

@@ -104,7 +104,7 @@ def test_explain_says_why(ask):
     out = ask("query", "JWT tokens", "--explain").out
 
     assert re.search(r"why: by its words #1 \(BM25 [\d.]+\)", out)
-    assert "method hybrid" in out
+    assert "method mix (the default" in out
 
 
 def test_context_keeps_to_the_budget(ask):
@@ -114,6 +114,40 @@ def test_context_keeps_to_the_budget(ask):
     assert ran.json["tokens"] <= 60
     assert "[Score: " in ran.json["text"]
     assert ran.json["sources"][0]["citation"].startswith("notes/auth.md")
+
+
+def test_context_comes_in_the_format_asked_for(ask):
+    """With the question before or behind it; alone it leaves the next word to the question."""
+    block = ask("query", "the Auth Service", "--context", "graph").out
+    evidence = ask("query", "--context", "the Auth Service", "--no-gate").out
+
+    assert block.startswith("## Knowledge Graph Context\nQuery entities: [Auth Service]\n\n### Auth Service (")
+    assert ask("query", "--context=graph", "the Auth Service").out == block
+    assert evidence.startswith("## Related Entities\n\n**Auth Service** (")
+    assert "[Score: " in evidence
+    assert ask("query", "the", "Auth", "Service", "--no-gate", "--context", "evidence").out == evidence
+    assert ask("query", "--no-gate", "--context", "--", "the Auth Service").out == evidence
+    both = ask("query", "the Auth Service", "--context", "evidence+graph").out
+    assert both.startswith("[Score: ")
+    assert "\n---\n\n## Knowledge Graph Context\n" in both
+    assert "is not one of evidence, graph" in ask("query", "x", "--context=grap", expect=2).err
+
+
+def test_context_of_a_graph_that_did_not_contribute_is_a_line(ask):
+    """With the reason; the exit code is that of the question."""
+    ran = ask("query", "JWT tokens", "--context", "graph", "--method", "hybrid")
+
+    assert ran.out == "No knowledge graph context: the method 'hybrid' does not ask the graph\n"
+    assert ask("query", "nothing of the kind zzz", "--context", "graph", expect=3).out.count("\n") == 1
+    assert ask("query", "the Auth Service", "--context", "graph", "--json", "--budget", "60").json["tokens"] <= 60
+
+
+def test_the_format_of_the_context_is_a_setting(ask):
+    """`--context` alone asks for that one."""
+    ran = ask("query", "the Auth Service", "--context", WEFT_CONTEXT_FORMAT="graph", WEFT_CONTEXT_GRAPH_BUDGET="60")
+
+    assert ran.out.startswith("## Knowledge Graph Context\n")
+    assert "context.graph_budget is 0" in ask("stats", WEFT_CONTEXT_GRAPH_BUDGET="0", expect=2).err
 
 
 def test_running_index_again_does_nothing(weft, notes):
@@ -262,7 +296,7 @@ def test_eval_prints_the_promised_keys(weft, tmp_path):
     keys |= {"embed_p50_ms", "index_seconds", "queries", "documents", "method"}
     assert keys <= set(one)
     assert (one["recall@1"], one["queries"], one["documents"]) == (1.0, 1, 3)
-    assert [row["method"] for row in everything] == ["vector", "keyword", "hybrid"]
+    assert [row["method"] for row in everything] == ["vector", "keyword", "hybrid", "graph", "mix"]
     assert re.match(r"q1 Q0 d1 1 [\d.]+ weft-auto\n", (tmp_path / "run.txt").read_text())
     assert "corpus.jsonl" in weft("eval", "notes", cwd=_empty(tmp_path), expect=1).err
 

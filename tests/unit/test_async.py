@@ -60,6 +60,9 @@ def test_every_call_is_there(tmp_path):
             result = await engine.query("cats purr", where=Filter(source_prefix="docs/a"), top_k=1)
             context = await engine.context(result, budget=100)
             assert "cats purr softly" in context.text
+            assert (await engine.context(result, format="graph")).text.startswith("No knowledge graph context: ")
+            called = await engine.memory_search("cats purr", maxResults="1", useGraph=False)
+            assert (called["method"], len(called["results"])) == ("hybrid", 1)
             (tmp_path / "docs" / "b.md").unlink()
             assert (await engine.index(tmp_path / "docs", prune=True)).pruned == 1
             assert await engine.delete("docs/a.md") == 1

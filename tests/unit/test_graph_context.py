@@ -9,7 +9,7 @@ from making import make_evidence
 
 from weft.config import ContextOptions
 from weft.context.build import GraphView, build_evidence
-from weft.context.graph_block import WIDTH, build_graph_block
+from weft.context.graph_block import WIDTH, build_graph_block, build_no_graph
 from weft.records import Entity, Relation
 from weft.text.tokens import estimate_tokens
 
@@ -203,6 +203,31 @@ def test_a_small_budget_shows_an_entity_before_relationships():
     assert context.omitted == 5
 
 
+def test_of_equal_relations_those_of_the_first_entities_come_first():
+    """What a question is about stands before what leads on from there."""
+    view = GraphView(
+        entities=(entity("z"), entity("a"), entity("b")),
+        relations=(relation("a", "b"), relation("b", "z"), relation("b", "x"), relation("x", "b", weight=6)),
+        names={"x": "x"},
+    )
+
+    assert [(r.source_id, r.target_id) for r in view.named_relations()] == [
+        ("x", "b"),
+        ("b", "z"),
+        ("a", "b"),
+        ("b", "x"),
+    ]
+
+
+@pytest.mark.parametrize("budget", [0, 5, 100])
+def test_why_there_is_no_block_is_said_in_one_line_or_not_at_all(budget):
+    """An empty block would leave a model guessing."""
+    context = build_no_graph("nothing\nwas named", count=estimate_tokens, budget=budget)
+
+    assert context.text == ("No knowledge graph context: nothing was named\n" if budget == 100 else "")
+    assert (context.tokens, context.sources, context.omitted) == (estimate_tokens(context.text), (), 0)
+
+
 WORDS = st.sampled_from(["", "word", "a longer name of several words", "密钥轮换" * 9, "x" * 200, "a-b c\nd"])
 VIEWS = st.builds(
     lambda entities, relations: GraphView(
@@ -260,8 +285,17 @@ def test_the_order_of_relations_makes_no_difference(view, random):
 # ── entities before the evidence ────────────────────────────────────────────────────────────────
 
 
-def evidence(*pieces, graph=None, budget=4000, count=estimate_tokens):
-    return build_evidence(pieces, count=count, options=ContextOptions(budget=budget), graph=graph)
+def evidence(*pieces, graph=None, behind=None, budget=4000, count=estimate_tokens, **options):
+    def make_block(budget):
+        return block(behind, count=count, budget=budget)
+
+    return build_evidence(
+        pieces,
+        count=count,
+        options=ContextOptions(budget=budget, **options),
+        graph=graph,
+        block=make_block if behind else None,
+    )
 
 
 def test_entities_stand_before_the_evidence_as_in_the_design():
@@ -285,8 +319,12 @@ def test_entities_stand_before_the_evidence_as_in_the_design():
 
 
 def test_relationships_are_listed_below_the_entities():
-    """Strongest first; those who do not want them give none."""
+    """Strongest first, unless they are not wanted."""
     context = evidence(graph=SAMPLE)
+    without = evidence(graph=SAMPLE, include_relationships=False)
+
+    assert without.text == evidence(graph=GraphView(entities=SAMPLE.entities)).text
+    assert without.omitted == 0
 
     assert context.text.endswith(
         "\n\n### Relationships\n\n"
@@ -335,5 +373,43 @@ def test_entities_never_break_the_budget_nor_displace_all_evidence(sizes, view, 
 
     assert count(context.text) == context.tokens <= budget
     assert len(context.sources) + listed + context.omitted == total
+    if evidence(*pieces, budget=budget // 2, count=count).sources:
+        assert any(source["type"] == "chunk" for source in context.sources)
+
+
+# ── the block behind the evidence ───────────────────────────────────────────────────────────────
+
+
+def test_the_block_stands_behind_the_evidence_and_one_line_tells_of_both():
+    """As in S0, where it is appended to the results; what the two leave out is counted together."""
+    pieces = [make_evidence("text", number=0), make_evidence("word " * 900, number=1)]
+    whole, tight = evidence(*pieces, behind=SAMPLE), evidence(*pieces, behind=SAMPLE, budget=700, graph_budget=80)
+
+    assert whole.text.startswith("[Score: 0.50]\nTitle\ntext\n")
+    assert whole.text.endswith("\n---\n\n" + SAMPLE_TEXT.replace("[Auth Service, OAuth Provider]", "[]"))
+    assert [source["type"] for source in whole.sources] == ["chunk", "chunk", "entity", "entity"]
+    assert tight.text.count("[omitted") == 1
+    assert "### Auth Service (concept)" in tight.text
+    assert tight.omitted == block(SAMPLE, budget=80).omitted + 1
+    assert tight.text.endswith(f"\n---\n\n[omitted {tight.omitted}]\n")
+
+
+@given(st.lists(st.integers(0, 300), max_size=4), VIEWS, VIEWS, st.integers(0, 900), st.integers(1, 7))
+def test_a_block_never_breaks_the_budget_nor_displaces_all_evidence(sizes, view, behind, budget, odd):
+    """Also where entities stand before the evidence as well; the last line counts what is missing."""
+
+    def count(text):
+        return estimate_tokens(text) + (odd if odd > 1 and text and len(text) % odd == 0 else 0)
+
+    pieces = [make_evidence("word " * size, number=number) for number, size in enumerate(sizes)]
+    context = evidence(*pieces, graph=view, behind=behind, budget=budget, count=count)
+
+    assert count(context.text) == context.tokens <= budget
+    assert context.text.count("[Score:") == sum(source["type"] == "chunk" for source in context.sources)
+    if context.omitted and context.text:
+        assert context.text.endswith(f"[omitted {context.omitted}]\n")
+    if not context.text:
+        total = len(pieces) + sum(len(each.entities) + len(each.named_relations()) for each in (view, behind))
+        assert context.omitted == total
     if evidence(*pieces, budget=budget // 2, count=count).sources:
         assert any(source["type"] == "chunk" for source in context.sources)

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import click
 
 from weft.cli.failure import NO_MATCH
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_result
-from weft.config import Fusion, Method
+from weft.config import ContextFormat, Fusion, Method
 from weft.context.serialise import context_to_dict, result_to_dict
 from weft.records import Filter, Result
 
+FORMATS: tuple[str, ...] = get_args(ContextFormat)
 
-@verb()
+
+class QueryCommand(click.Command):
+    """A command whose `--context` may stand without a format, also before the question."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Write `--context=` where no format follows, so that the next word is left to the question."""
+        end = args.index("--") if "--" in args else len(args)
+        words = enumerate(zip(args, [*args[1:], ""], strict=True))
+        bare = {index for index, (word, after) in words if word == "--context" and after not in FORMATS and index < end}
+        return super().parse_args(ctx, ["--context=" if index in bare else arg for index, arg in enumerate(args)])
+
+
+def _check_format(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value and value not in FORMATS:
+        raise click.BadParameter(f"{value!r} is not one of {', '.join(FORMATS)}")
+    return value
+
+
+@verb(cls=QueryCommand)
 @click.argument("question", nargs=-1, required=True)
 @click.option("--method", type=click.Choice(get_args(Method)), help="How to search (default: auto).")
 @click.option("-n", "--top-k", type=click.IntRange(1, 1000), help="How many results (default: 10).")
@@ -29,8 +48,14 @@ from weft.records import Filter, Result
 @click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata; repeatable.")
 @click.option("--explain", is_flag=True, help="Say why each result is there.")
 @click.option("--full", is_flag=True, help="Print whole chunks.")
-@click.option("--context", "as_context", is_flag=True, help="Print text to hand to a model, in a token budget.")
-@click.option("--budget", type=click.IntRange(1), help="Tokens for --context (default: 4000).")
+@click.option(
+    "--context",
+    "form",
+    metavar=f"[{'|'.join(FORMATS)}]",
+    callback=_check_format,
+    help="Print text to hand to a model, in a token budget; the format may be left out (default: evidence).",
+)
+@click.option("--budget", type=click.IntRange(1), help="Tokens for --context (default: 4000; graph alone: 500).")
 def query(
     session: Session,
     question: tuple[str, ...],
@@ -39,7 +64,7 @@ def query(
     where: tuple[str, ...],
     explain: bool,
     full: bool,
-    as_context: bool,
+    form: str | None,
     budget: int | None,
     **options: Any,
 ) -> int:
@@ -52,8 +77,8 @@ def query(
     only = Filter(documents=documents, source_prefix=prefix, metadata=tuple(_pair(item) for item in where))
     with session.open() as engine:
         result = engine.query(text, where=only, **options)
-        if as_context or budget is not None:
-            context = engine.context(result, budget=budget)
+        if form is not None or budget is not None:
+            context = engine.context(result, format=cast("ContextFormat | None", form or None), budget=budget)
             if session.as_json:
                 print_json({**context_to_dict(context), "status": result.status})
             else:

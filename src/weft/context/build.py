@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weft.config import ContextOptions
 from weft.records import Context, Entity, Evidence, Relation
@@ -43,12 +43,18 @@ class GraphView:
         return {id: flat(name) for id, name in known.items()}
 
     def named_relations(self) -> list[Relation]:
-        """Return the relations that can be shown, strongest first, then by the names of their ends and type."""
+        """
+        Return the relations that can be shown, strongest first.
+
+        Of equal ones those of more important entities come first, then names of ends and type decide.
+        """
         names = self.all_names()
+        places = {entity.id: place for place, entity in enumerate(self.entities)}
 
         def order(r: Relation) -> tuple[object, ...]:
+            place = min(places.get(id, len(places)) for id in (r.source_id, r.target_id))
             ends = names[r.source_id], names[r.target_id]
-            return -r.weight, *ends, r.type, r.description, r.source_id, r.target_id, r.chunks
+            return -r.weight, place, *ends, r.type, r.description, r.source_id, r.target_id, r.chunks
 
         return sorted({r for r in self.relations if {r.source_id, r.target_id} <= names.keys()}, key=order)
 
@@ -59,6 +65,7 @@ def build_evidence(
     count: Callable[[str], int],
     options: ContextOptions,
     graph: GraphView | None = None,
+    block: Callable[[int], Context] | None = None,
 ) -> Context:
     """
     Return the evidence as text, best first, never more than `options.budget` tokens by `count`.
@@ -66,17 +73,21 @@ def build_evidence(
     A piece that does not fit whole is cut at a word if it would be the first, else left out; smaller ones
     after it may still fit. The last line says how many were left out.
 
-    The entities of `graph` stand before the evidence, and the relations it holds below them: give none where
-    relationships are not wanted. They take at most a quarter of the budget, and nothing where it is so small
-    that they would displace all evidence.
+    The entities of `graph` stand before the evidence, and its relations below them if `options` wants them.
+    `block` makes what stands after the evidence, given the tokens it may take. Each takes at most a quarter of the
+    budget, and nothing where that is so small that all evidence would be displaced.
     """
-    if graph is None:
-        return _build_body(evidence, head=_Head(), count=count, options=options)
-    head = _build_head(graph, count=count, budget=options.budget // ENTITY_SHARE)
-    whole = _build_body(evidence, head=head, count=count, options=options)
-    if not evidence or len(whole.sources) > len(head.sources):
+    share = options.budget // ENTITY_SHARE
+    frame = _Frame()
+    if graph is not None:
+        shown = graph if options.include_relationships else replace(graph, relations=())
+        frame = _build_head(shown, count=count, budget=share)
+    if block is not None:
+        frame = _add_tail(frame, block, budget=min(options.graph_budget, share))
+    whole = _build_body(evidence, frame=frame, count=count, options=options)
+    if not evidence or len(whole.sources) > len(frame.before) + len(frame.after):
         return whole
-    alone = _build_body(evidence, head=_Head(total=head.total), count=count, options=options)
+    alone = _build_body(evidence, frame=_Frame(hidden=frame.total, total=frame.total), count=count, options=options)
     return alone if alone.sources else whole
 
 
@@ -103,17 +114,20 @@ def shorten(text: str, *, fits: Callable[[str], bool], mark: str = " …") -> st
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Head:
-    """What stands before the evidence."""
+class _Frame:
+    """What the graph puts around the evidence."""
 
-    text: str = ""
-    sources: tuple[dict[str, str], ...] = ()
-    shown: int = 0
+    head: str = ""
+    tail: str = ""
+    before: tuple[Mapping[str, str], ...] = ()
+    after: tuple[Mapping[str, str], ...] = ()
+    """Sources of head and tail."""
+    hidden: int = 0
     total: int = 0
-    """Entities and relations shown, and given."""
+    """Entities and relations that head and tail leave out, and all there are."""
 
 
-def _build_head(graph: GraphView, *, count: Callable[[str], int], budget: int) -> _Head:
+def _build_head(graph: GraphView, *, count: Callable[[str], int], budget: int) -> _Frame:
     names, relations = graph.all_names(), graph.named_relations()
     limit = min(ENTITY_TOKENS, budget // 2)
     blocks = [_entity_block(entity, fits=lambda text: count(text) <= limit) for entity in graph.entities]
@@ -127,7 +141,15 @@ def _build_head(graph: GraphView, *, count: Callable[[str], int], budget: int) -
     total = len(blocks) + len(lines)
     shown = most(total, fits=lambda number: count(text(number)) <= budget)
     sources = tuple({"type": "entity", "id": e.id, "name": flat(e.name)} for e in graph.entities[:shown])
-    return _Head(text=text(shown) if shown else "", sources=sources, shown=shown, total=total)
+    return _Frame(head=text(shown) if shown else "", before=sources, hidden=total - shown, total=total)
+
+
+def _add_tail(frame: _Frame, block: Callable[[int], Context], *, budget: int) -> _Frame:
+    """Return the frame with the block behind the evidence, and what it omits counted in the one last line."""
+    made, whole = block(budget), block(0).omitted
+    text = made.text.removesuffix(f"\n[omitted {made.omitted}]\n")
+    hidden, total = frame.hidden + made.omitted, frame.total + whole
+    return replace(frame, tail=text, after=made.sources, hidden=hidden, total=total)
 
 
 def _entity_block(entity: Entity, *, fits: Callable[[str], bool]) -> str:
@@ -136,14 +158,14 @@ def _entity_block(entity: Entity, *, fits: Callable[[str], bool]) -> str:
 
 
 def _build_body(
-    evidence: Sequence[Evidence], *, head: _Head, count: Callable[[str], int], options: ContextOptions
+    evidence: Sequence[Evidence], *, frame: _Frame, count: Callable[[str], int], options: ContextOptions
 ) -> Context:
     parts: list[str] = []
     sources: list[dict[str, str]] = []
     omitted = 0
 
     def joined(pieces: Sequence[str], left_out: int) -> str:
-        return _join([head.text, *pieces] if head.text else pieces, left_out + head.total - head.shown)
+        return _join([part for part in (frame.head, *pieces, frame.tail) if part], left_out + frame.hidden)
 
     def fits(pieces: Sequence[str], left_out: int) -> bool:
         return count(joined(pieces, left_out)) <= options.budget
@@ -163,9 +185,9 @@ def _build_body(
         del parts[-1], sources[-1]
         omitted += 1
     if not fits(parts, omitted):
-        return Context(text="", tokens=count(""), sources=(), omitted=len(evidence) + head.total)
-    text, hidden = joined(parts, omitted), omitted + head.total - head.shown
-    return Context(text=text, tokens=count(text), sources=(*head.sources, *sources), omitted=hidden)
+        return Context(text="", tokens=count(""), sources=(), omitted=len(evidence) + frame.total)
+    text, hidden = joined(parts, omitted), omitted + frame.hidden
+    return Context(text=text, tokens=count(text), sources=(*frame.before, *sources, *frame.after), omitted=hidden)
 
 
 def _join(parts: Sequence[str], omitted: int) -> str:

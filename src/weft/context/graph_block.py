@@ -94,6 +94,13 @@ def build_graph_block(
     )
 
 
+def build_no_graph(reason: str, *, count: Callable[[str], int], budget: int) -> Context:
+    """Return one line that says why there is no block, or nothing where even that is more than `budget` tokens."""
+    line = f"No knowledge graph context: {flat(reason)}\n"
+    text = line if count(line) <= budget else ""
+    return Context(text=text, tokens=count(text), sources=(), omitted=0)
+
+
 def _plan(
     graph: GraphView,
     *,

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from weft.config import ContextFormat
 from weft.engine.engine import Engine, open_engine
 from weft.records import Context, Filter, Receipt, Result, StoreStats
 
@@ -29,9 +30,15 @@ class AsyncEngine:
         """Answer a question."""
         return await asyncio.to_thread(self.engine.query, text, where=where, **options)
 
-    async def context(self, result: Result, *, budget: int | None = None) -> Context:
-        """Return the evidence of a result as text for a model."""
-        return await asyncio.to_thread(self.engine.context, result, budget=budget)
+    async def context(
+        self, result: Result, *, format: ContextFormat | None = None, budget: int | None = None
+    ) -> Context:
+        """Return a result as text for a model."""
+        return await asyncio.to_thread(self.engine.context, result, format=format, budget=budget)
+
+    async def memory_search(self, query: str = "", **arguments: Any) -> dict[str, Any]:
+        """Answer the call of a model."""
+        return await asyncio.to_thread(self.engine.memory_search, query, **arguments)
 
     async def delete(self, *names: str) -> int:
         """Delete documents by id or source."""

@@ -9,10 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from weft.config import SearchOptions, Settings, check_settings, convert, read_settings
-from weft.context.build import build_evidence
+from weft.config import ContextFormat, SearchOptions, Settings, check_settings, convert, read_settings
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
+from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
+from weft.engine.tools import memory_search
 from weft.errors import ConfigError, NotFound, SchemaMismatch
 from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
@@ -200,12 +201,15 @@ class Engine:
         check_settings(replace(self.settings, search=search))
         return search
 
-    def context(self, result: Result, *, budget: int | None = None) -> Context:
-        """Return the evidence of a result as text for a model, inside a token budget."""
-        options = self.settings.context
-        if budget is not None:
-            options = replace(options, budget=budget)
-        return build_evidence(result.evidence, count=self._counter.count, options=options)
+    def context(self, result: Result, *, format: ContextFormat | None = None, budget: int | None = None) -> Context:
+        """Return a result as text for a model, inside a token budget; what is not given is as it is set."""
+        options = _changed("context", self.settings.context, {"format": format})
+        count = self._counter.count
+        return build_context(result, graph=self.store.graph, count=count, options=options, budget=budget)
+
+    def memory_search(self, query: str = "", **arguments: Any) -> dict[str, Any]:
+        """Answer the call of a model: arguments and answer as `weft.engine.tools.MEMORY_SEARCH` defines them."""
+        return memory_search(self, query, **arguments)
 
     def get(self, name: str) -> tuple[DocumentInfo, list[Chunk]]:
         """Return a document by id or source with its chunks, or the one chunk with this id."""

@@ -99,32 +99,37 @@ def walk_graph(
     return Walked(found=found, seeds=tuple(seeds), trust=trust)
 
 
-def add_graph(
-    text: Sequence[Hit], walked: Walked, *, store: Store, rrf_k: int, options: GraphOptions, top_k: int
-) -> tuple[list[Hit], int]:
-    """
-    Return the re-ranked union of text and graph hits, and how many of them make the answer.
-
-    Additive: every one of the first `top_k` text hits is among those, whatever the graph says, so the answer may
-    hold more than `top_k`; a caller that wants fewer cuts the ranked union. The graph adds at most two chunks of a
-    document, so that a long one at the start of a chain does not hide its end.
-    """
+def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: GraphOptions) -> list[Hit]:
+    """Return the re-ranked union of text and graph hits."""
     graph = walked.found.hits
     if not graph:
-        return list(text), top_k
+        return list(text)
     match options.fusion:
         case "boost":
-            fused = fuse_boost(text, graph=graph, share=options.share, trust=walked.trust)
+            return fuse_boost(text, graph=graph, share=options.share, trust=walked.trust)
         case "weighted":
-            fused = fuse_graph_weighted(text, graph=graph, trust=walked.trust)
+            return fuse_graph_weighted(text, graph=graph, trust=walked.trust)
         case "rrf":
             rankings = {"text": Ranking(hits=tuple(text)), "graph": Ranking(hits=tuple(graph))}
-            fused = fuse_reciprocal(rankings, weights={"text": 0.5, "graph": 0.5}, k=rrf_k)
-    wanted = {hit.chunk_id for hit in text[:top_k]} | _spread(graph, store=store, count=top_k)
-    first = [hit for hit in fused if hit.chunk_id in wanted]
-    rest = [hit for hit in fused if hit.chunk_id not in wanted]
-    ordered = [Hit(hit.chunk_id, rank, hit.score) for rank, hit in enumerate((*first, *rest), start=1)]
-    return ordered, len(first)
+            return fuse_reciprocal(rankings, weights={"text": 0.5, "graph": 0.5}, k=rrf_k)
+
+
+def choose_hits(
+    fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, store: Store, top_k: int
+) -> list[Hit]:
+    """
+    Return the part of the union that makes the answer, in its order.
+
+    Additive: each of the first `top_k` of `text`, what hybrid search would show, is in it, whatever the graph says, so
+    it may hold more than `top_k`; a caller that wants fewer cuts it. The graph adds what the gate kept, at most two
+    chunks of a document, so that a long one at the start of a chain does not hide its end.
+    """
+    if not walked.found.hits:
+        return list(kept[:top_k])
+    own = {hit.chunk_id for hit in text[:top_k]}
+    passed = {hit.chunk_id for hit in kept}
+    added = _spread([hit for hit in walked.found.hits if hit.chunk_id in passed], store=store, count=top_k)
+    return [hit for hit in fused if hit.chunk_id in own or hit.chunk_id in added]
 
 
 def _spread(hits: Sequence[Hit], *, store: Store, count: int) -> set[str]:

@@ -25,7 +25,7 @@ from weft.records import (
     Status,
 )
 from weft.search.cite import cite
-from weft.search.mix import Walked, add_graph, walk_graph
+from weft.search.mix import Walked, add_graph, choose_hits, walk_graph
 from weft.search.prepare import prepare
 from weft.store.base import Store
 
@@ -90,13 +90,13 @@ def find(
         texts = {channel: ranking for channel, ranking in rankings.items() if channel != "graph"}
         hits = fuse(texts, query=query, options=options, background=background, alone=len(channels) == 1)
         hits = hits[: max(options.top_k, options.pool)]
-        asked = options.top_k
-        if "graph" in channels:
-            hits, asked = add_graph(hits, walked, store=store, rrf_k=options.rrf_k, options=graph, top_k=options.top_k)
-        verdict = gate(hits, rankings, card=card, trust=walked.trust) if options.gate else _let_through(hits)
+        fused = add_graph(hits, walked, rrf_k=options.rrf_k, options=graph)
+        verdict = gate(fused, rankings, card=card, trust=walked.trust) if options.gate else _let_through(fused)
+        shown = gate(hits, texts, card=card).kept if options.gate else hits
+        chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, store=store, top_k=options.top_k)
     with watch.stage("read"):
-        sources = walked.found.explain([hit.chunk_id for hit in verdict.kept[:asked]])
-        evidence = read_evidence(verdict.kept[:asked], rankings, store=store, sources=sources)
+        sources = walked.found.explain([hit.chunk_id for hit in chosen])
+        evidence = read_evidence(chosen, rankings, store=store, sources=sources)
         rejected = read_evidence(verdict.rejected[:1], rankings, store=store)
     status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)

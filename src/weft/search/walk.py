@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from weft.config import GraphOptions
 from weft.graph.activate import activate, pagerank
+from weft.graph.expand import FULL_WEIGHT
 from weft.rank.fuse import order
 from weft.records import Hit, Mention, Relation
 from weft.search.recognise import Seed, idf
@@ -75,7 +76,8 @@ class Walk:
         limit = self.options.max_edges
         if entities:
             mentions = self.graph.mentions_of(entities, limit=limit)
-            self._leave_entities(mentions, self.graph.relations_of(entities, limit=limit, min_weight=MIN_WEIGHT))
+            least = max(MIN_WEIGHT, FULL_WEIGHT * self.options.min_graph_score)
+            self._leave_entities(mentions, self.graph.relations_of(entities, limit=limit, min_weight=least))
         if chunks:
             for chunk, target, share in self._to_entities(self.graph.mentions_in(chunks)):
                 self.edges[chunk].append((target, share))
