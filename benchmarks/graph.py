@@ -29,8 +29,8 @@ from weft.engine.engine import open_engine
 from weft.evaluate.dataset import Case, read_cases
 from weft.load.beir import iter_corpus
 from weft.records import Document, Filter
-from weft.search.graph import search_graph
-from weft.search.recognise import recognise
+from weft.search.graph import GraphFound, search_graph
+from weft.search.recognise import Seed, recognise
 
 QUESTIONS = 100
 SHOWN = 10
@@ -55,17 +55,17 @@ def measure(documents: Sequence[Document], questions: Sequence[str], *, repeat: 
         entities, relations = graph.count()
         seeds = {question: recognise(question, graph=graph) for question in questions}
 
-        def find(question: str) -> object:
-            return search_graph(
-                question, seeds[question], store=store, embedder=None, options=options, limit=100, where=Filter()
-            )
+        def find(question: str, seeds: Sequence[Seed]) -> GraphFound:
+            return search_graph(question, seeds, store=store, embedder=None, options=options, limit=100, where=Filter())
+
+        def channel(question: str) -> object:
+            with store.reading():
+                return find(question, seeds[question])
 
         def whole(question: str) -> object:
-            found = search_graph(
-                question, recognise(question, graph=graph), store=store, embedder=None, options=options,
-                limit=100, where=Filter(),
-            )  # fmt: skip
-            return found.explain([hit.chunk_id for hit in found.hits[:SHOWN]])
+            with store.reading():
+                found = find(question, recognise(question, graph=graph))
+                return found.explain([hit.chunk_id for hit in found.hits[:SHOWN]])
 
         for question in questions:
             whole(question)
@@ -75,7 +75,7 @@ def measure(documents: Sequence[Document], questions: Sequence[str], *, repeat: 
             "relations": f"{relations:,}",
             "index, documents/s": f"{receipt.documents / seconds:.0f}",
             "recognise": rounds(lambda q: recognise(q, graph=graph), questions, repeat),
-            "walk": rounds(find, questions, repeat),
+            "walk": rounds(channel, questions, repeat),
             "recognise, walk, explain": rounds(whole, questions, repeat),
         }
 

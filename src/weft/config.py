@@ -165,7 +165,7 @@ class GraphOptions:
     """Strongest links followed from one entity or chunk."""
     max_frontier: int = 50
     """Entities and chunks that stay active after a step."""
-    prune: float = 0.005
+    prune: float = 0.01
     """Activation below which a path is given up."""
 
 

@@ -59,8 +59,8 @@ INPUT_SCHEMA: Mapping[str, Any] = {
             "minimum": 0,
             "maximum": 1,
             "default": DEFAULTS["min_graph_score"],
-            "description": "Weakest connection that is followed: 0 for all, 1 for the strongest only. Leave it out unless "
-            "connections bring in noise.",
+            "description": "Weakest connection that is followed: 0 for all, 1 for the strongest only. Leave it out "
+            "unless connections bring in noise.",
         },
     },
 }

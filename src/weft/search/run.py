@@ -75,6 +75,34 @@ def find(
             wants_vector="vector" in channels or "graph" in channels,
             wants_keyword="keyword" in channels,
         )
+    with store.reading():
+        return _find(
+            query,
+            method,
+            reason,
+            store=store,
+            embedder=embedder,
+            options=options,
+            where=where,
+            graph=graph,
+            watch=watch,
+        )
+
+
+def _find(
+    query: Query,
+    method: str,
+    reason: str,
+    *,
+    store: Store,
+    embedder: Embedder | None,
+    options: SearchOptions,
+    where: Filter,
+    graph: GraphOptions,
+    watch: Stopwatch,
+) -> Result:
+    """Answer a prepared question from one state of the store."""
+    channels = CHANNELS[method]
     rankings = search(query, channels, store=store, options=options, where=where, watch=watch)
     card = embedder.card if embedder and query.vector_weight and not embedder.card.degraded else None
     walked = Walked()

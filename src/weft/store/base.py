@@ -8,6 +8,7 @@ Everything a caller reads or writes goes through a `Store`, so no call can name 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
@@ -108,7 +109,7 @@ class Store(Protocol):
 
     def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
         """
-        Make what `origin`, an import, says exactly this: by chunk id, beside what their documents say.
+        Make what `origin`, the name of an import (never `*`), says exactly this: by chunk id, beside their documents.
 
         Of chunks that are not named it says nothing, so no extractions take all of it back. It goes when the chunk
         goes; chunks that are not here are left out. Return of how many chunks it now says something else.
@@ -121,6 +122,9 @@ class Store(Protocol):
         """Add vectors of chunks (by id) under the embedder with this fingerprint; unknown chunks are left out."""
 
     # read
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Let all reads of this thread inside the block see the same state of the store."""
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         """Return the documents with these ids, in this order, skipping ids that are not here."""

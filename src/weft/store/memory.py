@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -187,6 +188,9 @@ class MemoryStore:
         for id, vector in vectors.items():
             if id in self._content.chunks:
                 self._content.vectors[model, id] = vector
+
+    def reading(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         return [self._content.documents[id] for id in ids if id in self._content.documents]

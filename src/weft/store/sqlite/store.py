@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import apsw
@@ -107,6 +108,11 @@ class SqliteStore:
                 run(db, "write_vector_by_id", {"namespace": namespace, **row})
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with self._connections.read():
+            yield
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         rows = self._rows("documents_by_id", {"ids": json.dumps(list(ids))})
