@@ -14,7 +14,7 @@ from weft.rank.heuristic import heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
 from weft.search.graph import GraphFound, relations_between, search_graph
 from weft.search.recognise import Seed, recognise
-from weft.search.trust import graph_trust
+from weft.search.trust import BY_MEANING, graph_trust
 from weft.store.base import Store
 
 MAX_ENTITIES = 12
@@ -122,12 +122,13 @@ def choose_hits(
 
     Additive: each of the first `top_k` of `text`, what hybrid search would show, is in it, whatever the graph says, so
     it may hold more than `top_k`; a caller that wants fewer cuts it. The graph adds what the gate kept, at most two
-    chunks of a document, so that a long one at the start of a chain does not hide its end.
+    chunks of a document, so that a long one at the start of a chain does not hide its end; from entities that the
+    question does not name it only helps to order what text found.
     """
     if not walked.found.hits:
         return list(kept[:top_k])
     own = {hit.chunk_id for hit in text[:top_k]}
-    passed = {hit.chunk_id for hit in kept}
+    passed = {hit.chunk_id for hit in kept} if walked.trust > BY_MEANING or not text else set()
     added = _spread([hit for hit in walked.found.hits if hit.chunk_id in passed], store=store, count=top_k)
     return [hit for hit in fused if hit.chunk_id in own or hit.chunk_id in added]
 
