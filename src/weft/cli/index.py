@@ -45,8 +45,8 @@ def index(
     """
     Index files and folders, or standard input with '-'.
 
-    Unchanged documents cost nothing, a changed one embeds only its changed chunks. Each document is one
-    transaction: interrupt when you like, and run it again to go on.
+    Unchanged documents cost nothing, a changed one embeds only its changed chunks. A document is
+    written wholly or not at all: interrupt when you like, and run it again to go on.
     """
     if "-" in paths and (len(paths) > 1 or prune or watch or dry_run):
         raise click.UsageError("'-' stands alone: index standard input and paths in two runs")

@@ -26,7 +26,7 @@ class IndexedChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Everything one document brings. One batch is one transaction."""
+    """Everything one document brings. It is written wholly or not at all."""
 
     document: DocumentInfo
     chunks: tuple[IndexedChunk, ...]
