@@ -2,9 +2,9 @@
 
 import pytest
 
-from weft.records import Entity
+from weft.records import Entity, Hit
 from weft.search.recognise import Seed
-from weft.search.trust import BY_MEANING, graph_trust
+from weft.search.trust import BY_MEANING, agreement, graph_trust
 
 
 def seed(name, *, size=None, weight=1.0):
@@ -51,3 +51,29 @@ def test_nothing_recognised_is_no_trust(question):
     """Nor does a question of nothing but question words divide by zero."""
     assert graph_trust(question, [], homes={}) == 0.0
     assert graph_trust(question, [seed("It")], homes={"eIt": 1}) == 1.0
+
+
+def hits(**scores):
+    return [Hit(id, rank, score) for rank, (id, score) in enumerate(scores.items(), start=1)]
+
+
+def test_graph_and_text_agree_where_the_best_text_is_where_the_walk_starts():
+    """Or nearly the best; one far behind says little."""
+    walk = hits(home=0.5, next=0.05)
+
+    assert agreement(hits(home=0.9, other=0.1), walk) == 1.0
+    assert agreement(hits(other=0.9, home=0.85), walk) == pytest.approx((0.85 / 0.9) ** 3)
+    assert agreement(hits(other=0.9, home=0.45), walk) == pytest.approx(0.5**3)
+
+
+def test_a_text_hit_that_only_mentions_the_entity_agrees_little():
+    """A tenth of the activation, bent as the mix bends it; what comes sixth does not count."""
+    assert agreement(hits(next=0.9, third=0.1), hits(home=0.5, next=0.05)) == pytest.approx(0.1**0.4)
+    assert agreement(hits(a=0.9, b=0.9, c=0.9, d=0.9, e=0.9, home=0.9), hits(home=0.5)) == 0.0
+
+
+def test_without_text_or_graph_there_is_nothing_to_disagree_about():
+    """The graph alone is trusted as it is; no graph, no agreement."""
+    assert agreement([], hits(home=0.5)) == 1.0
+    assert agreement(hits(a=1.0), []) == 0.0
+    assert agreement(hits(home=-0.2), hits(home=0.5)) == 1.0

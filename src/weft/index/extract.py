@@ -127,7 +127,7 @@ class _Reader:
         sentences = _cells(rows) if form == "table" else read_sentences(chunk.text, form=form)
         passages = [_Passage(sentence, find_names(sentence)) for sentence in sentences]
         first = next(filter(_is_prose, passages), None) if is_first else None
-        if first and not self.topic.key:
+        if first and not self.document.title.strip():
             self._read_topic(first)
         self._nominate_title(ballot, first, next((row for row in rows if is_first and not row.name), None))
         if is_first:

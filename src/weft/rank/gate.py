@@ -26,7 +26,7 @@ LOW = 0.50
 WEAK = 0.02
 """A chunk whose own probability is lower is not shown beside better ones."""
 
-FAINT = 0.3
+FAINT = 0.25
 """A chunk whose graph score, curved and times the trust in the graph, is less is not vouched for."""
 
 SURE = 0.95

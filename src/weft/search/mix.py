@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weft.config import GraphOptions
 from weft.models.base import Embedder
@@ -14,7 +14,7 @@ from weft.rank.heuristic import heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
 from weft.search.graph import GraphFound, relations_between, search_graph
 from weft.search.recognise import Seed, recognise
-from weft.search.trust import BY_MEANING, graph_trust
+from weft.search.trust import BY_MEANING, agreement, graph_trust
 from weft.store.base import Store
 
 MAX_ENTITIES = 12
@@ -97,6 +97,13 @@ def walk_graph(
         trust = graph_trust(query.text, seeds, homes=about)
     found = search_graph(query.text, seeds, store=store, embedder=embedder, options=options, limit=limit, where=where)
     return Walked(found=found, seeds=tuple(seeds), trust=trust)
+
+
+def weigh_graph(walked: Walked, text: Sequence[Hit], *, options: GraphOptions) -> Walked:
+    """Return what the graph gave with less trust where it does not agree with the best of the text."""
+    if options.confidence != "measured" or not walked.found.hits or not text:
+        return walked
+    return replace(walked, trust=walked.trust * agreement(text, walked.found.hits))
 
 
 def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: GraphOptions) -> list[Hit]:

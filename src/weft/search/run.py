@@ -25,7 +25,7 @@ from weft.records import (
     Status,
 )
 from weft.search.cite import cite
-from weft.search.mix import Walked, add_graph, choose_hits, walk_graph
+from weft.search.mix import Walked, add_graph, choose_hits, walk_graph, weigh_graph
 from weft.search.prepare import prepare
 from weft.store.base import Store
 
@@ -118,6 +118,7 @@ def _find(
         texts = {channel: ranking for channel, ranking in rankings.items() if channel != "graph"}
         hits = fuse(texts, query=query, options=options, background=background, alone=len(channels) == 1)
         hits = hits[: max(options.top_k, options.pool)]
+        walked = weigh_graph(walked, hits, options=graph)
         fused = add_graph(hits, walked, rrf_k=options.rrf_k, options=graph)
         verdict = gate(fused, rankings, card=card, trust=walked.trust) if options.gate else _let_through(fused)
         shown = gate(hits, texts, card=card).kept if options.gate else hits

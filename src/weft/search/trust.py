@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from weft.rank.boost import CURVE
+from weft.records import Hit
 from weft.search.recognise import QUESTION_WORDS, Seed
 from weft.text.names import words
 
@@ -12,6 +14,12 @@ HOMES = 3
 
 ENOUGH = 0.5
 """Share of a question's words that trusted entities must explain for the graph to count in full."""
+
+FIRST = 5
+"""Text hits that the graph may agree with."""
+
+NEARNESS = 3
+"""Exponent of how close such a hit is to the best one: the further behind, the less it says."""
 
 BY_MEANING = 0.02
 """Trust in entities that the question does not name: they decide between equals, no more."""
@@ -30,6 +38,24 @@ def graph_trust(text: str, seeds: Sequence[Seed], *, homes: Mapping[str, int]) -
     asked = sum(word.text not in QUESTION_WORDS for word in words(text))
     explained = sum(seed.words * _explains(homes.get(seed.entity.id, 0)) for seed in named)
     return min(1.0, explained / max(1, asked) / ENOUGH)
+
+
+def agreement(text: Sequence[Hit], graph: Sequence[Hit]) -> float:
+    """
+    Return how far the graph and the first text hits speak of the same thing, 0 to 1.
+
+    A question about one passage names what several passages mention; its best passage is none the graph starts at. A
+    question over several hops begins where the text's best passages are, so there the two agree.
+    """
+    best = max((hit.score for hit in graph), default=0.0)
+    if best <= 0 or not text:
+        return 1.0 if best > 0 else 0.0
+    scores = {hit.chunk_id: max(0.0, hit.score) / best for hit in graph}
+    top = text[0].score
+    return max(
+        scores.get(hit.chunk_id, 0.0) ** CURVE * (max(0.0, hit.score / top) ** NEARNESS if top > 0 else 1.0)
+        for hit in text[:FIRST]
+    )
 
 
 def _explains(homes: int) -> float:
