@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weft.text.analyse import count_terms
+from weft.text.mentions import must_hold
 from weft.text.names import candidate_keys, key_words, match_names, name_key, singular, words
 
 NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, max_size=4).map(" ".join)
@@ -111,3 +113,19 @@ def test_chinese_names_are_found_in_running_text():
 def test_the_words_of_a_key_are_compared_in_the_singular():
     """`Fiennes` at the end of one name and in the middle of another is the same word."""
     assert key_words(name_key("Gregory Fiennes")) <= key_words(name_key("Gregory Fiennes, 10th Baron Dacre"))
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("e\u0301cole", ["ecole"]),
+        ("काम की", ["काम", "की"]),
+        ("soft\u00adhyphen", ["softhyphen"]),
+        ("rock’n’roll", ["rocknroll"]),
+        ("l'été's", ["lete"]),
+    ],
+)
+def test_marks_and_soft_hyphens_stay_inside_a_word(text, expected):
+    """Accents written apart, vowel signs, soft hyphens and apostrophes do not tear a name into pieces."""
+    assert [word.text for word in words(text)] == expected
+    assert all(spellings & count_terms(text).keys() for word in words(text) for spellings in must_hold(word.text))

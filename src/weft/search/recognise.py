@@ -13,6 +13,9 @@ from weft.text.names import Word, candidate_keys, match_names, words
 MAX_WORDS = 400
 """Words of a question that are looked at; a pasted book is cut here."""
 
+MAX_TEXT = 8000
+"""Characters that are read for them."""
+
 RARE = 0.01
 """A single lower-case word counts as a name if no larger share of chunks mentions it."""
 
@@ -55,7 +58,7 @@ def recognise(
     embedder's floor lets through, closest first, at most `fallback`. `near` gives the ids of these chunks, so that no
     question is compared with every entity.
     """
-    found = words(text)[:MAX_WORDS]
+    found = words(text[:MAX_TEXT])[:MAX_WORDS]
     known = graph.find_entities(sorted(candidate_keys(found)))
     total = max(1, graph.size())
     strong = {key: entity for key, entity in known.items() if entity.strong and _may_seed(key, entity, total)}

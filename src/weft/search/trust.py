@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.rank.boost import CURVE
 from weft.records import Hit
-from weft.search.recognise import QUESTION_WORDS, Seed
+from weft.search.recognise import MAX_TEXT, MAX_WORDS, QUESTION_WORDS, Seed
 from weft.text.names import words
 
 HOMES = 3
@@ -35,7 +35,7 @@ def graph_trust(text: str, seeds: Sequence[Seed], *, homes: Mapping[str, int]) -
     named = [seed for seed in seeds if seed.words]
     if not named:
         return BY_MEANING if seeds else 0.0
-    asked = sum(word.text not in QUESTION_WORDS for word in words(text))
+    asked = sum(word.text not in QUESTION_WORDS for word in words(text[:MAX_TEXT])[:MAX_WORDS])
     explained = sum(seed.words * _explains(homes.get(seed.entity.id, 0)) for seed in named)
     return min(1.0, explained / max(1, asked) / ENOUGH)
 
@@ -52,10 +52,11 @@ def agreement(text: Sequence[Hit], graph: Sequence[Hit]) -> float:
         return 1.0 if best > 0 else 0.0
     scores = {hit.chunk_id: max(0.0, hit.score) / best for hit in graph}
     top = text[0].score
-    return max(
-        scores.get(hit.chunk_id, 0.0) ** CURVE * (max(0.0, hit.score / top) ** NEARNESS if top > 0 else 1.0)
-        for hit in text[:FIRST]
-    )
+    found = 0.0
+    for hit in text[:FIRST]:
+        near = max(0.0, hit.score / top) ** NEARNESS if top > 0 else 1.0
+        found = max(found, float(scores.get(hit.chunk_id, 0.0) ** CURVE * near))
+    return found
 
 
 def _explains(homes: int) -> float:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from weft.text.normalise import CJK, fold
+from weft.text.normalise import CJK, MARKS, fold
 
 MAX_WORDS = 8
 """Longest key that is looked for in text, in words."""
@@ -25,8 +25,14 @@ MAX_CHARACTERS = 12
 MAX_NAME = 200
 """Longer names are cut: nobody calls a thing so."""
 
-_WORD = re.compile(f"[{CJK}]|[^\\W_{CJK}]+(?:['’][^\\W_{CJK}]+)?")
+_INVISIBLE = "\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
+_LETTERS = f"[^\\W_{CJK}][^\\W_{CJK}]*(?:[{MARKS}{_INVISIBLE}]+[^\\W_{CJK}]*)*"
+"""Accents and vowel signs belong to the letter before them, and soft hyphens do not end a word."""
+
+_WORD = re.compile(f"[{CJK}]|{_LETTERS}(?:['’]{_LETTERS})*")
+_HIDDEN = re.compile(f"[{_INVISIBLE}]")
 _CJK = re.compile(f"[{CJK}]")
+_PREDICATE_WORD = re.compile(r"[^\W_]+")
 _SUFFIX = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _ARTICLES = ("the", "a", "an")
 _POSSESSIVE = re.compile("['’]s?$")
@@ -67,6 +73,11 @@ def name_key(name: str) -> str:
 def key_words(key: str) -> frozenset[str]:
     """Return the words of a key, all in the singular, to see whether one name is part of another."""
     return frozenset(map(singular, key.split()))
+
+
+def predicate_key(predicate: str) -> str:
+    """Return a predicate as it is kept: `Works on` becomes `works_on`."""
+    return "_".join(_PREDICATE_WORD.findall(fold(predicate)))
 
 
 def name_text(name: str, description: str) -> str:
@@ -138,7 +149,7 @@ def _is_cjk(word: str) -> bool:
 
 
 def _folded(word: str) -> str:
-    folded = fold(word)
+    folded = fold(word if word.isascii() else _HIDDEN.sub("", word))
     return folded if folded.isalnum() else _POSSESSIVE.sub("", folded).replace("'", "").replace("’", "")
 
 
