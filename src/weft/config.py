@@ -186,6 +186,26 @@ class ContextOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryOptions:
+    """What is remembered, and how it is recalled."""
+
+    single_valued: tuple[str, ...] = ()
+    """Predicates with one value at a time: a new value proposes to supersede the old."""
+    confirm_sources: tuple[str, ...] = ()
+    """Facts from these sources are confirmed at once; all others are staged."""
+    allow_secrets: bool = False
+    """Whether keys, tokens, passwords and card numbers may be remembered."""
+    incoming: bool = False
+    """Whether recall also follows facts from their object to their subject."""
+    max_hops: int = 2
+    """How far recall goes from the entities a question is about."""
+    per_entity: int = 10
+    """Surest facts of one entity that are recalled."""
+    max_facts: int = 30
+    """Facts recalled in all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything that can be set. A stage gets its own group, never the whole."""
 
@@ -196,6 +216,7 @@ class Settings:
     search: SearchOptions = field(default_factory=SearchOptions)
     graph: GraphOptions = field(default_factory=GraphOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
+    memory: MemoryOptions = field(default_factory=MemoryOptions)
     api_key: str = field(default="", repr=False)
     """For the OpenAI-compatible endpoint; read from `OPENAI_API_KEY` only, never from a file."""
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -257,19 +278,11 @@ def read_settings(
 
 def check_settings(settings: Settings) -> None:
     """Raise `ConfigError` where values contradict each other or are out of range."""
-    search, split = settings.search, settings.split
-    positive = {
-        "search.top_k": search.top_k,
-        "search.pool": search.pool,
-        "search.rrf_k": search.rrf_k,
-        "split.max_tokens": split.max_tokens,
-        "context.budget": settings.context.budget,
-        "context.graph_budget": settings.context.graph_budget,
-        "load.max_file_bytes": settings.load.max_file_bytes,
-        "load.max_expanded_bytes": settings.load.max_expanded_bytes,
-        "load.max_pages": settings.load.max_pages,
-    }
-    for name, value in positive.items():
+    search = settings.search
+    groups = {"search": "top_k pool rrf_k", "split": "max_tokens", "context": "budget graph_budget"}
+    groups |= {"load": "max_file_bytes max_expanded_bytes max_pages", "memory": "max_hops per_entity max_facts"}
+    for name in (f"{group}.{item}" for group, names in groups.items() for item in names.split()):
+        value = flatten(settings)[name]
         if value < 1:
             raise ConfigError(f"{name} is {value!r}", hint="give a whole number from 1")
     weights = (search.vector_weight, search.text_weight)

@@ -9,7 +9,7 @@ SRC = Path(__file__).parents[2] / "src" / "weft"
 LAYERS = [
     {"records", "errors"},
     {"config"},
-    {"text", "rank", "context", "graph"},
+    {"text", "rank", "context", "graph", "facts"},
     {"models", "store", "load", "exchange"},
     {"index", "search"},
     {"evaluate", "testing"},

@@ -1,6 +1,7 @@
 """The behaviour every store owes its callers. Each adapter runs all of it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,13 +9,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from weft.errors import SchemaMismatch
-from weft.records import Batch, Chunk, DocumentInfo, Filter, IndexedChunk, StoredModel
+from weft.records import Batch, Calibration, Chunk, Curve, DocumentInfo, Filter, IndexedChunk, StoredModel
 from weft.text.analyse import count_terms, query_terms
 from weft.text.ids import chunk_id, document_id
 from weft.text.split import indexed_text
 
 MODEL = StoredModel(name="fake/three", fingerprint="f1", dimension=3, active=True)
 EVERYTHING = Filter()
+CALIBRATION = Calibration(
+    cosine=Curve(middle=0.31, slope=20.5),
+    beside=Curve(middle=0.15, slope=17.5),
+    words=Curve(middle=0.2, slope=30.0),
+    pairs=Curve(middle=0.14, slope=50.0),
+    origin="fitted",
+    probes=343,
+    area=0.9876,
+    chunks=1015,
+)
 
 
 def unit(*values):
@@ -248,6 +259,64 @@ class StoreContract:
 
         assert keyword(store, "hello") == ["hello"]
         assert store.search_vector(unit(1, 1, 1), limit=9, where=EVERYTHING).hits == ()
+
+    # ── calibration ─────────────────────────────────────────────────────────────────────────────
+
+    def test_a_calibration_is_kept_until_it_is_forgotten(self, store):
+        """What was written comes back as it was, and the last one counts."""
+        assert store.calibration() is None
+        for calibration in (CALIBRATION, replace(CALIBRATION, probes=9)):
+            before = store.stats().generation
+            store.write_calibration(calibration)
+            assert store.calibration() == calibration
+            assert store.stats().generation > before
+        store.write_calibration(None)
+        assert store.calibration() is None
+
+    def test_a_calibration_goes_with_its_embedder(self, store):
+        """While another embedder is prepared the old numbers count; once it answers they are gone, and stay gone."""
+        store.write(make_batch("a", ["one"]))
+        store.write_calibration(CALIBRATION)
+        other = StoredModel(name="fake/two", fingerprint="f2", dimension=2, active=False)
+        store.write_model(other)
+        store.write_vectors("f2", {id: unit(1, 0) for id in store.find_unembedded("f2", limit=9)})
+
+        assert store.calibration() == CALIBRATION
+        store.write_model(replace(other, active=True))
+        assert store.calibration() is None
+        store.write_model(replace(MODEL, active=False))
+        store.write_vectors("f1", {id: unit(1, 0, 0) for id in store.find_unembedded("f1", limit=9)})
+        store.write_model(MODEL)
+        assert store.calibration() is None
+
+    def test_a_store_without_an_embedder_has_a_calibration_of_its_own(self, database):
+        """Words alone can be calibrated too; the first embedder ends that."""
+        store = database.store("plain")
+        store.write_calibration(CALIBRATION)
+
+        assert store.calibration() == CALIBRATION
+        store.write_model(MODEL)
+        assert store.calibration() is None
+
+    def test_a_calibration_belongs_to_one_namespace(self, database, store):
+        """Another one does not see it, and dropping its own removes it."""
+        other = database.store("other")
+        other.write_model(MODEL)
+        store.write_calibration(CALIBRATION)
+
+        assert other.calibration() is None
+        database.drop("default")
+        assert database.store("default").calibration() is None
+
+    def test_a_sample_is_the_same_each_time_and_says_nothing_of_the_documents(self, store):
+        """Chunks come in the order of their ids, which are hashes."""
+        for name in "abc":
+            store.write(make_batch(name, [f"{name} one", f"{name} two"]))
+        ids = [c.id for d in store.find_documents(EVERYTHING) for c in store.find_chunks(d.id)]
+
+        assert [chunk.id for chunk in store.sample(limit=4)] == sorted(ids)[:4]
+        assert len(store.sample(limit=99)) == 6
+        assert store.sample(limit=9)[0] == store.chunks([min(ids)])[0]
 
     # ── namespaces ──────────────────────────────────────────────────────────────────────────────
 

@@ -13,6 +13,8 @@ def content(path):
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     described = {"document", "label", "chunk", "model", "chunk_vector", "posting"}
     described |= {"nomination", "claim", "entity", "mention", "relation", "entity_vector", "edit"}
+    described |= {"fact", "fact_entity", "fact_word", "fact_vector", "fact_event"}
+    described |= {"calibration"}
     assert tables - ASIDE == described, "describe the new table here"
     spaces = dict(db.execute("SELECT number, name FROM namespace"))
     documents = dict(db.execute("SELECT number, id FROM document"))
@@ -47,7 +49,12 @@ def content(path):
             (chunks[r[0]], models[r[1]], r[2]) for r in db.execute("SELECT chunk, model, vector FROM chunk_vector")
         },
         "posting": postings,
+        "calibration": {
+            (spaces[r[0]], models.get(r[1]), r[2])
+            for r in db.execute("SELECT namespace, model, value FROM calibration")
+        },
         **_graph(db, spaces, chunks, models),
+        **_facts(db, spaces, models),
     }
 
 
@@ -63,7 +70,9 @@ def _graph(db, spaces, chunks, models):
         },
         "claim": {
             (spaces[r[0]], chunks[r[1]], *r[2:])
-            for r in db.execute("SELECT namespace, chunk, origin, source, target, type, weight, description FROM claim")
+            for r in db.execute(
+                "SELECT namespace, chunk, origin, source, target, type, weight, description, place FROM claim"
+            )
         },
         "entity": {
             (spaces[r[0]], keys[r[1]], *r[2:])
@@ -85,6 +94,22 @@ def _graph(db, spaces, chunks, models):
         },
         "edit": {(spaces[r[0]], *r[1:]) for r in db.execute("SELECT namespace, kind, key, value FROM edit")},
     }
+
+
+def _facts(db, spaces, models):
+    columns = {
+        "fact": "id, subject, predicate, object, value, content, confidence, source, status, created, valid_from,"
+        " valid_to, accessed, accesses, supersedes, note",
+        "fact_entity": "key, name, description",
+        "fact_word": "word, key, size",
+        "fact_event": "fact, place, at, action, detail, other",
+    }
+    found = {
+        table: {(spaces[r[0]], *r[1:]) for r in db.execute(f"SELECT namespace, {names} FROM {table}")}
+        for table, names in columns.items()
+    }
+    vectors = {(models[r[0]], *r[1:]) for r in db.execute("SELECT model, key, sketch, vector FROM fact_vector")}
+    return {**found, "fact_vector": vectors}
 
 
 def summary(path):

@@ -259,6 +259,99 @@ def test_a_merge_joins_mentions_and_relations_and_can_be_taken_back(store):
     assert view(store) == before
 
 
+def said(*names, kind="given", claims=(), **fields):
+    nominations = tuple(Nomination(key=name_key(name), name=name, kind=kind, **fields) for name in names)
+    return Extraction(nominations=nominations, claims=tuple(claims))
+
+
+def only_chunk(store, source):
+    return store.find_chunks(document_id("default", source))[0].id
+
+
+def test_what_an_import_says_of_a_chunk_stands_beside_what_its_document_says(store):
+    """Until it says something else, says nothing, or the chunk goes."""
+    store.write(batch_of("Doc One", ["We went to Paris by train."]))
+    store.write(batch_of("Ledger", ["Books of accounts."]))
+    one, two = only_chunk(store, "Doc One"), only_chunk(store, "Ledger")
+    claim = Claim(source="doc one", target="paris", type="leads_to", weight=6.0)
+
+    assert store.annotate("openie", {one: said("Paris", claims=[claim]), two: said("Books"), "gone": said("X")}) == 2
+    assert store.graph.find_entities(["paris", "book", "x"]).keys() == {"paris", "book"}
+    ids = [entity.id for entity in store.graph.find_entities(["doc one"]).values()]
+    assert "leads_to" in {relation.type for relation in store.graph.relations_of(ids, limit=9)}
+    assert store.annotate("openie", {one: said("Paris")}) == 2
+    assert "leads_to" not in {relation.type for relation in store.graph.relations_of(ids, limit=9)}
+    assert store.graph.find_entities(["book"]) == {}
+    store.delete([document_id("default", "Doc One")])
+    assert store.graph.find_entities(["paris"]) == {}
+    store.write(batch_of("Doc One", ["We went to Paris by train."]))
+    assert store.graph.find_entities(["paris"]) == {}
+
+
+def test_two_imports_say_what_they_say(store):
+    """One can be taken back without the other, and what is said again changes nothing."""
+    store.write(batch_of("Doc One", ["We went to Paris by train."]))
+    chunk = only_chunk(store, "Doc One")
+    for origin in ("openie", "triples"):
+        store.annotate(origin, {chunk: said("Paris")})
+    generation = store.stats().generation
+
+    assert store.annotate("openie", {chunk: said("Paris")}) == 0
+    assert store.stats().generation == generation
+    assert store.annotate("openie", {}) == 1
+    assert store.graph.find_entities(["paris"])
+    assert store.annotate("triples", {}) == 1
+    assert store.graph.find_entities(["paris"]) == {}
+
+
+def test_what_an_import_says_survives_a_new_version_of_the_document(store):
+    """As long as the chunk is the same."""
+    store.write(batch_of("Doc One", ["We went to Paris.", "And back."]))
+    store.annotate("openie", {only_chunk(store, "Doc One"): said("Paris", description="a city")})
+    names = store.graph.find_unembedded(MODEL.fingerprint, limit=9)
+    store.graph.write_vectors(MODEL.fingerprint, dict.fromkeys(names, unit(1, 2, 3)))
+    store.write(batch_of("Doc One", ["We came by train.", "We went to Paris."]))
+
+    assert list(names.values()) == ["Paris: a city"]
+    assert store.graph.find_entities(["paris"])["paris"].description == "a city"
+    assert store.graph.find_unembedded(MODEL.fingerprint, limit=9) == {}
+
+
+def test_a_changed_description_is_embedded_again(store):
+    """And one that is gone leaves no vector behind."""
+    store.write(batch_of("Doc One", ["We went to Paris by train."]))
+    chunk = only_chunk(store, "Doc One")
+    for description in ("a city", "a town"):
+        store.annotate("openie", {chunk: said("Paris", description=description)})
+        names = store.graph.find_unembedded(MODEL.fingerprint, limit=9)
+        assert names == {(chunk, "paris"): f"Paris: {description}"}
+        store.graph.write_vectors(MODEL.fingerprint, dict.fromkeys(names, unit(1, 2, 3)))
+
+
+def test_a_chunk_mentions_what_it_is_said_to_be_about_without_its_name(store):
+    """Also when the name becomes an entity later."""
+    store.write(batch_of("Doc One", ["We went by train."]))
+    chunk = only_chunk(store, "Doc One")
+    store.annotate("openie", {chunk: said("OAuth Provider", kind="phrase", about=True)})
+    store.write(batch_of("Ledger", ["Of OAuth Provider."]))
+    found = store.graph.find_entities(["oauth provider"])["oauth provider"]
+
+    mentions = store.graph.mentions_of([found.id], limit=9)
+    assert (chunk, True) in {(mention.chunk_id, mention.about) for mention in mentions}
+
+
+def test_entities_are_listed_by_key_without_other_names_of_them(store):
+    """In pages, each after the last key of the one before."""
+    store.write(batch_of("Auth Service", ["Also called AS in logs."]))
+    store.write(batch_of("Paris", ["A city with 密钥."]))
+    first = store.graph.entities_after("", limit=2)
+    rest = store.graph.entities_after(first[-1].key, limit=9)
+
+    assert [entity.key for entity in first + rest] == ["auth service", "paris", "密钥"]
+    assert first[0].aliases == ("AS",)
+    assert store.graph.entities_after("密钥", limit=9) == []
+
+
 def test_another_namespace_has_another_graph(store, tmp_path):
     """The same names in two namespaces are different entities with different ids."""
     database = SqliteDatabase(str(tmp_path / "two.db"))

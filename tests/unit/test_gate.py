@@ -4,10 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.rank.gate import KEYWORD_MIDDLE, LOW, NO_MATCH, WEAK, gate, probability
-from weft.records import Hit, ModelCard, Ranking
+from weft.rank.gate import LOW, NO_MATCH, WEAK, WORDS, gate, judge, measure, probability, shipped
+from weft.records import Calibration, Curve, Hit, ModelCard, Ranking
 
 CARD = ModelCard(name="m", fingerprint="f", dimension=3, floor=0.3)
+SHIPPED = shipped(CARD)
+FITTED = Calibration(
+    cosine=Curve(middle=0.5, slope=50.0),
+    beside=Curve(middle=0.2, slope=10.0),
+    words=Curve(middle=0.4, slope=20.0),
+    pairs=Curve(middle=0.1, slope=60.0),
+    origin="fitted",
+)
 
 
 def vector(**cosines):
@@ -24,14 +32,16 @@ def _hits(scores):
     )
 
 
-def judge(card=CARD, **rankings):
+def decide(calibration=SHIPPED, *, trusted=True, **rankings):
+    """Judge all hits; where cosines are not trusted the gate does not get to see them, as in `search/run.py`."""
     ids = list(dict.fromkeys(hit.chunk_id for ranking in rankings.values() for hit in ranking.hits))
-    return gate([Hit(id, rank, 1.0 / rank) for rank, id in enumerate(ids, start=1)], rankings, card=card)
+    seen = {channel: ranking for channel, ranking in rankings.items() if trusted or channel != "vector"}
+    return gate([Hit(id, rank, 1.0 / rank) for rank, id in enumerate(ids, start=1)], seen, calibration=calibration)
 
 
 def test_strong_evidence_is_ok():
     """A high cosine with ordinary word overlap needs no reason."""
-    verdict = judge(vector=vector(a=0.6), keyword=keyword(a=0.4))
+    verdict = decide(vector=vector(a=0.6), keyword=keyword(a=0.4))
 
     assert (verdict.status, verdict.reason) == ("ok", "")
     assert verdict.confidence > 0.99
@@ -40,7 +50,7 @@ def test_strong_evidence_is_ok():
 
 def test_nothing_that_passes_is_no_match_with_the_best_rejected_and_why():
     """The caller is told what came closest."""
-    verdict = judge(vector=vector(a=0.1, b=0.05), keyword=keyword(b=0.05))
+    verdict = decide(vector=vector(a=0.1, b=0.05), keyword=keyword(b=0.05))
 
     assert (verdict.status, verdict.kept) == ("no_match", ())
     assert [hit.chunk_id for hit in verdict.rejected] == ["a", "b"]
@@ -49,9 +59,9 @@ def test_nothing_that_passes_is_no_match_with_the_best_rejected_and_why():
 
 def test_the_thresholds_are_where_they_are_said_to_be():
     """At the floor with ordinary overlap the odds are even."""
-    even = judge(vector=vector(a=0.3), keyword=keyword(a=0.15))
-    below = judge(vector=vector(a=0.29), keyword=keyword(a=0.15))
-    gone = judge(vector=vector(a=0.20), keyword=keyword(a=0.15))
+    even = decide(vector=vector(a=0.3), keyword=keyword(a=0.15))
+    below = decide(vector=vector(a=0.29), keyword=keyword(a=0.15))
+    gone = decide(vector=vector(a=0.20), keyword=keyword(a=0.15))
 
     assert (even.confidence, even.status) == (pytest.approx(LOW), "ok")
     assert below.status == "low_confidence"
@@ -62,7 +72,7 @@ def test_the_thresholds_are_where_they_are_said_to_be():
 
 def test_weak_chunks_are_not_shown_beside_strong_ones():
     """Each chunk is judged by its own cosine and words; one the vector channel left out counts as average."""
-    verdict = judge(vector=vector(a=0.7, b=0.1), keyword=keyword(a=0.5, c=0.05, d=0.9))
+    verdict = decide(vector=vector(a=0.7, b=0.1), keyword=keyword(a=0.5, c=0.05, d=0.9))
 
     assert [hit.chunk_id for hit in verdict.kept] == ["a", "d"]
     assert [hit.chunk_id for hit in verdict.rejected] == ["b", "c"]
@@ -71,20 +81,20 @@ def test_weak_chunks_are_not_shown_beside_strong_ones():
 def test_words_alone_are_judged_by_their_share():
     """Without an embedder, or with one that does not know the script."""
     for rankings in ({"keyword": keyword(a=0.5)}, {"keyword": keyword(a=0.5), "vector": vector(b=0.9)}):
-        assert judge(card=None, **rankings).status == "ok"
-    assert judge(card=None, keyword=keyword(a=KEYWORD_MIDDLE)).confidence == pytest.approx(0.5)
-    assert judge(card=None, keyword=keyword(a=0.05)).status == "no_match"
+        assert decide(trusted=False, **rankings).status == "ok"
+    assert decide(keyword=keyword(a=WORDS.middle)).confidence == pytest.approx(0.5)
+    assert decide(trusted=False, keyword=keyword(a=0.05)).status == "no_match"
 
 
 def test_cosines_alone_are_judged_without_words():
     """The keyword channel was not asked, which is not the same as finding nothing."""
-    assert judge(vector=vector(a=0.3)).confidence == pytest.approx(0.5)
-    assert judge(vector=vector(a=0.3), keyword=keyword()).confidence < 0.1
+    assert decide(vector=vector(a=0.3)).confidence == pytest.approx(0.5)
+    assert decide(vector=vector(a=0.3), keyword=keyword()).confidence < 0.1
 
 
 def test_cosines_that_are_not_to_be_trusted_are_shown_as_uncertain_where_there_is_nothing_else():
     """Whoever asks for the vector channel alone gets it, with a warning."""
-    verdict = judge(card=None, vector=vector(a=0.9))
+    verdict = decide(trusted=False, vector=vector(a=0.9))
 
     assert (verdict.status, len(verdict.kept)) == ("low_confidence", 1)
     assert verdict.confidence < LOW
@@ -94,10 +104,9 @@ def test_cosines_that_are_not_to_be_trusted_are_shown_as_uncertain_where_there_i
 def test_no_hits_are_no_match():
     """Whatever was asked."""
     for rankings in ({}, {"vector": Ranking()}, {"keyword": Ranking()}, {"vector": Ranking(), "keyword": Ranking()}):
-        for card in (CARD, None):
-            verdict = gate([], rankings, card=card)
-            assert (verdict.status, verdict.kept, verdict.rejected) == ("no_match", (), ())
-            assert verdict.reason
+        verdict = gate([], rankings, calibration=SHIPPED)
+        assert (verdict.status, verdict.kept, verdict.rejected) == ("no_match", (), ())
+        assert verdict.reason
 
 
 SHARES = st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 1), max_size=6)
@@ -108,7 +117,7 @@ COSINES = st.dictionaries(st.sampled_from("abcdef"), st.floats(-1, 1), max_size=
 def test_what_is_not_no_match_shows_something_and_what_is_shows_nothing(cosines, shares, trusted, words):
     """And every hit is either kept or rejected, in order."""
     rankings = {"vector": vector(**cosines)} | ({"keyword": keyword(**shares)} if words else {})
-    verdict = judge(card=CARD if trusted else None, **rankings)
+    verdict = decide(trusted=trusted, **rankings)
 
     assert (verdict.status == "no_match") == (not verdict.kept)
     assert 0.0 <= verdict.confidence <= 1.0
@@ -123,23 +132,54 @@ def test_more_is_never_less_likely(low, high, few, many):
     """The probability grows with the cosine and with the share."""
     (low, high), (few, many) = sorted((low, high)), sorted((few, many))
 
-    assert probability(low, few, card=CARD) <= probability(high, few, card=CARD)
-    assert probability(low, few, card=CARD) <= probability(low, many, card=CARD)
-    assert probability(None, few, card=None) <= probability(None, many, card=None)
+    assert probability(low, few, calibration=SHIPPED) <= probability(high, few, calibration=SHIPPED)
+    assert probability(low, few, calibration=SHIPPED) <= probability(low, many, calibration=SHIPPED)
+    assert probability(None, few, calibration=SHIPPED) <= probability(None, many, calibration=SHIPPED)
 
 
 @given(COSINES.filter(bool), SHARES.filter(bool), st.floats(0, 1))
 def test_a_better_best_chunk_never_loses_confidence(cosines, shares, more):
     """Raising one cosine, or one share, cannot make the answer less sure."""
-    before = judge(vector=vector(**cosines), keyword=keyword(**shares))
+    before = decide(vector=vector(**cosines), keyword=keyword(**shares))
     id = min(cosines)
-    after = judge(vector=vector(**{**cosines, id: cosines[id] + more}), keyword=keyword(**shares))
+    after = decide(vector=vector(**{**cosines, id: cosines[id] + more}), keyword=keyword(**shares))
 
     assert after.confidence >= before.confidence
 
 
 def test_extreme_scores_do_not_overflow():
     """A broken card or score gives a probability all the same."""
-    assert probability(-1e9, 0.0, card=CARD) < 1e-20
-    assert probability(1e9, 1.0, card=CARD) == pytest.approx(1.0)
+    assert probability(-1e9, 0.0, calibration=SHIPPED) < 1e-20
+    assert probability(1e9, 1.0, calibration=SHIPPED) == pytest.approx(1.0)
     assert WEAK < NO_MATCH < LOW
+
+
+def test_a_fitted_calibration_is_judged_by_its_own_numbers():
+    """The thresholds stay probabilities; what moves is how cosines and words become one."""
+    rankings = {"vector": vector(a=0.45), "keyword": keyword(a=0.2)}
+
+    assert decide(SHIPPED, **rankings).status == "ok"
+    assert decide(FITTED, **rankings).status == "no_match"
+    even = decide(FITTED, vector=vector(a=0.5), keyword=keyword(a=0.2))
+    assert (even.status, even.confidence) == ("ok", pytest.approx(0.5))
+    assert decide(FITTED, keyword=keyword(a=0.4)).confidence == pytest.approx(0.5)
+    assert "cosine 0.45 and the best keyword match covers 20%" in decide(FITTED, **rankings).reason
+
+
+def test_the_shipped_calibration_is_the_card_with_the_constants_of_the_gate():
+    """A namespace without an embedder is judged by its words."""
+    assert SHIPPED.cosine == Curve(middle=CARD.floor, slope=CARD.slope)
+    assert (SHIPPED.words, SHIPPED.origin, SHIPPED.probes) == (WORDS, "shipped", 0)
+    assert shipped(None).words == WORDS
+
+
+def test_what_was_measured_is_the_best_of_each_channel():
+    """A channel that was not asked gives nothing, one that found nothing gives no share."""
+    assert measure({"vector": vector(a=0.4, b=0.6), "keyword": keyword(b=0.3)}) == pytest.approx((0.6, 0.3))
+    assert measure({"vector": vector(a=0.4)}) == (0.4, None)
+    assert measure({"keyword": keyword()}) == (None, 0.0)
+
+
+def test_a_probability_becomes_a_status_at_the_thresholds():
+    """They belong to the better side."""
+    assert [judge(p) for p in (0.0, NO_MATCH, LOW, 1.0)] == ["no_match", "low_confidence", "ok", "ok"]

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from weft.records import (
+    Calibration,
     Chunk,
     Context,
     DocumentInfo,
     Entity,
     Evidence,
+    Fact,
+    FactEvent,
     GraphContext,
     GraphSource,
     ImportReceipt,
     PathStep,
+    Recall,
     Receipt,
+    Remembered,
     Result,
     StoreStats,
 )
@@ -190,3 +197,74 @@ def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
             for m in stats.models
         ],
     }
+
+
+def fact_to_dict(fact: Fact) -> dict[str, Any]:
+    """Return a fact as JSON values; an entity it leads to is `object`, a literal is `value`."""
+    return {
+        "id": fact.id,
+        "subject": fact.subject_name,
+        "predicate": fact.predicate,
+        "object" if fact.object else "value": fact.value,
+        "confidence": round(fact.confidence, 6),
+        "source": fact.source,
+        "status": fact.status,
+        "created": fact.created.isoformat(),
+        "valid_from": _time(fact.valid_from),
+        "valid_to": _time(fact.valid_to),
+        "last_accessed": _time(fact.last_accessed),
+        "access_count": fact.access_count,
+        "supersedes": fact.supersedes or None,
+        "note": fact.note,
+    }
+
+
+def event_to_dict(event: FactEvent) -> dict[str, Any]:
+    """Return one step in the life of a fact as JSON values."""
+    return {
+        "at": event.at.isoformat(),
+        "action": event.action,
+        "detail": event.detail or None,
+        "other": event.other or None,
+    }
+
+
+def remembered_to_dict(done: Remembered) -> dict[str, Any]:
+    """Return what became of a fact as JSON values."""
+    return {
+        "outcome": done.outcome,
+        "reason": done.reason or None,
+        "fact": fact_to_dict(done.fact) if done.fact else None,
+        "contradicts": [fact.id for fact in done.contradicts],
+    }
+
+
+def recall_to_dict(recall: Recall, context: Context) -> dict[str, Any]:
+    """Return recalled facts with their scores and the text for a model as JSON values."""
+    return {
+        "query": recall.text,
+        "status": recall.status,
+        "degraded": recall.degraded or None,
+        "at": recall.at.isoformat(),
+        "cached": recall.cached,
+        "anchors": [{"name": anchor.entity.name, "how": anchor.how} for anchor in recall.anchors],
+        "facts": [
+            {
+                **fact_to_dict(piece.fact),
+                "hop": piece.hop,
+                "score": round(piece.score, 6),
+                "factors": {name: round(value, 6) for name, value in piece.factors.items()},
+            }
+            for piece in recall.facts
+        ],
+        "context": context_to_dict(context),
+    }
+
+
+def confidence_to_dict(calibration: Calibration | None) -> dict[str, Any]:
+    """Return where the confidence of answers comes from as JSON values; None for what comes with the embedder."""
+    return asdict(calibration) if calibration else {"origin": "shipped"}
+
+
+def _time(time: datetime | None) -> str | None:
+    return time.isoformat() if time else None

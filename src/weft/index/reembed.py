@@ -42,6 +42,7 @@ def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] 
             done += len(texts)
             on_step(len(texts))
         embed_names(store, embedder=embedder)
+        embed_facts(store, embedder=embedder)
         try:
             store.write_model(
                 StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
@@ -57,5 +58,15 @@ def embed_names(store: Store, *, embedder: Embedder) -> int:
     while names := store.graph.find_unembedded(fingerprint, limit=GROUP):
         vectors = embedder.embed(list(names.values()))
         store.graph.write_vectors(fingerprint, dict(zip(names, vectors, strict=True)))
+        done += len(names)
+    return done
+
+
+def embed_facts(store: Store, *, embedder: Embedder) -> int:
+    """Embed entities of facts that have no vector under `embedder` yet; return how many."""
+    fingerprint, done = embedder.card.fingerprint, 0
+    while names := store.facts.find_unembedded(fingerprint, limit=GROUP):
+        vectors = embedder.embed(list(names.values()))
+        store.facts.write_vectors(fingerprint, dict(zip(names, vectors, strict=True)))
         done += len(names)
     return done

@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.rank.boost import CURVE
-from weft.records import Hit, ModelCard, Ranking, Status
+from weft.records import Calibration, Curve, Hit, ModelCard, Ranking, Status
 
-SHARE_SLOPE = 17.5
-SHARE_MIDDLE = 0.15
-"""Beside a cosine: what the keyword share adds to the log-odds. Fitted in `benchmarks/quality/confidence.py`."""
+BESIDE = Curve(middle=0.15, slope=17.5)
+"""What the keyword share adds beside a cosine. Fitted in `benchmarks/quality/confidence.py`; alike for all models."""
 
-KEYWORD_SLOPE = 30.0
-KEYWORD_MIDDLE = 0.20
+WORDS = Curve(middle=0.20, slope=30.0)
 """The keyword share alone, where there is no cosine. Fitted in the same place."""
 
+PAIRS = Curve(middle=0.14, slope=50.0)
+"""The same for terms that are pairs of characters: in Chinese no small words match everywhere."""
+
 NO_MATCH = 0.10
-"""Below this probability nothing is returned: 1 in 500 answerable questions, 9 in 10 foreign ones."""
+"""Below this probability nothing is returned: 1 in 100 answerable questions, 97 in 100 foreign ones."""
 
 LOW = 0.50
 """Below this the answer is marked `low_confidence`."""
@@ -48,55 +49,75 @@ class Verdict:
     reason: str
 
 
+def shipped(card: ModelCard | None) -> Calibration:
+    """Return the calibration that comes with an embedder, or with none."""
+    cosine = Curve(middle=card.floor, slope=card.slope) if card else Curve(middle=0.0, slope=0.0)
+    return Calibration(cosine=cosine, beside=BESIDE, words=WORDS, pairs=PAIRS)
+
+
 def gate(
-    hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, card: ModelCard | None, trust: float = 1.0
+    hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, calibration: Calibration, trust: float = 1.0
 ) -> Verdict:
     """
     Keep the chunks that are likely relevant, or none.
 
-    `card` is the embedder whose cosines stand in `rankings`, None where they are not to be trusted. Where there
-    is nothing else to judge by, everything is kept and marked as uncertain. What is not `no_match` has a chunk.
+    Whoever asks leaves a vector ranking whose cosines are not to be trusted out of `rankings`; where there is nothing
+    else to judge by, everything is kept and marked as uncertain. What is not `no_match` has a chunk.
     `trust` is how far the graph counts for this question; a chunk it vouches for is kept, whatever its words.
     """
-    cosines = _by_chunk(rankings.get("vector")) if card else {}
-    keyword = rankings.get("keyword")
-    walked = _walked(rankings.get("graph"), trust=trust)
-    if hits and "graph" in rankings and "vector" not in rankings and not keyword:
-        return _by_graph(hits, trust=trust)
-    if hits and not card and not keyword:
-        return Verdict(status="low_confidence", confidence=NO_MATCH, kept=tuple(hits), rejected=(), reason=UNJUDGED)
-    shares = {id: score / keyword.ceiling for id, score in _by_chunk(keyword).items()} if keyword else {}
-    best_cosine, best_share = max(cosines.values(), default=None), max(shares.values(), default=0.0)
-    confidence = probability(best_cosine, best_share if keyword else None, card=card)
-    reason = _reason(best_cosine, best_share if keyword else None) if hits else NOTHING
+    vector, keyword = rankings.get("vector"), rankings.get("keyword")
+    if hits and not vector and not keyword:
+        return _by_graph(hits, trust=trust) if "graph" in rankings else _unjudged(hits)
+    cosines, shares = _by_chunk(vector), _shares(keyword)
+    best_cosine, best_share = measure(rankings)
+    confidence = probability(best_cosine, best_share, calibration=calibration)
+    reason = _reason(best_cosine, best_share) if hits else NOTHING
     if not hits or confidence < NO_MATCH:
         return Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
-    mean = rankings["vector"].mean if card and "vector" in rankings else None
+    walked = _walked(rankings.get("graph"), trust=trust)
     kept: list[Hit] = []
     rejected: list[Hit] = []
     for hit in hits:
-        own = probability(
-            cosines.get(hit.chunk_id, mean), shares.get(hit.chunk_id, 0.0) if keyword else None, card=card
-        )
+        cosine = cosines.get(hit.chunk_id, vector.mean if vector else None)
+        share = shares.get(hit.chunk_id, 0.0) if keyword else None
+        own = probability(cosine, share, calibration=calibration)
         (kept if own >= WEAK or hit.chunk_id in walked else rejected).append(hit)
     if not kept:  # the best cosine and the best words are in different chunks, each weak alone
         kept, rejected = rejected[:1], rejected[1:]
-    status: Status = "ok" if confidence >= LOW else "low_confidence"
+    status = judge(confidence)
     reason = "" if status == "ok" else reason
     return Verdict(status=status, confidence=confidence, kept=tuple(kept), rejected=tuple(rejected), reason=reason)
 
 
-def probability(cosine: float | None, share: float | None, *, card: ModelCard | None) -> float:
+def measure(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | None]:
+    """Return the best cosine and the best keyword share; None for a channel that was not asked."""
+    cosine = max(_by_chunk(rankings.get("vector")).values(), default=None)
+    keyword = rankings.get("keyword")
+    return cosine, max(_shares(keyword).values(), default=0.0) if keyword else None
+
+
+def probability(cosine: float | None, share: float | None, *, calibration: Calibration) -> float:
     """
     Return how likely a question with this best cosine and keyword share is answered by the namespace.
 
     `share` is a BM25 score as a share of what a chunk full of every term would get; None where the channel
-    was not asked.
+    was not asked. Own and foreign questions are taken to be equally frequent.
     """
-    if cosine is None or card is None:
-        return _logistic(KEYWORD_SLOPE * ((share or 0.0) - KEYWORD_MIDDLE))
-    words = SHARE_SLOPE * (share - SHARE_MIDDLE) if share is not None else 0.0
-    return _logistic(card.slope * (cosine - card.floor) + words)
+    if cosine is None:
+        return _logistic(_odds(share or 0.0, calibration.words))
+    words = _odds(share, calibration.beside) if share is not None else 0.0
+    return _logistic(_odds(cosine, calibration.cosine) + words)
+
+
+def judge(confidence: float) -> Status:
+    """Return what a probability makes of an answer."""
+    if confidence < NO_MATCH:
+        return "no_match"
+    return "ok" if confidence >= LOW else "low_confidence"
+
+
+def _odds(value: float, curve: Curve) -> float:
+    return curve.slope * (value - curve.middle)
 
 
 def _logistic(x: float) -> float:
@@ -107,6 +128,11 @@ def _by_chunk(ranking: Ranking | None) -> dict[str, float]:
     return {hit.chunk_id: hit.score for hit in ranking.hits} if ranking else {}
 
 
+def _shares(keyword: Ranking | None) -> dict[str, float]:
+    """Return BM25 scores by chunk as a share of the ceiling."""
+    return {id: score / keyword.ceiling for id, score in _by_chunk(keyword).items()} if keyword else {}
+
+
 def _walked(ranking: Ranking | None, *, trust: float) -> set[str]:
     """Return the chunks the graph vouches for: the hidden hop shares neither words nor meaning with the question."""
     hits = ranking.hits if ranking else ()
@@ -114,10 +140,14 @@ def _walked(ranking: Ranking | None, *, trust: float) -> set[str]:
     return {hit.chunk_id for hit in hits if best and trust * (max(0.0, hit.score) / best) ** CURVE >= FAINT}
 
 
+def _unjudged(hits: Sequence[Hit]) -> Verdict:
+    return Verdict(status="low_confidence", confidence=NO_MATCH, kept=tuple(hits), rejected=(), reason=UNJUDGED)
+
+
 def _by_graph(hits: Sequence[Hit], *, trust: float) -> Verdict:
     """The graph alone was asked: it is as sure as the question's entities explain the question."""
     confidence = max(NO_MATCH, trust * SURE)
-    status: Status = "ok" if confidence >= LOW else "low_confidence"
+    status = judge(confidence)
     reason = "" if status == "ok" else "the entities explain little of the question"
     return Verdict(status=status, confidence=confidence, kept=tuple(hits), rejected=(), reason=reason)
 

@@ -63,6 +63,8 @@ class Entity:
     type: str = ""
     description: str = ""
     aliases: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    """For each alias, why it is one."""
     mentions: int = 0
     """How often it is mentioned in all."""
     chunks: int = 0

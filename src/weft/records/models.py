@@ -1,8 +1,9 @@
-"""What embedders say of themselves."""
+"""What embedders say of themselves, and what their cosines are worth."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,3 +37,33 @@ class StoredModel:
     dimension: int
     active: bool
     """The one that answers. Another, inactive one exists while `reembed` is under way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Log-odds that grow evenly with what is measured: 0 at the middle, `slope` more for each unit above it."""
+
+    middle: float
+    slope: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """What turns the best cosine and the best keyword share into the probability that a question is answered here."""
+
+    cosine: Curve
+    """Its middle is the embedder's floor."""
+    beside: Curve
+    """What the keyword share adds where there is a cosine."""
+    words: Curve
+    """The keyword share where there is none, in scripts with spaces."""
+    pairs: Curve
+    """The same in scripts without spaces, whose terms are pairs of characters."""
+    origin: Literal["shipped", "fitted"] = "shipped"
+    """`shipped` comes with the embedder, `fitted` was made from probes of one namespace."""
+    probes: int = 0
+    """How many questions it was fitted to, own and foreign ones."""
+    area: float = 0.0
+    """Area under the ROC curve of own against foreign probes; 0 where it was not fitted."""
+    chunks: int = 0
+    """How many chunks the namespace had when it was fitted."""

@@ -25,6 +25,7 @@ from weft.records import (
     Status,
 )
 from weft.search.cite import cite
+from weft.search.confidence import find_calibration, judged
 from weft.search.mix import Walked, add_graph, choose_hits, walk_graph, weigh_graph
 from weft.search.prepare import prepare
 from weft.store.base import Store
@@ -104,7 +105,6 @@ def _find(
     """Answer a prepared question from one state of the store."""
     channels = CHANNELS[method]
     rankings = search(query, channels, store=store, options=options, where=where, watch=watch)
-    card = embedder.card if embedder and query.vector_weight and not embedder.card.degraded else None
     walked = Walked()
     if "graph" in channels:
         with watch.stage("graph"):
@@ -120,8 +120,12 @@ def _find(
         hits = hits[: max(options.top_k, options.pool)]
         walked = weigh_graph(walked, hits, options=graph)
         fused = add_graph(hits, walked, rrf_k=options.rrf_k, options=graph)
-        verdict = gate(fused, rankings, card=card, trust=walked.trust) if options.gate else _let_through(fused)
-        shown = gate(hits, texts, card=card).kept if options.gate else hits
+        verdict, shown = _let_through(fused), hits
+        if options.gate:
+            calibration = find_calibration(query.text, store=store, embedder=embedder)
+            seen = judged(query, rankings, embedder=embedder)
+            verdict = gate(fused, seen, calibration=calibration, trust=walked.trust)
+            shown = list(gate(hits, judged(query, texts, embedder=embedder), calibration=calibration).kept)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, store=store, top_k=options.top_k)
     with watch.stage("read"):
         sources = walked.found.explain([hit.chunk_id for hit in chosen])

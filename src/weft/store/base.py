@@ -9,16 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from weft.graph.standing import EditKind
 from weft.records import (
     Batch,
+    Calibration,
     Chunk,
     DocumentInfo,
     Entity,
     Extraction,
+    Fact,
+    FactEntity,
+    FactEvent,
     Filter,
     Mention,
     Problem,
@@ -88,6 +93,80 @@ class Graph(Protocol):
         """Merge, unmerge, alias or rename an entity by its key; `undo` takes it back."""
 
 
+class Facts(Protocol):
+    """The facts of one namespace, and the entities they are about or lead to."""
+
+    # write: each call is one transaction, or a part of the one that `writing` makes
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Let all reads and writes of facts inside the block be one transaction that no other writer comes between."""
+
+    def write(
+        self, facts: Sequence[Fact], *, events: Sequence[FactEvent] = (), entities: Sequence[FactEntity] = ()
+    ) -> None:
+        """
+        Make facts exactly what these say, with what happened to them, and name the entities that they need.
+
+        What is known of accesses stays as it is. An entity keeps its name; a description that is not empty replaces it.
+        """
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Remove facts with their history, and entities that no fact needs any more; return how many there were."""
+
+    def touch(self, ids: Sequence[str], *, at: datetime) -> bool:
+        """
+        Count one access to each of these facts; return whether it was done.
+
+        It does not wait: where another one is writing it does nothing. The generation stays as it is.
+        """
+
+    def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Add vectors of entities (by key) under the embedder with this fingerprint; unknown keys are left out."""
+
+    # read
+
+    def facts(self, ids: Sequence[str]) -> list[Fact]:
+        """Return the facts with these ids, in this order, skipping ids that are not here."""
+
+    def same(self, contents: Sequence[str]) -> list[Fact]:
+        """Return the facts of any status that state the same (`text.ids.fact_content`), oldest first."""
+
+    def stated(self, subject: str, predicate: str) -> list[Fact]:
+        """Return what is stated of a subject (by key) under a predicate, whatever its status, oldest first."""
+
+    def about(self, keys: Sequence[str], *, at: datetime, limit: int, incoming: bool = False) -> list[Fact]:
+        """
+        Return the surest `limit` facts of each subject that hold at a time, in the order of `keys`.
+
+        Equally sure ones: the newest first, then by id. With `incoming`, of each object instead. Staged and confirmed
+        facts hold in their time, superseded ones until they were superseded.
+        """
+
+    def facts_after(self, id: str, *, limit: int, subject: str = "") -> list[Fact]:
+        """Return facts by id, those after `id`; of one subject (by key) or all."""
+
+    def history(self, id: str) -> list[FactEvent]:
+        """Return what happened to a fact, in its order."""
+
+    def find_entities(self, keys: Sequence[str]) -> dict[str, FactEntity]:
+        """Return the entities with these keys; keys that facts do not name are left out."""
+
+    def search_names(self, words: Sequence[str], *, limit: int) -> list[tuple[FactEntity, int]]:
+        """Return the entities whose names hold most of these folded words, and how many; shorter names, then keys."""
+
+    def search_vector(self, vector: Vector, *, limit: int) -> list[tuple[FactEntity, float]]:
+        """Return the entities whose name and description are closest under the active embedder; ties by key."""
+
+    def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
+        """Return entities without a vector under this embedder: by key, the text to embed."""
+
+    def count(self) -> tuple[int, int]:
+        """Return how many facts and entities there are."""
+
+    def generation(self) -> int:
+        """Return a number that grows with every write to the namespace but `touch` and vectors."""
+
+
 class Store(Protocol):
     """One namespace: keeps documents and finds their chunks again."""
 
@@ -98,6 +177,10 @@ class Store(Protocol):
     @property
     def graph(self) -> Graph:
         """The entities and relations of the namespace."""
+
+    @property
+    def facts(self) -> Facts:
+        """What is remembered in the namespace."""
 
     # write: each call is one transaction
 
@@ -121,6 +204,13 @@ class Store(Protocol):
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         """Add vectors of chunks (by id) under the embedder with this fingerprint; unknown chunks are left out."""
 
+    def write_calibration(self, calibration: Calibration | None) -> None:
+        """
+        Keep how sure answers are under the active embedder, or under none; None forgets it.
+
+        It goes with its embedder: when another one takes over it is gone.
+        """
+
     # read
 
     def reading(self) -> AbstractContextManager[None]:
@@ -140,6 +230,12 @@ class Store(Protocol):
 
     def models(self) -> list[StoredModel]:
         """Return the embedders the namespace has vectors of, the active one first."""
+
+    def calibration(self) -> Calibration | None:
+        """Return what was fitted for the active embedder; None where nothing was. Cheap, for each question asks."""
+
+    def sample(self, *, limit: int) -> list[Chunk]:
+        """Return chunks in the order of their ids, which says nothing of their content; at most `limit`."""
 
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
         """Return ids of chunks that have no vector under this embedder, in id order."""

@@ -13,6 +13,7 @@ from weft.errors import InputError, SchemaMismatch
 from weft.rank.bm25 import ceiling, idf, term_scores
 from weft.records import (
     Batch,
+    Calibration,
     Chunk,
     DocumentInfo,
     Extraction,
@@ -27,6 +28,7 @@ from weft.records import (
 )
 from weft.store.joining import same_statements, unrepeated
 from weft.store.labels import labels, wanted_labels
+from weft.store.memory_facts import FactContent, MemoryFacts
 from weft.store.memory_graph import MemoryGraph
 
 
@@ -44,7 +46,13 @@ class _Content:
     """By origin and chunk id, what imports say."""
     entity_vectors: dict[tuple[str, str, str], Vector] = field(default_factory=dict)
     """By fingerprint, chunk id and key."""
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
+    """By fingerprint; empty where there is no embedder."""
+    facts: FactContent = field(default_factory=FactContent)
     generation: int = 0
+
+    def touch(self) -> None:
+        self.generation += 1
 
     def active(self) -> StoredModel | None:
         return next((model for model in self.models.values() if model.active), None)
@@ -64,7 +72,7 @@ class MemoryDatabase:
         return MemoryStore(self._contents.setdefault(namespace, _Content()), namespace=namespace)
 
     def namespaces(self) -> list[str]:
-        return sorted(name for name, content in self._contents.items() if content.documents)
+        return sorted(name for name, content in self._contents.items() if content.documents or content.facts.facts)
 
     def drop(self, namespace: str) -> bool:
         content = self._contents.pop(namespace, None)
@@ -111,6 +119,12 @@ class MemoryStore:
             content.entity_vectors,
             namespace=self._namespace,
         )
+
+    @property
+    def facts(self) -> MemoryFacts:
+        content = self._content
+        models = tuple(content.models.values())
+        return MemoryFacts(content.facts, models=models, touched=content.touch, generation=lambda: content.generation)
 
     def _annotated(self, item: IndexedChunk) -> IndexedChunk:
         """Return a chunk with what imports say of it beside what its document says."""
@@ -177,8 +191,10 @@ class MemoryStore:
             ):
                 raise SchemaMismatch(f"there are chunks without vectors of {model.name!r}", hint="weft reembed")
             content.models = {}
+            content.calibrations = {k: c for k, c in content.calibrations.items() if k == model.fingerprint}
             content.vectors = {key: v for key, v in content.vectors.items() if key[0] == model.fingerprint}
             self._keep_entity_vectors(lambda at: at[0] == model.fingerprint)
+            self.facts.keep_models(model.fingerprint)
         content.models[model.fingerprint] = model
         content.generation += 1
 
@@ -191,6 +207,11 @@ class MemoryStore:
 
     def reading(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def write_calibration(self, calibration: Calibration | None) -> None:
+        active = self._content.active()
+        self._content.calibrations = {active.fingerprint if active else "": calibration} if calibration else {}
+        self._content.generation += 1
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         return [self._content.documents[id] for id in ids if id in self._content.documents]
@@ -208,6 +229,13 @@ class MemoryStore:
 
     def models(self) -> list[StoredModel]:
         return sorted(self._content.models.values(), key=lambda model: (not model.active, model.fingerprint))
+
+    def calibration(self) -> Calibration | None:
+        active = self._content.active()
+        return self._content.calibrations.get(active.fingerprint if active else "")
+
+    def sample(self, *, limit: int) -> list[Chunk]:
+        return self.chunks(sorted(self._content.chunks)[:limit])
 
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
         return sorted(id for id in self._content.chunks if (model, id) not in self._content.vectors)[:limit]

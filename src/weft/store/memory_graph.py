@@ -210,6 +210,7 @@ class MemoryGraph:
             type=typed[0][1] if typed else "",
             description=described[0][1] if described else "",
             aliases=tuple(self._spelling(other) for other in sorted(group) if other != key),
+            reasons=tuple(derived.standings[other].reason for other in sorted(group) if other != key),
             mentions=sum(mention.count for mention in mentions),
             chunks=len(mentions),
             strong=derived.standings[key].strong,

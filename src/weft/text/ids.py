@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import blake2b
 
+from weft.text.normalise import fold, squeeze
+
 
 def digest(parts: Iterable[str], *, size: int = 16) -> str:
     """Return a hash of `parts` as hexadecimal text; `("ab", "c")` and `("a", "bc")` differ."""
@@ -34,3 +36,13 @@ def chunk_id(document: str, text: str, occurrence: int) -> str:
 def entity_id(namespace: str, key: str) -> str:
     """Return the id of the entity with this key: `e` and 24 hexadecimal digits."""
     return "e" + digest((namespace, key), size=12)
+
+
+def fact_content(subject: str, predicate: str, *, object: str, value: str) -> str:
+    """Return what makes two facts the same statement: keys, and a literal however it is spelled and spaced."""
+    return digest((subject, predicate, object, "" if object else squeeze(fold(value))), size=12)
+
+
+def fact_id(namespace: str, content: str, occurrence: int) -> str:
+    """Return the id of a fact: `f` and 24 hexadecimal digits. `occurrence` counts equal statements from 0."""
+    return "f" + digest((namespace, content, str(occurrence)), size=12)

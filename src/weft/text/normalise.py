@@ -46,6 +46,7 @@ def _find_marks() -> Iterator[str]:
 MARKS = "".join(_find_marks())
 """Body of a character class: marks that belong to the letter before them, such as the vowels of Devanagari."""
 
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 _SCRIPTS = (
     ("han", re.compile(f"[{HAN}]")),
     ("kana", re.compile(f"[{KANA}]")),
@@ -93,3 +94,9 @@ def scripts(text: str) -> dict[str, float]:
 @lru_cache(maxsize=65536)
 def _script(character: str) -> str:
     return next((name for name, pattern in _SCRIPTS if pattern.match(character)), "other")
+
+
+def is_unspaced(text: str) -> bool:
+    """Tell whether a text is mostly in scripts without spaces; one of their characters counts as two letters."""
+    inside = len(_UNSPACED.findall(text))
+    return 2 * inside > sum(map(str.isalpha, text)) - inside

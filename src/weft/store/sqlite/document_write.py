@@ -46,7 +46,7 @@ class DocumentWriter:
             number = self._write_chunk(document, item, old=old.get(id))
             if id not in old or old[id][1] != item.terms:
                 self._terms.add(number, item.terms, length=_length(item))
-            self._graph.nominate(number, document=document, extraction=item.extraction, is_new=id not in old)
+            self._graph.nominate(number, id=id, document=document, extraction=item.extraction, is_new=id not in old)
             if model is not None:
                 self._write_vectors(number, item, model=model)
             self._length += _length(item)
@@ -74,14 +74,14 @@ class DocumentWriter:
         before = self._graph.said_by(origin)
         values = {"namespace": self._namespace, "ids": json.dumps(sorted(extractions))}
         rows = run(self._db, "chunk_numbers", values)
-        after = {number: (document, unrepeated(extractions[id])) for id, number, document in rows}
+        after = {number: (id, document, unrepeated(extractions[id])) for id, number, document in rows}
         changed = 0
         for number in sorted(before.keys() | after.keys()):
-            document, extraction = after.get(number, (0, Extraction()))
+            id, document, extraction = after.get(number, ("", 0, Extraction()))
             if same_statements(extraction, before.get(number, Extraction())):
                 continue
             self._graph.retract(number, origin=origin)
-            self._graph.nominate(number, document=document, extraction=extraction, is_new=False, origin=origin)
+            self._graph.nominate(number, id=id, document=document, extraction=extraction, is_new=False, origin=origin)
             run(self._db, "delete_annotated_vectors", {"chunk": number})
             changed += 1
         return changed

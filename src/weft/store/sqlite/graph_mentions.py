@@ -19,6 +19,9 @@ SLICE = 32
 Mentioned = tuple[int, int, bool]
 """Number of the entity, count, about."""
 
+Read = tuple[int, str, tuple[Claim, ...], bool]
+"""Number and id of a chunk that was read, the claims that follow from its mentions, whether it is new."""
+
 
 class MentionChanges:
     """Collects which chunks must be read again in a transaction, and reads them once."""
@@ -48,8 +51,8 @@ class MentionChanges:
         for chunk in chunks:
             self._names[chunk].add(key)
 
-    def settle(self) -> Iterator[tuple[int, tuple[Claim, ...], bool]]:
-        """Write the mentions; yield each chunk read with the claims that follow, and whether it is new."""
+    def settle(self) -> Iterator[Read]:
+        """Write the mentions; yield each chunk read with the claims that follow."""
         yield from self._read_names()
         whole = sorted(self._whole)
         for start in range(0, len(whole), SLICE):
@@ -57,15 +60,16 @@ class MentionChanges:
         rows = [{"entity": e, "mentions": m, "chunks": c} for e, (m, c) in sorted(self._counts.items()) if m or c]
         run_many(self._db, "count_mentions", rows)
 
-    def _read_names(self) -> Iterator[tuple[int, tuple[Claim, ...], bool]]:
+    def _read_names(self) -> Iterator[Read]:
         """Add new names to the chunks that hold them; where that would move other matches, read the whole chunk."""
         chunks = sorted(self._names.keys() - self._whole.keys())
         for start in range(0, len(chunks), SLICE):
-            texts, subjects = self._texts(chunks[start : start + SLICE])
+            texts, subjects = read_texts(self._db, chunks[start : start + SLICE], namespace=self._namespace)
             for chunk, (text, id) in texts.items():
                 keys = self._names[chunk]
                 about = subjects.get(chunk, set())
-                if not keys & about and not may_hold(text, keys):
+                # `may_hold` looks for keys as they are, and `O'Brien` has the key `obrien`
+                if not keys & about and "'" not in text and not may_hold(text, keys):
                     continue
                 old = self._old(chunk)
                 known = keys | old.keys()
@@ -76,10 +80,11 @@ class MentionChanges:
                 named = read_names(text, known=known, about=about, found=found)
                 if named.counts.keys() != old.keys() or any(named.counts[key] != old[key][1] for key in old):
                     numbers = self._numbers(named.counts)
-                    yield chunk, self._write(chunk, id=id, named=named, about=about, old=old, numbers=numbers), False
+                    self._write(chunk, id=id, named=named, about=about, old=old, numbers=numbers)
+                    yield chunk, id, named.claims, False
 
-    def _read_whole(self, chunks: Collection[int]) -> Iterator[tuple[int, tuple[Claim, ...], bool]]:
-        texts, subjects = self._texts(chunks)
+    def _read_whole(self, chunks: Collection[int]) -> Iterator[Read]:
+        texts, subjects = read_texts(self._db, chunks, namespace=self._namespace)
         found = {chunk: words(text) for chunk, (text, _) in texts.items()}
         possible = {chunk: candidate_keys(found[chunk]) | subjects.get(chunk, set()) for chunk in texts}
         numbers = self._numbers(set().union(*possible.values()))
@@ -89,7 +94,8 @@ class MentionChanges:
             named = read_names(text, known=known, about=about, found=found[chunk])
             is_new = self._whole[chunk]
             old = {} if is_new else self._old(chunk)
-            yield chunk, self._write(chunk, id=id, named=named, about=about, old=old, numbers=numbers), is_new
+            self._write(chunk, id=id, named=named, about=about, old=old, numbers=numbers)
+            yield chunk, id, named.claims, is_new
 
     def _write(
         self,
@@ -100,8 +106,8 @@ class MentionChanges:
         about: Collection[str],
         old: Mapping[str, Mentioned],
         numbers: Mapping[str, int],
-    ) -> tuple[Claim, ...]:
-        """Write the mentions of a chunk that differ; return the claims that follow from all of them."""
+    ) -> None:
+        """Write the mentions of a chunk that differ."""
         new = {key: (numbers[key], count, key in about) for key, count in named.counts.items()}
         changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
         place = int(id[1:9], 16)
@@ -111,20 +117,10 @@ class MentionChanges:
                 self._count(entity, sign * count, sign)
             values = [{"entity": e, "chunk": chunk, "count": n, "about": a, "place": place} for e, n, a in mine]
             run_many(self._db, name, values)
-        return named.claims
 
     def _count(self, entity: int, mentions: int, chunks: int) -> None:
         self._counts[entity][0] += mentions
         self._counts[entity][1] += chunks
-
-    def _texts(self, chunks: Collection[int]) -> tuple[dict[int, tuple[str, str]], dict[int, set[str]]]:
-        """Return text and id of chunks, and the keys they are about."""
-        values = {"namespace": self._namespace, "chunks": json.dumps(list(chunks))}
-        texts = {number: (text, id) for number, text, id in run(self._db, "chunk_texts", values)}
-        subjects: dict[int, set[str]] = defaultdict(set)
-        for chunk, key in run(self._db, "chunk_subjects", {"chunks": values["chunks"]}):
-            subjects[chunk].add(key)
-        return texts, subjects
 
     def _old(self, chunk: int) -> dict[str, Mentioned]:
         rows = run(self._db, "chunk_mentions", {"chunk": chunk})
@@ -133,3 +129,15 @@ class MentionChanges:
     def _numbers(self, keys: Collection[str]) -> dict[str, int]:
         values = {"namespace": self._namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
         return dict(run(self._db, "known_keys", values))
+
+
+def read_texts(
+    db: apsw.Connection, chunks: Collection[int], *, namespace: int
+) -> tuple[dict[int, tuple[str, str]], dict[int, set[str]]]:
+    """Return text and id of chunks, and the keys they are about."""
+    values = {"namespace": namespace, "chunks": json.dumps(list(chunks))}
+    texts = {number: (text, id) for number, text, id in run(db, "chunk_texts", values)}
+    subjects: dict[int, set[str]] = defaultdict(set)
+    for chunk, key in run(db, "chunk_subjects", {"chunks": values["chunks"]}):
+        subjects[chunk].add(key)
+    return texts, subjects

@@ -185,6 +185,7 @@ class SqliteGraph:
                 type=type,
                 description=description,
                 aliases=tuple(row[3] for row in groups[key] if row[0] != key),
+                reasons=tuple(row[4] for row in groups[key] if row[0] != key),
                 mentions=sum(row[1] for row in groups[key]),
                 chunks=sum(row[2] for row in groups[key]),
                 strong=bool(strong),
@@ -227,7 +228,7 @@ def _resolve(db: apsw.Connection, namespace: int, keys: Sequence[str]) -> dict[s
 
 
 def _groups(db: apsw.Connection, namespace: int, keys: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
-    """Return, for each key, the rows (key, mentions, chunks, name) of all names that are read under it."""
+    """Return, for each key, the rows (key, mentions, chunks, name, reason) of all names that are read under it."""
     groups: dict[str, list[tuple[Any, ...]]] = {key: [] for key in keys}
     values = {"namespace": namespace, "keys": json.dumps(list(groups), ensure_ascii=False)}
     for head, *row in run(db, "entity_numbers", values):

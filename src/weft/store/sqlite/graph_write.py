@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from functools import reduce
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby, islice
 from typing import Any
 
 import apsw
-import numpy as np
 
-from weft.graph.standing import CHAIN, OWN_KINDS, RANKS, Standing, Votes, follow, join_spellings, judge, letters, vote
+from weft.graph.standing import CHAIN, RANKS, Standing, Votes, follow, join_spellings, judge, letters, vote
 from weft.records import Claim, Extraction, Nomination
 from weft.store.sqlite.graph_mentions import MentionChanges
-from weft.store.sqlite.postings import read_term
-from weft.store.sqlite.statements import run, run_many
+from weft.store.sqlite.postings import find_holders
+from weft.store.sqlite.statements import run, run_many, stream
 from weft.text.ids import entity_id
 from weft.text.mentions import derived_weight, must_hold
 
 Pair = tuple[str, str, str]
 """Source key, target key, type."""
 
-MAX_ALIASES = 20
-"""Things a name may be said to be another name of; it takes no more than two to settle that it is unclear."""
+SLICE = 2000
+"""Keys, pairs or chunks that are looked up at once."""
+
+MAX_ALIASES = 3
+"""Things read that a name is said to be another name of: itself, and the two that settle that it is unclear."""
 
 
 class GraphChanges:
@@ -50,7 +52,9 @@ class GraphChanges:
         self._pairs |= {row[:3] for row in run(self._db, "chunk_claims", {"chunk": chunk})}
         self._mentions.remove(chunk)
 
-    def nominate(self, chunk: int, *, document: int, extraction: Extraction, is_new: bool, origin: str = "") -> None:
+    def nominate(
+        self, chunk: int, *, id: str, document: int, extraction: Extraction, is_new: bool, origin: str = ""
+    ) -> None:
         """Write what a chunk, or an import about it, nominates and claims."""
         self._nominations += [
             {
@@ -62,7 +66,7 @@ class GraphChanges:
             for item in extraction.nominations
         ]  # fmt: skip
         self._keys |= {item.key for item in extraction.nominations}
-        self._write_claims(chunk, extraction.claims, origin=origin, is_new=is_new)
+        self._write_claims(chunk, extraction.claims, id=id, origin=origin, is_new=is_new)
         self._mentions.read(chunk, is_new=is_new)
 
     def said_by(self, origin: str) -> dict[int, Extraction]:
@@ -108,11 +112,43 @@ class GraphChanges:
                 self._mentions.read(row[0], is_new=False)
             run(self._db, "delete_entity", values)
         self._write_heads(moved | left)
-        for chunk, claims, is_new in self._mentions.settle():
-            self._write_claims(chunk, claims, origin=DERIVED, is_new=is_new)
+        for chunk, id, claims, is_new in self._mentions.settle():
+            self._write_claims(chunk, claims, id=id, origin=DERIVED, is_new=is_new)
         self._write_relations()
 
+    def rebuild(self) -> None:
+        """Derive the graph of the whole namespace anew from what documents, imports and the user say."""
+        values = {"namespace": self._namespace}
+        run(self._db, "delete_derived_claims", values)
+        run(self._db, "delete_entities", values)  # mentions and relations go with them
+        written: set[str] = set()
+        for keys in self.all_keys():
+            self._keys = keys
+            written |= self._write_entities()[2]
+        self._write_heads(written)
+        for chunks in slices(stream(self._db, "all_chunk_numbers", values)):
+            mentions = MentionChanges(self._db, namespace=self._namespace)
+            for (chunk,) in chunks:
+                mentions.read(chunk, is_new=True)
+            for chunk, id, claims, is_new in mentions.settle():
+                self._write_claims(chunk, claims, id=id, origin=DERIVED, is_new=is_new)
+            self._pairs.clear()  # they are all taken from the claims below
+        for pairs in slices(stream(self._db, "all_pairs", values)):
+            self._pairs = {(source, target, type) for source, target, type, *_ in pairs}
+            self._write_relations()
+
     # ── entities ────────────────────────────────────────────────────────────────────────────────
+
+    def all_keys(self, size: int = SLICE) -> Iterator[set[str]]:
+        """Yield all keys that documents or the user name, so many at a time, those with the same letters together."""
+        keys: set[str] = set()
+        every = (row[0] for row in stream(self._db, "all_keys", {"namespace": self._namespace}))
+        for _, group in groupby(every, key=letters):
+            keys |= set(group)
+            if len(keys) >= size:
+                yield keys
+                keys = set()
+        yield keys
 
     def standings(self, keys: Collection[str]) -> dict[str, Standing]:
         """Return what keys are, by all documents and edits, and with them all that share their letters."""
@@ -120,17 +156,14 @@ class GraphChanges:
         every = set(keys) | {row[0] for row in run(self._db, "keys_by_letters", values)}
         values = {"namespace": self._namespace, "keys": _json(every)}
         aliases: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for key, target, reason in run(self._db, "key_aliases", values):
-            if len(aliases[key]) < MAX_ALIASES:
-                aliases[key].append((target, reason))
+        for key, target, reason in run(self._db, "key_aliases", {**values, "limit": MAX_ALIASES}):
+            aliases[key].append((target, reason))
         edits: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
         for kind, key, value in run(self._db, "key_edits", values):
             edits[key].add((kind, key, value))
             edits[value].add((kind, key, value))
         own, groups = set(), defaultdict[str, dict[str, Standing]](dict)
-        for key, strong, several, is_own in run(
-            self._db, "key_standings", {**values, "own_kinds": json.dumps(OWN_KINDS)}
-        ):
+        for key, strong, several, is_own in run(self._db, "key_standings", values):
             votes = Votes(strong=bool(strong), several=bool(several), own=bool(is_own), aliases=aliases[key])
             groups[letters(key)][key] = judge(key, votes, edits[key])
             own |= {key} if is_own else set()
@@ -189,16 +222,12 @@ class GraphChanges:
     def _holding(self, key: str) -> set[int]:
         """Return the chunks that can mention a key: those that hold every word of it, and those said to be about it."""
         rows = run(self._db, "chunks_about", {"namespace": self._namespace, "key": key})
-        about = {row[0] for row in rows}
-        found = []
-        for spellings in must_hold(key):
-            numbers = [read_term(self._db, namespace=self._namespace, term=term)[0] for term in sorted(spellings)]
-            found.append(np.unique(np.concatenate(numbers)))
-        return about | set(reduce(np.intersect1d, found).tolist()) if found else about
+        holders = find_holders(self._db, namespace=self._namespace, groups=must_hold(key))
+        return {row[0] for row in rows} | set(holders.tolist())
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 
-    def _write_claims(self, chunk: int, claims: Iterable[Claim], *, origin: str, is_new: bool) -> None:
+    def _write_claims(self, chunk: int, claims: Iterable[Claim], *, id: str, origin: str, is_new: bool) -> None:
         """Make what a chunk claims under an origin exactly these claims."""
         old: set[Pair] = set()
         if not is_new:
@@ -210,7 +239,7 @@ class GraphChanges:
         run_many(self._db, "delete_claim", gone)
         added = new.keys() - old if origin == DERIVED else new.keys()
         written = [
-            {**key, "source": s, "target": t, "type": type}
+            {**key, "source": s, "target": t, "type": type, "place": place(id)}
             | {"weight": new[s, t, type].weight, "description": new[s, t, type].description}
             for s, t, type in sorted(added)
         ]
@@ -220,7 +249,7 @@ class GraphChanges:
     def _write_relations(self) -> None:
         """Bring the relations of the pairs collected up to date with the claims they rest on."""
         gone, kept = [], []
-        for pairs in _slices(sorted(self._pairs)):
+        for pairs in slices(sorted(self._pairs)):
             rows = run(self._db, "pair_support", {"namespace": self._namespace, "pairs": _json(pairs)})
             for source, target, type, source_key, target_key, support, weight in rows:
                 ends = {"source": source, "target": target, "type": type}
@@ -229,14 +258,10 @@ class GraphChanges:
                     continue
                 if weight is None:
                     weight = derived_weight(type, support=support)
-                at = self._place(source_key, target_key)
+                at = pair_place(self._name, source_key, target_key)
                 kept.append({**ends, "weight": weight, "support": support, "place": at})
         run_many(self._db, "delete_relation", gone)
         run_many(self._db, "write_relation", kept)
-
-    def _place(self, source: str, target: str) -> int:
-        ids = [entity_id(self._name, key) for key in (source, target)]
-        return place(min(ids)) * 2**31 + place(max(ids)) // 2
 
 
 DERIVED = "*"
@@ -248,10 +273,18 @@ def place(id: str) -> int:
     return int(id[1:9], 16)
 
 
+def pair_place(namespace: str, source: str, target: str) -> int:
+    """Return the same for a relation between two keys, in either direction."""
+    ids = [entity_id(namespace, key) for key in (source, target)]
+    return place(min(ids)) * 2**31 + place(max(ids)) // 2
+
+
+def slices(values: Iterable[Any], size: int = SLICE) -> Iterator[list[Any]]:
+    """Yield values a few at a time."""
+    rest = iter(values)
+    while part := list(islice(rest, size)):
+        yield part
+
+
 def _json(values: Collection[Any] | Mapping[str, Any]) -> str:
     return json.dumps(sorted(values), ensure_ascii=False)
-
-
-def _slices(values: list[Any], size: int = 2000) -> Iterable[list[Any]]:
-    for start in range(0, len(values), size):
-        yield values[start : start + size]

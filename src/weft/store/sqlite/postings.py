@@ -7,9 +7,10 @@ take seconds where these take milliseconds: docs/decisions/0003-keyword-index.md
 
 from __future__ import annotations
 
+import json
 import struct
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import apsw
 import numpy as np
@@ -20,6 +21,9 @@ from weft.store.sqlite.statements import one, run
 BLOCK = 256
 ENTRY = struct.Struct("<BBH")
 """Place in the block, frequency (at most 255), length of the chunk in terms (at most 65,535)."""
+
+COMMON = 64
+"""Blocks up to which terms are told apart by how rare they are."""
 
 _DTYPE = np.dtype([("place", "u1"), ("frequency", "u1"), ("length", "<u2")])
 
@@ -74,7 +78,37 @@ def read_term(
     db: apsw.Connection, *, namespace: int, term: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the numbers of the chunks that hold `term`, its frequency in each, and their lengths."""
-    rows = run(db, "term_postings", {"namespace": namespace, "term": term})
+    return _unpack(run(db, "term_postings", {"namespace": namespace, "term": term}))
+
+
+def find_holders(db: apsw.Connection, *, namespace: int, groups: Sequence[Collection[str]]) -> NDArray[np.int64]:
+    """Return the numbers of the chunks that hold a term of every group; the rarest decides what is read."""
+
+    def rarity(group: Collection[str]) -> int:
+        values = [{"namespace": namespace, "term": term, "limit": COMMON} for term in group]
+        return sum(one(db, "count_blocks", value) for value in values)
+
+    found: NDArray[np.int64] | None = None
+    for group in sorted(filter(None, groups), key=rarity):
+        held = []
+        for term in group:
+            key = {"namespace": namespace, "term": term}
+            if found is None:
+                held.append(_unpack(run(db, "term_postings", key))[0])
+            else:
+                blocks = json.dumps(np.unique(found // BLOCK).tolist())
+                held.append(_unpack(run(db, "term_blocks", {**key, "blocks": blocks}))[0])
+        numbers = np.unique(np.concatenate(held))
+        found = numbers if found is None else np.intersect1d(found, numbers, assume_unique=True)
+        if not len(found):
+            break
+    return np.zeros(0, np.int64) if found is None else found
+
+
+def _unpack(
+    rows: Sequence[tuple[int, bytes]],
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return number, frequency and length of each entry of blocks."""
     entries = np.frombuffer(b"".join(row[1] for row in rows), dtype=_DTYPE)
     blocks = np.repeat([row[0] for row in rows], [len(row[1]) // ENTRY.size for row in rows]).astype(np.int64)
     return (

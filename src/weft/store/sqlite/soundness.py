@@ -8,6 +8,13 @@ from collections import Counter
 import apsw
 
 from weft.records import Problem
+from weft.store.sqlite.graph_soundness import (
+    GRAPH_TABLES,
+    find_graph_problems,
+    find_lost_rows,
+    rebuild_graph,
+    restore_statements,
+)
 from weft.store.sqlite.postings import TermChanges
 from weft.store.sqlite.statements import one, run
 from weft.text.ids import chunk_id
@@ -15,14 +22,16 @@ from weft.text.split import indexed_text
 
 
 def find_problems(db: apsw.Connection) -> list[Problem]:
-    """Check the file, then each namespace: references, counts, chunk texts, vectors, postings."""
+    """Check the file, then each namespace: references, counts, chunk texts, vectors, postings, the graph."""
     damage = [row[0] for row in db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
     if damage:
         return [Problem(where="file", what=str(line), repairable=False) for line in damage]
     problems = [
         Problem(where=f"table {row[0]}", what=f"row {row[1]} refers to nothing in {row[2]}", repairable=False)
         for row in db.execute("PRAGMA foreign_key_check")
+        if row[0] not in GRAPH_TABLES
     ]
+    problems += find_lost_rows(db)
     for namespace, name, chunks, length in run(db, "all_namespaces"):
         where = f"namespace {name!r}"
         problems += _check_counts(db, namespace, where, chunks=chunks, length=length)
@@ -31,12 +40,15 @@ def find_problems(db: apsw.Connection) -> list[Problem]:
         if _read_postings(db, namespace) != _derive_postings(db, namespace):
             what = "the keyword index does not match the chunks"
             problems.append(Problem(where=where, what=what, repairable=True))
+        problems += find_graph_problems(db, namespace, name)
     return problems
 
 
 def mend(db: apsw.Connection) -> list[str]:
-    """Derive postings and counts again, and mark damaged documents to be indexed anew. Inside a transaction."""
+    """Derive postings, counts and graph again, and mark damaged documents to be indexed anew. Inside a transaction."""
     done: list[str] = []
+    if restored := restore_statements(db):
+        done.append(f"the graph: put {restored:,} rows in order")
     for namespace, name, _, _ in run(db, "all_namespaces"):
         derived = _derive_postings(db, namespace)
         if derived != _read_postings(db, namespace):
@@ -48,6 +60,10 @@ def mend(db: apsw.Connection) -> list[str]:
         lengths = [row[2] for row in run(db, "all_terms", {"namespace": namespace})]
         counts = {"namespace": namespace, "chunks": len(lengths), "length": sum(lengths)}
         run(db, "set_counts", counts)
+        if find_graph_problems(db, namespace, name):
+            rebuild_graph(db, namespace, name)
+            entities = one(db, "count_entities", {"namespace": namespace})
+            done.append(f"{name}: derived the graph again ({entities:,} entities)")
         for document in _damaged_documents(db, namespace):
             run(db, "forget_content_hash", {"namespace": namespace, "id": document})
             done.append(f"{name}: document {document} is damaged; `weft index` will read it again")

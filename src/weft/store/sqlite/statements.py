@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -17,6 +17,11 @@ def run(db: apsw.Connection, name: str, values: Mapping[str, Any] = _NOTHING) ->
     """Run the statement called `name`; return its rows."""
     rows: list[tuple[Any, ...]] = db.execute(_SQL[name], values).fetchall()
     return rows
+
+
+def stream(db: apsw.Connection, name: str, values: Mapping[str, Any] = _NOTHING) -> Iterator[tuple[Any, ...]]:
+    """Run the statement called `name`; yield its rows as they are found, for those that are too many to keep."""
+    yield from db.execute(_SQL[name], values)
 
 
 def one(db: apsw.Connection, name: str, values: Mapping[str, Any] = _NOTHING) -> Any:

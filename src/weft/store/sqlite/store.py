@@ -15,6 +15,7 @@ from weft.errors import SchemaMismatch
 from weft.rank.bm25 import ceiling, idf, term_scores
 from weft.records import (
     Batch,
+    Calibration,
     Chunk,
     DocumentInfo,
     Extraction,
@@ -26,8 +27,10 @@ from weft.records import (
     Vector,
 )
 from weft.store.labels import wanted_labels
+from weft.store.sqlite.calibrated import read_calibration, write_calibration
 from weft.store.sqlite.connect import Connections
 from weft.store.sqlite.document_write import DocumentWriter
+from weft.store.sqlite.facts import SqliteFacts
 from weft.store.sqlite.graph_read import SqliteGraph
 from weft.store.sqlite.postings import read_term
 from weft.store.sqlite.statements import one, run
@@ -47,6 +50,10 @@ class SqliteStore:
     @property
     def graph(self) -> SqliteGraph:
         return SqliteGraph(self._connections, namespace=self._namespace)
+
+    @property
+    def facts(self) -> SqliteFacts:
+        return SqliteFacts(self._connections, namespace=self._namespace)
 
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
@@ -94,6 +101,7 @@ class SqliteStore:
                     )
                 key = {"namespace": namespace, "model": number}
                 run(db, "delete_other_models", key)
+                run(db, "delete_other_calibration", key)
                 run(db, "activate_model", key)
             run(db, "touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
@@ -106,6 +114,12 @@ class SqliteStore:
             for id, vector in vectors.items():
                 row = {"model": known[model], "id": id, "vector": vector.astype("<f4").tobytes()}
                 run(db, "write_vector_by_id", {"namespace": namespace, **row})
+
+    def write_calibration(self, calibration: Calibration | None) -> None:
+        with self._connections.write() as db:
+            namespace = self._ensure(db)
+            write_calibration(db, namespace, calibration)
+            run(db, "touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
@@ -135,6 +149,13 @@ class SqliteStore:
         with self._connections.read() as db:
             found = _find_namespace(db, self._namespace)
             return [model for _, model in _models(db, found[0])] if found else []
+
+    def calibration(self) -> Calibration | None:
+        with self._connections.read() as db:
+            return read_calibration(db, self._namespace)
+
+    def sample(self, *, limit: int) -> list[Chunk]:
+        return [_chunk(row) for row in self._rows("sample_chunks", {"limit": limit})]
 
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
         return [row[0] for row in self._rows("find_unembedded", {"fingerprint": model, "limit": limit})]

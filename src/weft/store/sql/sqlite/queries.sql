@@ -13,7 +13,9 @@ SET generation = generation + 1, chunks = chunks + :chunks, length = length + :l
 WHERE number = :namespace;
 
 -- name: list_namespaces
-SELECT name FROM namespace AS n WHERE EXISTS (SELECT 1 FROM document WHERE namespace = n.number) ORDER BY name;
+SELECT name FROM namespace AS n
+WHERE EXISTS (SELECT 1 FROM document WHERE namespace = n.number) OR EXISTS (SELECT 1 FROM fact WHERE namespace = n.number)
+ORDER BY name;
 
 -- name: all_namespaces
 SELECT number, name, chunks, length FROM namespace ORDER BY number;
@@ -102,6 +104,13 @@ SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
 FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
+-- name: sample_chunks
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+FROM chunk AS c JOIN document AS d ON d.number = c.document
+WHERE c.namespace = :namespace
+ORDER BY c.id
+LIMIT :limit;
+
 -- name: chunks_by_document
 SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
 FROM chunk AS c JOIN document AS d ON d.number = c.document
@@ -109,7 +118,8 @@ WHERE d.namespace = :namespace AND d.id = :id
 ORDER BY c.ordinal;
 
 -- name: chunk_ids
-SELECT number, id FROM chunk WHERE namespace = :namespace AND number IN (SELECT value FROM json_each(:numbers));
+SELECT c.number, c.id FROM json_each(:numbers) AS k
+CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace; -- CROSS: look up these, not all
 
 -- name: list_models
 SELECT number, name, fingerprint, dimension, active FROM model WHERE namespace = :namespace
@@ -126,6 +136,20 @@ DELETE FROM model WHERE namespace = :namespace AND number <> :model;
 
 -- name: activate_model
 UPDATE model SET active = 1 WHERE namespace = :namespace AND number = :model;
+
+-- name: find_calibration
+SELECT c.value FROM namespace AS n JOIN calibration AS c ON c.namespace = n.number
+WHERE n.name = :name AND c.model IS (SELECT number FROM model WHERE namespace = n.number AND active);
+
+-- name: write_calibration
+INSERT INTO calibration (namespace, model, value)
+VALUES (:namespace, (SELECT number FROM model WHERE namespace = :namespace AND active), :value);
+
+-- name: delete_calibration
+DELETE FROM calibration WHERE namespace = :namespace;
+
+-- name: delete_other_calibration
+DELETE FROM calibration WHERE namespace = :namespace AND model IS NOT :model;
 
 -- name: write_vector
 INSERT INTO chunk_vector (chunk, model, vector) VALUES (:chunk, :model, :vector)
@@ -187,6 +211,13 @@ DELETE FROM posting WHERE namespace = :namespace;
 -- name: term_postings
 SELECT block, entries FROM posting WHERE namespace = :namespace AND term = :term ORDER BY block;
 
+-- name: term_blocks
+SELECT p.block, p.entries FROM json_each(:blocks) AS k
+CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = :term AND p.block = k.value;
+
+-- name: count_blocks
+SELECT count(*) FROM (SELECT 1 FROM posting WHERE namespace = :namespace AND term = :term LIMIT :limit);
+
 -- name: all_postings
 SELECT term, block, entries FROM posting WHERE namespace = :namespace;
 
@@ -236,10 +267,11 @@ SELECT DISTINCT key FROM nomination WHERE chunk = :chunk AND origin = :origin;
 
 -- name: origin_nominations
 SELECT chunk, key, name, kind, type, description, about, alias_of, reason FROM nomination
-WHERE namespace = :namespace AND origin = :origin;
+WHERE namespace = :namespace AND origin = :origin AND origin <> '';
 
 -- name: origin_claims
-SELECT chunk, source, target, type, weight, description FROM claim WHERE namespace = :namespace AND origin = :origin;
+SELECT chunk, source, target, type, weight, description FROM claim
+WHERE namespace = :namespace AND origin = :origin AND origin NOT IN ('', '*');
 
 -- name: delete_origin
 DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
@@ -257,8 +289,8 @@ ON CONFLICT (chunk, key, kind, name, origin) DO NOTHING;
 SELECT source, target, type, origin FROM claim WHERE chunk = :chunk;
 
 -- name: write_claim
-INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description)
-VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description)
+INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description, place)
+VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place)
 ON CONFLICT (chunk, source, target, type, origin) DO UPDATE SET
     weight = excluded.weight, description = excluded.description;
 
@@ -274,16 +306,33 @@ SELECT k.value,
     (SELECT min(document) FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 1)
     IS NOT (SELECT max(document) FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 1),
     EXISTS (
-        SELECT 1 FROM nomination
+        SELECT 1 FROM nomination INDEXED BY nomination_own
         WHERE namespace = :namespace AND key = k.value AND vote = 2 AND alias_of = ''
-            AND kind IN (SELECT value FROM json_each(:own_kinds))
+            AND kind IN ('title', 'definition', 'field', 'given')
     )
 FROM json_each(:keys) AS k;
 
 -- name: key_aliases
-SELECT DISTINCT n.key, n.alias_of, n.reason FROM json_each(:keys) AS k
-CROSS JOIN nomination AS n ON n.namespace = :namespace AND n.key = k.value AND n.alias_of <> ''
-ORDER BY n.key, n.alias_of, n.reason;
+-- What keys are said to be other names of, the first few of each, from one to the next without reading all who say so.
+WITH RECURSIVE said (key, alias_of, nth) AS (
+    SELECT k.value, (
+        SELECT min(alias_of) FROM nomination WHERE namespace = :namespace AND key = k.value AND alias_of <> ''
+    ), 1
+    FROM json_each(:keys) AS k
+    UNION ALL
+    SELECT said.key, (
+        SELECT min(alias_of) FROM nomination
+        WHERE namespace = :namespace AND key = said.key AND alias_of > said.alias_of AND alias_of <> ''
+    ), said.nth + 1
+    FROM said
+    WHERE said.alias_of IS NOT NULL AND said.nth < :limit
+)
+SELECT said.key, said.alias_of, (
+    SELECT min(reason) FROM nomination
+    WHERE namespace = :namespace AND key = said.key AND alias_of = said.alias_of AND alias_of <> ''
+)
+FROM said
+WHERE said.alias_of IS NOT NULL;
 
 -- name: key_edits
 SELECT kind, key, value FROM edit
@@ -307,7 +356,9 @@ SELECT key, strong, same_as, reason FROM entity
 WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
 -- name: keys_by_letters
-SELECT key FROM entity WHERE namespace = :namespace AND replace(key, ' ', '') IN (SELECT value FROM json_each(:letters));
+SELECT e.key FROM json_each(:letters) AS k
+CROSS JOIN entity AS e INDEXED BY entity_by_letters
+    ON e.namespace = :namespace AND replace(e.key, ' ', '') = k.value;
 
 -- name: write_entity
 INSERT INTO entity (namespace, id, key, strong, same_as, reason)
@@ -325,8 +376,8 @@ DELETE FROM entity WHERE namespace = :namespace AND key = :key;
 SELECT key, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
 -- name: chunk_texts
-SELECT c.number, c.text, c.id FROM chunk AS c
-WHERE c.namespace = :namespace AND c.number IN (SELECT value FROM json_each(:chunks));
+SELECT c.number, c.text, c.id FROM json_each(:chunks) AS k
+CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
 
 -- name: chunk_subjects
 SELECT DISTINCT chunk, key FROM nomination WHERE chunk IN (SELECT value FROM json_each(:chunks)) AND about;
@@ -354,7 +405,7 @@ UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks WHE
 -- For pairs of entities: how many chunks say so, counted to 256, and the largest weight anybody gave.
 SELECT s.number, t.number, p.value ->> 2, s.key, t.key,
     (SELECT count(*) FROM (
-        SELECT DISTINCT chunk FROM claim
+        SELECT DISTINCT chunk FROM claim INDEXED BY claim_by_pair
         WHERE namespace = :namespace AND source = s.key AND target = t.key AND type = p.value ->> 2
         LIMIT 256
     )),
@@ -423,7 +474,8 @@ SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_
 
 -- name: entity_numbers
 SELECT h.key, e.key, e.mentions, e.chunks,
-    coalesce((SELECT name FROM nomination WHERE namespace = e.namespace AND key = e.key ORDER BY rank, name LIMIT 1), e.key)
+    coalesce((SELECT name FROM nomination WHERE namespace = e.namespace AND key = e.key ORDER BY rank, name LIMIT 1), e.key),
+    e.reason
 FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.key IN (SELECT value FROM json_each(:keys))
 ORDER BY e.key;
@@ -481,7 +533,7 @@ WHERE source IN (SELECT value FROM json_each(:entities)) AND target IN (SELECT v
 -- name: relation_claims
 SELECT k.id, k.text, claim.description, claim.weight FROM claim JOIN chunk AS k ON k.number = claim.chunk
 WHERE claim.namespace = :namespace AND claim.source = :source AND claim.target = :target AND claim.type = :type
-ORDER BY claim.weight DESC, k.id, claim.origin
+ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
 LIMIT :limit;
 
 -- name: described_entities
@@ -528,3 +580,300 @@ WHERE chunk = :chunk AND key NOT IN (SELECT value FROM json_each(:keys))
 DELETE FROM entity_vector
 WHERE chunk = :chunk
     AND key NOT IN (SELECT key FROM nomination WHERE chunk = :chunk AND origin = '' AND description <> '');
+
+-- ── the graph: is it sound? ────────────────────────────────────────────────────────────────────
+
+-- name: all_keys
+-- Every key that documents, imports or the user name, those that share their letters one after another.
+SELECT key FROM (
+    SELECT DISTINCT key FROM nomination WHERE namespace = :namespace
+    UNION
+    SELECT key FROM edit WHERE namespace = :namespace
+    UNION
+    SELECT value FROM edit WHERE namespace = :namespace AND kind <> 'rename'
+)
+ORDER BY replace(key, ' ', ''), key;
+
+-- name: all_chunk_numbers
+SELECT number FROM chunk WHERE namespace = :namespace ORDER BY number;
+
+-- name: all_entities
+SELECT number, id, key, strong, same_as, reason, mentions, chunks, head FROM entity WHERE namespace = :namespace;
+
+-- name: all_pairs
+-- What relations rest on: how many chunks say so, and the largest weight anybody gave.
+SELECT source, target, type, count(DISTINCT chunk), max(CASE WHEN origin <> '*' THEN weight END) FROM claim
+WHERE namespace = :namespace
+GROUP BY source, target, type
+ORDER BY source, target, type;
+
+-- name: all_relations
+SELECT s.key, t.key, r.type, t.namespace, r.weight, r.support, r.place
+FROM entity AS s CROSS JOIN relation AS r ON r.source = s.number JOIN entity AS t ON t.number = r.target
+WHERE s.namespace = :namespace
+ORDER BY s.key, t.key, r.type;
+
+-- name: all_mentions_in
+SELECT m.chunk, e.namespace, e.key, m.count, m.about, m.place FROM json_each(:chunks) AS k
+CROSS JOIN mention AS m ON m.chunk = k.value JOIN entity AS e ON e.number = m.entity;
+
+-- name: all_derived_claims_in
+SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description FROM json_each(:chunks) AS k
+CROSS JOIN claim AS c ON c.chunk = k.value
+WHERE c.origin = '*';
+
+-- name: misplaced_claims
+-- Claims that do not carry the namespace and the place of their chunk.
+SELECT count(*) FROM json_each(:places) AS k CROSS JOIN claim AS c ON c.chunk = k.value ->> 0
+WHERE c.namespace <> :namespace OR c.place <> k.value ->> 1;
+
+-- name: place_claims
+UPDATE claim SET namespace = :namespace, place = :place
+WHERE chunk = :chunk AND (namespace <> :namespace OR place <> :place);
+
+-- name: misplaced_nominations
+SELECT count(*) FROM chunk AS c JOIN nomination AS n ON n.chunk = c.number
+WHERE c.namespace = :namespace AND (n.namespace <> c.namespace OR n.document <> c.document);
+
+-- name: place_nominations
+UPDATE nomination SET namespace = c.namespace, document = c.document FROM chunk AS c
+WHERE c.namespace = :namespace AND nomination.chunk = c.number
+    AND (nomination.namespace <> c.namespace OR nomination.document <> c.document);
+
+-- name: nomination_kinds
+SELECT kind, vote, rank, count(*) FROM nomination WHERE namespace = :namespace GROUP BY kind, vote, rank;
+
+-- name: set_kind
+UPDATE nomination SET vote = :vote, rank = :rank
+WHERE namespace = :namespace AND kind = :kind AND (vote <> :vote OR rank <> :rank);
+
+-- name: delete_derived_claims
+DELETE FROM claim WHERE namespace = :namespace AND origin = '*';
+
+-- name: delete_entities
+DELETE FROM entity WHERE namespace = :namespace;
+
+-- name: stray_entity_vectors
+-- Vectors of names that their chunk does not describe, or of another length than the embedder gives.
+SELECT count(*) FROM model AS m JOIN entity_vector AS v ON v.model = m.number
+WHERE m.namespace = :namespace AND (
+    length(v.vector) <> 4 * m.dimension
+    OR NOT EXISTS (SELECT 1 FROM nomination WHERE chunk = v.chunk AND key = v.key AND description <> '')
+);
+
+-- name: delete_stray_entity_vectors
+DELETE FROM entity_vector
+WHERE EXISTS (
+    SELECT 1 FROM model AS m
+    WHERE m.number = entity_vector.model AND m.namespace = :namespace AND (
+        length(entity_vector.vector) <> 4 * m.dimension
+        OR NOT EXISTS (
+            SELECT 1 FROM nomination
+            WHERE chunk = entity_vector.chunk AND key = entity_vector.key AND description <> ''
+        )
+    )
+);
+
+-- name: delete_lost_mentions
+-- This and the next: what would have gone with the row it belongs to.
+DELETE FROM mention WHERE entity NOT IN (SELECT number FROM entity) OR chunk NOT IN (SELECT number FROM chunk);
+
+-- name: delete_lost_relations
+DELETE FROM relation WHERE source NOT IN (SELECT number FROM entity) OR target NOT IN (SELECT number FROM entity);
+
+-- name: delete_lost_claims
+DELETE FROM claim WHERE chunk NOT IN (SELECT number FROM chunk);
+
+-- name: delete_lost_nominations
+DELETE FROM nomination WHERE chunk NOT IN (SELECT number FROM chunk);
+
+-- name: delete_lost_entity_vectors
+DELETE FROM entity_vector WHERE chunk NOT IN (SELECT number FROM chunk) OR model NOT IN (SELECT number FROM model);
+
+-- ── facts ──────────────────────────────────────────────────────────────────────────────────────
+
+-- name: write_fact
+INSERT INTO fact (
+    namespace, id, subject, predicate, object, value, content, confidence, source, status, created, valid_from, valid_to,
+    accessed, accesses, supersedes, note
+)
+VALUES (
+    :namespace, :id, :subject, :predicate, :object, :value, :content, :confidence, :source, :status, :created,
+    :valid_from, :valid_to, :accessed, :accesses, :supersedes, :note
+)
+ON CONFLICT (namespace, id) DO UPDATE SET
+    subject = excluded.subject, predicate = excluded.predicate, object = excluded.object, value = excluded.value,
+    content = excluded.content, confidence = excluded.confidence, source = excluded.source, status = excluded.status,
+    created = excluded.created, valid_from = excluded.valid_from, valid_to = excluded.valid_to,
+    supersedes = excluded.supersedes, note = excluded.note;
+
+-- name: write_fact_event
+INSERT INTO fact_event (namespace, fact, place, at, action, detail, other)
+SELECT :namespace, :fact, 1 + coalesce(max(place), 0), :at, :action, :detail, :other FROM fact_event
+WHERE namespace = :namespace AND fact = :fact;
+
+-- name: write_fact_entity
+INSERT INTO fact_entity (namespace, key, name, description) VALUES (:namespace, :key, :name, :description)
+ON CONFLICT (namespace, key) DO UPDATE SET description = excluded.description WHERE excluded.description <> '';
+
+-- name: write_fact_word
+INSERT INTO fact_word (namespace, word, key, size) VALUES (:namespace, :word, :key, :size)
+ON CONFLICT (namespace, word, key) DO NOTHING;
+
+-- name: facts_by_id
+SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note
+FROM json_each(:ids) AS k
+CROSS JOIN fact AS f ON f.namespace = :namespace AND f.id = k.value
+JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
+LEFT JOIN fact_entity AS o ON o.namespace = :namespace AND o.key = f.object AND f.object <> '';
+
+-- name: fact_ids_by_content
+SELECT f.id FROM json_each(:contents) AS k CROSS JOIN fact AS f ON f.namespace = :namespace AND f.content = k.value
+ORDER BY f.created, f.id;
+
+-- name: fact_ids_by_predicate
+SELECT id FROM fact WHERE namespace = :namespace AND subject = :subject AND predicate = :predicate
+ORDER BY created, id;
+
+-- name: facts_about
+-- One statement for a whole frontier: the surest that hold at a time, of each subject.
+SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note
+FROM json_each(:keys) AS k CROSS JOIN fact AS f
+JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
+LEFT JOIN fact_entity AS o ON o.namespace = :namespace AND o.key = f.object AND f.object <> ''
+WHERE f.number IN (
+    SELECT number FROM (
+        SELECT number FROM fact
+        WHERE namespace = :namespace AND subject = k.value AND valid_to IS NULL AND status IN ('staged', 'confirmed')
+            AND coalesce(valid_from, created) <= :at
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :limit
+    )
+    UNION ALL
+    SELECT number FROM (
+        SELECT number FROM fact
+        WHERE namespace = :namespace AND subject = k.value AND valid_to IS NOT NULL AND status <> 'rejected'
+            AND valid_to > :at AND coalesce(valid_from, created) <= :at
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :limit
+    )
+);
+
+-- name: facts_leading_to
+-- The same, of each object.
+SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note
+FROM json_each(:keys) AS k CROSS JOIN fact AS f
+JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
+LEFT JOIN fact_entity AS o ON o.namespace = :namespace AND o.key = f.object
+WHERE f.number IN (
+    SELECT number FROM (
+        SELECT number FROM fact
+        WHERE namespace = :namespace AND object = k.value AND object <> ''
+            AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :limit
+    )
+    UNION ALL
+    SELECT number FROM (
+        SELECT number FROM fact
+        WHERE namespace = :namespace AND object = k.value AND object <> ''
+            AND valid_to IS NOT NULL AND status <> 'rejected'
+            AND valid_to > :at AND coalesce(valid_from, created) <= :at
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :limit
+    )
+);
+
+-- name: fact_ids_after
+SELECT id FROM fact WHERE namespace = :namespace AND id > :id ORDER BY id LIMIT :limit;
+
+-- name: fact_ids_of_subject_after
+SELECT id FROM fact WHERE namespace = :namespace AND subject = :subject AND id > :id ORDER BY id LIMIT :limit;
+
+-- name: fact_history
+SELECT fact, at, action, detail, other FROM fact_event WHERE namespace = :namespace AND fact = :id ORDER BY place;
+
+-- name: fact_keys
+SELECT DISTINCT e.key FROM json_each(:ids) AS k
+CROSS JOIN fact AS f ON f.namespace = :namespace AND f.id = k.value
+JOIN fact_entity AS e ON e.namespace = :namespace AND e.key IN (f.subject, f.object);
+
+-- name: delete_facts
+DELETE FROM fact WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: delete_fact_events
+DELETE FROM fact_event WHERE namespace = :namespace AND fact IN (SELECT value FROM json_each(:ids));
+
+-- name: forget_superseded
+UPDATE fact SET supersedes = ''
+WHERE namespace = :namespace AND supersedes <> '' AND supersedes IN (SELECT value FROM json_each(:ids));
+
+-- name: forget_other
+UPDATE fact_event SET other = ''
+WHERE namespace = :namespace AND other <> '' AND other IN (SELECT value FROM json_each(:ids));
+
+-- name: unneeded_fact_keys
+SELECT k.value FROM json_each(:keys) AS k
+WHERE NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND subject = k.value)
+    AND NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND object = k.value AND object <> '');
+
+-- name: delete_fact_entities
+DELETE FROM fact_entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_fact_words
+DELETE FROM fact_word WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_fact_vectors
+DELETE FROM fact_vector
+WHERE model IN (SELECT number FROM model WHERE namespace = :namespace) AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: touch_facts
+UPDATE fact SET accesses = accesses + 1, accessed = max(:at, coalesce(accessed, :at))
+WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: fact_entities
+SELECT e.key, e.name, e.description FROM json_each(:keys) AS k
+CROSS JOIN fact_entity AS e ON e.namespace = :namespace AND e.key = k.value;
+
+-- name: search_fact_words
+SELECT w.key, count(*) FROM json_each(:words) AS k
+CROSS JOIN fact_word AS w ON w.namespace = :namespace AND w.word = k.value
+GROUP BY w.key
+ORDER BY count(*) DESC, min(w.size), w.key
+LIMIT :limit;
+
+-- name: search_fact_vectors
+-- The sketches choose whom to look at; the vectors of these decide.
+WITH near AS MATERIALIZED (
+    SELECT rowid AS number FROM fact_vector WHERE model = :model
+    ORDER BY vec_distance_hamming(vec_bit(sketch), vec_bit(:sketch))
+    LIMIT :looks
+)
+SELECT v.key, 1.0 - vec_distance_cosine(v.vector, :vector) AS score
+FROM near CROSS JOIN fact_vector AS v ON v.rowid = near.number
+ORDER BY score DESC, v.key
+LIMIT :limit;
+
+-- name: all_fact_vectors
+SELECT key, vector FROM fact_vector WHERE model = :model;
+
+-- name: unembedded_fact_entities
+SELECT e.key, e.name, e.description FROM fact_entity AS e
+WHERE e.namespace = :namespace AND NOT EXISTS (
+    SELECT 1 FROM fact_vector AS v JOIN model AS m ON m.number = v.model
+    WHERE v.key = e.key AND m.namespace = :namespace AND m.fingerprint = :fingerprint
+)
+ORDER BY e.key
+LIMIT :limit;
+
+-- name: write_fact_vector
+INSERT INTO fact_vector (model, key, sketch, vector)
+SELECT :model, key, :sketch, :vector FROM fact_entity WHERE namespace = :namespace AND key = :key
+ON CONFLICT (model, key) DO UPDATE SET sketch = excluded.sketch, vector = excluded.vector;
+
+-- name: count_facts
+SELECT (SELECT count(*) FROM fact WHERE namespace = :namespace),
+    (SELECT count(*) FROM fact_entity WHERE namespace = :namespace);

@@ -107,7 +107,10 @@ CREATE INDEX nomination_by_vote ON nomination (namespace, key, vote, document);
 CREATE INDEX nomination_by_rank ON nomination (namespace, key, rank, name);
 CREATE INDEX nomination_with_type ON nomination (namespace, key, rank, type) WHERE type <> '';
 CREATE INDEX nomination_with_description ON nomination (namespace, key, rank, description) WHERE description <> '';
-CREATE INDEX nomination_alias ON nomination (namespace, key, alias_of) WHERE alias_of <> '';
+CREATE INDEX nomination_alias ON nomination (namespace, key, alias_of, reason) WHERE alias_of <> '';
+CREATE INDEX nomination_own ON nomination (namespace, key)
+WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');
+CREATE INDEX nomination_of_import ON nomination (namespace, origin) WHERE origin <> '';
 
 CREATE TABLE claim (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
@@ -118,10 +121,12 @@ CREATE TABLE claim (
     type TEXT NOT NULL,
     weight REAL NOT NULL,
     description TEXT NOT NULL,
+    place INTEGER NOT NULL DEFAULT 0,      -- first digits of the chunk's id, for ties
     PRIMARY KEY (chunk, source, target, type, origin)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX claim_by_pair ON claim (namespace, source, target, type, weight DESC, chunk);
+CREATE INDEX claim_by_pair ON claim (namespace, source, target, type, weight DESC, place, chunk);
+CREATE INDEX claim_of_import ON claim (namespace, origin) WHERE origin NOT IN ('', '*');
 CREATE INDEX claim_given ON claim (namespace, source, target, type, weight DESC) WHERE origin <> '*';
 CREATE INDEX claim_by_target ON claim (namespace, target);
 
@@ -143,6 +148,7 @@ CREATE TABLE entity (
 CREATE INDEX entity_by_same ON entity (namespace, same_as);
 CREATE INDEX entity_by_head ON entity (head);
 CREATE INDEX entity_by_letters ON entity (namespace, replace(key, ' ', ''));
+CREATE INDEX entity_by_chunks ON entity (namespace, chunks DESC, key) WHERE strong AND same_as = key;
 
 CREATE TABLE mention (
     entity INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
@@ -186,3 +192,93 @@ CREATE TABLE edit (
     value TEXT NOT NULL,
     PRIMARY KEY (namespace, kind, key, value)
 ) STRICT, WITHOUT ROWID;
+
+-- What is remembered: facts, what happened to them, and the entities they are about or lead to.
+-- Times are microseconds since 1970 in UTC.
+
+CREATE TABLE fact_entity (
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    PRIMARY KEY (namespace, key)
+) STRICT, WITHOUT ROWID;
+
+-- The words of their keys, for finding one by a part of its name.
+CREATE TABLE fact_word (
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    word TEXT NOT NULL,
+    key TEXT NOT NULL,
+    size INTEGER NOT NULL,                 -- how many words the key has
+    PRIMARY KEY (namespace, word, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX fact_word_by_key ON fact_word (namespace, key);
+
+CREATE TABLE fact_vector (
+    model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    sketch BLOB NOT NULL,                  -- which of its numbers are positive, a bit each
+    vector BLOB NOT NULL,                  -- float32, little-endian, unit length
+    UNIQUE (model, key)
+) STRICT;
+
+CREATE INDEX fact_vector_sketch ON fact_vector (model, sketch); -- all a first look needs, and a thirtieth of the size
+
+CREATE TABLE fact (
+    number INTEGER PRIMARY KEY,
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    subject TEXT NOT NULL,                 -- key of an entity
+    predicate TEXT NOT NULL,
+    object TEXT NOT NULL,                  -- key of an entity; empty where `value` is a literal
+    value TEXT NOT NULL,
+    content TEXT NOT NULL,                 -- the same for equal statements
+    confidence REAL NOT NULL,
+    source TEXT NOT NULL,
+    status TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    valid_from INTEGER,
+    valid_to INTEGER,
+    accessed INTEGER,
+    accesses INTEGER NOT NULL DEFAULT 0,
+    supersedes TEXT NOT NULL,              -- id of a fact, or empty
+    note TEXT NOT NULL,
+    UNIQUE (namespace, id)
+) STRICT;
+
+-- Ten rows of a subject are ten rows of these, however many facts it has: those that hold until further notice
+-- by how sure they are, those with an end by that end.
+CREATE INDEX fact_standing ON fact (namespace, subject, confidence DESC, created DESC, id)
+WHERE valid_to IS NULL AND status IN ('staged', 'confirmed');
+CREATE INDEX fact_ending ON fact (namespace, subject, valid_to) WHERE valid_to IS NOT NULL AND status <> 'rejected';
+CREATE INDEX fact_standing_object ON fact (namespace, object, confidence DESC, created DESC, id)
+WHERE valid_to IS NULL AND status IN ('staged', 'confirmed') AND object <> '';
+CREATE INDEX fact_ending_object ON fact (namespace, object, valid_to)
+WHERE valid_to IS NOT NULL AND status <> 'rejected' AND object <> '';
+CREATE INDEX fact_by_subject ON fact (namespace, subject, predicate);
+CREATE INDEX fact_by_object ON fact (namespace, object) WHERE object <> '';
+CREATE INDEX fact_by_content ON fact (namespace, content);
+CREATE INDEX fact_by_superseded ON fact (namespace, supersedes) WHERE supersedes <> '';
+
+CREATE TABLE fact_event (
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    fact TEXT NOT NULL,                    -- id of the fact
+    place INTEGER NOT NULL,                -- from 1, in the order of the events of a fact
+    at INTEGER NOT NULL,
+    action TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    other TEXT NOT NULL,                   -- id of a fact that had to do with it, or empty
+    PRIMARY KEY (namespace, fact, place)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX fact_event_by_other ON fact_event (namespace, other) WHERE other <> '';
+
+-- How sure a namespace is of its answers, where that was fitted to it.
+CREATE TABLE calibration (
+    namespace INTEGER PRIMARY KEY REFERENCES namespace (number) ON DELETE CASCADE,
+    model INTEGER REFERENCES model (number) ON DELETE CASCADE, -- NULL: there is no embedder
+    value TEXT NOT NULL                    -- a JSON object
+) STRICT;
+
+CREATE INDEX calibration_by_model ON calibration (model);

@@ -1,0 +1,46 @@
+"""Facts into text for a model: format `narrative`, inside a hard token budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from weft.context.build import flat, most
+from weft.records import Context, Recalled
+
+USER = "user"
+"""Key of the entity that stands for the user."""
+
+
+def build_narrative(facts: Sequence[Recalled], *, count: Callable[[str], int], budget: int) -> Context:
+    """
+    Return facts as sections by subject: the user first, the others in the order in which they come.
+
+    Never more than `budget` tokens by `count`. Where not all fit, the facts that come last are left out, and the last
+    line says how many.
+    """
+    ordered = _by_subject(facts)
+
+    def text(number: int) -> str:
+        return _write(ordered[:number], omitted=len(ordered) - number)
+
+    shown = most(len(ordered), fits=lambda number: count(text(number)) <= budget)
+    made = text(shown) if shown else ""
+    sources = tuple({"type": "fact", "id": piece.fact.id, "name": piece.fact.subject_name} for piece in ordered[:shown])
+    return Context(text=made, tokens=count(made), sources=sources, omitted=len(ordered) - shown)
+
+
+def _by_subject(facts: Sequence[Recalled]) -> list[Recalled]:
+    places: dict[str, int] = {USER: -1}
+    for place, piece in enumerate(facts):
+        places.setdefault(piece.fact.subject, place)
+    return sorted(facts, key=lambda piece: places[piece.fact.subject])
+
+
+def _write(facts: Sequence[Recalled], *, omitted: int) -> str:
+    sections: dict[str, list[str]] = {}
+    for piece in facts:
+        fact = piece.fact
+        head = "### 👤 USER CONTEXT" if fact.subject == USER else f"### 💡 CONTEXT: {flat(fact.subject_name)}"
+        sections.setdefault(fact.subject, [head]).append(f"- {flat(fact.predicate)}: {flat(fact.value)}")
+    parts = ["\n".join(lines) for lines in sections.values()]
+    return "\n\n".join([*parts, *([f"[omitted {omitted}]"] if omitted else [])]) + "\n"

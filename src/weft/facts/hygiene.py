@@ -1,0 +1,106 @@
+"""What is not worth remembering, or must not be: each refusal with its reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from weft.records import Fact
+
+MAX_VALUE = 2000
+"""Characters: a fact is a statement, not a document."""
+
+SECRET = "it looks like a secret"
+
+_BOILERPLATE = frozenset(
+    """
+    ok|okay|yes|no idea|thanks|thank you|you're welcome|hello|hi|n/a|na|none|null|nil|undefined|unknown|tbd|todo|test|
+    ...|-|?|i don't know|i do not know|not sure|lorem ipsum|as an ai language model
+    """.replace("\n", "")
+    .replace("  ", "")
+    .split("|")
+)
+_OPENINGS = ("as an ai language model", "as an ai assistant", "lorem ipsum", "### 👤", "### 💡", "i'm sorry, but i")
+_WORD = re.compile(r"\w+")
+_PLACEHOLDER = re.compile(r"[\W_]*(?:x{3,}|\*{3,}|\.{3,}|redacted|hidden|changed|none)[\W_]*", re.IGNORECASE)
+_SECRET_PREDICATE = re.compile(
+    r"(?:^|_)(?:password|passwd|passphrase|pin|api_?key|access_?key|secret(?:_?key)?|private_?key|"
+    r"(?:access|auth|bearer|refresh|api)_?token|token|credit_?card|card_?number|cvv)$",
+    re.IGNORECASE,
+)
+_SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("a private key", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY")),
+    ("an API key", re.compile(r"\b(?:sk|pk|rk)[-_](?:[A-Za-z]+[-_])*[A-Za-z0-9]{16,}")),
+    ("an API key", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bSG\.[\w-]{16,}\.[\w-]{16,}")),
+    (
+        "a token",
+        re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,})"),
+    ),
+    ("a token", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
+    ("a token", re.compile(r"\b[Bb]earer\s+[\w.~+/-]{16,}")),
+    ("a password", re.compile(r"\b(?:password|passwd|pwd|api[_-]?key|secret)\s*[:=]\s*\S{4,}", re.IGNORECASE)),
+    ("a password", re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@")),
+)
+_LONG = re.compile(r"(?<![\w/+-])[A-Za-z0-9+/_-]{32,}={0,2}(?![\w/+-])")
+_DIGITS = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
+
+
+def refusal(fact: Fact, *, recalled: Iterable[Fact] = (), allow_secrets: bool = False) -> str:
+    """Return why a fact should not be written, or nothing. `recalled` is what was recalled a moment ago."""
+    if not _WORD.search(fact.subject) or not _WORD.search(fact.predicate) or not _WORD.search(fact.value):
+        return "it is empty: subject, predicate and value must have letters or digits"
+    if len(fact.value) > MAX_VALUE:
+        return f"the value has {len(fact.value):,} characters, more than {MAX_VALUE:,}: index it as a document"
+    if is_boilerplate(fact.value):
+        return "it is boilerplate: the value says nothing"
+    if not allow_secrets and (kind := find_secret(fact)):
+        return f"{SECRET} ({kind})"
+    if fact.source == "conversation" and any(is_echo(fact, known) for known in recalled):
+        return "it repeats what was just recalled"
+    return ""
+
+
+def is_boilerplate(text: str) -> bool:
+    """Return whether a text is a phrase that says nothing, or a piece of our own output."""
+    plain = " ".join(text.casefold().replace("’", "'").split())
+    return plain.rstrip(".!") in _BOILERPLATE or plain in _BOILERPLATE or plain.startswith(_OPENINGS)
+
+
+def find_secret(fact: Fact) -> str:
+    """Return what kind of secret a fact holds, or nothing."""
+    text = f"{fact.value}\n{fact.note}"
+    for kind, pattern in _SECRETS:
+        if pattern.search(text):
+            return kind
+    if any(is_card_number(match[0]) for match in _DIGITS.finditer(text)):
+        return "a card number"
+    if any(_is_random(match[0]) for match in _LONG.finditer(text)):
+        return "a key"
+    is_named = not fact.object and _SECRET_PREDICATE.search(fact.predicate)
+    return "a password or key" if is_named and not _PLACEHOLDER.fullmatch(fact.value) else ""
+
+
+def is_card_number(text: str) -> bool:
+    """Return whether 13 to 19 digits pass the check of Luhn and begin as cards do."""
+    digits = [int(character) for character in text if character.isdigit()]
+    if not 13 <= len(digits) <= 19 or digits[0] not in (2, 3, 4, 5, 6):
+        return False
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def is_echo(fact: Fact, known: Fact) -> bool:
+    """Return whether all words of a fact are those of another one."""
+    return _words(fact) <= _words(known)
+
+
+def _words(fact: Fact) -> set[str]:
+    text = f"{fact.subject} {fact.subject_name} {fact.predicate.replace('_', ' ')} {fact.value}"
+    return set(_WORD.findall(text.casefold()))
+
+
+def _is_random(word: str) -> bool:
+    """A path or a long name has words in it; a key mixes capitals, small letters and digits throughout."""
+    kinds = (str.isupper, str.islower, str.isdigit)
+    mixed = all(sum(map(kind, word)) >= 4 for kind in kinds)
+    return mixed and not re.search(r"[a-z]{7,}|[A-Z]{7,}", word)

@@ -1,0 +1,166 @@
+"""The write path of facts: from what somebody states to a fact in the store, and its later life."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+
+from weft.config import MemoryOptions
+from weft.errors import InputError, NotFound
+from weft.facts import life
+from weft.facts.hygiene import refusal
+from weft.records import Fact, FactEntity, FactEvent, GivenFact, Remembered
+from weft.store.base import Store
+from weft.text.ids import fact_content, fact_id
+from weft.text.names import name_key, predicate_key
+from weft.text.normalise import squeeze
+
+INSTANT = timedelta(microseconds=1)
+
+
+def remember(
+    given: Iterable[GivenFact], *, store: Store, options: MemoryOptions, now: datetime, recalled: Sequence[Fact] = ()
+) -> list[Remembered]:
+    """
+    Write facts; return what became of each. They are created a microsecond apart, the last one now.
+
+    All of it is one transaction. What is known already is strengthened, what hygiene refuses is not written, and a new
+    value of a single-valued predicate names the one it would supersede. `recalled` is what was recalled a moment ago.
+    """
+    done = []
+    items = list(given)
+    first = now - max(len(items) - 1, 0) * INSTANT
+    made = [(_make(item, at=first + place * INSTANT), item) for place, item in enumerate(items)]
+    with store.facts.writing():
+        for fact, item in made:
+            reason = refusal(fact, recalled=recalled, allow_secrets=options.allow_secrets)
+            if reason:
+                done.append(Remembered(outcome="refused", reason=reason))
+            else:
+                done.append(_remember(fact, item, store=store, options=options))
+    return done
+
+
+def confirm(id: str, *, store: Store, options: MemoryOptions, now: datetime) -> Fact:
+    """Confirm a fact; what it supersedes ends where it begins. Raises `NotFound` and `InputError`."""
+    with store.facts.writing():
+        fact = get_fact(id, store=store)
+        named = store.facts.facts([fact.supersedes]) if fact.supersedes else []
+        rivals = _rivals(fact, store=store, options=options)
+        _write(life.confirm(fact, named=named, rivals=rivals, now=now), store=store)
+        return get_fact(id, store=store)
+
+
+def reject(id: str, *, store: Store, now: datetime, reason: str = "") -> Fact:
+    """Reject a fact: it is never recalled, and not proposed again."""
+    with store.facts.writing():
+        _write(life.reject(get_fact(id, store=store), now=now, reason=reason), store=store)
+        return get_fact(id, store=store)
+
+
+def expire(id: str, *, store: Store, at: datetime, now: datetime) -> Fact:
+    """Let a fact hold until `at` only."""
+    with store.facts.writing():
+        _write(life.expire(get_fact(id, store=store), at=to_utc(at), now=now), store=store)
+        return get_fact(id, store=store)
+
+
+def get_fact(id: str, *, store: Store) -> Fact:
+    """Return a fact by its id. Raises `NotFound`."""
+    found = store.facts.facts([id])
+    if not found:
+        raise NotFound(f"no fact {id[:80]!r} in namespace {store.namespace!r}", hint="weft fact list")
+    return found[0]
+
+
+def to_utc(time: datetime) -> datetime:
+    """Return a time in UTC; one that does not say where it is meant is taken to be there already."""
+    return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
+
+
+def _make(given: GivenFact, *, at: datetime) -> Fact:
+    """Return a statement as a fact without id. Raises `InputError` where it contradicts itself."""
+    if bool(given.object) and bool(given.value):
+        raise InputError("a fact has an object or a value, not both", hint="leave one of them out")
+    if not 0 <= given.confidence <= 1:
+        raise InputError(f"confidence is {given.confidence!r}", hint="give a number from 0 to 1")
+    key = name_key(given.object)
+    if given.object and not key:
+        raise InputError(f"{given.object[:80]!r} is not a name", hint="give it as a value")
+    begins, ends = (to_utc(time) if time else None for time in (given.valid_from, given.valid_to))
+    if ends is not None and ends < (begins or to_utc(at)):
+        raise InputError(f"it would end {ends.isoformat()}, before it begins", hint="give valid_from too")
+    return Fact(
+        id="",
+        subject=name_key(given.subject),
+        subject_name=squeeze(given.subject),
+        predicate=predicate_key(given.predicate),
+        object=key,
+        value=squeeze(given.object) if key else squeeze(given.value),
+        confidence=float(given.confidence),
+        source=squeeze(given.source) or "other",
+        created=to_utc(at),
+        valid_from=begins,
+        valid_to=ends,
+        supersedes=given.supersedes,
+        note=given.note.strip(),
+    )
+
+
+def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOptions) -> Remembered:
+    content = _content(fact)
+    equal = store.facts.same([content])
+    described = [FactEntity(key=fact.subject, name=fact.subject_name, description=squeeze(given.description))]
+    now = fact.created
+    for known in equal:
+        if life.is_live(known) and life.overlap(known, fact):
+            return _again(known, fact, store=store, options=options, entities=described, now=now)
+    rejected = next((known.id for known in equal if known.status == "rejected"), "")
+    if rejected and fact.source != "user_edit":
+        return Remembered(outcome="refused", reason=f"it was rejected before ({rejected})")
+    if fact.supersedes:
+        get_fact(fact.supersedes, store=store)
+    rivals = [rival for rival in _rivals(fact, store=store, options=options) if life.is_live(rival)]
+    denials = store.facts.same([_content(replace(fact, predicate=life.opposite(fact.predicate)))])
+    taken, occurrence = {known.id for known in equal}, 0
+    while (id := fact_id(store.namespace, content, occurrence)) in taken:
+        occurrence += 1
+    made = life.propose(replace(fact, id=id), rivals)
+    _write(life.add(made), store=store, entities=described)
+    if made.source in options.confirm_sources:
+        confirm(id, store=store, options=options, now=now)
+    against = [other for other in (*rivals, *filter(life.is_live, denials)) if life.overlap(other, made)]
+    return Remembered(outcome="added", fact=get_fact(id, store=store), contradicts=tuple(against))
+
+
+def _again(
+    known: Fact, fact: Fact, *, store: Store, options: MemoryOptions, entities: Sequence[FactEntity], now: datetime
+) -> Remembered:
+    """Strengthen a fact that was stated before; stating it from the same source again changes nothing."""
+    stronger = life.strengthen(known, fact)
+    changed = stronger != known
+    if changed:
+        event = FactEvent(fact_id=known.id, at=now, action="strengthened", detail=fact.source)
+        _write(life.Change(facts=(stronger,), events=(event,)), store=store, entities=entities)
+    elif entities[0].description:
+        store.facts.write([], entities=entities)
+    if known.status == "staged" and fact.source in options.confirm_sources:
+        confirm(known.id, store=store, options=options, now=now)
+        changed = True
+    return Remembered(outcome="strengthened" if changed else "known", fact=get_fact(known.id, store=store))
+
+
+def _rivals(fact: Fact, *, store: Store, options: MemoryOptions) -> list[Fact]:
+    """Return the other facts under a predicate that is declared to have one value at a time."""
+    if fact.predicate not in {predicate_key(name) for name in options.single_valued}:
+        return []
+    return [other for other in store.facts.stated(fact.subject, fact.predicate) if other.id != fact.id]
+
+
+def _content(fact: Fact) -> str:
+    return fact_content(fact.subject, fact.predicate, object=fact.object, value=fact.value)
+
+
+def _write(change: life.Change, *, store: Store, entities: Sequence[FactEntity] = ()) -> None:
+    store.facts.write(change.facts, events=change.events, entities=entities)

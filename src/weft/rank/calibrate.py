@@ -1,0 +1,82 @@
+"""Fits the curves of a `Calibration` to questions of which it is known whether they are answered."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft.records import Curve
+
+Values: TypeAlias = NDArray[np.float64]
+
+STEPS = 100
+"""Of Newton's method; five or six are usual."""
+
+
+def fit_curve(
+    own: Values, foreign: Values, *, ridge: float, own_odds: Values | None = None, foreign_odds: Values | None = None
+) -> Curve | None:
+    """
+    Return the logistic curve that tells own questions from foreign ones, both kinds counting alike.
+
+    `own_odds` and `foreign_odds` are log-odds that are known already and are added to the curve's. `ridge` keeps the
+    slope finite where the two kinds lie apart: it penalises the slope per standard deviation within a kind. None where
+    more would be less likely.
+    """
+    values = np.concatenate([own, foreign])
+    known = np.concatenate([_or_zeros(own_odds, own), _or_zeros(foreign_odds, foreign)])
+    is_own = np.r_[np.ones(len(own)), np.zeros(len(foreign))]
+    counts = np.r_[np.full(len(own), 0.5 / len(own)), np.full(len(foreign), 0.5 / len(foreign))]
+    centre = (own.mean() + foreign.mean()) / 2
+    scale = max(float(np.sqrt((own.var() + foreign.var()) / 2)), 1e-6)
+    inputs = np.c_[np.ones(len(values)), (values - centre) / scale]
+    penalty = np.array([0.0, ridge])
+
+    def loss(weights: Values) -> float:
+        odds = inputs @ weights + known
+        return float((counts * (np.logaddexp(0, odds) - is_own * odds)).sum() + 0.5 * (penalty * weights**2).sum())
+
+    weights = np.zeros(2)
+    for _ in range(STEPS):
+        chances = 1 / (1 + np.exp(-np.clip(inputs @ weights + known, -60, 60)))
+        gradient = inputs.T @ (counts * (is_own - chances)) - penalty * weights
+        curvature = (inputs * (counts * chances * (1 - chances))[:, None]).T @ inputs + np.diag(penalty + 1e-9)
+        step = np.linalg.solve(curvature, gradient)
+        size = 1.0
+        while size > 1e-6 and loss(weights + size * step) > loss(weights):
+            size /= 2  # far from the best weights Newton's step is too long
+        weights = weights + size * step
+        if float(np.abs(size * step).max()) < 1e-9:
+            break
+    slope = float(weights[1]) / scale
+    return Curve(middle=float(centre) - float(weights[0]) / slope, slope=slope) if slope > 0 else None
+
+
+def area(own: Values, foreign: Values) -> float:
+    """Return the area under the ROC curve: how often an own question gets more than a foreign one; ties count half."""
+    if not len(own) or not len(foreign):
+        return 0.0
+    ranked = np.sort(foreign)
+    below, up_to = np.searchsorted(ranked, own, side="left"), np.searchsorted(ranked, own, side="right")
+    return float((below + up_to).sum() / (2 * len(own) * len(foreign)))
+
+
+def typical(values: Values, *, share: float) -> NDArray[np.intp]:
+    """
+    Return the places of the rows with the smallest sums of their standardised columns, in order, `share` of them.
+
+    A value that is missing (NaN) counts as average.
+    """
+    known = np.where(np.isnan(values), 0.0, 1.0)
+    counts = np.maximum(known.sum(axis=0), 1.0)
+    filled = np.nan_to_num(values)
+    apart = (filled - filled.sum(axis=0) / counts) * known
+    deviations = np.sqrt((apart**2).sum(axis=0) / counts)
+    sums = (apart / np.where(deviations > 0, deviations, 1.0)).sum(axis=1)
+    return np.sort(np.argsort(sums, kind="stable")[: round(share * len(values))])
+
+
+def _or_zeros(odds: Values | None, like: Values) -> Values:
+    return np.zeros(len(like)) if odds is None else odds

@@ -1,0 +1,165 @@
+"""The facts of one namespace in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from weft.errors import SchemaMismatch
+from weft.facts.life import holds
+from weft.records import Fact, FactEntity, FactEvent, StoredModel, Vector
+from weft.store.stating import content_of, embedded_text, named_entities, surest
+from weft.text.names import key_words
+
+
+@dataclass
+class FactContent:
+    """What one namespace remembers."""
+
+    facts: dict[str, Fact] = field(default_factory=dict)
+    events: dict[str, list[FactEvent]] = field(default_factory=dict)
+    entities: dict[str, FactEntity] = field(default_factory=dict)
+    vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
+    """By fingerprint and key."""
+
+
+class MemoryFacts:
+    """Facts in memory. `touched` is called for every change that others must see."""
+
+    def __init__(
+        self,
+        content: FactContent,
+        *,
+        models: Sequence[StoredModel],
+        touched: Callable[[], None],
+        generation: Callable[[], int],
+    ) -> None:
+        self._content = content
+        self._models = models
+        self._touched = touched
+        self._generation = generation
+
+    def writing(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def write(
+        self, facts: Sequence[Fact], *, events: Sequence[FactEvent] = (), entities: Sequence[FactEntity] = ()
+    ) -> None:
+        content = self._content
+        for entity in named_entities(facts, entities):
+            known = content.entities.get(entity.key)
+            description = entity.description or (known.description if known else "")
+            if known and known.description != description:
+                self._drop_vectors({entity.key})
+            content.entities[entity.key] = replace(known or entity, description=description)
+        for fact in facts:
+            old = content.facts.get(fact.id)
+            last, count = (old.last_accessed, old.access_count) if old else (fact.last_accessed, fact.access_count)
+            content.facts[fact.id] = replace(fact, last_accessed=last, access_count=count)
+        for event in events:
+            content.events.setdefault(event.fact_id, []).append(event)
+        if facts or events or entities:
+            self._touched()
+
+    def forget(self, ids: Sequence[str]) -> int:
+        content = self._content
+        gone = set(ids) & content.facts.keys()
+        if not gone:
+            return 0
+        content.facts = {
+            id: replace(fact, supersedes="" if fact.supersedes in gone else fact.supersedes)
+            for id, fact in content.facts.items()
+            if id not in gone
+        }
+        content.events = {
+            id: [replace(event, other="" if event.other in gone else event.other) for event in events]
+            for id, events in content.events.items()
+            if id not in gone
+        }
+        needed = {key for fact in content.facts.values() for key in (fact.subject, fact.object)}
+        self._drop_vectors(content.entities.keys() - needed)
+        content.entities = {key: entity for key, entity in content.entities.items() if key in needed}
+        self._touched()
+        return len(gone)
+
+    def touch(self, ids: Sequence[str], *, at: datetime) -> bool:
+        for id in set(ids) & self._content.facts.keys():
+            fact = self._content.facts[id]
+            last = max(at, fact.last_accessed or at)
+            self._content.facts[id] = replace(fact, last_accessed=last, access_count=fact.access_count + 1)
+        return True
+
+    def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        if all(known.fingerprint != model for known in self._models):
+            raise SchemaMismatch(f"the embedder {model!r} is not known")
+        known = vectors.keys() & self._content.entities.keys()
+        self._content.vectors |= {(model, key): vectors[key] for key in known}
+
+    def facts(self, ids: Sequence[str]) -> list[Fact]:
+        return [self._named(self._content.facts[id]) for id in ids if id in self._content.facts]
+
+    def same(self, contents: Sequence[str]) -> list[Fact]:
+        return self._oldest_first(lambda fact: content_of(fact) in contents)
+
+    def stated(self, subject: str, predicate: str) -> list[Fact]:
+        return self._oldest_first(lambda fact: (fact.subject, fact.predicate) == (subject, predicate))
+
+    def about(self, keys: Sequence[str], *, at: datetime, limit: int, incoming: bool = False) -> list[Fact]:
+        found: list[Fact] = []
+        for key in dict.fromkeys(keys):
+            mine = [fact for fact in self._content.facts.values() if (fact.object if incoming else fact.subject) == key]
+            found += surest([fact for fact in mine if key and holds(fact, at=at)])[:limit]
+        return [self._named(fact) for fact in found]
+
+    def facts_after(self, id: str, *, limit: int, subject: str = "") -> list[Fact]:
+        ids = sorted(i for i, fact in self._content.facts.items() if i > id and subject in ("", fact.subject))
+        return self.facts(ids[:limit])
+
+    def history(self, id: str) -> list[FactEvent]:
+        return list(self._content.events.get(id, ()))
+
+    def find_entities(self, keys: Sequence[str]) -> dict[str, FactEntity]:
+        return {key: self._content.entities[key] for key in keys if key in self._content.entities}
+
+    def search_names(self, words: Sequence[str], *, limit: int) -> list[tuple[FactEntity, int]]:
+        wanted = set(words)
+        shared = [(len(wanted & key_words(key)), len(key_words(key)), key) for key in self._content.entities]
+        best = sorted((-both, size, key) for both, size, key in shared if both)
+        return [(self._content.entities[key], -both) for both, _, key in best[:limit]]
+
+    def search_vector(self, vector: Vector, *, limit: int) -> list[tuple[FactEntity, float]]:
+        active = next((model for model in self._models if model.active), None)
+        if active is None or active.dimension != len(vector):
+            return []
+        mine = {key: v for (model, key), v in self._content.vectors.items() if model == active.fingerprint}
+        best = sorted((-float(other @ vector), key) for key, other in mine.items())
+        return [(self._content.entities[key], -score) for score, key in best[:limit]]
+
+    def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
+        entities = self._content.entities
+        keys = sorted(key for key in entities if (model, key) not in self._content.vectors)
+        return {key: embedded_text(entities[key]) for key in keys[:limit]}
+
+    def count(self) -> tuple[int, int]:
+        return len(self._content.facts), len(self._content.entities)
+
+    def generation(self) -> int:
+        return self._generation()
+
+    def keep_models(self, fingerprint: str) -> None:
+        """Drop the vectors of all embedders but one."""
+        self._content.vectors = {at: v for at, v in self._content.vectors.items() if at[0] == fingerprint}
+
+    def _named(self, fact: Fact) -> Fact:
+        entities = self._content.entities
+        value = entities[fact.object].name if fact.object else fact.value
+        return replace(fact, subject_name=entities[fact.subject].name, value=value)
+
+    def _oldest_first(self, is_wanted: Callable[[Fact], bool]) -> list[Fact]:
+        found = [fact for fact in self._content.facts.values() if is_wanted(fact)]
+        return [self._named(fact) for fact in sorted(found, key=lambda fact: (fact.created, fact.id))]
+
+    def _drop_vectors(self, keys: set[str]) -> None:
+        self._content.vectors = {at: v for at, v in self._content.vectors.items() if at[1] not in keys}

@@ -1,0 +1,423 @@
+"""What every store owes its callers about facts, and what no history of facts can break."""
+
+import threading
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import weft.store.sqlite.connect as connect
+from weft.config import MemoryOptions
+from weft.errors import InputError, NotFound, SchemaMismatch
+from weft.facts import life
+from weft.index import remember as write_path
+from weft.records import Fact, FactEntity, FactEvent, GivenFact, StoredModel
+from weft.store.memory import MemoryDatabase
+from weft.store.sqlite.database import SqliteDatabase
+from weft.store.stating import content_of
+
+NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
+DAY = timedelta(days=1)
+MODEL = StoredModel(name="fake/three", fingerprint="f1", dimension=3, active=True)
+KINDS = ["memory", "sqlite", "sqlite in memory", "sqlite without sqlite-vec"]
+
+
+@pytest.fixture(params=KINDS)
+def database(request, tmp_path, monkeypatch):
+    if request.param == "memory":
+        database = MemoryDatabase()
+    else:
+        if "without" in request.param:
+            monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
+        database = SqliteDatabase(":memory:" if "memory" in request.param else str(tmp_path / "weft.db"))
+    yield database
+    assert database.check() == []
+    database.close()
+
+
+@pytest.fixture
+def store(database):
+    return database.store("default")
+
+
+def make(id, value="dark mode", **fields):
+    made = Fact(id=id, subject="user", subject_name="User", predicate="prefers", value=value, created=NOW)
+    return replace(made, **fields)
+
+
+def unit(*values):
+    vector = np.array(values, dtype=np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+def ids(facts):
+    return [fact.id for fact in facts]
+
+
+# ── contract ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_fact_is_read_as_it_was_written(store):
+    """Every field, times to the microsecond."""
+    fact = make(
+        "f1",
+        "JACQ Project",
+        object="jacq project",
+        predicate="works_on",
+        confidence=0.8,
+        source="file",
+        status="confirmed",
+        created=NOW + timedelta(microseconds=7),
+        valid_from=NOW - DAY,
+        valid_to=NOW + DAY,
+        last_accessed=NOW,
+        access_count=3,
+        supersedes="f0",
+        note="said at lunch",
+    )
+    store.facts.write([fact], events=[FactEvent(fact_id="f1", at=NOW, action="added", detail="x", other="f0")])
+
+    assert store.facts.facts(["f9", "f1"]) == [fact]
+    assert store.facts.history("f1") == [FactEvent(fact_id="f1", at=NOW, action="added", detail="x", other="f0")]
+    assert store.facts.count() == (1, 2)
+    assert store.facts.same([content_of(fact)]) == store.facts.stated("user", "works_on") == [fact]
+
+
+def test_an_entity_keeps_its_name_and_takes_a_new_description(store):
+    """The first spelling stays; objects are resolved to it."""
+    store.facts.write([make("f1", "JACQ Project", object="jacq project")])
+    store.facts.write([make("f2", "jacq  projects", object="jacq project", predicate="likes")])
+    store.facts.write([], entities=[FactEntity(key="jacq project", name="JACQ", description="a database")])
+
+    assert [fact.value for fact in store.facts.facts(["f1", "f2"])] == ["JACQ Project"] * 2
+    assert store.facts.find_entities(["jacq project", "nobody"]) == {
+        "jacq project": FactEntity(key="jacq project", name="JACQ Project", description="a database")
+    }
+
+
+def test_the_surest_facts_of_each_subject_come_first(store):
+    """At equal confidence the newest, then the smaller id; each subject has its own limit."""
+    store.facts.write(
+        [
+            make("f1", "a", confidence=0.5),
+            make("f2", "b", confidence=0.9),
+            make("f3", "c", confidence=0.5, created=NOW - DAY),
+            make("f0", "d", confidence=0.5),
+            make("f4", "e", subject="tea", subject_name="Tea"),
+        ]
+    )
+
+    assert ids(store.facts.about(["tea", "user", "none"], at=NOW, limit=3)) == ["f4", "f2", "f0", "f1"]
+    assert store.facts.about([], at=NOW, limit=3) == store.facts.about([""], at=NOW, limit=3) == []
+
+
+def test_only_what_holds_at_the_time_is_read(store):
+    """Staged and confirmed in their time, superseded until they were, rejected never."""
+    store.facts.write(
+        [
+            make("f1", "a", created=NOW - 9 * DAY, status="superseded", valid_to=NOW),
+            make("f2", "b", valid_from=NOW, status="confirmed"),
+            make("f3", "c", created=NOW - 9 * DAY, status="rejected"),
+            make("f4", "d", created=NOW - 9 * DAY, valid_to=NOW + DAY),
+        ]
+    )
+
+    def at(time):
+        return sorted(ids(store.facts.about(["user"], at=time, limit=9)))
+
+    assert at(NOW - 10 * DAY) == []
+    assert at(NOW - DAY) == ["f1", "f4"]
+    assert at(NOW) == ["f2", "f4"]
+    assert at(NOW + DAY) == ["f2"]
+
+
+def test_incoming_facts_are_read_on_request(store):
+    """By their object; literals lead nowhere."""
+    store.facts.write([make("f1", "DuckDB", object="duckdb"), make("f2", "duckdb"), make("f3", "x", subject="duckdb")])
+
+    assert ids(store.facts.about(["duckdb", ""], at=NOW, limit=9, incoming=True)) == ["f1"]
+    assert ids(store.facts.about(["duckdb"], at=NOW, limit=9)) == ["f3"]
+
+
+def test_accesses_are_counted_without_changing_the_generation(store):
+    """Once for each fact, the latest time stays, and rewriting a fact does not reset it."""
+    store.facts.write([make("f1"), make("f2", "tea")])
+    before = store.facts.generation()
+    assert store.facts.touch(["f1", "f1", "f9"], at=NOW + DAY)
+    assert store.facts.touch(["f1"], at=NOW)
+
+    assert store.facts.generation() == before
+    store.facts.write([make("f1", status="confirmed")])
+    (first, second) = store.facts.facts(["f1", "f2"])
+    assert (first.access_count, first.last_accessed, first.status) == (2, NOW + DAY, "confirmed")
+    assert (second.access_count, second.last_accessed) == (0, None)
+    assert store.facts.generation() > before
+
+
+def test_a_forgotten_fact_is_gone_with_all_that_only_it_needs(store):
+    """Its history, its entities, their vectors and words; what refers to it no longer does."""
+    store.write_model(MODEL)
+    store.facts.write(
+        [
+            make("f1", "DuckDB", object="duckdb", predicate="uses"),
+            make("f2", "tea", supersedes="f1"),
+        ],
+        events=[
+            FactEvent(fact_id="f1", at=NOW, action="added"),
+            FactEvent(fact_id="f2", at=NOW, action="added", other="f1"),
+        ],
+    )
+    store.facts.write_vectors("f1", {"duckdb": unit(1, 0, 0), "user": unit(0, 1, 0)})
+
+    assert store.facts.forget(["f1", "f9"]) == 1
+    assert store.facts.forget(["f1"]) == 0
+    assert store.facts.facts(["f1"]) == [] == store.facts.history("f1")
+    assert store.facts.facts(["f2"])[0].supersedes == "" == store.facts.history("f2")[0].other
+    assert store.facts.find_entities(["duckdb", "user"]).keys() == {"user"}
+    assert store.facts.search_names(["duckdb"], limit=3) == []
+    assert [entity.key for entity, _ in store.facts.search_vector(unit(1, 1, 0), limit=3)] == ["user"]
+
+
+def test_a_forgotten_fact_is_gone_from_the_file_after_compact(tmp_path):
+    """No page of the file holds its words."""
+    path = tmp_path / "weft.db"
+    database = SqliteDatabase(str(path))
+    store = database.store("default")
+    store.facts.write([make("f1", "xylophone-concerto", note="zeppelin"), make("f2")])
+    store.facts.forget(["f1"])
+    database.compact()
+    database.close()
+
+    held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert b"dark mode" in held
+    assert b"xylophone" not in held and b"zeppelin" not in held
+
+
+def test_entities_are_found_by_words_of_their_names(store):
+    """Most shared words first, then the shorter name, then the key."""
+    for place, name in enumerate(["JACQ Project", "JACQ", "Project Lantern Works", "Tea"]):
+        store.facts.write([make(f"f{place}", subject=name.lower(), subject_name=name)])
+    found = store.facts.search_names(["jacq", "project"], limit=3)
+
+    assert [(entity.name, shared) for entity, shared in found] == [
+        ("JACQ Project", 2),
+        ("JACQ", 1),
+        ("Project Lantern Works", 1),
+    ]
+
+
+def test_entities_are_found_by_vectors_of_the_active_embedder(store):
+    """What has none is listed with the text to embed; a new description asks for a new one."""
+    store.write_model(MODEL)
+    store.facts.write(
+        [make("f1", "DuckDB", object="duckdb")],
+        entities=[FactEntity(key="user", name="User", description="the one who asks")],
+    )
+
+    assert store.facts.find_unembedded("f1", limit=9) == {"duckdb": "DuckDB", "user": "User: the one who asks"}
+    store.facts.write_vectors("f1", {"duckdb": unit(1, 0, 0), "user": unit(0, 1, 0), "nobody": unit(0, 0, 1)})
+    assert store.facts.find_unembedded("f1", limit=9) == {}
+    found = store.facts.search_vector(unit(3, 1, 0), limit=9)
+    assert [entity.key for entity, _ in found] == ["duckdb", "user"]
+    assert found[0][1] == pytest.approx(3 / 10**0.5, abs=1e-5)
+    store.facts.write([], entities=[FactEntity(key="duckdb", name="DuckDB", description="a database")])
+    assert store.facts.find_unembedded("f1", limit=9) == {"duckdb": "DuckDB: a database"}
+    with pytest.raises(SchemaMismatch):
+        store.facts.write_vectors("f2", {})
+
+
+def test_facts_are_listed_in_pages(store):
+    """By id, of one subject or all."""
+    store.facts.write([make(f"f{n}", f"{n}", subject="user" if n % 2 else "tea") for n in range(6)])
+
+    assert ids(store.facts.facts_after("", limit=4)) == ["f0", "f1", "f2", "f3"]
+    assert ids(store.facts.facts_after("f3", limit=4)) == ["f4", "f5"]
+    assert ids(store.facts.facts_after("f1", limit=4, subject="user")) == ["f3", "f5"]
+
+
+def test_a_namespace_with_facts_alone_is_listed_and_dropped(database):
+    """Facts are something a namespace can hold."""
+    database.store("mine").facts.write([make("f1")])
+
+    assert database.namespaces() == ["mine"]
+    assert database.drop("mine")
+    assert database.store("mine").facts.count() == (0, 0)
+
+
+def test_counting_an_access_does_not_wait_for_a_writer(tmp_path):
+    """It is left out, and the answer is there at once."""
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    facts = database.store("default").facts
+    facts.write([make("f1")])
+    inside, done = threading.Event(), threading.Event()
+
+    def hold():
+        with facts.writing():
+            inside.set()
+            done.wait(20)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    inside.wait(20)
+    assert facts.touch(["f1"], at=NOW) is False
+    done.set()
+    holder.join()
+    assert facts.touch(["f1"], at=NOW) is True
+    assert facts.facts(["f1"])[0].access_count == 1
+    database.close()
+
+
+# ── any history ─────────────────────────────────────────────────────────────────────────────────
+
+OPTIONS = MemoryOptions(single_valued=("lives in",), confirm_sources=("system",))
+STATE = st.tuples(
+    st.just("add"),
+    st.sampled_from(["user", "JACQ"]),
+    st.sampled_from(["lives_in", "prefers", "not prefers"]),
+    st.sampled_from(["Berlin", "Lisbon", "tea"]),
+    st.sampled_from(["conversation", "file", "system", "user_edit"]),
+    st.sampled_from([None, -3, 0, 2]),
+)
+LATER = st.tuples(
+    st.sampled_from(["confirm", "reject", "expire", "forget", "supersede", "wait"]),
+    st.integers(0, 12),
+    st.integers(-2, 6),
+)
+STEPS = st.lists(st.one_of(STATE, LATER), max_size=16)
+
+
+def play(store, steps):
+    """Do the steps in turn; return the ids that were made, those that are forgotten, and the time at the end."""
+    known, forgotten, now = [], set(), NOW
+    for step in steps:
+        now += DAY
+        try:
+            match step:
+                case ("add", subject, predicate, value, source, begins):
+                    since = None if begins is None else now + begins * DAY
+                    item = GivenFact(
+                        subject=subject,
+                        predicate=predicate,
+                        object=value,
+                        source=source,
+                        confidence=0.5,
+                        valid_from=since,
+                    )
+                    (done,) = write_path.remember([item], store=store, options=OPTIONS, now=now)
+                    known += [done.fact.id] if done.outcome == "added" else []
+                    forgotten -= set(known[-1:]) if done.outcome == "added" else set()
+                case ("wait", _, days):
+                    now += abs(days) * DAY
+                case (verb, place, days) if known:
+                    id = known[place % len(known)]
+                    if verb == "confirm":
+                        write_path.confirm(id, store=store, options=OPTIONS, now=now)
+                    elif verb == "reject":
+                        write_path.reject(id, store=store, now=now)
+                    elif verb == "expire":
+                        write_path.expire(id, store=store, at=now + days * DAY, now=now)
+                    elif verb == "forget":
+                        forgotten |= {id} if store.facts.forget([id]) else set()
+                    else:
+                        old = write_path.get_fact(id, store=store)
+                        item = GivenFact(
+                            subject=old.subject_name, predicate=old.predicate, object="Oslo", supersedes=id
+                        )
+                        (done,) = write_path.remember([item], store=store, options=OPTIONS, now=now)
+                        known += [done.fact.id] if done.outcome == "added" else []
+                        forgotten -= set(known[-1:]) if done.outcome == "added" else set()
+        except (InputError, NotFound):
+            continue
+    return known, forgotten, now
+
+
+def check_invariants(store, known, forgotten, now):
+    facts = store.facts.facts_after("", limit=1000)
+    assert {fact.id for fact in facts} == set(known) - forgotten
+    times = {now} | {time for fact in facts for time in (life.start(fact), fact.valid_to) if time}
+    for first in facts:
+        assert first.supersedes not in forgotten
+        actions = [event.action for event in store.facts.history(first.id)]
+        assert actions[0] == "added"
+        assert (first.status == "confirmed") <= ("confirmed" in actions)
+        assert (first.status == "rejected") <= (actions[-1] == "rejected")
+        assert (first.status == "superseded") <= ("superseded" in actions)
+        assert not {event.other for event in store.facts.history(first.id)} & forgotten
+    for time in times:
+        for subject in ("user", "jacq"):
+            holding = store.facts.about([subject], at=time, limit=100)
+            assert not set(ids(holding)) & forgotten
+            assert {fact.id for fact in holding} == {
+                fact.id for fact in facts if fact.subject == subject and life.holds(fact, at=time)
+            }
+            settled = [f for f in holding if f.predicate == "lives_in" and "confirmed" in actions_of(store, f)]
+            assert len(settled) <= 1, settled
+    for id in forgotten:
+        assert store.facts.facts([id]) == [] == store.facts.history(id)
+
+
+def actions_of(store, fact):
+    return {event.action for event in store.facts.history(fact.id)}
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps=STEPS)
+def test_no_history_breaks_what_facts_promise(steps):
+    """One confirmed value at a time where declared, complete histories, nothing forgotten anywhere; stores agree."""
+    read = []
+    for database in (MemoryDatabase(), SqliteDatabase(":memory:")):
+        store = database.store("default")
+        known, forgotten, now = play(store, steps)
+        check_invariants(store, known, forgotten, now)
+        facts = store.facts.facts_after("", limit=1000)
+        entities = store.facts.find_entities([key for fact in facts for key in (fact.subject, fact.object)])
+        read.append((facts, [store.facts.history(fact.id) for fact in facts], entities, store.facts.count()))
+        database.close()
+
+    assert read[0] == read[1]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(mine=STEPS, yours=STEPS)
+def test_namespaces_never_see_each_others_facts(mine, yours):
+    """The same names in two namespaces: each is exactly what it would be alone, counters included."""
+    for make_database in (MemoryDatabase, lambda: SqliteDatabase(":memory:")):
+        together, alone = make_database(), make_database()
+        first, second, only = together.store("mine"), together.store("yours"), alone.store("mine")
+        play(first, mine)
+        generation = first.facts.generation()
+        play(second, yours)
+        found = ids(second.facts.facts_after("", limit=1000))
+        second.facts.touch(found, at=NOW)
+        first.facts.touch(found, at=NOW)
+        first.facts.forget(found)
+        assert first.facts.generation() == generation
+        play(only, mine)
+
+        assert first.facts.facts_after("", limit=1000) == only.facts.facts_after("", limit=1000)
+        assert first.facts.count() == only.facts.count()
+        together.close()
+        alone.close()
+
+
+def test_the_closest_of_many_entities_are_found(tmp_path):
+    """More than are compared by their vectors: the sketches leave the right ones in."""
+    database, memory = SqliteDatabase(str(tmp_path / "weft.db")), MemoryDatabase()
+    directions = np.random.default_rng(5).standard_normal((3000, 64)).astype(np.float32)
+    vectors = {f"thing {n}": unit(*row) for n, row in enumerate(directions)}
+    found = []
+    for opened in (database, memory):
+        store = opened.store("default")
+        store.write_model(StoredModel(name="fake/many", fingerprint="f1", dimension=64, active=True))
+        facts = [make(f"f{n}", subject=key, subject_name=key) for n, key in enumerate(vectors)]
+        store.facts.write(facts)
+        store.facts.write_vectors("f1", vectors)
+        asked = [unit(*(directions[n] + directions[n + 1])) for n in range(20)]
+        found.append([[entity.key for entity, _ in store.facts.search_vector(vector, limit=2)] for vector in asked])
+    database.close()
+
+    assert found[0] == found[1]
+    assert all(set(pair) == {f"thing {n}", f"thing {n + 1}"} for n, pair in enumerate(found[0]))

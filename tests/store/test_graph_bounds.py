@@ -1,0 +1,446 @@
+"""What one document or one question costs does not grow with the corpus, nor with how often a thing is named."""
+
+import re
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+
+import apsw
+import pytest
+from contract import MODEL, make_batch
+from logical import content
+
+from weft.config import GraphOptions, SearchOptions
+from weft.errors import InputError
+from weft.records import Claim, Extraction, Filter, Nomination, Query
+from weft.search.mix import walk_graph
+from weft.search.run import find
+from weft.store.memory import MemoryDatabase
+from weft.store.queries import load_migrations, load_queries, load_schema
+from weft.store.sqlite.database import SqliteDatabase
+from weft.store.sqlite.graph_write import place
+from weft.text.ids import document_id
+from weft.text.names import name_key
+
+# ── plans ───────────────────────────────────────────────────────────────────────────────────────
+
+BIG = {"chunk", "mention", "claim", "relation", "entity", "nomination", "posting"}
+"""Tables that grow with the corpus."""
+
+WHOLE = {
+    "all_vectors": "every vector, where sqlite-vec is missing",
+    "all_postings": "check",
+    "all_terms": "check",
+    "all_keys": "check",
+    "all_chunk_numbers": "check",
+    "all_entities": "check",
+    "all_pairs": "check",
+    "all_relations": "check",
+    "misplaced_nominations": "check",
+    "nomination_kinds": "check",
+    "delete_postings": "repair",
+    "delete_derived_claims": "repair",
+    "delete_entities": "repair",
+    "place_nominations": "repair",
+    "set_kind": "repair",
+    "delete_lost_mentions": "repair",
+    "delete_lost_relations": "repair",
+    "delete_lost_claims": "repair",
+    "delete_lost_nominations": "repair",
+    "count_entities": "stats",
+    "count_relations": "stats",
+    "count_terms": "stats",
+    "find_unembedded": "reembed",
+    "unembedded_entities": "reembed",
+    "top_entities": "by an index that has the best first, up to a limit",
+    "sample_chunks": "calibrate",
+}
+"""Statements that may read a whole namespace, and what they are for. None is part of writing or asking."""
+
+HUB = {
+    ("nomination", "namespace key"): {
+        "entity_cards": "the first by rank",
+        "entity_numbers": "the first by rank",
+        "key_aliases": "the smallest",
+        "key_standings": "the first in its own right",
+        "chunks_about": "once, when a name becomes an entity",
+    },
+    ("nomination", "namespace key vote"): {"key_standings": "the first, the smallest and the largest"},
+    ("nomination", "namespace key alias_of"): {"key_aliases": "the smallest"},
+    ("claim", "namespace source"): {"claims_of_keys": "when a name becomes an entity, or ceases to be one"},
+    ("claim", "namespace target"): {"claims_of_keys": "when a name becomes an entity, or ceases to be one"},
+    ("claim", "namespace source target type"): {
+        "pair_support": "counted to 256, and the largest",
+        "relation_claims": "the heaviest, up to a limit",
+    },
+    ("mention", "entity"): {
+        "mentions_of": "the strongest, up to a limit",
+        "entity_chunks": "when it ceases to be an entity",
+    },
+    ("entity", "head"): dict.fromkeys(
+        ("names_of", "names_by_id", "entity_numbers", "mentions_of", "relations_of"), "as many as it has names"
+    ),
+    ("entity", "namespace same_as"): {"other_names": "as many as it has names"},
+    ("relation", "source"): {"count_relations": "stats", "all_relations": "check"},
+    ("relation", "source weight"): {"relations_of": "the heaviest, up to a limit"},
+    ("relation", "target weight"): {"relations_of": "the heaviest, up to a limit"},
+    ("posting", "namespace term"): {
+        "term_postings": "what holds a term is what a search is for",
+        "count_blocks": "counted to a limit",
+    },
+}
+"""Look-ups that find all there is of one thing, the statements that may use them, and why that is bounded."""
+
+
+def plan(db, sql):
+    """Yield (table, columns looked up by) of every access to a table of ours; no columns: all of it is read."""
+    tables = re.findall(r"\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: AS (\w+))?", sql)
+    names = {alias or table: table for table, alias in tables}
+    values = dict.fromkeys(re.findall(r":(\w+)", sql))
+    for _, _, _, detail in db.execute(f"EXPLAIN QUERY PLAN {sql}", values):
+        access = re.match(r"(?:SCAN|SEARCH) (\w+)(?:.*\((.*)\))?", detail)
+        if access and "VIRTUAL TABLE" not in detail:
+            columns = re.findall(r"([\w<>]+?)[<>=]+\?", access[2] or "")
+            yield names.get(access[1], access[1]), " ".join(columns)
+
+
+@pytest.fixture(scope="module")
+def plans():
+    """By statement, how SQLite looks things up, without statistics, as in every store of ours."""
+    db = apsw.Connection(":memory:")
+    for name in ("vec_distance_cosine", "vec_bit", "vec_distance_hamming", "vec_quantize_binary"):
+        db.create_scalar_function(name, lambda *vectors: 0.0)
+    db.execute(load_schema("sqlite"))
+    return {name: list(plan(db, sql)) for name, sql in load_queries("sqlite").items()}
+
+
+def test_only_checks_and_counts_read_a_whole_table(plans):
+    """Every other statement finds its rows by an index that holds more than the namespace."""
+    whole = {
+        name
+        for name, accesses in plans.items()
+        for table, columns in accesses
+        if table in BIG and columns in ("", "namespace")
+    }
+
+    assert whole - WHOLE.keys() == set()
+    assert WHOLE.keys() - whole - {"all_vectors"} == set(), "no longer needed here"
+
+
+def test_what_finds_all_there_is_of_one_thing_is_bounded(plans):
+    """A look-up by a name alone may find fifty thousand rows, so each is listed with what bounds it."""
+    found = {(access, name) for name, accesses in plans.items() for access in accesses}
+
+    for access, allowed in HUB.items():
+        assert {name for other, name in found if other == access} == allowed.keys(), access
+
+
+def test_what_goes_with_a_row_is_found_by_an_index():
+    """Deleting a chunk or an entity looks for its rows in every table that refers to it."""
+    db = apsw.Connection(":memory:")
+    db.execute(load_schema("sqlite"))
+    for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+        indexes = [row[1] for row in db.execute(f"PRAGMA index_list ({table})")]
+        first = {db.execute(f"PRAGMA index_info ({index})").fetchone()[2] for index in indexes}
+        first |= {row[1] for row in db.execute(f"PRAGMA table_info ({table})") if row[5] == 1}
+        for reference in db.execute(f"PRAGMA foreign_key_list ({table})"):
+            assert reference[3] in first, f"{table}.{reference[3]}"
+
+
+# ── a hub ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def hub_document(number, *, namespace="default"):
+    """Return a document that names two hubs in every way, one of them by an abbreviation too."""
+    title = f"Item {number}"
+    text = f"{title} was made by Great Hub with Other Hub, or OH, on the Night Shift. Item {number // 2} is near."
+    nominations = (
+        Nomination(key=name_key(title), name=title, kind="title", about=True),
+        Nomination(key="great hub", name="Great Hub", kind="link"),
+        Nomination(key="other hub", name="Other Hub", kind="metadata", type="plant", description="A plant."),
+        Nomination(key="oh", name="OH", kind="abbreviation", alias_of="other hub", reason=f"said by {title}"),
+        Nomination(key="night shift", name="Night Shift", kind="phrase", about=True),
+    )
+    claims = (
+        Claim(source=name_key(title), target="great hub", type="made_by", weight=8.0, description=text),
+        Claim(source="great hub", target="other hub", type="works_with", weight=7.0, description=text),
+        Claim(source="other hub", target="great hub", type="works_with", weight=7.0),
+    )
+    batch = make_batch(title, [text], namespace=namespace)
+    extraction = Extraction(nominations=nominations, claims=claims)
+    return replace(batch, chunks=tuple(replace(item, extraction=extraction) for item in batch.chunks))
+
+
+def grow(store, start, stop, *, group=200):
+    for first in range(start, stop, group):
+        store.write(*(hub_document(number) for number in range(first, min(stop, first + group))))
+
+
+@contextmanager
+def counting(database):
+    """Count the steps SQLite takes, by tens: what is read and written, on any machine."""
+    counts = [0]
+
+    def step():
+        counts[0] += 1
+        return False
+
+    with database._connections.bare() as db:
+        db.set_progress_handler(step, 10)
+        yield counts
+        db.set_progress_handler(None)
+
+
+def walked(store, question):
+    """Return what the graph leads to from a question, and how."""
+    query = Query(text=question, terms=(), vector=None, vector_weight=0.0)
+    found = walk_graph(query, None, store=store, embedder=None, options=GraphOptions(), limit=100, where=Filter())
+    return found.found.hits, found.found.explain([hit.chunk_id for hit in found.found.hits[:10]])
+
+
+def measured(database, number):
+    """Return the steps of writing, changing, asking for, merging and deleting one document of the hubs."""
+    store = database.store("default")
+    graph = store.graph
+    steps = {}
+
+    def measure(name, act):
+        with counting(database) as counts:
+            act()
+        steps[name] = counts[0]
+
+    def describe():
+        ids = [entity.id for entity in graph.find_entities(["great hub", "other hub", "night shift"]).values()]
+        graph.describe(graph.relations_between(ids))
+
+    title, document = f"Item {number}", hub_document(number)
+    changed = make_batch(title, ["By Great Hub and OH."])
+    said = {item.chunk.id: item.extraction for item in hub_document(number - 1).chunks}
+    measure("write", lambda: store.write(document))
+    measure("describe", describe)
+    measure("walk", lambda: walked(store, "Who works with Great Hub and Other Hub?"))
+    measure("ask for nothing we know", lambda: walked(store, "zzz"))
+    measure("change", lambda: store.write(changed))
+    measure("change back", lambda: store.write(document))
+    measure("annotate", lambda: store.annotate("import", said))
+    measure("take back", lambda: store.annotate("import", {}))
+    measure("merge", lambda: graph.write_edit("merge", name_key(title), "great hub"))
+    measure("unmerge", lambda: graph.write_edit("merge", name_key(title), "great hub", undo=True))
+    measure("delete", lambda: store.delete([document.document.id]))
+    return steps
+
+
+def grew(small, large, *, times=1.1):
+    """Return what takes more steps in the larger store."""
+    return {name: (small[name], large[name]) for name in small if large[name] > times * small[name] + 20}
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory):
+    """Give a database with two hubs of 2,000 chunks, and what one document cost there when they had 400."""
+    database = SqliteDatabase(str(tmp_path_factory.mktemp("hub") / "weft.db"))
+    store = database.store("default")
+    store.write_model(MODEL)
+    grow(store, 0, 400)
+    small = measured(database, 400)
+    grow(store, 400, 2000)
+    yield database, small
+    database.close()
+
+
+def test_what_a_hub_costs_does_not_grow_with_it(hub):
+    """One document more, one less, one question: five times as many mentions, no more rows read or written."""
+    database, small = hub
+    large = measured(database, 2000)
+
+    assert min(small.values()) > 10
+    assert grew(small, large) == {}
+    assert database.check() == []
+
+
+def test_a_hub_is_answered_from_its_strongest_mentions(hub):
+    """The walk goes on from `max_edges` chunks of an entity, and each of them names the hub."""
+    database, _ = hub
+    store = database.store("default")
+    entity = store.graph.find_entities(["great hub"])["great hub"]
+    hits, sources = walked(store, "Who works with Great Hub and Other Hub?")
+
+    assert entity.chunks == 2000
+    assert len(store.graph.mentions_of([entity.id], limit=20)) == 20
+    assert 0 < len(hits) <= 100
+    assert all("Great Hub" in chunk.text for chunk in store.chunks([hit.chunk_id for hit in hits]))
+    assert {source.path[0].source for source in sources.values()} <= {"Great Hub", "Other Hub"}
+
+
+def test_a_question_of_any_length_looks_up_as_much(hub):
+    """A pasted book, each word of it a name or none, costs as much as its first words."""
+    database, _ = hub
+    store = database.store("default")
+    steps = []
+    for count in (400, 5000, 75_000):
+        with counting(database) as counts:
+            hits, _ = walked(store, " ".join(f"Item {number % 2000}" for number in range(count)))
+        assert hits
+        steps.append(counts[0])
+
+    assert max(steps) <= min(steps) + 20
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        " ".join(f"word{number}" for number in range(10_000)),
+        " ".join(f"Item {number % 2000}" for number in range(5000)),
+        "Great Hub " * 100_000,
+        "x" * 1_000_000,
+        "密" * 300_000,
+    ],
+    ids=["10,000 words", "10,000 words that are names", "1 MB of a hub", "1 MB without a space", "1 MB of CJK"],
+)
+def test_a_long_question_is_answered(hub, question):
+    """Whole, through every channel that needs no model; what is not there is not made up."""
+    database, _ = hub
+    options = SearchOptions(method="mix", top_k=5, gate=False)
+    result = find(question, store=database.store("default"), embedder=None, options=options, where=Filter())
+
+    assert len(result.evidence) <= 10
+    assert bool(result.evidence) == ("Hub" in question or "Item" in question)
+    assert set(result.graph.recognised) <= {"Great Hub", *(f"Item {number}" for number in range(2000))}
+
+
+@pytest.mark.slow
+def test_a_hub_of_fifty_thousand_chunks(tmp_path):
+    """The same at full size, with the clock beside it: the last documents take no longer than the first."""
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    store = database.store("default")
+    store.write_model(MODEL)
+    taken, steps = [], []
+    for stop in (5000, 45_000, 50_000):
+        grow(store, store.stats().chunks, stop - 500)
+        start = time.perf_counter()
+        grow(store, stop - 500, stop)
+        taken.append((time.perf_counter() - start) / 500)
+        start = time.perf_counter()
+        steps.append(measured(database, stop))
+        taken.append(time.perf_counter() - start)
+
+    assert store.graph.find_entities(["great hub"])["great hub"].chunks == 50_000
+    assert grew(steps[0], steps[1]) == {}
+    assert taken[2] < 3 * taken[0], "seconds for a document in a group"
+    assert taken[3] < 3 * taken[1] + 1, "seconds for single changes and questions"
+    assert database.check() == []
+    database.close()
+
+
+# ── odd names ───────────────────────────────────────────────────────────────────────────────────
+
+LONG = " ".join(f"Part{number}" for number in range(1200))  # 10 kB
+ODD = {
+    "empty": "",
+    "a space": " ",
+    "punctuation": "!!! ???",
+    "10 kB of words": LONG,
+    "10 kB without a space": "L" + "o" * 10_000,
+    "10 kB of CJK": "密" * 3400,
+    "an article": "The",
+    "quotes": "'\"’`",
+    "SQL": "x'; DROP TABLE entity; --",
+    "JSON": '["a", {"b": null}]',
+    "a zero": "null \x00 byte",
+}
+
+
+def odd_document(source, name, *, key):
+    """Return a document whose text names something odd, that is about it, and relates it with itself and others."""
+    nominations = (
+        Nomination(key=key, name=name, kind="title", about=True, description=name),
+        Nomination(key="paris", name="Paris", kind="link"),
+        Nomination(key=key + "x", name=name + "x", kind="abbreviation", alias_of=key, reason=name),
+    )
+    ends = [(key, "paris"), ("paris", key + "x"), (key + "x", key), (key, key)]
+    claims = [Claim(source=s, target=t, type="leads_to", weight=8.0, description=name) for s, t in ends]
+    batch = make_batch(source, [f"{name} and Paris.", "Paris."])
+    extraction = Extraction(nominations=nominations, claims=tuple(claims))
+    return replace(batch, chunks=tuple(replace(item, extraction=extraction) for item in batch.chunks))
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def database(request, tmp_path):
+    database = MemoryDatabase() if request.param == "memory" else SqliteDatabase(str(tmp_path / "weft.db"))
+    yield database
+    database.close()
+
+
+@pytest.mark.parametrize("name", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("cut", [True, False], ids=["as extractors make keys", "as anybody might"])
+def test_odd_names_are_kept_found_and_forgotten(database, name, cut):
+    """In cycles and in relations with themselves, whatever the key; afterwards nothing of them is left."""
+    key = name_key(name) if cut else name.lower()
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(odd_document("a", name, key=key))
+    store.write(odd_document("b", name, key=key))
+    graph = store.graph
+    found = graph.find_entities([key, key + "x", "paris"])
+    ids = [entity.id for entity in found.values()]
+    relations = graph.describe(graph.relations_of(ids, limit=9))
+
+    assert found[key].name == name
+    assert not key or found[key] == found[key + "x"]
+    ends = {(r.source_id, r.target_id) for r in relations if r.type == "leads_to"}
+    assert ends >= {(found[key].id, found["paris"].id), (found["paris"].id, found[key + "x"].id)}
+    assert all(source != target for source, target in ends)
+    hits, _ = walked(store, f"What of Paris and {name}?")
+    assert 0 < len(hits) <= 4
+    assert database.check() == []
+    graph.write_edit("merge", "paris", key)
+    assert store.graph.find_entities(["paris"])["paris"].id == found[key].id
+    graph.write_edit("merge", "paris", key, undo=True)
+    assert store.delete([document_id("default", source) for source in "ab"]) == 2
+    assert store.graph.count() == (0, 0)
+    assert database.check() == []
+
+
+def test_half_characters_are_refused_and_nothing_is_changed(tmp_path):
+    """They cannot be written in UTF-8; the error says so, wherever they stand."""
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(odd_document("a", "Fine", key="fine"))
+    before = content(tmp_path / "weft.db")
+    half = "half \ud83d"
+    said = Extraction(nominations=(Nomination(key="fine", name=half, kind="given"),))
+    chunk = store.find_chunks(document_id("default", "a"))[0].id
+
+    for act in (
+        lambda: store.write(odd_document("b", half, key="half")),
+        lambda: store.write(odd_document("b", "Half", key=half)),
+        lambda: store.annotate("import", {chunk: said}),
+        lambda: store.graph.write_edit("alias", half, "fine"),
+        lambda: store.graph.find_entities([half]),
+    ):
+        with pytest.raises(InputError, match="half characters"):
+            act()
+    assert content(tmp_path / "weft.db") == before
+    assert database.check() == []
+    database.close()
+
+
+# ── older files ─────────────────────────────────────────────────────────────────────────────────
+
+
+def test_claims_of_an_older_file_get_their_place():
+    """The migration reads the first digits of the chunk's id, as the code does."""
+    db = apsw.Connection(":memory:")
+    migrations = load_migrations("sqlite")
+    for number in (1, 2, 3):
+        db.execute(migrations[number])
+    ids = [f"c{digits}{'0' * 16}" for digits in ("00000000", "ffffffff", "0123abcd", "89efdcba")]
+    db.execute("INSERT INTO namespace (name) VALUES ('default')")
+    db.execute("INSERT INTO document VALUES (1, 1, 'd', 's', 't', '{}', '', 'line')")
+    for number, id in enumerate(ids, start=1):
+        db.execute("INSERT INTO chunk VALUES (?, 1, 1, ?, 0, '[]', 1, 1, '', '{}', 0)", (number, id))
+        db.execute("INSERT INTO claim VALUES (1, ?, '', 'a', 'b', 'uses', 5.0, '')", (number,))
+    db.execute(migrations[4])
+
+    assert dict(db.execute("SELECT id, place FROM claim JOIN chunk ON number = chunk")) == {id: place(id) for id in ids}
