@@ -1,99 +1,326 @@
 """
-How sure can we be that a question is answered here? Fits what `rank/gate.py` and the embedders' cards ship.
+How sure can we be that a question is answered here? Measures the confidence of `weft query`, and fits what it ships.
 
-    python benchmarks/quality/confidence.py [--embedder local/minilm-l6]
+    python benchmarks/quality/confidence.py [--embedder local/minilm-l6 --sets hotpot-train,cacm] [--write]
+    python benchmarks/quality/confidence.py --fit       # what the embedder's card and rank/gate.py should say
+    python benchmarks/quality/confidence.py --probes    # what `weft calibrate` would fit, beside what questions give
 
-Own questions of a corpus are positives, questions of a corpus about other things negatives. The features are the best
-cosine and the best BM25 score as a share of its ceiling. Prints the area under the ROC curve of each pair, the fitted
-logistic weights, and the floor and slope they give.
+Own questions of a set are asked on its corpus, and the questions of every other set, which it cannot answer. Asked
+through the product's own read path with default settings. Prints the area under the ROC curve of the confidence for
+each pair, pooled over pairs about different things or in different languages and over near ones, and how often a
+confidence is right (own and foreign questions counting alike). `--write` puts table and plot into docs/quality.md and
+docs/confidence.png.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
-from sets import open_set
+from sets import NAMES, open_set
 
-from weft.records import Filter
+from weft.config import SearchOptions
+from weft.engine.calibration import COSINE_RIDGE, WORDS_RIDGE, calibrate
+from weft.engine.engine import Engine
+from weft.errors import InputError
+from weft.rank.calibrate import area, fit_curve
+from weft.rank.gate import BESIDE, measure, probability, shipped
+from weft.records import Calibration, Filter
+from weft.search.confidence import for_script, judged
 from weft.search.prepare import prepare
+from weft.search.run import CHANNELS, Stopwatch, search
+from weft.text.normalise import is_unspaced
 
-GENERAL = ("hotpot-train", "musique-train", "xquad-en")
-SCIENCE = ("cacm", "scifact-train")
-OWN = (*GENERAL, *SCIENCE)
-PAIRS = [(own, own) for own in OWN] + [p for a in GENERAL for b in SCIENCE for p in ((a, b), (b, a))]
-LIMIT = 150
-MIDDLE = 0.15
-"""Where `rank/gate.py` puts the middle of the keyword share."""
+KINDS = {
+    "hotpot-train": "general", "musique-train": "general", "2wiki-dev": "general", "xquad-en": "general",
+    "cacm": "science", "scifact-train": "science", "xquad-zh": "chinese", "cmrc-trial": "chinese",
+}  # fmt: skip
+SAME = {"xquad-en", "xquad-zh"}
+"""The same passages in two languages: what is asked on the other one is answered there."""
+
+NEAR_ONLY = "2wiki-dev"
+"""Left out of the pool of foreign pairs, to which it would add nothing but easy ones."""
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+Pair = tuple[str, str]
+"""Whose questions, on whose corpus."""
 
 
-def features(embedder: str) -> dict[tuple[str, str], np.ndarray]:
-    """Return best cosine, share and the spread of cosines for (questions, corpus) pairs."""
-    questions, found = {}, {}
-    for name in OWN:
+def is_foreign(pair: Pair) -> bool:
+    """Tell whether a pair is in the pool: general against science, Chinese against English, both ways."""
+    return KINDS[pair[0]] != KINDS[pair[1]] and set(pair) != SAME and NEAR_ONLY not in pair
+
+
+def is_near(pair: Pair) -> bool:
+    """Tell whether a pair is about the same kind of thing in the same language."""
+    return KINDS[pair[0]] == KINDS[pair[1]] and pair[0] != pair[1]
+
+
+def is_other(pair: Pair) -> bool:
+    """Tell whether the questions of a pair are not answered there."""
+    return pair[0] != pair[1] and set(pair) != SAME
+
+
+# ── asking ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def ask_all(names: Sequence[str], *, embedder: str, limit: int) -> dict[Pair, np.ndarray]:
+    """Return the confidence of every question of every set on every corpus."""
+    questions = {}
+    for name in names:
         with open_set(name, embedder=embedder) as (_, cases):
-            questions[name] = [case.text for case in cases[:LIMIT]]
-    for corpus in OWN:
+            questions[name] = [case.text for case in cases[:limit]]
+    found = {}
+    for corpus in names:
         with open_set(corpus, embedder=embedder) as (engine, _):
-            for asked, where in PAIRS:
-                if where != corpus:
-                    continue
-                rows = []
-                for text in questions[asked]:
-                    query = prepare(text, embedder=engine.embedder, wants_vector=True, wants_keyword=True)
-                    vector = engine.store.search_vector(query.vector, limit=1, where=Filter())
-                    keyword = engine.store.search_keyword(query.terms, limit=1, where=Filter())
-                    share = keyword.hits[0].score / keyword.ceiling if keyword.hits else 0.0
-                    rows.append((vector.hits[0].score, share, vector.mean, vector.deviation))
-                found[asked, corpus] = np.array(rows)
+            for asked in names:
+                found[asked, corpus] = np.array([engine.query(text).confidence for text in questions[asked]])
     return found
 
 
-def fit(positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
-    """Return logistic weights, bias first, with both classes counting alike."""
-    inputs = np.concatenate([positive, negative])
+def measure_all(names: Sequence[str], *, embedder: str, limit: int) -> dict[Pair, list[tuple[str, float, float]]]:
+    """Return question, best cosine (NaN where it is not trusted) and best share for the same pairs."""
+    questions, found = {}, {}
+    for name in names:
+        with open_set(name, embedder=embedder) as (_, cases):
+            questions[name] = [case.text for case in cases[:limit]]
+    for corpus in names:
+        with open_set(corpus, embedder=embedder) as (engine, _):
+            for asked in names:
+                found[asked, corpus] = [(text, *measure_one(engine, text)) for text in questions[asked]]
+    return found
+
+
+def measure_one(engine: Engine, text: str) -> tuple[float, float]:
+    query = prepare(text, embedder=engine.embedder, wants_vector=True, wants_keyword=True)
+    options, watch = SearchOptions(top_k=1, pool=1), Stopwatch()
+    rankings = search(query, CHANNELS["hybrid"], store=engine.store, options=options, where=Filter(), watch=watch)
+    cosine, share = measure(judged(query, rankings, embedder=engine.embedder))
+    return np.nan if cosine is None else cosine, share or 0.0
+
+
+# ── the table and the plot ──────────────────────────────────────────────────────────────────────
+
+
+def table(names: Sequence[str], found: dict[Pair, np.ndarray]) -> list[str]:
+    """Return areas, one row per corpus; near pairs in italics, the same text in another language in brackets."""
+    lines = ["| corpus ↓ · questions → | " + " | ".join(names) + " | own: no match / low |"]
+    lines.append("| --- |" + " --- |" * (len(names) + 1))
+    for corpus in names:
+        own, cells = found[corpus, corpus], []
+        for asked in names:
+            cells.append(f"{area(own, found[asked, corpus]):.3f}")
+            if asked == corpus or not is_other((asked, corpus)):
+                cells[-1] = "·" if asked == corpus else f"({cells[-1]})"
+            elif is_near((asked, corpus)):
+                cells[-1] = f"*{cells[-1]}*"
+        turned = f"{(own < 0.1).mean():.1%} / {((own >= 0.1) & (own < 0.5)).mean():.1%}"
+        lines.append(f"| {corpus} | " + " | ".join(cells) + f" | {turned} |")
+    return lines
+
+
+def pool(found: dict[Pair, np.ndarray], among: Callable[[Pair], bool]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the confidences of own and of foreign questions of some pairs."""
+    pairs = [pair for pair in found if among(pair)]
+    corpora = sorted({corpus for _, corpus in pairs})
+    return np.concatenate([found[c, c] for c in corpora]), np.concatenate([found[pair] for pair in pairs])
+
+
+def reliability(own: np.ndarray, foreign: np.ndarray) -> list[tuple[float, float, float]]:
+    """Return mean confidence, share of own questions and of all questions for ten bins, both kinds counting alike."""
+    values = np.r_[own, foreign]
+    is_own = np.r_[np.ones(len(own)), np.zeros(len(foreign))]
+    weights = np.r_[np.full(len(own), 0.5 / len(own)), np.full(len(foreign), 0.5 / len(foreign))]
+    bins = np.minimum((values * 10).astype(int), 9)
+    rows = []
+    for number in range(10):
+        inside = bins == number
+        total = weights[inside].sum()
+        if total:
+            rows.append(
+                ((weights * values)[inside].sum() / total, (weights * is_own)[inside].sum() / total, float(total))
+            )
+    return rows
+
+
+def report(names: Sequence[str], found: dict[Pair, np.ndarray], *, embedder: str) -> list[str]:
+    own, foreign = pool(found, is_foreign)
+    rows = reliability(*pool(found, is_other))
+    error = sum(abs(mean - share) * weight for mean, share, weight in rows)
+    return [
+        *table(names, found),
+        "",
+        f"- foreign pairs of `{embedder}`: {areas(found, is_foreign)}",
+        f"- near pairs: {areas(found, is_near)}",
+        f"- below 0.10 lie {(own < 0.1).mean():.1%} of the own and {(foreign < 0.1).mean():.1%} of the foreign "
+        f"questions, below 0.50 {(own < 0.5).mean():.1%} and {(foreign < 0.5).mean():.1%}",
+        "",
+        f"How often a confidence is right, over all pairs (mean distance {error:.3f}):",
+        "",
+        "| confidence | " + " | ".join(f"{mean:.2f}" for mean, _, _ in rows) + " |",
+        "| --- |" + " --- |" * len(rows),
+        "| answered | " + " | ".join(f"{share:.2f}" for _, share, _ in rows) + " |",
+        "| of all questions | " + " | ".join(f"{weight:.1%}" for _, _, weight in rows) + " |",
+    ]
+
+
+def areas(found: dict[Pair, np.ndarray], among: Callable[[Pair], bool]) -> str:
+    each = {pair: area(found[pair[1], pair[1]], found[pair]) for pair in found if among(pair)}
+    worst = min(each, key=lambda pair: each[pair])
+    return (
+        f"area {area(*pool(found, among)):.4f} pooled over {len(each)}, {each[worst]:.3f} on the worst "
+        f"({worst[0]} asked on {worst[1]})"
+    )
+
+
+def plot(found: dict[Pair, np.ndarray], *, path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(8, 3.4))
+    left.plot([0, 1], [0, 1], color="0.8", linewidth=1)
+    shown = {"all pairs": (is_other, "C0"), "foreign pairs": (is_foreign, "0.6"), "near pairs": (is_near, "C1")}
+    for label, (among, colour) in shown.items():
+        rows = reliability(*pool(found, among))
+        left.plot([row[0] for row in rows], [row[1] for row in rows], "o-", color=colour, label=label, markersize=4)
+    left.set(xlabel="confidence", ylabel="share that is answered", xlim=(0, 1), ylim=(0, 1))
+    left.legend(frameon=False, fontsize=8)
+    own, foreign = pool(found, is_foreign)
+    edges = np.linspace(0, 1, 21)
+    for values, label in ((own, "own questions"), (foreign, "foreign questions")):
+        weights = np.full(len(values), 1 / len(values))
+        right.hist(values, bins=edges, weights=weights, histtype="step", label=label, linewidth=1.5)
+    right.set(xlabel="confidence", ylabel="share of the questions", yscale="log", xlim=(0, 1))
+    for at in (0.1, 0.5):
+        right.axvline(at, color="0.8", linewidth=1)
+    right.legend(frameon=False, fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path, dpi=110)
+
+
+def write(lines: Sequence[str], *, page: Path) -> None:
+    text = page.read_text("utf-8")
+    head, rest = text.split("<!-- confidence -->\n", 1)
+    tail = rest.split("<!-- /confidence -->", 1)[1]
+    page.write_text(
+        f"{head}<!-- confidence -->\n" + "\n".join(lines) + f"\n<!-- /confidence -->{tail}", encoding="utf-8"
+    )
+
+
+# ── fitting ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def fit(names: Sequence[str], *, embedder: str, limit: int) -> None:
+    """Print the curves that all questions together give."""
+    found = measure_all(names, embedder=embedder, limit=limit)
+    rows = {pair: np.array([(cosine, share) for _, cosine, share in items]) for pair, items in found.items()}
+    far = [pair for pair in rows if is_foreign(pair) and "chinese" not in (KINDS[pair[0]], KINDS[pair[1]])]
+    own = np.concatenate([rows[name, name] for name in sorted({corpus for _, corpus in far})])
+    foreign = np.concatenate([rows[pair] for pair in far])
+    both = logistic(own, foreign)
+    print(f"log-odds = {both[0]:.2f} + {both[1]:.2f} cosine + {both[2]:.2f} share")
+    print(f"floor {-(both[0] + both[2] * BESIDE.middle) / both[1]:.3f}, slope {both[1]:.1f}, beside {both[2]:.1f}")
+    words = fit_curve(own[:, 1], foreign[:, 1], ridge=1e-6)
+    print(f"words alone: middle {words.middle:.3f}, slope {words.slope:.1f}")
+    near = [pair for pair in rows if is_near(pair) and KINDS[pair[0]] == "chinese"]
+    if near:
+        own = np.concatenate([rows[corpus, corpus] for _, corpus in near])
+        foreign = np.concatenate([rows[pair] for pair in near])
+        pairs = fit_curve(own[:, 1], foreign[:, 1], ridge=1e-6)
+        print(f"pairs of characters alone: middle {pairs.middle:.3f}, slope {pairs.slope:.1f}")
+
+
+def logistic(own: np.ndarray, foreign: np.ndarray) -> np.ndarray:
+    """Return logistic weights, bias first, with both kinds counting alike."""
+    inputs = np.concatenate([own, foreign])
     inputs = np.c_[np.ones(len(inputs)), inputs]
-    labels = np.r_[np.ones(len(positive)), np.zeros(len(negative))]
-    counts = np.r_[np.full(len(positive), 1 / len(positive)), np.full(len(negative), 1 / len(negative))]
-    counts *= len(labels) / 2
+    labels = np.r_[np.ones(len(own)), np.zeros(len(foreign))]
+    counts = np.r_[np.full(len(own), 0.5 / len(own)), np.full(len(foreign), 0.5 / len(foreign))]
     weights = np.zeros(inputs.shape[1])
     for _ in range(100):
         chance = 1 / (1 + np.exp(-inputs @ weights))
-        slope = inputs.T @ (counts * (labels - chance)) - 1e-3 * weights
-        curve = (inputs * (counts * chance * (1 - chance))[:, None]).T @ inputs + 1e-3 * np.eye(len(weights))
+        slope = inputs.T @ (counts * (labels - chance)) - 1e-6 * weights
+        curve = (inputs * (counts * chance * (1 - chance))[:, None]).T @ inputs + 1e-6 * np.eye(len(weights))
         weights += np.linalg.solve(curve, slope)
     return weights
 
 
-def area(positive: np.ndarray, negative: np.ndarray) -> float:
-    """Return the area under the ROC curve."""
-    wins = (positive[:, None] > negative[None]).mean() + 0.5 * (positive[:, None] == negative[None]).mean()
-    return float(wins)
+def compare_probes(names: Sequence[str], *, embedder: str, limit: int) -> None:
+    """Print what `weft calibrate` fits on each corpus beside what its questions give, judged by the questions."""
+    found = measure_all(names, embedder=embedder, limit=limit)
+    figures = ("own < 0.1", "own < 0.5", "foreign ≥ 0.1", "near ≥ 0.1", "area", "loss")
+    print("corpus", "numbers", "middle", "slope", *figures, sep="\t")
+    for corpus in names:
+        others = [pair for pair in found if pair[1] == corpus and is_other(pair)]
+        own, far = found[corpus, corpus], [row for pair in others if not is_near(pair) for row in found[pair]]
+        near = [row for pair in others if is_near(pair) for row in found[pair]]
+        with open_set(corpus, embedder=embedder) as (engine, _):
+            before = shipped(engine.embedder.card)
+            numbers = {"shipped": before, "questions": fit_questions(own, far or near, before)}
+            try:
+                numbers["probes"] = calibrate(engine).fitted.calibration
+            except InputError as error:
+                print(corpus, error)
+        for label, calibration in numbers.items():
+            print_numbers(corpus, label, calibration, own, far, near)
+
+
+def fit_questions(own: list, foreign: list, before: Calibration) -> Calibration:
+    """Return the curve that questions give where it matters here: of cosines, or of pairs of characters."""
+    (mine, others) = (np.array([row[1:] for row in rows]) for rows in (own, foreign))
+    if is_unspaced(own[0][0]):
+        others = np.array([row[1:] for row in foreign if is_unspaced(row[0])] or [row[1:] for row in foreign])
+        return replace(before, pairs=fit_curve(mine[:, 1], others[:, 1], ridge=WORDS_RIDGE))
+    others = others[~np.isnan(others[:, 0])]
+    odds = [before.beside.slope * (rows[:, 1] - before.beside.middle) for rows in (mine, others)]
+    cosine = fit_curve(mine[:, 0], others[:, 0], ridge=COSINE_RIDGE, own_odds=odds[0], foreign_odds=odds[1])
+    return replace(before, cosine=cosine)
+
+
+def print_numbers(corpus: str, label: str, calibration: Calibration, own: list, far: list, near: list) -> None:
+    def chances(rows: list) -> np.ndarray:
+        return np.array([chance(row, calibration) for row in rows] or [0.0])
+
+    mine, others, close = chances(own), chances(far), chances(near)
+    curve = calibration.pairs if is_unspaced(own[0][0]) else calibration.cosine
+    loss = -(np.log(mine + 1e-9).mean() + np.log(1 - others + 1e-9).mean()) / 2
+    figures = ((mine < 0.1).mean(), (mine < 0.5).mean(), (others >= 0.1).mean(), (close >= 0.1).mean())
+    shares = (f"{value:.1%}" for value in figures)
+    print(corpus, label, f"{curve.middle:.3f}", f"{curve.slope:.1f}", *shares, f"{area(mine, others):.4f}",
+          f"{loss:.3f}", sep="\t", flush=True)  # fmt: skip
+
+
+def chance(row: tuple[str, float, float], calibration: Calibration) -> float:
+    text, cosine, share = row
+    return probability(None if np.isnan(cosine) else cosine, share, calibration=for_script(text, calibration))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--embedder", default="local/granite-30m")
-    found = features(parser.parse_args().embedder)
-    positive = np.concatenate([rows for (asked, corpus), rows in found.items() if asked == corpus])
-    negative = np.concatenate([rows for (asked, corpus), rows in found.items() if asked != corpus])
-    both, words = fit(positive[:, :2], negative[:, :2]), fit(positive[:, 1:2], negative[:, 1:2])
-
-    def score(rows: np.ndarray) -> np.ndarray:
-        return np.c_[np.ones(len(rows)), rows[:, :2]] @ both
-
-    for asked, corpus in PAIRS:
-        if asked != corpus:
-            pair = area(score(found[corpus, corpus]), score(found[asked, corpus]))
-            print(f"{asked} asked on {corpus}: area {pair:.3f}")
-    print(f"pooled area {area(score(positive), score(negative)):.4f}")
-    print(f"log-odds = {both[0]:.2f} + {both[1]:.2f} cosine + {both[2]:.2f} share")
-    print(f"floor {-(both[0] + both[2] * MIDDLE) / both[1]:.3f}, slope {both[1]:.1f}")
-    print(f"words alone: log-odds = {words[0]:.2f} + {words[1]:.2f} share, middle {-words[0] / words[1]:.3f}")
-    print(f"background: mean {negative[:, 2].mean():.3f}, deviation {negative[:, 3].mean():.3f}")
-    for least in (0.02, 0.1, 0.5):
-        chances = [1 / (1 + np.exp(-score(rows))) for rows in (positive, negative)]
-        print(f"below {least}: {(chances[0] < least).mean():.1%} of own, {(chances[1] < least).mean():.1%} of foreign")
+    parser.add_argument("--sets", default=",".join(NAMES), help="Names of sets, separated by commas.")
+    parser.add_argument("--limit", type=int, default=150, help="Questions of each set.")
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--probes", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    names, given = arguments.sets.split(","), {"embedder": arguments.embedder, "limit": arguments.limit}
+    if arguments.fit:
+        fit(names, **given)
+    elif arguments.probes:
+        compare_probes(names, **given)
+    else:
+        found = ask_all(names, **given)
+        lines = report(names, found, embedder=arguments.embedder)
+        print("\n".join(lines))
+        if arguments.write:
+            write(lines, page=DOCS / "quality.md")
+            plot(found, path=DOCS / "confidence.png")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
-from weft.context.serialise import stats_to_dict
+from weft.context.serialise import confidence_to_dict, stats_to_dict
+from weft.engine.calibration import describe
 
 
 @verb()
@@ -17,9 +18,12 @@ def stats(session: Session) -> None:
     """Say what the namespace holds."""
     with session.open() as engine:
         found = stats_to_dict(engine.stats())
+        found["facts"] = engine.store.facts.count()[0]
         found |= {"namespace": engine.store.namespace, "db": engine.settings.store.db}
         path = Path(engine.settings.store.db).expanduser()
         found["bytes"] = path.stat().st_size if path.is_file() else 0
+        found["confidence"] = confidence_to_dict(engine.store.calibration())
+        confidence, _ = describe(engine.store.calibration(), chunks=found["chunks"])
         found["notes"] = list(engine.database.notes)
     if session.as_json:
         print_json(found)
@@ -29,6 +33,8 @@ def stats(session: Session) -> None:
             for model in value:
                 state = "answers" if model["active"] else "being prepared (weft reembed)"
                 click.echo(f"model: {model['name']}, dimension {model['dimension']}, {state}")
+        elif key == "confidence":
+            click.echo(f"confidence: {confidence}")
         elif key != "notes":
             click.echo(f"{key}: {value:,}" if isinstance(value, int) else f"{key}: {value}")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from weft.cli.options import Session, common_options, verb
@@ -37,6 +39,7 @@ def show(session: Session, name: str) -> None:
         places = {piece.chunk_id: engine.cite(piece.chunk_id) for piece in view.mentions}
     if session.as_json:
         found = entity_to_dict(view.entity)
+        found["alias_reasons"] = dict(zip(view.entity.aliases, view.entity.reasons, strict=True))
         found["relations"] = [step_to_dict(step) for step in view.relations]
         found["mentions"] = [
             {"citation": places[m.chunk_id], "count": m.count, "about": m.about} for m in view.mentions
@@ -45,8 +48,8 @@ def show(session: Session, name: str) -> None:
         return
     kind = f" ({view.entity.type})" if view.entity.type else ""
     click.echo(f"{view.entity.name}{kind}  {view.entity.id}")
-    if view.entity.aliases:
-        click.echo(f"also: {', '.join(view.entity.aliases)}")
+    for other, reason in zip(view.entity.aliases, view.entity.reasons, strict=True):
+        click.echo(f"also: {other}  ({reason}; undo: weft entity unmerge {shlex.quote(other)})")
     if view.entity.description:
         click.echo(view.entity.description)
     click.echo(f"mentioned {view.entity.mentions} times in {view.entity.chunks} chunks")

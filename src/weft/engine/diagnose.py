@@ -15,6 +15,7 @@ import apsw
 
 from weft.config import Settings
 from weft.engine.adapters import open_database
+from weft.engine.calibration import describe
 from weft.errors import WeftError
 from weft.models.catalog import MODELS, PREFIX
 from weft.models.installed import find_installed
@@ -107,3 +108,6 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
             state="ok",
             detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active}",
         )
+        detail, outgrown = describe(database.store(name).calibration(), chunks=stats.chunks)
+        hint = "weft calibrate fits it again" if outgrown else ""
+        yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)

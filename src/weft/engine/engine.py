@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
+from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -13,8 +14,9 @@ from weft.config import ContextFormat, SearchOptions, Settings, check_settings, 
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
+from weft.engine.memory import Memory
 from weft.engine.tools import memory_search
-from weft.errors import ConfigError, NotFound, SchemaMismatch
+from weft.errors import ConfigError, MissingExtra, ModelError, NotFound, SchemaMismatch
 from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
 from weft.index.reembed import reembed
@@ -37,6 +39,7 @@ from weft.records import (
     StoreStats,
 )
 from weft.search.cite import cite
+from weft.search.recall_cache import RecallCache
 from weft.search.run import find
 from weft.store.base import Database, Store
 from weft.text.decode import decode
@@ -52,11 +55,14 @@ class Engine:
         database: Database | None = None,
         embedder: Embedder | None = None,
         on_fetch: Progress | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
         self.settings = settings
         self.database = database or open_database(settings)
         self._given_embedder = embedder
         self._on_fetch = on_fetch
+        self._clock = clock
+        self._recalls = RecallCache()
 
     @property
     def store(self) -> Store:
@@ -189,11 +195,16 @@ class Engine:
         """
         store, search = self.store, self.search_options(options)
         walk = _changed("graph", self.settings.graph, graph or {})
-        known = next((model for model in store.models() if model.active), None)
-        embedder = self.embedder if known else None
-        if embedder is not None:
-            self._agree(embedder)
+        embedder = self.answering_embedder()
         return find(text, store=store, embedder=embedder, options=search, graph=walk, where=where or Filter())
+
+    def answering_embedder(self) -> Embedder | None:
+        """Return the embedder the namespace was indexed with, None where it has none. Another one is refused."""
+        if not any(model.active for model in self.store.models()):
+            return None
+        if self.embedder is not None:
+            self._agree(self.embedder)
+        return self.embedder
 
     def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
         """Return the search settings with `changes` made field by field; None leaves a field as it is."""
@@ -233,6 +244,18 @@ class Engine:
     def entities(self) -> Entities:
         """What can be asked and said about single entities."""
         return Entities(self.store)
+
+    @property
+    def memory(self) -> Memory:
+        """What is remembered: facts with source, status and time."""
+        return Memory(
+            self.store,
+            options=self.settings.memory,
+            clock=self._clock,
+            cache=self._recalls,
+            count=lambda text: self._counter.count(text),
+            embedder=self._fact_embedder,
+        )
 
     def cite(self, chunk_id: str) -> str:
         """Return where a chunk stands. Raises `NotFound`."""
@@ -295,6 +318,16 @@ class Engine:
                 f"(dimension {active.dimension}), the settings say {card.name!r}",
                 hint=f"weft reembed --embedder {card.name}, or use --embedder {active.name}",
             )
+
+    def _fact_embedder(self, writes: bool) -> tuple[Embedder | None, str]:
+        """Return the embedder for entities of facts, or why there is none: remembering does without it."""
+        try:
+            embedder = self.embedder
+            if embedder is not None and (writes or any(model.active for model in self.store.models())):
+                self._agree(embedder)
+        except (ModelError, MissingExtra, SchemaMismatch) as error:
+            return None, str(error)
+        return embedder, ""
 
     def _below(self, name: str) -> list[DocumentInfo]:
         """Return the documents of a file or folder, by its source."""

@@ -1,0 +1,237 @@
+"""`weft fact …`, `weft recall`, `weft audit`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import fields
+from datetime import datetime, timezone
+from typing import Any
+
+import click
+
+from weft.cli.options import Session, common_options, verb
+from weft.cli.output import print_json, print_table
+from weft.context.serialise import event_to_dict, fact_to_dict, recall_to_dict, remembered_to_dict
+from weft.errors import InputError
+from weft.records import Fact, GivenFact, Recall, Remembered
+
+TIMES = ("valid_from", "valid_to")
+
+
+def read_time(text: str) -> datetime:
+    """Return a date or time of ISO 8601 in UTC, which it is where it does not say. Raises `ValueError`."""
+    time = datetime.fromisoformat(text.strip().replace("Z", "+00:00").replace("z", "+00:00"))
+    return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
+
+
+def to_time(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    """Turn an option into a time."""
+    try:
+        return read_time(value) if value else None
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no time such as 2026-01-31 or 2026-01-31T12:00:00Z") from None
+
+
+@click.group()
+@common_options
+def fact() -> None:
+    """State, confirm, reject, expire, forget and list facts."""
+
+
+@verb()
+@click.argument("subject", required=False)
+@click.argument("predicate", required=False)
+@click.argument("value", required=False)
+@click.option("--object", "object_name", default="", metavar="NAME", help="An entity it leads to, instead of VALUE.")
+@click.option("--confidence", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="How sure, 0 to 1.")
+@click.option("--source", default="user_edit", show_default=True, help="user_edit, file, system, conversation …")
+@click.option("--valid-from", metavar="TIME", callback=to_time, help="Since when it holds (default: now).")
+@click.option("--valid-to", metavar="TIME", callback=to_time, help="Until when it holds.")
+@click.option("--note", default="", help="Anything to remember with it.")
+@click.option("--description", default="", help="What SUBJECT is, in a few words.")
+@click.option("--supersedes", default="", metavar="ID", help="The fact that confirming this one supersedes.")
+@click.option("--from", "file", type=click.File("r", encoding="utf-8"), help="Read facts from JSON Lines; - for stdin.")
+def add(
+    session: Session,
+    subject: str | None,
+    predicate: str | None,
+    value: str | None,
+    object_name: str,
+    file: Any,
+    **rest: Any,
+) -> int:
+    """
+    State a fact: SUBJECT PREDICATE VALUE, or SUBJECT PREDICATE --object NAME.
+
+    It is staged until you confirm it, unless a rule in the settings does. Stated again it is strengthened. What is
+    empty, boilerplate or looks like a secret is refused, and the exit code is 1. With --from, each line of FILE is an
+    object with subject, predicate, object or value, and any of confidence, source, valid_from, valid_to, note,
+    description, supersedes.
+    """
+    if file is not None:
+        given = list(_read_lines(file))
+    elif not subject or not predicate or not (value or object_name):
+        raise click.UsageError("say SUBJECT PREDICATE VALUE, or --object NAME, or --from FILE")
+    else:
+        given = [GivenFact(subject=subject, predicate=predicate, value=value or "", object=object_name, **rest)]
+    with session.open(must_exist=False) as engine:
+        done = engine.memory.add_many(given)
+    _report(session, done, is_one=file is None)
+    return int(file is None and done[0].outcome == "refused")
+
+
+@verb()
+@click.argument("id")
+def confirm(session: Session, id: str) -> None:
+    """Confirm the fact ID; the one it was to supersede is superseded."""
+    with session.open() as engine:
+        _print_fact(session, engine.memory.confirm(id))
+
+
+@verb()
+@click.argument("id")
+@click.option("--reason", default="", help="Why, for its history.")
+def reject(session: Session, id: str, reason: str) -> None:
+    """Reject the fact ID: it is never recalled, and not taken on again but from you."""
+    with session.open() as engine:
+        _print_fact(session, engine.memory.reject(id, reason=reason))
+
+
+@verb()
+@click.argument("id")
+@click.option("--at", metavar="TIME", callback=to_time, help="Until when it holds (default: now).")
+def expire(session: Session, id: str, at: datetime | None) -> None:
+    """Let the fact ID hold until a time only."""
+    with session.open() as engine:
+        _print_fact(session, engine.memory.expire(id, at=at))
+
+
+@verb()
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+def forget(session: Session, ids: tuple[str, ...]) -> None:
+    """Remove facts with their history; `weft compact` then leaves no trace of them in the file."""
+    with session.open() as engine:
+        gone = engine.memory.forget(*ids)
+    if session.as_json:
+        print_json({"forgotten": gone})
+    elif session.verbosity >= 0:
+        click.echo(f"forgot {gone} fact{'s' if gone != 1 else ''}", err=True)
+
+
+@verb()
+@click.argument("id")
+def history(session: Session, id: str) -> None:
+    """Print what happened to the fact ID."""
+    with session.open() as engine:
+        events = engine.memory.history(id)
+    if session.as_json:
+        print_json([event_to_dict(event) for event in events])
+    else:
+        rows = [(event.at.isoformat(), event.action, event.detail, event.other) for event in events]
+        print_table(("at", "action", "detail", "other"), rows)
+
+
+@verb("list")
+@click.argument("subject", default="")
+def list_facts(session: Session, subject: str) -> None:
+    """List facts by id, of SUBJECT or all."""
+    with session.open() as engine:
+        found = list(engine.memory.list(subject))
+    if session.as_json:
+        print_json([fact_to_dict(item) for item in found])
+    else:
+        rows = [(f.id, f.status, f.subject_name, f.predicate, f.value, f"{f.confidence:g}", f.source) for f in found]
+        print_table(("id", "status", "subject", "predicate", "value", "confidence", "source"), rows)
+
+
+@verb()
+@click.argument("text")
+@click.option("--as-of", metavar="TIME", callback=to_time, help="What held at that time (default: now).")
+@click.option("--budget", type=click.IntRange(1), help="Tokens of the text (default: context.budget).")
+@click.option("--explain", is_flag=True, help="Say where it started, and every factor of every score.")
+def recall(session: Session, text: str, as_of: datetime | None, budget: int | None, explain: bool) -> int:
+    """Print what is known that bears on TEXT; exit code 3 if nothing is."""
+    with session.open() as engine:
+        found = engine.memory.recall(text, as_of=as_of)
+        context = engine.memory.context(found, budget=budget or engine.settings.context.budget)
+    if session.as_json:
+        print_json(recall_to_dict(found, context))
+    else:
+        if found.degraded:
+            click.echo(f"degraded: {found.degraded}", err=True)
+        click.echo(context.text if found.facts else "no match", nl=not found.facts)
+        if explain:
+            _explain(found)
+    return 3 if found.status == "no_match" else 0
+
+
+@verb()
+def audit(session: Session) -> None:
+    """List facts that should be looked at, with reasons: secrets, boilerplate, contradictions, never confirmed."""
+    with session.open() as engine:
+        found = engine.memory.audit()
+    if session.as_json:
+        print_json([{**fact_to_dict(item.fact), "reason": item.reason} for item in found])
+    else:
+        rows = [(i.fact.id, i.fact.subject_name, i.fact.predicate, i.reason) for i in found]
+        print_table(("id", "subject", "predicate", "reason"), rows)
+
+
+def _read_lines(file: Any) -> Iterator[GivenFact]:
+    """Yield the facts of JSON Lines; a line that is none is an `InputError` with its number."""
+    kinds = {item.name: (float, int) if item.name == "confidence" else (str,) for item in fields(GivenFact)}
+    for number, line in enumerate(file, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            if not isinstance(row, dict) or not {"subject", "predicate"} <= row.keys() <= kinds.keys():
+                raise ValueError(f"expected an object with subject, predicate and any of {', '.join(kinds)}")
+            row = {name: value for name, value in row.items() if value is not None}
+            if wrong := [name for name, value in row.items() if not isinstance(value, kinds[name])]:
+                raise ValueError(f"{wrong[0]} is {row[wrong[0]]!r}")
+            given: dict[str, Any] = {name: read_time(v) if name in TIMES else v for name, v in row.items()}
+            yield GivenFact(**given)
+        except ValueError as error:
+            raise InputError(f"line {number}: {error}", hint="nothing was written") from error
+
+
+def _report(session: Session, done: list[Remembered], *, is_one: bool) -> None:
+    if session.as_json:
+        shown = [remembered_to_dict(item) for item in done]
+        print_json(shown[0] if is_one else shown)
+        return
+    for item in done:
+        if item.reason:
+            click.echo(f"refused: {item.reason}", err=True)
+        for other in item.contradicts:
+            click.echo(f"contradicts {other.id}: {other.subject_name} {other.predicate} {other.value}", err=True)
+        if is_one and item.fact:
+            click.echo(f"{item.fact.id}  {item.outcome}, {item.fact.status}")
+    if not is_one and session.verbosity >= 0:
+        counts = {outcome: sum(i.outcome == outcome for i in done) for outcome in ("added", "strengthened", "known")}
+        said = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
+        click.echo(f"{said}, {sum(i.outcome == 'refused' for i in done):,} refused", err=True)
+
+
+def _print_fact(session: Session, found: Fact) -> None:
+    if session.as_json:
+        print_json(fact_to_dict(found))
+    elif session.verbosity >= 0:
+        until = f", until {found.valid_to.isoformat()}" if found.valid_to else ""
+        click.echo(f"{found.id}  {found.status}{until}: {found.subject_name} {found.predicate} {found.value}", err=True)
+
+
+def _explain(found: Recall) -> None:
+    click.echo("")
+    for anchor in found.anchors:
+        click.echo(f"start: {anchor.entity.name}, {anchor.how}")
+    for piece in found.facts:
+        product = " · ".join(f"{name} {value:.4g}" for name, value in piece.factors.items())
+        what = f"{piece.fact.subject_name} {piece.fact.predicate} {piece.fact.value}"
+        click.echo(f"{piece.score:.4f} = {product}  (hop {piece.hop}, {piece.fact.status}, {piece.fact.id}) {what}")
+
+
+for command in (add, confirm, reject, expire, forget, history, list_facts):
+    fact.add_command(command)

@@ -1,0 +1,56 @@
+"""Facts on the command line."""
+
+import json
+
+
+def state(weft, *arguments):
+    return weft("fact", "add", *arguments, "--json").json
+
+
+def test_a_fact_lives_from_stating_to_forgetting(weft):
+    """Each verb once, in the order of a life."""
+    first = state(weft, "user", "prefers", "dark mode", "--confidence", "0.8")
+    id = first["fact"]["id"]
+
+    assert (first["outcome"], first["fact"]["status"]) == ("added", "staged")
+    assert weft("fact", "confirm", id, "--json").json["status"] == "confirmed"
+    assert weft("fact", "add", "user", "prefers", "dark mode").out.strip() == f"{id}  strengthened, confirmed"
+    shown = weft("recall", "what do I prefer?", "--explain").out
+    assert shown.startswith("### 👤 USER CONTEXT\n- prefers: dark mode\n")
+    assert "status 1.2" in shown and "start: user" in shown
+    assert weft("fact", "expire", id, "--at", "2999-01-01", "--json").json["valid_to"] == "2999-01-01T00:00:00+00:00"
+    actions = [event["action"] for event in weft("fact", "history", id, "--json").json]
+    assert actions == ["added", "confirmed", "strengthened", "expired"]
+    weft("fact", "reject", id, "--reason", "a mistake")
+    assert weft("recall", "what do I prefer?", expect=3).out == "no match\n"
+    assert weft("fact", "list", "--json").json[0]["access_count"] == 1
+    assert weft("fact", "forget", id, "--json").json == {"forgotten": 1}
+    assert weft("fact", "list", "--json").json == []
+    assert "no fact" in weft("fact", "history", id, expect=1).err
+
+
+def test_json_lines_are_read_wholly_or_not_at_all(weft):
+    """A wrong line is named by its number."""
+    rows = [
+        {"subject": "user", "predicate": "works on", "object": "JACQ Project"},
+        {"subject": "JACQ Project", "predicate": "uses", "object": "DuckDB", "valid_from": "2026-01-01"},
+        {"subject": "user", "predicate": "card", "value": "4111111111111111"},
+    ]
+    lines = "\n".join(json.dumps(row) for row in rows)
+
+    assert "line 4" in weft("fact", "add", "--from", "-", stdin=lines + '\n{"subject": 1}\n', expect=1).err
+    assert "no store" in weft("fact", "list", expect=1).err
+    assert "2 added, 0 strengthened, 0 known, 1 refused" in weft("fact", "add", "--from", "-", stdin=lines).err
+    found = weft("recall", "What is JACQ?", "--as-of", "2026-01-01", "--json").json
+    assert [(f["subject"], f["object"]) for f in found["facts"]] == [("JACQ Project", "DuckDB")]
+    assert found["context"]["text"] == "### 💡 CONTEXT: JACQ Project\n- uses: DuckDB\n"
+
+
+def test_what_cannot_be_is_said(weft):
+    """Refusals, wrong dates, missing arguments."""
+    assert "secret" in weft("fact", "add", "user", "api key", "tulip", expect=1).err
+    weft("fact", "add", "user", "likes", "tea", WEFT_MEMORY_ALLOW_SECRETS="1")
+    weft("fact", "add", "user", "api key", "tulip", WEFT_MEMORY_ALLOW_SECRETS="1")
+    assert "secret" in weft("audit").out
+    assert "2026-01-31" in weft("recall", "x", "--as-of", "soon", expect=2).err
+    assert "--from" in weft("fact", "add", "user", expect=2).err
