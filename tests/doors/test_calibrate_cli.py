@@ -31,7 +31,8 @@ def test_what_was_fitted_is_printed_kept_and_forgotten(indexed):
     assert "40 probes of namespace 'default', 143 foreign ones (16 that came closest left out)" in done.err
     assert "confidence: fitted to 183 probes, area" in indexed("stats").out
     assert "confidence in default: fitted to 183 probes" in indexed("doctor").out
-    assert "forgotten" in indexed("calibrate", "--reset").err
+    assert "would be forgotten" in indexed("calibrate", "--reset", "--dry-run").err
+    assert indexed("calibrate", "--reset").err == "forgotten\n"
     assert "confidence: shipped with the embedder" in indexed("stats").out
     assert "nothing to forget" in indexed("calibrate", "--reset").err
 

@@ -39,7 +39,8 @@ def calibrate(session: Session, probes: int, dry_run: bool, reset: bool) -> None
             if session.as_json:
                 print_json({"reset": before is not None and not dry_run})
             elif session.verbosity >= 0:
-                click.echo("forgotten" if before else "there was nothing to forget", err=True)
+                done = "would be forgotten" if dry_run else "forgotten"
+                click.echo(done if before else "there was nothing to forget", err=True)
             return
         with CountBar("asking", total=None, unit="probes", quiet=session.verbosity < 0) as bar:
             found = fitting.calibrate(engine, probes=probes, on_step=lambda count, total: _show(bar, count, total))
