@@ -14,7 +14,7 @@ from weft.engine.engine import open_engine
 from weft.errors import WeftError
 from weft.store.sqlite.database import SqliteDatabase
 
-FILES = 120
+FILES = 60
 KILLS = 20
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "部署", "密钥", "检查"]
 
@@ -42,7 +42,13 @@ def start(tmp_path, db, *arguments):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_interrupts,
     )
+
+
+def hear_interrupts():
+    """A test run in the background ignores Ctrl-C, and what it starts would too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for_documents(db, count, process):

@@ -32,6 +32,7 @@ def test_new_changed_and_deleted_files_are_followed(tmp_path, notes):
         env={**os.environ, "WEFT_EMBEDDER": "hash"},
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
     )
     try:
         for line in process.stderr:
