@@ -107,8 +107,11 @@ def _print_explanation(out: Console, result: Result) -> None:
     out.print(f"\n[dim]method {escape(result.method)}{escape(why)}; found before fusion: {found}[/]")
     if result.graph is not None:
         named = ", ".join(result.graph.recognised) or "none"
-        skipped = f"; graph skipped: {result.graph.skipped}" if result.graph.skipped else ""
-        out.print(f"[dim]entities recognised: {escape(named)}{escape(skipped)}[/]")
+        how = "entities close in meaning" if result.graph.found_by == "meaning" else "entities recognised"
+        end = f"graph skipped: {result.graph.skipped}" if result.graph.skipped else f"trust {result.graph.trust:.2f}"
+        out.print(f"[dim]{how}: {escape(named)}; {escape(end)}[/]")
+    for reason, count in result.dropped.items():
+        out.print(f"[dim]left out, {count}: {escape(reason)}[/]")
     out.print(f"[dim]status {result.status}, confidence {result.confidence:.3f}; {times}[/]")
 
 

@@ -44,6 +44,7 @@ def result_to_dict(result: Result) -> dict[str, Any]:
         and {"citation": rejected.citation, "score": round(rejected.score, 6), "reason": rejected.reason},
         "notes": list(result.notes),
         "degraded": result.degraded or None,
+        "dropped": dict(result.dropped),
         "graph_context": graph_to_dict(result.graph) if result.graph else None,
         "counts": dict(result.counts),
         "timings_ms": {name: round(value, 1) for name, value in result.timings.items()},
@@ -97,6 +98,8 @@ def graph_to_dict(graph: GraphContext) -> dict[str, Any]:
     names = {entity.id: entity.name for entity in graph.entities}
     return {
         "recognised": list(graph.recognised),
+        "found_by": graph.found_by or None,
+        "trust": round(graph.trust, 4),
         "skipped": graph.skipped or None,
         "entities": [entity_to_dict(entity) for entity in graph.entities],
         "relationships": [

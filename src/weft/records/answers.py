@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from weft.records.documents import Chunk, DocumentInfo, Scalar, Status, Vector
 from weft.records.entities import Entity, Relation
@@ -101,7 +102,11 @@ class GraphContext:
     """Those the question names first."""
     relations: tuple[Relation, ...] = ()
     recognised: tuple[str, ...] = ()
-    """Names of the entities the question names."""
+    """Names of the entities the question was taken to be about."""
+    found_by: Literal["name", "meaning", ""] = ""
+    """Whether the question names them, or is only close to them in meaning."""
+    trust: float = 0.0
+    """How far the graph could move the answer, 0 to 1."""
     skipped: str = ""
     """Why the graph was not walked; empty when it was."""
 
@@ -142,6 +147,8 @@ class Result:
     rejected: Rejected | None = None
     notes: tuple[str, ...] = ()
     degraded: str = ""
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    """By reason, how many of the chunks that each way of finding put first are not in the answer."""
     graph: GraphContext | None = None
     """None for methods that do not ask the graph."""
     counts: Mapping[str, int] = field(default_factory=dict)

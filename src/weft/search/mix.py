@@ -27,6 +27,11 @@ NEAR = 20
 PER_DOCUMENT = 2
 """Chunks of one document that the graph may add to an answer."""
 
+TOO_WEAK = "too weak by its words and its meaning, and the graph does not vouch for it"
+SAME_DOCUMENT = "the graph adds no more than two chunks of a document"
+NOT_NAMED = "the graph is hardly trusted here, so it only helped to order what text found"
+"""Reasons for what is not in an answer."""
+
 NO_GRAPH = "the namespace has no graph: index it with `weft index --graph`"
 
 
@@ -53,6 +58,8 @@ class Walked:
             entities=tuple(entities),
             relations=tuple(relations_between(entities, graph=store.graph)),
             recognised=tuple(seed.entity.name for seed in self.seeds),
+            found_by=("name" if self.seeds[0].words else "meaning") if self.seeds else "",
+            trust=self.trust if self.seeds and not self.skipped else 0.0,
             skipped=self.skipped,
         )
 
@@ -138,6 +145,21 @@ def choose_hits(
     passed = {hit.chunk_id for hit in kept} if walked.trust > BY_MEANING or not text else set()
     added = _spread([hit for hit in walked.found.hits if hit.chunk_id in passed], store=store, count=top_k)
     return [hit for hit in fused if hit.chunk_id in own or hit.chunk_id in added]
+
+
+def count_dropped(
+    chosen: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, top_k: int
+) -> dict[str, int]:
+    """Return, by reason, how many of the first `top_k` of text and of graph hits are not in the answer."""
+    passed, shown = ({hit.chunk_id for hit in hits} for hits in (kept, chosen))
+    first = dict.fromkeys(hit.chunk_id for hit in (*text[:top_k], *walked.found.hits[:top_k]))
+    reasons = Counter[str]()
+    for id in first:
+        if id not in passed:
+            reasons[TOO_WEAK] += 1
+        elif id not in shown:
+            reasons[SAME_DOCUMENT if walked.trust > BY_MEANING else NOT_NAMED] += 1
+    return dict(reasons)
 
 
 def _spread(hits: Sequence[Hit], *, store: Store, count: int) -> set[str]:

@@ -26,7 +26,7 @@ from weft.records import (
 )
 from weft.search.cite import cite
 from weft.search.confidence import find_calibration, judged
-from weft.search.mix import Walked, add_graph, choose_hits, walk_graph, weigh_graph
+from weft.search.mix import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
 from weft.search.prepare import prepare
 from weft.store.base import Store
 
@@ -127,6 +127,7 @@ def _find(
             verdict = gate(fused, seen, calibration=calibration, trust=walked.trust)
             shown = list(gate(hits, judged(query, texts, embedder=embedder), calibration=calibration).kept)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, store=store, top_k=options.top_k)
+        dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
     with watch.stage("read"):
         sources = walked.found.explain([hit.chunk_id for hit in chosen])
         evidence = read_evidence(chosen, rankings, store=store, sources=sources)
@@ -143,6 +144,7 @@ def _find(
         rejected=_rejection(rejected, verdict) if query.terms else None,
         notes=(EMPTY.format(store.namespace),) if is_empty else (*query.notes, *_notes(query, verdict)),
         degraded="" if is_empty else query.degraded,
+        dropped=dropped,
         graph=walked.context(evidence, store=store) if "graph" in channels else None,
         counts={channel: len(ranking.hits) for channel, ranking in rankings.items()},
         timings=watch.spent,

@@ -1,0 +1,51 @@
+"""What becomes of the chunks the graph and the text put first."""
+
+import pytest
+
+from weft.engine.engine import open_engine
+from weft.records import Document, Hit
+from weft.search.graph import GraphFound
+from weft.search.mix import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Walked, count_dropped
+from weft.search.trust import BY_MEANING
+from weft.testing import FakeEmbedder
+
+
+def hits(*ids):
+    return [Hit(id, rank, 1 / rank) for rank, id in enumerate(ids, start=1)]
+
+
+@pytest.mark.parametrize(("trust", "reason"), [(1.0, SAME_DOCUMENT), (BY_MEANING, NOT_NAMED)])
+def test_every_chunk_that_is_left_out_has_a_reason(trust, reason):
+    """Counted among the first of text and of graph; a chunk both found counts once."""
+    walked = Walked(found=GraphFound(hits=tuple(hits("a", "g", "h"))), trust=trust)
+
+    dropped = count_dropped(hits("a", "b"), hits("a", "b", "g"), text=hits("a", "b", "w"), walked=walked, top_k=3)
+
+    assert dropped == {TOO_WEAK: 2, reason: 1}
+
+
+def test_what_comes_behind_was_not_asked_for():
+    """Only the first `top_k` count."""
+    assert count_dropped(hits("a"), hits("a"), text=hits("a", "w"), walked=Walked(), top_k=1) == {}
+
+
+@pytest.fixture
+def engine(tmp_path):
+    documents = [
+        Document(source="oven", title="Clay Oven", text="Clay Oven is a stove for bread. It needs dry wood."),
+        Document(source="wood", title="Wood Shed", text="Wood Shed is a store behind the Clay Oven."),
+    ]
+    with open_engine(tmp_path / "x.db", embedder=FakeEmbedder()) as engine:
+        engine.add(documents)
+        yield engine
+
+
+def test_an_answer_says_how_its_entities_were_found_and_how_far_the_graph_counts(engine):
+    """By name with full trust, or not at all, with the reason."""
+    named = engine.query("Clay Oven wood").graph
+    assert (named.found_by, named.recognised, named.skipped) == ("name", ("Clay Oven",), "")
+    assert named.trust == 1.0
+
+    foreign = engine.query("zebra crossing", gate=False).graph
+    assert (foreign.found_by, foreign.trust) == ("", 0.0)
+    assert "no entity" in foreign.skipped
