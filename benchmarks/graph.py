@@ -2,16 +2,19 @@
 Latency of the graph channel while the corpus grows, on one machine, in one run.
 
     python benchmarks/graph.py [--set 2wiki-dev] [--sizes 2000 4000 6000] [--repeat 5] [--write]
+    python benchmarks/graph.py --entities 100000 [--repeat 5]
 
 The same 100 questions are asked at every size; their gold documents are in each of the corpora, the rest is filled up
 in the order of the file. No embedder takes part: this is recognising the entities, walking, and explaining the ten best
 chunks. Warm; the median over rounds of the per-question median, lowest and highest round beside it. `--write` puts the
-table into docs/performance.md. The sets are found as for benchmarks/quality.
+table into docs/performance.md. The sets are found as for benchmarks/quality. With `--entities` only the recogniser is
+measured, on so many made-up entities of two and three words, which share their words with each other.
 """
 
 from __future__ import annotations
 
 import argparse
+import random
 import re
 import sys
 import tempfile
@@ -28,9 +31,12 @@ from speed import PAGE, rounds, to_table
 from weft.engine.engine import open_engine
 from weft.evaluate.dataset import Case, read_cases
 from weft.load.beir import iter_corpus
-from weft.records import Document, Filter
+from weft.records import Batch, Chunk, Document, DocumentInfo, Extraction, Filter, IndexedChunk, Nomination
 from weft.search.graph import GraphFound, search_graph
 from weft.search.recognise import Seed, recognise
+from weft.text.analyse import count_terms
+from weft.text.ids import chunk_id, document_id
+from weft.text.names import name_key
 
 QUESTIONS = 100
 SHOWN = 10
@@ -80,13 +86,42 @@ def measure(documents: Sequence[Document], questions: Sequence[str], *, repeat: 
         }
 
 
+def measure_recogniser(count: int, *, repeat: int) -> str:
+    """Return the milliseconds it takes to recognise the entities of a question among `count`."""
+    chance = random.Random(4)
+    words = ["".join(chance.choices("aeioulmnrst", k=7)).capitalize() for _ in range(600)]
+    names = list({" ".join(chance.sample(words, chance.choice((2, 3)))): None for _ in range(count * 2)})[:count]
+    with tempfile.TemporaryDirectory() as folder, open_engine(f"{folder}/many.db", embedder="none") as engine:
+        for start in range(0, count, 500):
+            engine.store.write(*(_one_entity(name) for name in names[start : start + 500]))
+        graph = engine.store.graph
+        questions = [
+            f"Where does {a} meet {b}, and why?" for a, b in zip(names[:QUESTIONS], names[-QUESTIONS:], strict=True)
+        ]
+        assert all(len(recognise(question, graph=graph)) == 2 for question in questions)
+        return f"{graph.count()[0]:,} entities: {rounds(lambda q: recognise(q, graph=graph), questions, repeat)} ms"
+
+
+def _one_entity(name: str) -> Batch:
+    document = DocumentInfo(id=document_id("default", name), source=name, title=name, metadata={}, content_hash=name)
+    id = chunk_id(document.id, name, 0)
+    chunk = Chunk(id=id, document_id=document.id, ordinal=0, heading=(), start_line=1, end_line=1, text=name)
+    nomination = Nomination(key=name_key(name), name=name, kind="title", about=True)
+    item = IndexedChunk(chunk=chunk, terms=count_terms(name), extraction=Extraction(nominations=(nomination,)))
+    return Batch(document=document, chunks=(item,))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", default="2wiki-dev")
     parser.add_argument("--sizes", type=int, nargs="+", default=[2000, 4000, 6000])
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--entities", type=int)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
+    if arguments.entities:
+        print(measure_recogniser(arguments.entities, repeat=arguments.repeat))
+        return
     folder = data_folder() / arguments.set
     documents = [item for item in iter_corpus(folder) if isinstance(item, Document)]
     cases = read_cases(folder, limit=QUESTIONS)
