@@ -24,7 +24,7 @@ demo: $(VENV)/.demo model
 	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
 
 test: $(VENV)/.dev lint model
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" --numprocesses auto
 
 test-slow: $(VENV)/.dev model
 	$(BIN)/python -m pytest -m slow

@@ -99,4 +99,4 @@ def test_only_config_reads_the_environment():
         )
     }
 
-    assert readers <= {"config.py", "models/fetch.py", "models/tools.py"}
+    assert readers <= {"config/read.py", "models/fetch.py", "models/tools.py"}

@@ -232,7 +232,7 @@ def test_encodings_and_line_ends_do_not_matter(tmp_path, encoding):
         ("graph.csv", "only,two\n", "could be read as triples: line 1: not three or four values but 2"),
         ("memory.json", '{"entities": [], "relations": []}', "could be read as memory"),
         ("graph.jsonl", b"\x00\x01\x02\x03" * 50, "is not text"),
-        ("graph.jsonl.gz", gzip.compress(b'["Atlas", "uses", "Beacon"]' * 99)[:-20], "cannot read"),
+        ("graph.jsonl.gz", gzip.compress(b'["Atlas", "uses", "Beacon"]' * 99, mtime=0)[:-20], "cannot read"),
         ("graph.graphml", "<graphml><graph>", "could be read as graphml: line 1: XML"),
     ],
 )

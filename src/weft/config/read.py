@@ -1,0 +1,196 @@
+"""
+The only reader of environment and TOML.
+
+Where a value comes from, strongest first: a flag or argument, the environment, the project's `weft.toml`
+(the nearest one upwards from the working folder), the user's `config.toml`, the default in `options.py`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from platformdirs import user_config_path
+
+from weft.config.options import Settings
+from weft.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+PROJECT_FILE = "weft.toml"
+
+GROUPS: Mapping[str, type[Any]] = {
+    name: hint for name, hint in get_type_hints(Settings).items() if name not in ("api_key", "origins")
+}
+ALIASES: Mapping[str, str] = {
+    "WEFT_DB": "store.db",
+    "WEFT_NAMESPACE": "store.namespace",
+    "WEFT_EMBEDDER": "models.embedder",
+    "WEFT_CACHE_DIR": "models.cache_dir",
+    "OPENAI_BASE_URL": "models.base_url",
+}
+"""Environment names beside the regular `WEFT_GROUP_FIELD`."""
+
+
+def read_settings(
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Settings:
+    """
+    Return the settings in force. `overrides` maps `group.field` to a value, as flags do.
+
+    `file` replaces the search for a project file and must exist. Raises `ConfigError` for an unknown name
+    or a value of the wrong kind, naming the nearest known name.
+    """
+    environment = os.environ if environment is None else environment
+    folder = (folder or Path.cwd()).absolute()
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    layers = [
+        *((_read_file(path, folder=folder), str(path)) for path in _files(file, folder)),
+        *_read_environment(environment),
+        ({key: value for key, value in (overrides or {}).items() if value is not None}, "flag"),
+    ]
+    for layer, origin in layers:
+        for key, value in layer.items():
+            values[key] = convert(key, value, origin=origin)
+            origins[key] = origin
+    settings = Settings(api_key=environment.get("OPENAI_API_KEY", ""), origins=origins)
+    for group in GROUPS:
+        changes = {key.partition(".")[2]: v for key, v in values.items() if key.partition(".")[0] == group}
+        if changes:
+            settings = replace(settings, **{group: replace(getattr(settings, group), **changes)})
+    check_settings(settings)
+    return settings
+
+
+def check_settings(settings: Settings) -> None:
+    """Raise `ConfigError` where values contradict each other or are out of range."""
+    search = settings.search
+    groups = {"search": "top_k pool rrf_k", "split": "max_tokens", "context": "budget graph_budget"}
+    groups |= {"load": "max_file_bytes max_expanded_bytes max_pages", "memory": "max_hops per_entity max_facts"}
+    for name in (f"{group}.{item}" for group, names in groups.items() for item in names.split()):
+        value = flatten(settings)[name]
+        if value < 1:
+            raise ConfigError(f"{name} is {value!r}", hint="give a whole number from 1")
+    weights = (search.vector_weight, search.text_weight)
+    if not all(map(math.isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
+        raise ConfigError("the weights of vector and text must be numbers from 0, and not both 0")
+    if search.min_score is not None and not math.isfinite(search.min_score):
+        raise ConfigError(f"search.min_score is {search.min_score!r}", hint="give a cosine, from -1 to 1")
+    namespace = settings.store.namespace
+    if not namespace.strip() or len(namespace) > 200 or not namespace.isprintable():
+        raise ConfigError(
+            f"{namespace[:40]!r} is not a namespace", hint="use 1 to 200 printable characters, not only spaces"
+        )
+
+
+def flatten(settings: Settings) -> dict[str, Any]:
+    """Return every setting as `group.field`, in their order, without the key."""
+    pairs = ((key, key.partition(".")) for key in _known())
+    return {key: getattr(getattr(settings, group), name) for key, (group, _, name) in pairs}
+
+
+def _files(file: Path | None, folder: Path) -> list[Path]:
+    """Return the files to read, weakest first."""
+    found = [_user_file()] if _user_file().is_file() else []
+    if file is not None:
+        if not file.is_file():
+            raise ConfigError(f"there is no configuration file {str(file)!r}")
+        return [*found, file]
+    project = next((p / PROJECT_FILE for p in (folder, *folder.parents) if (p / PROJECT_FILE).is_file()), None)
+    return [*found, project] if project else found
+
+
+def _user_file() -> Path:
+    return user_config_path("weft") / "config.toml"
+
+
+def _read_file(path: Path, *, folder: Path) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"cannot read {str(path)!r}: {error}") from error
+    values: dict[str, Any] = {}
+    for group, content in data.items():
+        if not isinstance(content, dict):
+            raise ConfigError(f"{group!r} in {str(path)!r} stands outside a group", hint=f"groups: {', '.join(GROUPS)}")
+        values |= {f"{group}.{name}": value for name, value in content.items()}
+    db = values.get("store.db")
+    if isinstance(db, str) and path.parent != folder and path != _user_file() and _is_relative(db):
+        values["store.db"] = str(path.parent / db)  # the project's store, from whichever folder in it we are asked
+    return values
+
+
+def _is_relative(db: str) -> bool:
+    return db != ":memory:" and "://" not in db and not Path(db).expanduser().is_absolute()
+
+
+def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, Any], str]]:
+    # aliases first, so that OPENAI_BASE_URL, which others read too, gives way to our own name
+    names = {**ALIASES} | {f"WEFT_{key.replace('.', '_')}".upper(): key for key in _known()}
+    ours = tuple(f"WEFT_{group}_".upper() for group in GROUPS)
+    for name in environment:
+        if name.startswith(ours) and name not in names:
+            raise ConfigError(f"unknown setting {name!r} (environment)", hint=_nearest(name, names))
+    return [({key: environment[name]}, name) for name, key in names.items() if environment.get(name)]
+
+
+def _known() -> list[str]:
+    return [f"{group}.{item.name}" for group in GROUPS for item in fields(GROUPS[group])]
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else "`weft config` lists every setting"
+
+
+def convert(key: str, value: Any, *, origin: str) -> Any:
+    """Return `value` as the setting `group.field` asks for it. Raises `ConfigError`, naming where it came from."""
+    group, _, name = key.partition(".")
+    if group not in GROUPS or name not in (hints := get_type_hints(GROUPS[group])):
+        raise ConfigError(f"unknown setting {key!r} ({origin})", hint=_nearest(key, _known()))
+    try:
+        return _coerce(value, hints[name])
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{key} = {value!r} ({origin}): {error}") from error
+
+
+def _coerce(value: Any, kind: Any) -> Any:
+    """Turn text from the environment, or a TOML value, into the kind a field asks for."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin in (UnionType, Union):
+        return None if value in (None, "") else _coerce(value, next(a for a in args if a is not type(None)))
+    if origin is Literal:
+        if value not in args:
+            raise ValueError(f"choose one of {', '.join(map(str, args))}")
+        return value
+    if origin is tuple:
+        if isinstance(value, dict):
+            raise TypeError("expected a list")
+        items = [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
+        return tuple(str(item) for item in items if item)
+    if kind is bool:
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() in ("1", "true", "yes", "on"):
+            return True
+        if str(value).lower() in ("0", "false", "no", "off"):
+            return False
+        raise ValueError("say true or false")
+    if isinstance(value, (bool, list, dict)) or (kind is int and isinstance(value, float)):
+        raise TypeError(f"expected {kind.__name__}")
+    return kind(value)
