@@ -12,13 +12,20 @@ from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
 from weft.config import Method
 from weft.engine.evaluation import Stage, all_methods, evaluate_folder
+from weft.engine.fact_evaluation import evaluate_facts
 from weft.errors import MissingExtra
 from weft.evaluate.dataset import find_sets
-from weft.evaluate.report import set_table, table, write_page, write_plot, write_set_plot
+from weft.evaluate.report import fact_table, set_table, table, write_page, write_plot, write_set_plot
 
 
 @verb("eval")
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--facts",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Measure recall of facts on a scenario instead, beside plain vectors.",
+)
 @click.option("--method", type=click.Choice([*get_args(Method), "all"]), help="A method, or all of them.")
 @click.option(
     "--all", "every", is_flag=True, help="Every method on every set; a folder of sets stands for the sets in it."
@@ -39,6 +46,7 @@ from weft.evaluate.report import set_table, table, write_page, write_plot, write
 def evaluate(
     session: Session,
     folders: tuple[Path, ...],
+    facts: Path | None,
     method: str | None,
     every: bool,
     page: Path | None,
@@ -55,8 +63,16 @@ def evaluate(
     Without --method it asks exactly as `weft query` does by default. The index is kept in the cache and made
     again when data, model or code change; with --db it goes there instead. Rankings are scored before floors
     and gates; a document counts at the rank of its best chunk. With --all there is one table over sets and methods,
-    and a page is written.
+    and a page is written. With --facts FILE there are no folders: dated statements are replayed into a store of
+    their own, and each question is asked as of its time.
     """
+    if bool(folders) == bool(facts):
+        raise click.UsageError("name the folders of sets, or --facts FILE")
+    if facts and (every or method or page or run_file or plot or limit):
+        raise click.UsageError("--facts goes alone")
+    if facts:
+        _evaluate_facts(session, facts)
+        return
     if not every and len(folders) > 1:
         raise click.UsageError("several sets are measured with --all")
     if every and (method or run_file or plot or "store.db" in session.overrides):
@@ -88,6 +104,15 @@ def evaluate(
         print_json(rows if every or method == "all" else rows[0])
     else:
         print_table(*(set_table(rows) if every else table(rows)))
+
+
+def _evaluate_facts(session: Session, scenario: Path) -> None:
+    with CountBar("evaluating", total=None, unit="steps", quiet=session.verbosity < 0) as bar:
+        rows = evaluate_facts(scenario, settings=session.settings(), on_step=lambda: bar.advance(1, extra=1))
+    if session.as_json:
+        print_json(rows)
+    else:
+        print_table(*fact_table(rows))
 
 
 def _write_page(session: Session, rows: list[dict[str, Any]], page: Path | None) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any
 
 import click
@@ -14,15 +13,8 @@ from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.context.serialise import event_to_dict, fact_to_dict, recall_to_dict, remembered_to_dict
 from weft.errors import InputError
+from weft.exchange.statements import read_statement, read_time
 from weft.records import Fact, GivenFact, Recall, Remembered
-
-TIMES = ("valid_from", "valid_to")
-
-
-def read_time(text: str) -> datetime:
-    """Return a date or time of ISO 8601 in UTC, which it is where it does not say. Raises `ValueError`."""
-    time = datetime.fromisoformat(text.strip().replace("Z", "+00:00").replace("z", "+00:00"))
-    return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
 def to_time(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
@@ -180,19 +172,11 @@ def audit(session: Session) -> None:
 
 def _read_lines(file: Any) -> Iterator[GivenFact]:
     """Yield the facts of JSON Lines; a line that is none is an `InputError` with its number."""
-    kinds = {item.name: (float, int) if item.name == "confidence" else (str,) for item in fields(GivenFact)}
     for number, line in enumerate(file, start=1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-            if not isinstance(row, dict) or not {"subject", "predicate"} <= row.keys() <= kinds.keys():
-                raise ValueError(f"expected an object with subject, predicate and any of {', '.join(kinds)}")
-            row = {name: value for name, value in row.items() if value is not None}
-            if wrong := [name for name, value in row.items() if not isinstance(value, kinds[name])]:
-                raise ValueError(f"{wrong[0]} is {row[wrong[0]]!r}")
-            given: dict[str, Any] = {name: read_time(v) if name in TIMES else v for name, v in row.items()}
-            yield GivenFact(**given)
+            yield read_statement(json.loads(line))
         except ValueError as error:
             raise InputError(f"line {number}: {error}", hint="nothing was written") from error
 
@@ -230,7 +214,8 @@ def _explain(found: Recall) -> None:
     for piece in found.facts:
         product = " · ".join(f"{name} {value:.4g}" for name, value in piece.factors.items())
         what = f"{piece.fact.subject_name} {piece.fact.predicate} {piece.fact.value}"
-        click.echo(f"{piece.score:.4f} = {product}  (hop {piece.hop}, {piece.fact.status}, {piece.fact.id}) {what}")
+        where = f"hop {piece.hop}, match {piece.match:g}, {piece.fact.status}, {piece.fact.id}"
+        click.echo(f"{piece.score:.4f} = {product}  ({where}) {what}")
 
 
 for command in (add, confirm, reject, expire, forget, history, list_facts):

@@ -255,6 +255,7 @@ def recall_to_dict(recall: Recall, context: Context) -> dict[str, Any]:
             {
                 **fact_to_dict(piece.fact),
                 "hop": piece.hop,
+                "match": round(piece.match, 6),
                 "score": round(piece.score, 6),
                 "factors": {name: round(value, 6) for name, value in piece.factors.items()},
             }

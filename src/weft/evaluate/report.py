@@ -41,6 +41,22 @@ def set_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[s
     return head, cells
 
 
+def fact_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Return headings and cells: one row per method and kind of question; a dash where a measure does not apply."""
+    shares = ("recall@5", "recall@10", "no_match", "turned_away", "stale@10")
+    cells = [
+        [
+            str(row["method"]),
+            str(row["kind"]),
+            str(row["questions"]),
+            *("-" if row[name] is None else f"{row[name]:.3f}" for name in shares),
+            f"{row['p50_ms']:.1f}",
+        ]
+        for row in rows
+    ]
+    return ["method", "kind", "questions", *shares, "p50_ms"], cells
+
+
 def write_page(rows: Sequence[Mapping[str, Any]], path: Path, *, plot: Path | None = None) -> None:
     """
     Write the figures as a Markdown table, between the marks of a page that has them, or else as a new page.

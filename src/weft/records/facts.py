@@ -105,6 +105,8 @@ class Recalled:
     score: float
     factors: Mapping[str, float] = field(default_factory=dict)
     """What `score` is the product of: confidence, source, decay, usage, status."""
+    match: float = 0.0
+    """Words it shares with what is asked, and half of those of the fact that led to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +124,7 @@ class Recall:
     text: str
     status: RecallStatus
     facts: tuple[Recalled, ...] = ()
-    """In order of activation: by the place of their subject, then by score."""
+    """In order of activation: by match, by hop, by the place of their subject, then by score."""
     anchors: tuple[Anchor, ...] = ()
     at: datetime
     """The time it is asked about."""

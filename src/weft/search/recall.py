@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,10 +12,10 @@ from weft.errors import ModelError
 from weft.facts.score import recalled
 from weft.models.base import Embedder
 from weft.records import Anchor, FactEntity, Recall, Recalled, RecallStatus, Vector
+from weft.search.asked import ASKING, FIRST_PERSON, LOOKS, SPREAD, asked_terms, match, pick
 from weft.search.prepare import trust
 from weft.search.recognise import QUESTION_WORDS
 from weft.store.base import Store
-from weft.text.analyse import terms
 from weft.text.names import Word, candidate_keys, match_names, name_key, singular, words
 from weft.text.normalise import squeeze
 
@@ -29,10 +29,6 @@ ANCHORS = 3
 
 MAX_WORDS = 400
 """Words of a question that are looked at."""
-
-FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
-ASKING = frozenset({"know", "tell", "say", "about", "remember", "recall", "please", "so", "far"}) | FIRST_PERSON
-"""Words in which one asks for all that is known, beside those every question is made of."""
 
 
 def recall(
@@ -52,8 +48,10 @@ def recall(
         anchors = _find_anchors(found, store=store, vector=vector, floor=embedder.card.floor if embedder else 0.0)
         user = [Anchor(entity=e, how="always") for e in store.facts.find_entities([USER]).values()]
         starts = [*anchors, *(anchor for anchor in user if all(a.entity.key != USER for a in anchors))]
-        facts = _activate([anchor.entity.key for anchor in starts], store=store, options=options, at=at)
-    if not facts or (not anchors and not _concerns_user(found, facts)):
+        asked = asked_terms(text, names=[anchor.entity.name for anchor in starts])
+        keys = [anchor.entity.key for anchor in starts]
+        facts = _activate(keys, store=store, options=options, at=at, asked=asked)
+    if not _is_known(anchors, facts) and not _concerns_user(found, facts, asked):
         return Recall(text=text, status="no_match", at=at, degraded=degraded)
     status: RecallStatus = "degraded" if degraded else "ok"
     return Recall(text=text, status=status, facts=tuple(facts), anchors=tuple(starts), at=at, degraded=degraded)
@@ -107,46 +105,54 @@ def _find_named(found: Sequence[Word], *, store: Store) -> list[FactEntity]:
     return list({entity.key: entity for key in matches for entity in named[key]}.values())
 
 
-def _activate(keys: Sequence[str], *, store: Store, options: MemoryOptions, at: datetime) -> list[Recalled]:
+def _activate(
+    keys: Sequence[str], *, store: Store, options: MemoryOptions, at: datetime, asked: frozenset[str]
+) -> list[Recalled]:
     """
-    Return facts breadth-first from some entities, by the place of their subject, then by score.
+    Return facts breadth-first from some entities: by match, by hop, by the place of their subject, then by score.
 
-    Nearer ones come before farther ones; of a hop that does not fit whole, the best stay. Equal ones: the older first.
+    A fact matches by the words it shares with what is asked, and by half of the match of the fact that led to it.
+    Where nothing is asked for, nearer facts come before farther ones. Equal ones: the older first.
     """
     places: dict[str, int] = {}
     kept: dict[str, Recalled] = {}
-    frontier = list(keys)
+    reached = dict.fromkeys(keys, 0.0)
     for hop in range(1, options.max_hops + 1):
-        fresh = [key for key in dict.fromkeys(frontier) if key not in places]
-        room = options.max_facts - len(kept)
-        if not fresh or room < 1:
+        fresh = [key for key in reached if key not in places]
+        if not fresh or (not asked and len(kept) >= options.max_facts):
             break
         places |= {key: len(places) + place for place, key in enumerate(fresh)}
-        read = store.facts.about(fresh, at=at, limit=options.per_entity)
+        looks = max(options.per_entity, LOOKS) if hop == 1 and asked else options.per_entity
+        read = pick(store.facts.about(fresh, at=at, limit=looks), asked=asked, limit=options.per_entity)
         if options.incoming:
-            read += store.facts.about(fresh, at=at, limit=options.per_entity, incoming=True)
-        scored = {fact.id: recalled(fact, hop=hop, at=at) for fact in read if fact.id not in kept}
-        best = sorted(scored.values(), key=_by_score)[:room]
-        kept |= {piece.fact.id: piece for piece in best}
-        ordered = sorted(best, key=lambda piece: (places.get(piece.fact.subject, len(places)), *_by_score(piece)))
-        frontier = [key for piece in ordered for key in (piece.fact.object, piece.fact.subject) if key]
-    last = len(places)
-    return sorted(kept.values(), key=lambda piece: (places.get(piece.fact.subject, last), *_by_score(piece)))
+            leading = store.facts.about(fresh, at=at, limit=options.per_entity, incoming=True)
+            read += [(fact, match(fact, asked)) for fact in leading]
+        for fact, shared in read:
+            led = max(reached.get(fact.subject, 0.0), reached.get(fact.object, 0.0))
+            kept.setdefault(fact.id, replace(recalled(fact, hop=hop, at=at), match=shared + SPREAD * led))
+        ordered = sorted(kept.values(), key=lambda piece: _order(piece, places))
+        for piece in ordered[: options.max_facts]:
+            for key in filter(None, (piece.fact.object, piece.fact.subject)):
+                reached[key] = max(reached.get(key, 0.0), piece.match if key not in places else 0.0)
+    return sorted(kept.values(), key=lambda piece: _order(piece, places))[: options.max_facts]
+
+
+def _order(piece: Recalled, places: Mapping[str, int]) -> tuple[float, int, int, float, datetime, str]:
+    return -piece.match, piece.hop, places.get(piece.fact.subject, len(places)), *_by_score(piece)
 
 
 def _by_score(piece: Recalled) -> tuple[float, datetime, str]:
     return -piece.score, piece.fact.created, piece.fact.id
 
 
-def _concerns_user(found: Sequence[Word], facts: Sequence[Recalled]) -> bool:
+def _is_known(anchors: Sequence[Anchor], facts: Sequence[Recalled]) -> bool:
+    """Return whether anything is known, at the time, of an entity that the question is about."""
+    about = {anchor.entity.key for anchor in anchors}
+    return any(piece.fact.subject in about or piece.fact.object in about for piece in facts)
+
+
+def _concerns_user(found: Sequence[Word], facts: Sequence[Recalled], asked: frozenset[str]) -> bool:
     """Return whether a question that names nothing else asks for something that is known of the user."""
-    asked = {word.text for word in found} - QUESTION_WORDS | ({word.text for word in found} & FIRST_PERSON)
-    telling = asked - ASKING
-    if not telling:
-        return bool(asked & FIRST_PERSON)
-    known = {term for piece in facts if piece.hop == 1 for term in _terms(piece)}
-    return bool(known & {term for word in telling for term in terms(word)})
-
-
-def _terms(piece: Recalled) -> list[str]:
-    return terms(f"{piece.fact.predicate.replace('_', ' ')} {piece.fact.value}")
+    if not asked:
+        return bool(facts) and any(word.text in FIRST_PERSON for word in found)
+    return any(match(piece.fact, asked) for piece in facts if piece.hop == 1)

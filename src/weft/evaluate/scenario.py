@@ -1,0 +1,116 @@
+"""Scenarios of facts: dated statements, what became of them, and questions with the statements that answer them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from weft.errors import InputError
+from weft.exchange.statements import read_statement, read_time
+from weft.records import GivenFact
+
+Action: TypeAlias = Literal["confirm", "reject", "expire", "forget"]
+ACTIONS: tuple[Action, ...] = get_args(Action)
+SETTINGS = ("single_valued", "confirm_sources")
+"""Settings of the memory that a scenario may bring."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Something that happens at a time: a fact is stated, or a statement made before is acted on."""
+
+    at: datetime
+    id: str
+    """Of the statement that is made, or acted on."""
+    given: GivenFact | None = None
+    """What is stated; None where there is an action."""
+    action: Action | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactCase:
+    """A question, the time it is asked about, and the statements that answer it: none where nothing is known."""
+
+    text: str
+    kind: str
+    at: datetime
+    expected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """What is stated, in the order of time, and what is asked, in the order of the file."""
+
+    steps: tuple[Step, ...]
+    cases: tuple[FactCase, ...]
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Return the scenario of a JSON Lines file. Raises `InputError` with the number of a line that is wrong."""
+    settings: dict[str, tuple[str, ...]] = {}
+    steps: list[Step] = []
+    cases: list[FactCase] = []
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+                if not isinstance(row, dict):
+                    raise ValueError("it is no object")
+                if "settings" in row:
+                    settings |= _read_settings(row["settings"])
+                elif "question" in row:
+                    cases.append(_read_case(row))
+                else:
+                    steps.append(_read_step(row))
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
+                said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+                raise InputError(
+                    f"line {number} of {path.name!r}: {said}", hint="docs/memory.md has the form"
+                ) from error
+    scenario = Scenario(steps=tuple(sorted(steps, key=lambda step: step.at)), cases=tuple(cases), settings=settings)
+    _check(scenario)
+    return scenario
+
+
+def _read_settings(row: Any) -> dict[str, tuple[str, ...]]:
+    if unknown := set(row) - set(SETTINGS):
+        raise ValueError(f"unknown setting {min(unknown)!r}, known are {', '.join(SETTINGS)}")
+    return {name: tuple(str(value) for value in values) for name, values in row.items()}
+
+
+def _read_case(row: Mapping[str, Any]) -> FactCase:
+    expected = tuple(str(id) for id in row["expected"])
+    return FactCase(text=str(row["question"]), kind=str(row["kind"]), at=read_time(row["as_of"]), expected=expected)
+
+
+def _read_step(row: Mapping[str, Any]) -> Step:
+    at = read_time(row["at"])
+    for action in ACTIONS:
+        if action in row:
+            return Step(at=at, id=str(row[action]), action=action, reason=str(row.get("reason", "")))
+    given = {name: value for name, value in row.items() if name not in ("id", "at")}
+    return Step(at=at, id=str(row["id"]), given=read_statement(given))
+
+
+def _check(scenario: Scenario) -> None:
+    """Raise `InputError` where ids are used twice, or before or without a statement."""
+    if not scenario.cases:
+        raise InputError("the scenario asks nothing", hint="add lines with question, kind, as_of and expected")
+    stated: set[str] = set()
+    for step in scenario.steps:
+        if step.action is None and step.id in stated:
+            raise InputError(f"two statements have the id {step.id!r}")
+        if step.action is not None and step.id not in stated:
+            raise InputError(f"{step.id!r} is to {step.action}, but is not stated before {step.at.isoformat()}")
+        stated.add(step.id)
+    for case in scenario.cases:
+        if unknown := set(case.expected) - stated:
+            raise InputError(f"{case.text!r} expects {min(unknown)!r}, which nobody states")

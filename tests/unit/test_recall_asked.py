@@ -1,0 +1,109 @@
+"""What a question asks for by its own words comes first, however much else is known."""
+
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from weft.config import MemoryOptions, Settings
+from weft.engine.engine import Engine
+from weft.records import Fact, GivenFact
+from weft.search.asked import asked_terms, match, pick
+
+NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
+
+
+@pytest.fixture
+def make_engine(database, embedder):
+    def make(facts, **options):
+        settings = Settings(memory=MemoryOptions(**options))
+        engine = Engine(settings, database=database, embedder=embedder, clock=lambda: NOW)
+        engine.memory.add_many(facts)
+        return engine
+
+    return make
+
+
+def fact(predicate, value, *, id="1", subject="user"):
+    return Fact(id=id, subject=subject, subject_name=subject, predicate=predicate, value=value, created=NOW)
+
+
+def told(found):
+    return [f"{piece.fact.subject_name} {piece.fact.predicate} {piece.fact.value}" for piece in found.facts]
+
+
+@pytest.mark.parametrize(
+    "text, names, expected",
+    [
+        ("Which database does Kiln Log use?", ["Kiln Log"], {"databas", "use"}),
+        ("What do you know about me?", ["user"], set()),
+        ("What is JACQ?", ["JACQ"], set()),
+        ("我喜欢喝什么茶", [], {"喜欢", "欢喝"}),
+    ],
+)
+def test_what_is_asked_is_what_names_and_question_words_leave(text, names, expected):
+    """English words by their stems, Chinese ones by pairs of characters that say something."""
+    assert asked_terms(text, names=names) >= expected
+    assert not asked_terms(text, names=names) & {"what", "which", "kiln", "log", "jacq", "me", "什么"}
+
+
+def test_a_fact_matches_by_predicate_and_value():
+    """Each term counts once."""
+    asked = asked_terms("Which glaze do I fire in the kiln?", names=[])
+
+    assert match(fact("fires", "the glaze in a kiln, a kiln with gas"), asked) == 3
+    assert match(fact("drinks", "tea"), asked) == 0
+    assert match(fact("fires", "the glaze"), frozenset()) == 0
+
+
+def test_the_best_of_each_subject_are_picked():
+    """Among those that match alike the first stay."""
+    facts = [fact("likes", name, id=name) for name in ("tea", "rye bread", "cheese")]
+    facts.append(fact("sells", "bread", id="shop", subject="shop"))
+
+    picked = pick(facts, asked=frozenset({"bread"}), limit=2)
+    assert [(item.id, count) for item, count in picked] == [("rye bread", 1), ("tea", 0), ("shop", 1)]
+
+
+def test_of_many_facts_about_the_user_the_one_asked_for_comes_first(make_engine):
+    """It would not be among the ten surest of sixty."""
+    many = [GivenFact(subject="user", predicate=f"habit_{n}", value=f"number {n}") for n in range(60)]
+    engine = make_engine([*many, GivenFact(subject="user", predicate="blood_type", value="A", confidence=0.5)])
+
+    assert told(engine.memory.recall("What is my blood type?"))[0] == "user blood_type A"
+    assert engine.memory.recall("How do volcanoes erupt?").status == "no_match"
+
+
+def test_what_an_asked_for_fact_leads_to_is_recalled_before_what_nobody_asked_for(make_engine):
+    """Thirty nearer facts do not stand in the way of the second hop."""
+    near = [
+        GivenFact(subject=subject, predicate=f"detail_{n}", value=f"number {n}")
+        for subject in ("user", "Fold Bike")
+        for n in range(20)
+    ]
+    engine = make_engine(
+        [
+            *near,
+            GivenFact(subject="Fold Bike", predicate="serviced_by", object="Spoke Shop", confidence=0.6),
+            GivenFact(subject="Spoke Shop", predicate="located_in", value="a side street", confidence=0.6),
+        ],
+        max_facts=15,
+    )
+    found = engine.memory.recall("Where is the Fold Bike serviced?")
+
+    assert len(found.facts) == 15
+    assert told(found)[:2] == ["Fold Bike serviced_by Spoke Shop", "Spoke Shop located_in a side street"]
+    assert [(piece.hop, piece.match) for piece in found.facts[:3]] == [(1, 1.0), (2, 0.5), (1, 0.0)]
+
+
+def test_a_thing_of_which_nothing_was_known_at_the_time_gives_no_match(make_engine):
+    """Its name alone does not bring back what is known of the user."""
+    engine = make_engine(
+        [
+            GivenFact(subject="user", predicate="prefers", value="dark mode", valid_from=NOW - timedelta(days=90)),
+            GivenFact(subject="Harbour Atlas", predicate="type", value="nautical map"),
+        ]
+    )
+
+    assert engine.memory.recall("What is Harbour Atlas?").status == "ok"
+    past = engine.memory.recall("What is Harbour Atlas?", as_of=NOW - timedelta(days=30))
+    assert (past.status, past.facts) == ("no_match", ())
