@@ -1,6 +1,5 @@
 """What one document or one question costs does not grow with the corpus, nor with how often a thing is named."""
 
-import re
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,136 +15,11 @@ from weft.records import Claim, Extraction, Filter, Nomination, Query
 from weft.search.mix import walk_graph
 from weft.search.run import find
 from weft.store.memory import MemoryDatabase
-from weft.store.queries import load_migrations, load_queries, load_schema
+from weft.store.queries import load_migrations
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.graph_write import place
 from weft.text.ids import document_id
 from weft.text.names import name_key
-
-# ── plans ───────────────────────────────────────────────────────────────────────────────────────
-
-BIG = {"chunk", "mention", "claim", "relation", "entity", "nomination", "posting"}
-"""Tables that grow with the corpus."""
-
-WHOLE = {
-    "all_vectors": "every vector, where sqlite-vec is missing",
-    "all_postings": "check",
-    "all_terms": "check",
-    "all_keys": "check",
-    "all_chunk_numbers": "check",
-    "all_entities": "check",
-    "all_pairs": "check",
-    "all_relations": "check",
-    "misplaced_nominations": "check",
-    "nomination_kinds": "check",
-    "delete_postings": "repair",
-    "delete_derived_claims": "repair",
-    "delete_entities": "repair",
-    "place_nominations": "repair",
-    "set_kind": "repair",
-    "delete_lost_mentions": "repair",
-    "delete_lost_relations": "repair",
-    "delete_lost_claims": "repair",
-    "delete_lost_nominations": "repair",
-    "count_entities": "stats",
-    "count_relations": "stats",
-    "count_terms": "stats",
-    "find_unembedded": "reembed",
-    "unembedded_entities": "reembed",
-    "top_entities": "by an index that has the best first, up to a limit",
-    "sample_chunks": "calibrate",
-}
-"""Statements that may read a whole namespace, and what they are for. None is part of writing or asking."""
-
-HUB = {
-    ("nomination", "namespace key"): {
-        "entity_cards": "the first by rank",
-        "entity_numbers": "the first by rank",
-        "key_aliases": "the smallest",
-        "key_standings": "the first in its own right",
-        "chunks_about": "once, when a name becomes an entity",
-    },
-    ("nomination", "namespace key vote"): {"key_standings": "the first, the smallest and the largest"},
-    ("nomination", "namespace key alias_of"): {"key_aliases": "the smallest"},
-    ("claim", "namespace source"): {"claims_of_keys": "when a name becomes an entity, or ceases to be one"},
-    ("claim", "namespace target"): {"claims_of_keys": "when a name becomes an entity, or ceases to be one"},
-    ("claim", "namespace source target type"): {
-        "pair_support": "counted to 256, and the largest",
-        "relation_claims": "the heaviest, up to a limit",
-    },
-    ("mention", "entity"): {
-        "mentions_of": "the strongest, up to a limit",
-        "entity_chunks": "when it ceases to be an entity",
-    },
-    ("entity", "head"): dict.fromkeys(
-        ("names_of", "names_by_id", "entity_numbers", "mentions_of", "relations_of"), "as many as it has names"
-    ),
-    ("entity", "namespace same_as"): {"other_names": "as many as it has names"},
-    ("relation", "source"): {"count_relations": "stats", "all_relations": "check"},
-    ("relation", "source weight"): {"relations_of": "the heaviest, up to a limit"},
-    ("relation", "target weight"): {"relations_of": "the heaviest, up to a limit"},
-    ("posting", "namespace term"): {
-        "term_postings": "what holds a term is what a search is for",
-        "count_blocks": "counted to a limit",
-    },
-}
-"""Look-ups that find all there is of one thing, the statements that may use them, and why that is bounded."""
-
-
-def plan(db, sql):
-    """Yield (table, columns looked up by) of every access to a table of ours; no columns: all of it is read."""
-    tables = re.findall(r"\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: AS (\w+))?", sql)
-    names = {alias or table: table for table, alias in tables}
-    values = dict.fromkeys(re.findall(r":(\w+)", sql))
-    for _, _, _, detail in db.execute(f"EXPLAIN QUERY PLAN {sql}", values):
-        access = re.match(r"(?:SCAN|SEARCH) (\w+)(?:.*\((.*)\))?", detail)
-        if access and "VIRTUAL TABLE" not in detail:
-            columns = re.findall(r"([\w<>]+?)[<>=]+\?", access[2] or "")
-            yield names.get(access[1], access[1]), " ".join(columns)
-
-
-@pytest.fixture(scope="module")
-def plans():
-    """By statement, how SQLite looks things up, without statistics, as in every store of ours."""
-    db = apsw.Connection(":memory:")
-    for name in ("vec_distance_cosine", "vec_bit", "vec_distance_hamming", "vec_quantize_binary"):
-        db.create_scalar_function(name, lambda *vectors: 0.0)
-    db.execute(load_schema("sqlite"))
-    return {name: list(plan(db, sql)) for name, sql in load_queries("sqlite").items()}
-
-
-def test_only_checks_and_counts_read_a_whole_table(plans):
-    """Every other statement finds its rows by an index that holds more than the namespace."""
-    whole = {
-        name
-        for name, accesses in plans.items()
-        for table, columns in accesses
-        if table in BIG and columns in ("", "namespace")
-    }
-
-    assert whole - WHOLE.keys() == set()
-    assert WHOLE.keys() - whole - {"all_vectors"} == set(), "no longer needed here"
-
-
-def test_what_finds_all_there_is_of_one_thing_is_bounded(plans):
-    """A look-up by a name alone may find fifty thousand rows, so each is listed with what bounds it."""
-    found = {(access, name) for name, accesses in plans.items() for access in accesses}
-
-    for access, allowed in HUB.items():
-        assert {name for other, name in found if other == access} == allowed.keys(), access
-
-
-def test_what_goes_with_a_row_is_found_by_an_index():
-    """Deleting a chunk or an entity looks for its rows in every table that refers to it."""
-    db = apsw.Connection(":memory:")
-    db.execute(load_schema("sqlite"))
-    for (table,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
-        indexes = [row[1] for row in db.execute(f"PRAGMA index_list ({table})")]
-        first = {db.execute(f"PRAGMA index_info ({index})").fetchone()[2] for index in indexes}
-        first |= {row[1] for row in db.execute(f"PRAGMA table_info ({table})") if row[5] == 1}
-        for reference in db.execute(f"PRAGMA foreign_key_list ({table})"):
-            assert reference[3] in first, f"{table}.{reference[3]}"
-
 
 # ── a hub ───────────────────────────────────────────────────────────────────────────────────────
 
