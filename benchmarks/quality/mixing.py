@@ -4,19 +4,24 @@ What each constant of the graph channel and of its mix with text is worth: one i
     python benchmarks/quality/mixing.py                        all constants
     python benchmarks/quality/mixing.py --vary curve enough    some of them
     python benchmarks/quality/mixing.py --sets 2wiki-dev --limit 100
+    python benchmarks/quality/mixing.py --explained            how much of the questions entities explain
 
 Every question is asked through the product's own read path with one constant replaced. A cell holds the set's main
 measure on even questions (which constants were chosen on) and on odd ones (which they were not). The row marked with
-a star is what ships. LOG.md beside this file keeps what was tried, also what did not help.
+a star is what ships. With `--explained`, a table of the mean share of a question's words that the entities named in it
+explain: all of them, and only those that some chunk is about. LOG.md beside this file keeps what was tried, also what
+did not help.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from statistics import fmean
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +33,7 @@ from weft.evaluate.measures import measure
 from weft.evaluate.run import answer_cases
 from weft.rank import boost
 from weft.search import trust, walk
+from weft.search.recognise import recognise
 
 CONSTANTS: dict[str, tuple[ModuleType, str, tuple[float, ...]]] = {
     "curve": (boost, "CURVE", (0.2, 0.3, 0.4, 0.6, 1.0)),
@@ -81,14 +87,40 @@ def halves(engine: Any, cases: Sequence[Case], options: GraphOptions, *, wanted:
     return measure(found[::2])[wanted], measure(found[1::2])[wanted]
 
 
+def explained(engine: Any, cases: Sequence[Case]) -> tuple[float, float]:
+    """Return the mean share of words that named entities explain: any of them, and those that some chunk is about."""
+    graph, edges = engine.store.graph, GraphOptions().max_edges
+    shares = []
+    with replaced("enough", 1.0):
+        for case in cases:
+            seeds = recognise(case.text, graph=graph)
+            ids = [seed.entity.id for seed in seeds]
+            about = Counter(mention.entity_id for mention in graph.mentions_of(ids, limit=edges) if mention.about)
+            every = trust.graph_trust(case.text, seeds, homes=dict.fromkeys(ids, 1))
+            shares.append((every, trust.graph_trust(case.text, seeds, homes=about)))
+    return fmean(first for first, _ in shares), fmean(second for _, second in shares)
+
+
+def print_explained(names: Sequence[str], *, limit: int, embedder: str) -> None:
+    print("| set | named | named, and a chunk is about them |\n| --- | --- | --- |")
+    for name in names:
+        with open_set(name, embedder=embedder) as (engine, cases):
+            every, about = explained(engine, cases[:limit])
+        print(f"| {name} | {every:.3f} | {about:.3f} |", flush=True)
+
+
 def main() -> None:
     names = [*CONSTANTS, *SETTINGS]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vary", nargs="+", choices=names, default=names)
     parser.add_argument("--sets", nargs="+", choices=NAMES, default=list(NAMES))
     parser.add_argument("--limit", type=int, default=200)
+    parser.add_argument("--explained", action="store_true")
     parser.add_argument("--embedder", default="local/granite-30m")
     arguments = parser.parse_args()
+    if arguments.explained:
+        print_explained(arguments.sets, limit=arguments.limit, embedder=arguments.embedder)
+        return
     rows = {
         (name, value): dict.fromkeys(arguments.sets, (0.0, 0.0))
         for name in arguments.vary
