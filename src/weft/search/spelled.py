@@ -86,6 +86,10 @@ def _find_holders(name: str, *, store: Store, where: Filter) -> list[str]:
 
 
 def _holds(text: str, wanted: Sequence[str]) -> bool:
+    if text.isascii():  # a look that costs little, and mostly says no
+        plain = text.lower().replace("'", "")
+        if not all(word in plain for word in wanted):
+            return False
     found = [word.text for word in words(text)]
     first, size = wanted[0], len(wanted)
     return any(word == first and found[at : at + size] == wanted for at, word in enumerate(found))
