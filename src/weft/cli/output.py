@@ -148,6 +148,8 @@ def print_receipt(receipt: Receipt, *, title: str = "indexed") -> None:
     done += f"{receipt.unchanged:,} unchanged), {receipt.chunks:,} chunks in {receipt.seconds:.1f} s"
     click.echo(done, err=True)
     click.echo(f"embedded {receipt.embedded:,} texts, {receipt.cached:,} from the cache", err=True)
+    if receipt.facts:
+        click.echo(f"remembered {receipt.facts:,} facts that the documents state", err=True)
     if receipt.pruned:
         click.echo(f"deleted {receipt.pruned:,} documents whose file is gone", err=True)
     reasons: dict[str, list[str]] = {}

@@ -158,6 +158,7 @@ def receipt_to_dict(receipt: Receipt) -> dict[str, Any]:
         "chunks": receipt.chunks,
         "embedded": receipt.embedded,
         "cached": receipt.cached,
+        "facts": receipt.facts,
         "seconds": round(receipt.seconds, 3),
         "skipped": dict(sorted(reasons.items())),
         "skipped_files": [

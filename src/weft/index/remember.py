@@ -31,7 +31,7 @@ def remember(
     done = []
     items = list(given)
     first = now - max(len(items) - 1, 0) * INSTANT
-    made = [(_make(item, at=first + place * INSTANT), item) for place, item in enumerate(items)]
+    made = [(make_fact(item, at=first + place * INSTANT), item) for place, item in enumerate(items)]
     with store.facts.writing():
         for fact, item in made:
             reason = refusal(fact, recalled=recalled, allow_secrets=options.allow_secrets)
@@ -79,7 +79,7 @@ def to_utc(time: datetime) -> datetime:
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
-def _make(given: GivenFact, *, at: datetime) -> Fact:
+def make_fact(given: GivenFact, *, at: datetime) -> Fact:
     """Return a statement as a fact without id. Raises `InputError` where it contradicts itself."""
     if bool(given.object) and bool(given.value):
         raise InputError("a fact has an object or a value, not both", hint="leave one of them out")
@@ -97,7 +97,7 @@ def _make(given: GivenFact, *, at: datetime) -> Fact:
         subject_name=squeeze(given.subject),
         predicate=predicate_key(given.predicate),
         object=key,
-        value=squeeze(given.object) if key else squeeze(given.value),
+        value=squeeze(given.object) if key else given.value.strip(),
         confidence=float(given.confidence),
         source=squeeze(given.source) or "other",
         created=to_utc(at),
@@ -105,11 +105,12 @@ def _make(given: GivenFact, *, at: datetime) -> Fact:
         valid_to=ends,
         supersedes=given.supersedes,
         note=given.note.strip(),
+        spelling=spelling if (spelling := squeeze(given.predicate)) != predicate_key(spelling) else "",
     )
 
 
 def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOptions) -> Remembered:
-    content = _content(fact)
+    content = content_of(fact)
     equal = store.facts.same([content])
     described = [FactEntity(key=fact.subject, name=fact.subject_name, description=squeeze(given.description))]
     now = fact.created
@@ -122,7 +123,7 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
     if fact.supersedes:
         get_fact(fact.supersedes, store=store)
     rivals = [rival for rival in _rivals(fact, store=store, options=options) if life.is_live(rival)]
-    denials = store.facts.same([_content(replace(fact, predicate=life.opposite(fact.predicate)))])
+    denials = store.facts.same([content_of(replace(fact, predicate=life.opposite(fact.predicate)))])
     taken, occurrence = {known.id for known in equal}, 0
     while (id := fact_id(store.namespace, content, occurrence)) in taken:
         occurrence += 1
@@ -145,6 +146,8 @@ def _again(
         _write(life.Change(facts=(stronger,), events=(event,)), store=store, entities=entities)
     elif entities[0].description:
         store.facts.write([], entities=entities)
+    if not changed and "" not in store.facts.origins([known.id]).get(known.id, ("",)):
+        store.facts.write([known])  # so far only documents stated it
     if known.status == "staged" and fact.source in options.confirm_sources:
         confirm(known.id, store=store, options=options, now=now)
         changed = True
@@ -158,7 +161,8 @@ def _rivals(fact: Fact, *, store: Store, options: MemoryOptions) -> list[Fact]:
     return [other for other in store.facts.stated(fact.subject, fact.predicate) if other.id != fact.id]
 
 
-def _content(fact: Fact) -> str:
+def content_of(fact: Fact) -> str:
+    """Return what makes a fact the same statement as another."""
     return fact_content(fact.subject, fact.predicate, object=fact.object, value=fact.value)
 
 

@@ -22,6 +22,8 @@ class Receipt:
     """Texts the model had to embed."""
     cached: int = 0
     """Texts whose vector was already known."""
+    facts: int = 0
+    """What the documents that were written state."""
     seconds: float = 0.0
     skipped: tuple[Skipped, ...] = ()
 

@@ -60,6 +60,8 @@ class Fact:
     supersedes: str = ""
     """Id of the fact that confirming this one supersedes."""
     note: str = ""
+    spelling: str = ""
+    """The predicate as it was first written, where that is not the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,9 @@ class FactEntity:
     key: str
     name: str
     description: str = ""
+    type: str = ""
+    declared: bool = False
+    """Whether it was given as a thing of its own, and so stays when no fact names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
