@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from weft.cli.fact_files import export_file, import_file
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.context.serialise import event_to_dict, fact_to_dict, recall_to_dict, remembered_to_dict
@@ -108,11 +109,14 @@ def expire(session: Session, id: str, at: datetime | None) -> None:
 
 
 @verb()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-def forget(session: Session, ids: tuple[str, ...]) -> None:
+@click.argument("ids", nargs=-1, metavar="[ID...]")
+@click.option("--entity", "entities", multiple=True, metavar="NAME", help="All facts of a thing, and the thing itself.")
+def forget(session: Session, ids: tuple[str, ...], entities: tuple[str, ...]) -> None:
     """Remove facts with their history; `weft compact` then leaves no trace of them in the file."""
+    if not ids and not entities:
+        raise click.UsageError("say which ID, or --entity NAME")
     with session.open() as engine:
-        gone = engine.memory.forget(*ids)
+        gone = engine.memory.forget(*ids, entities=entities)
     if session.as_json:
         print_json({"forgotten": gone})
     elif session.verbosity >= 0:
@@ -233,5 +237,5 @@ def _explain(found: Recall) -> None:
         click.echo(f"{piece.score:.4f} = {product}  (hop {piece.hop}, {piece.fact.status}, {piece.fact.id}) {what}")
 
 
-for command in (add, confirm, reject, expire, forget, history, list_facts):
+for command in (add, confirm, reject, expire, forget, history, list_facts, import_file, export_file):
     fact.add_command(command)

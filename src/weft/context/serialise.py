@@ -15,6 +15,7 @@ from weft.records import (
     Evidence,
     Fact,
     FactEvent,
+    FactReceipt,
     GraphContext,
     GraphSource,
     ImportReceipt,
@@ -188,6 +189,11 @@ def import_to_dict(receipt: ImportReceipt) -> dict[str, Any]:
     }
 
 
+def fact_receipt_to_dict(receipt: FactReceipt) -> dict[str, Any]:
+    """Return the receipt of an import of facts as JSON values."""
+    return {**asdict(receipt), "refused": list(receipt.refused), "skipped": list(receipt.skipped)}
+
+
 def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
     """Return statistics as JSON values."""
     return {
@@ -220,6 +226,7 @@ def fact_to_dict(fact: Fact) -> dict[str, Any]:
         "access_count": fact.access_count,
         "supersedes": fact.supersedes or None,
         "note": fact.note,
+        "spelling": fact.spelling or None,
     }
 
 

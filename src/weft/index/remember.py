@@ -20,19 +20,27 @@ INSTANT = timedelta(microseconds=1)
 
 
 def remember(
-    given: Iterable[GivenFact], *, store: Store, options: MemoryOptions, now: datetime, recalled: Sequence[Fact] = ()
+    given: Iterable[GivenFact],
+    *,
+    store: Store,
+    options: MemoryOptions,
+    now: datetime,
+    recalled: Sequence[Fact] = (),
+    entities: Sequence[FactEntity] = (),
 ) -> list[Remembered]:
     """
     Write facts; return what became of each. They are created a microsecond apart, the last one now.
 
     All of it is one transaction. What is known already is strengthened, what hygiene refuses is not written, and a new
-    value of a single-valued predicate names the one it would supersede. `recalled` is what was recalled a moment ago.
+    value of a single-valued predicate names the one it would supersede. `recalled` is what was recalled a moment ago,
+    `entities` are things that are given beside the facts.
     """
     done = []
     items = list(given)
     first = now - max(len(items) - 1, 0) * INSTANT
     made = [(make_fact(item, at=first + place * INSTANT), item) for place, item in enumerate(items)]
     with store.facts.writing():
+        store.facts.write([], entities=entities)
         for fact, item in made:
             reason = refusal(fact, recalled=recalled, allow_secrets=options.allow_secrets)
             if reason:
@@ -47,7 +55,7 @@ def confirm(id: str, *, store: Store, options: MemoryOptions, now: datetime) -> 
     with store.facts.writing():
         fact = get_fact(id, store=store)
         named = store.facts.facts([fact.supersedes]) if fact.supersedes else []
-        rivals = _rivals(fact, store=store, options=options)
+        rivals = find_rivals(fact, store=store, options=options)
         _write(life.confirm(fact, named=named, rivals=rivals, now=now), store=store)
         return get_fact(id, store=store)
 
@@ -122,7 +130,7 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
         return Remembered(outcome="refused", reason=f"it was rejected before ({rejected})")
     if fact.supersedes:
         get_fact(fact.supersedes, store=store)
-    rivals = [rival for rival in _rivals(fact, store=store, options=options) if life.is_live(rival)]
+    rivals = [rival for rival in find_rivals(fact, store=store, options=options) if life.is_live(rival)]
     denials = store.facts.same([content_of(replace(fact, predicate=life.opposite(fact.predicate)))])
     taken, occurrence = {known.id for known in equal}, 0
     while (id := fact_id(store.namespace, content, occurrence)) in taken:
@@ -154,7 +162,7 @@ def _again(
     return Remembered(outcome="strengthened" if changed else "known", fact=get_fact(known.id, store=store))
 
 
-def _rivals(fact: Fact, *, store: Store, options: MemoryOptions) -> list[Fact]:
+def find_rivals(fact: Fact, *, store: Store, options: MemoryOptions) -> list[Fact]:
     """Return the other facts under a predicate that is declared to have one value at a time."""
     if fact.predicate not in {predicate_key(name) for name in options.single_valued}:
         return []

@@ -54,6 +54,22 @@ class ImportReceipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FactReceipt:
+    """What importing facts did."""
+
+    form: str
+    entities: int = 0
+    """Things the file lists."""
+    added: int = 0
+    strengthened: int = 0
+    known: int = 0
+    refused: tuple[str, ...] = ()
+    """What hygiene did not let in, each with its reason."""
+    skipped: tuple[str, ...] = ()
+    """What could not be read, or not as it stands, one line each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStats:
     """What one namespace holds."""
 

@@ -89,6 +89,26 @@ class FactEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GivenMemory:
+    """What a file remembers: facts as somebody states them, and the things it lists."""
+
+    facts: tuple[GivenFact, ...] = ()
+    entities: tuple[FactEntity, ...] = ()
+    skipped: tuple[str, ...] = ()
+    """What could not be read, or not as it stands, one line each: `line 12: no name`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFact:
+    """A fact with its whole life, as it leaves a store and comes back."""
+
+    fact: Fact
+    history: tuple[FactEvent, ...]
+    documents: tuple[str, ...] = ()
+    """Sources of the documents that state it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
     """What became of a fact that was stated."""
 
