@@ -61,9 +61,11 @@ def import_file(
             _report(session, remove_import(engine, name or source_of(file or Path(), base=engine.base)), removed=True)
             return
         assert file is not None
-        if kind == "facts" or (kind is None and not name and (form or find_form(file)) == "memory"):
+        if kind == "facts" or (kind is None and (form or find_form(file)) == "memory"):
             if form not in (None, "memory"):
                 raise click.UsageError(f"{form} cannot become facts, only memory can")
+            if name:
+                raise click.UsageError("facts are not called by a --name; say --as documents")
             report_import(session, file, import_facts(engine, file, form="memory"))
             return
         with CountBar("importing", total=None, unit="documents", quiet=session.verbosity < 0) as bar:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from weft.errors import SchemaMismatch
@@ -51,8 +51,23 @@ class MemoryFacts:
         self._touched = touched
         self._generation = generation
 
-    def writing(self) -> AbstractContextManager[None]:
-        return nullcontext()
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        content = self._content
+        before = replace(
+            content,
+            facts=dict(content.facts),
+            events={id: list(events) for id, events in content.events.items()},
+            entities=dict(content.entities),
+            vectors=dict(content.vectors),
+            origins={id: set(documents) for id, documents in content.origins.items()},
+        )
+        try:
+            yield
+        except BaseException:
+            for item in fields(content):
+                setattr(content, item.name, getattr(before, item.name))
+            raise
 
     def write(
         self, facts: Sequence[Fact], *, events: Sequence[FactEvent] = (), entities: Sequence[FactEntity] = ()
