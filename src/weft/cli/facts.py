@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import datetime, timezone
@@ -15,6 +14,7 @@ from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.context.serialise import event_to_dict, fact_to_dict, recall_to_dict, remembered_to_dict
 from weft.errors import InputError
+from weft.exchange.json_values import parse_json
 from weft.records import Fact, GivenFact, Recall, Remembered
 
 TIMES = ("valid_from", "valid_to")
@@ -23,7 +23,10 @@ TIMES = ("valid_from", "valid_to")
 def read_time(text: str) -> datetime:
     """Return a date or time of ISO 8601 in UTC, which it is where it does not say. Raises `ValueError`."""
     time = datetime.fromisoformat(text.strip().replace("Z", "+00:00").replace("z", "+00:00"))
-    return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
+    try:
+        return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
+    except OverflowError as error:
+        raise ValueError(f"{text!r} is beyond what calendars hold") from error
 
 
 def to_time(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
@@ -71,7 +74,10 @@ def add(
     description, supersedes.
     """
     if file is not None:
-        given = list(_read_lines(file))
+        try:
+            given = list(_read_lines(file))
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file.name} is not UTF-8: {error}", hint="nothing was written") from error
     elif not subject or not predicate or not (value or object_name):
         raise click.UsageError("say SUBJECT PREDICATE VALUE, or --object NAME, or --from FILE")
     else:
@@ -189,7 +195,7 @@ def _read_lines(file: Any) -> Iterator[GivenFact]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             if not isinstance(row, dict) or not {"subject", "predicate"} <= row.keys() <= kinds.keys():
                 raise ValueError(f"expected an object with subject, predicate and any of {', '.join(kinds)}")
             row = {name: value for name, value in row.items() if value is not None}

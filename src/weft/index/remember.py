@@ -119,7 +119,9 @@ def make_fact(given: GivenFact, *, at: datetime) -> Fact:
 
 def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOptions) -> Remembered:
     content = content_of(fact)
-    equal = store.facts.same([content])
+    denial = content_of(replace(fact, predicate=life.opposite(fact.predicate)))
+    found = store.facts.same([content, denial])
+    equal = [known for known in found if content_of(known) == content]
     described = [FactEntity(key=fact.subject, name=fact.subject_name, description=squeeze(given.description))]
     now = fact.created
     for known in equal:
@@ -131,7 +133,7 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
     if fact.supersedes:
         get_fact(fact.supersedes, store=store)
     rivals = [rival for rival in find_rivals(fact, store=store, options=options) if life.is_live(rival)]
-    denials = store.facts.same([content_of(replace(fact, predicate=life.opposite(fact.predicate)))])
+    denials = [known for known in found if content_of(known) == denial]
     taken, occurrence = {known.id for known in equal}, 0
     while (id := fact_id(store.namespace, content, occurrence)) in taken:
         occurrence += 1

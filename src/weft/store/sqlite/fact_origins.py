@@ -35,7 +35,8 @@ def retract(db: apsw.Connection, namespace: int, document: str, ids: Sequence[st
 
 def keep_facts(db: apsw.Connection, namespace: int, ids: Sequence[str]) -> None:
     """Let facts stay when the documents that state them are gone."""
-    run(db, "keep_facts", {"namespace": namespace, "ids": json.dumps(list(ids))})
+    if ids:
+        run(db, "keep_facts", {"namespace": namespace, "ids": json.dumps(list(ids))})
 
 
 def find_origins(db: apsw.Connection, namespace: int, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

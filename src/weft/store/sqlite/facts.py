@@ -177,7 +177,8 @@ class SqliteFacts:
     def _facts(self, name: str, values: Mapping[str, Any]) -> list[Fact]:
         """Return the facts whose ids a statement gives."""
         with self._connections.read():
-            return self.facts([row[0] for row in self._rows(name, values)])
+            ids = [row[0] for row in self._rows(name, values)]
+            return self.facts(ids) if ids else []
 
     def _with_entities(self, found: Sequence[tuple[Any, ...]]) -> list[tuple[FactEntity, Any]]:
         entities = self.find_entities([key for key, _ in found])
