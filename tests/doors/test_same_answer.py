@@ -1,9 +1,14 @@
 """The same documents and the same question give the same answer: twice, and in any process."""
 
 import pytest
+
 from conftest import write_notes
 
-QUESTIONS = ("What does the Auth Service do when the clock drifts?", "重跑gen-itgc后做什么？", "gpt-4o and arXiv:2501.03236")
+QUESTIONS = (
+    "What does the Auth Service do when the clock drifts?",
+    "重跑gen-itgc后做什么？",
+    "gpt-4o, arXiv:2501.03236",
+)
 
 
 def answer(weft, db, question, seed):

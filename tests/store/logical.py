@@ -13,7 +13,7 @@ def content(path):
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     described = {"document", "label", "chunk", "model", "chunk_vector", "posting"}
     described |= {"nomination", "claim", "entity", "mention", "relation", "entity_vector", "edit"}
-    described |= {"fact", "fact_entity", "fact_word", "fact_vector", "fact_event"}
+    described |= {"fact", "fact_entity", "fact_word", "fact_vector", "fact_event", "fact_origin"}
     described |= {"calibration"}
     assert tables - ASIDE == described, "describe the new table here"
     spaces = dict(db.execute("SELECT number, name FROM namespace"))
@@ -99,9 +99,10 @@ def _graph(db, spaces, chunks, models):
 def _facts(db, spaces, models):
     columns = {
         "fact": "id, subject, predicate, object, value, content, confidence, source, status, created, valid_from,"
-        " valid_to, accessed, accesses, supersedes, note",
-        "fact_entity": "key, name, description",
+        " valid_to, accessed, accesses, supersedes, note, spelling",
+        "fact_entity": "key, name, description, type, declared",
         "fact_word": "word, key, size",
+        "fact_origin": "fact, document",
         "fact_event": "fact, place, at, action, detail, other",
     }
     found = {

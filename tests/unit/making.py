@@ -1,6 +1,7 @@
 """Small real objects for these tests."""
 
 from weft.config import SearchOptions, SplitOptions
+from weft.engine.exchange import export_graph
 from weft.index.run import index_documents
 from weft.records import ChannelHit, Chunk, Document, DocumentInfo, Evidence, Filter, StoredModel
 from weft.search.cite import cite
@@ -47,3 +48,9 @@ def ask(store, embedder, text, *, where=None, **options):
 
 def sources(result):
     return [piece.document.source for piece in result.evidence]
+
+
+def stated(engine):
+    """Return the relations of an engine's graph with their weights."""
+    graph = export_graph(engine)
+    return {(r.source, r.type, r.target): r.weight for r in graph.relations}

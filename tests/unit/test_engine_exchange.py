@@ -1,29 +1,15 @@
 """Ready-made graphs into a namespace and out of it."""
 
 import json
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from making import sources
+from making import sources, stated
 
 import weft.engine.exchange as exchange
-from weft.config import read_settings
-from weft.engine.engine import Engine
 from weft.engine.exchange import export_graph, import_graph, remove_import
 from weft.errors import InputError, NotFound
-from weft.exchange.write import WRITERS, write_graph
 from weft.records import Document
-from weft.testing import FakeEmbedder
 
-SAMPLE = Path(__file__).parents[2] / "examples" / "corpus"
-FILES = {
-    "triples": "g.jsonl",
-    "triples-csv": "g.csv",
-    "memory": "m.jsonl",
-    "lightrag": "g.json",
-    "graphml": "g.graphml",
-}
 TRIPLES = [
     {"subject": "Auth Service", "predicate": "depends on", "object": "Session Store", "weight": 8},
     {"subject": "Login Flow", "predicate": "uses", "object": "Auth Service", "weight": 6, "description": "to sign in"},
@@ -33,22 +19,6 @@ MEMORY = [
     {"type": "entity", "name": "Session Store", "entityType": "store", "observations": []},
     {"type": "relation", "from": "Auth Service", "to": "Session Store", "relationType": "depends_on"},
 ]
-
-
-@pytest.fixture
-def open_at(tmp_path):
-    """Give a function that opens an engine on a namespace of the same file, and close what it opened."""
-    opened = []
-
-    def open_at(namespace="default", *, extractor="none"):
-        given = {"store.db": str(tmp_path / "weft.db"), "store.namespace": namespace, "graph.extractor": extractor}
-        engine = Engine(read_settings(given, environment={}, folder=tmp_path), embedder=FakeEmbedder())
-        opened.append(engine)
-        return engine
-
-    yield open_at
-    for engine in opened:
-        engine.close()
 
 
 @pytest.fixture
@@ -74,11 +44,6 @@ def listed(engine):
 
 def relations(engine, name):
     return {(step.type, step.target): step.weight for step in engine.entities.show(name).relations}
-
-
-def stated(engine):
-    graph = export_graph(engine)
-    return {(r.source, r.type, r.target): r.weight for r in graph.relations}
 
 
 # ── documents of its own ────────────────────────────────────────────────────────────────────────
@@ -352,62 +317,3 @@ def test_an_empty_namespace_has_an_empty_graph(engine):
     graph = export_graph(engine)
 
     assert (graph.entities, graph.relations, graph.passages) == ((), (), ())
-
-
-# ── round trip ──────────────────────────────────────────────────────────────────────────────────
-
-
-def simple(graph, *, weights=True, types=True):
-    """Return what two graphs are compared by."""
-    return (
-        {entity.name: entity.type if types else "" for entity in graph.entities},
-        {(r.source, r.type, r.target): r.weight if weights else 5.0 for r in graph.relations},
-    )
-
-
-def keep_ends(graph):
-    ends = {end for relation in graph.relations for end in (relation.source, relation.target)}
-    return replace(graph, entities=tuple(entity for entity in graph.entities if entity.name in ends))
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory):
-    """Give the graph of the sample corpus."""
-    folder = tmp_path_factory.mktemp("sample")
-    settings = {"store.db": str(folder / "weft.db"), "graph.extractor": "rules"}
-    with Engine(read_settings(settings, environment={}, folder=folder), embedder=FakeEmbedder()) as engine:
-        engine.index(SAMPLE)
-        return export_graph(engine)
-
-
-@pytest.mark.parametrize("form", WRITERS)
-def test_a_graph_survives_export_and_import(sample, open_at, tmp_path, form):
-    """Names, types, relations and weights, as far as the form has a place for them."""
-    path = tmp_path / FILES[form]
-    path.write_text(write_graph(sample, form=form), encoding="utf-8")
-    target = open_at("empty")
-    receipt = import_graph(target, path)
-    again = export_graph(target)
-    expected = keep_ends(sample) if form.startswith("triples") else sample
-
-    assert len(sample.relations) > 100
-    assert receipt.skipped == ()
-    assert receipt.relations == len(sample.relations)
-    assert simple(again) == simple(expected, weights=form != "memory")
-    if form in ("lightrag", "graphml"):
-        assert {e.name: set(e.aliases) for e in again.entities} == {e.name: set(e.aliases) for e in sample.entities}
-        described = {e.name: e.description for e in sample.entities}
-        assert {e.name: e.description for e in again.entities} == described
-    assert target.database.check() == []
-    assert import_graph(target, path).unchanged == receipt.added
-
-
-@pytest.mark.parametrize("form", ["triples", "lightrag", "graphml"])
-def test_what_we_read_ourselves_changes_no_relation_that_was_given(sample, open_at, tmp_path, form):
-    """The texts of an import are read by the rules too; they may find more, but move no weight."""
-    path = tmp_path / FILES[form]
-    path.write_text(write_graph(sample, form=form), encoding="utf-8")
-    target = open_at("read", extractor="rules")
-    import_graph(target, path)
-
-    assert stated(target).items() >= simple(sample)[1].items()

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 from typing import get_args
 
 import click
 
+from weft.cli.fact_files import report_import
 from weft.cli.options import Session, verb
-from weft.cli.output import print_json
+from weft.cli.output import print_json, write_whole
 from weft.cli.progress import CountBar
 from weft.context.serialise import import_to_dict
 from weft.engine.engine import Engine
 from weft.engine.exchange import export_graph, import_graph, remove_import
+from weft.engine.fact_exchange import import_facts
 from weft.errors import InputError
-from weft.exchange.read import GraphForm
+from weft.exchange.read import GraphForm, find_form
 from weft.exchange.write import WriteForm, write_graph
 from weft.load.folder import source_of
 from weft.records import GivenGraph, ImportReceipt
@@ -36,9 +36,19 @@ SHOWN = 10
 @click.option("--format", "form", type=click.Choice(get_args(GraphForm)), help="What FILE is (default: recognised).")
 @click.option("--name", default="", metavar="NAME", help="What to call the import (default: the path of FILE).")
 @click.option("--remove", is_flag=True, help="Take the import back, with all that it brought.")
-def import_file(session: Session, file: Path | None, form: GraphForm | None, name: str, remove: bool) -> None:
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["facts", "documents"]),
+    help="What a memory file becomes (default: facts); other forms become documents.",
+)
+def import_file(
+    session: Session, file: Path | None, form: GraphForm | None, name: str, remove: bool, kind: str | None
+) -> None:
     """
     Add a graph that someone else built: triples, OpenIE, a memory file, LightRAG, GraphML.
+
+    A memory file becomes facts, as with `weft fact import`. Of the other forms this holds:
 
     What it says of documents that are indexed goes to their chunks; the rest becomes documents of its own, which
     are embedded. The same file again changes nothing, a changed one replaces what it said before. It is in the
@@ -51,6 +61,13 @@ def import_file(session: Session, file: Path | None, form: GraphForm | None, nam
             _report(session, remove_import(engine, name or source_of(file or Path(), base=engine.base)), removed=True)
             return
         assert file is not None
+        if kind == "facts" or (kind is None and (form or find_form(file)) == "memory"):
+            if form not in (None, "memory"):
+                raise click.UsageError(f"{form} cannot become facts, only memory can")
+            if name:
+                raise click.UsageError("facts are not called by a --name; say --as documents")
+            report_import(session, file, import_facts(engine, file, form="memory"))
+            return
         with CountBar("importing", total=None, unit="documents", quiet=session.verbosity < 0) as bar:
 
             def on_step(done: int, total: int) -> None:
@@ -67,7 +84,8 @@ def import_file(session: Session, file: Path | None, form: GraphForm | None, nam
     "--format", "form", type=click.Choice(get_args(WriteForm)), help="What to write (default: by the ending)."
 )
 @click.option("--derived", is_flag=True, help="Also relations that only follow from names standing together.")
-def export_file(session: Session, file: Path, form: WriteForm | None, derived: bool) -> None:
+@click.option("--facts", is_flag=True, help="Also facts that hold and lead to an entity, as relations.")
+def export_file(session: Session, file: Path, form: WriteForm | None, derived: bool, facts: bool) -> None:
     """
     Write the graph to FILE, or to standard output.
 
@@ -76,7 +94,7 @@ def export_file(session: Session, file: Path, form: WriteForm | None, derived: b
     """
     form = form or _choose_form(file)
     with session.open() as engine:
-        graph = _export(session, engine, form=form, derived=derived)
+        graph = _export(session, engine, form=form, derived=derived, facts=facts)
     data = write_graph(graph, form=form).encode("utf-8")
     if file == Path("-"):
         click.echo(data, nl=False)
@@ -90,27 +108,6 @@ def export_file(session: Session, file: Path, form: WriteForm | None, derived: b
         click.echo(f"wrote {file}: {what} as {form} ({len(data):,} bytes)", err=True)
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that others see the old one or the new one, never half of it."""
-    target = path.resolve()
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        if target.exists() and not target.is_file():  # a pipe or a device is written to, not replaced
-            target.write_bytes(data)
-            return
-        part.write_bytes(data)
-        if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(
-            f"cannot write {str(path)!r}: {reason}", hint="check the folder and its permissions"
-        ) from error
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def _choose_form(file: Path) -> WriteForm:
     if file == Path("-"):
         return "triples"
@@ -121,9 +118,9 @@ def _choose_form(file: Path) -> WriteForm:
     return form
 
 
-def _export(session: Session, engine: Engine, *, form: WriteForm, derived: bool) -> GivenGraph:
+def _export(session: Session, engine: Engine, *, form: WriteForm, derived: bool, facts: bool) -> GivenGraph:
     total = engine.store.graph.count()[0]
-    if not total:
+    if not total and not (facts and engine.store.facts.count()[0]):
         hint = "weft index PATH builds one, weft import FILE brings one"
         raise InputError(f"namespace {engine.store.namespace!r} has no graph", hint=hint)
     with CountBar("exporting", total=total, unit="entities", quiet=session.verbosity < 0) as bar:
@@ -132,6 +129,7 @@ def _export(session: Session, engine: Engine, *, form: WriteForm, derived: bool)
             engine,
             derived=derived,
             passages=form == "lightrag",
+            facts=facts,
             on_step=lambda count: bar.advance(count, extra=count),
         )
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import click
 
+from weft.cli.fact_files import export_file, import_file
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.context.serialise import event_to_dict, fact_to_dict, recall_to_dict, remembered_to_dict
 from weft.errors import InputError
+from weft.exchange.json_values import parse_json
 from weft.exchange.statements import read_statement, read_time
 from weft.records import Fact, GivenFact, Recall, Remembered
 
@@ -62,7 +63,10 @@ def add(
     description, supersedes.
     """
     if file is not None:
-        given = list(_read_lines(file))
+        try:
+            given = list(_read_lines(file))
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file.name} is not UTF-8: {error}", hint="nothing was written") from error
     elif not subject or not predicate or not (value or object_name):
         raise click.UsageError("say SUBJECT PREDICATE VALUE, or --object NAME, or --from FILE")
     else:
@@ -100,11 +104,14 @@ def expire(session: Session, id: str, at: datetime | None) -> None:
 
 
 @verb()
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
-def forget(session: Session, ids: tuple[str, ...]) -> None:
+@click.argument("ids", nargs=-1, metavar="[ID...]")
+@click.option("--entity", "entities", multiple=True, metavar="NAME", help="All facts of a thing, and the thing itself.")
+def forget(session: Session, ids: tuple[str, ...], entities: tuple[str, ...]) -> None:
     """Remove facts with their history; `weft compact` then leaves no trace of them in the file."""
+    if not ids and not entities:
+        raise click.UsageError("say which ID, or --entity NAME")
     with session.open() as engine:
-        gone = engine.memory.forget(*ids)
+        gone = engine.memory.forget(*ids, entities=entities)
     if session.as_json:
         print_json({"forgotten": gone})
     elif session.verbosity >= 0:
@@ -176,7 +183,7 @@ def _read_lines(file: Any) -> Iterator[GivenFact]:
         if not line.strip():
             continue
         try:
-            yield read_statement(json.loads(line))
+            yield read_statement(parse_json(line))
         except ValueError as error:
             raise InputError(f"line {number}: {error}", hint="nothing was written") from error
 
@@ -218,5 +225,5 @@ def _explain(found: Recall) -> None:
         click.echo(f"{piece.score:.4f} = {product}  ({where}) {what}")
 
 
-for command in (add, confirm, reject, expire, forget, history, list_facts):
+for command in (add, confirm, reject, expire, forget, history, list_facts, import_file, export_file):
     fact.add_command(command)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from weft.errors import InputError
 from weft.records import Evidence, PathStep, Receipt, Result
 from weft.text.analyse import query_terms, terms
 
@@ -149,6 +153,8 @@ def print_receipt(receipt: Receipt, *, title: str = "indexed") -> None:
     done += f"{receipt.unchanged:,} unchanged), {receipt.chunks:,} chunks in {receipt.seconds:.1f} s"
     click.echo(done, err=True)
     click.echo(f"embedded {receipt.embedded:,} texts, {receipt.cached:,} from the cache", err=True)
+    if receipt.facts:
+        click.echo(f"remembered {receipt.facts:,} facts that the documents state", err=True)
     if receipt.pruned:
         click.echo(f"deleted {receipt.pruned:,} documents whose file is gone", err=True)
     reasons: dict[str, list[str]] = {}
@@ -157,3 +163,24 @@ def print_receipt(receipt: Receipt, *, title: str = "indexed") -> None:
     for reason, names in sorted(reasons.items()):
         more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
         click.echo(f"skipped {len(names):,}, {reason}: {'; '.join(names[:3])}{more}", err=True)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that others see the old one or the new one, never half of it."""
+    target = path.resolve()
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        if target.exists() and not target.is_file():  # a pipe or a device is written to, not replaced
+            target.write_bytes(data)
+            return
+        part.write_bytes(data)
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(
+            f"cannot write {str(path)!r}: {reason}", hint="check the folder and its permissions"
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)

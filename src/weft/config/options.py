@@ -176,6 +176,8 @@ class MemoryOptions:
     """Predicates with one value at a time: a new value proposes to supersede the old."""
     confirm_sources: tuple[str, ...] = ()
     """Facts from these sources are confirmed at once; all others are staged."""
+    from_files: bool = True
+    """Whether notes state facts: front matter, and `Key: value` lines right under the title."""
     allow_secrets: bool = False
     """Whether keys, tokens, passwords and card numbers may be remembered."""
     incoming: bool = False

@@ -15,6 +15,7 @@ from weft.records import (
     Evidence,
     Fact,
     FactEvent,
+    FactReceipt,
     GraphContext,
     GraphSource,
     ImportReceipt,
@@ -159,6 +160,7 @@ def receipt_to_dict(receipt: Receipt) -> dict[str, Any]:
         "chunks": receipt.chunks,
         "embedded": receipt.embedded,
         "cached": receipt.cached,
+        "facts": receipt.facts,
         "seconds": round(receipt.seconds, 3),
         "skipped": dict(sorted(reasons.items())),
         "skipped_files": [
@@ -186,6 +188,11 @@ def import_to_dict(receipt: ImportReceipt) -> dict[str, Any]:
         "seconds": round(receipt.seconds, 3),
         "skipped": list(receipt.skipped),
     }
+
+
+def fact_receipt_to_dict(receipt: FactReceipt) -> dict[str, Any]:
+    """Return the receipt of an import of facts as JSON values."""
+    return {**asdict(receipt), "refused": list(receipt.refused), "skipped": list(receipt.skipped)}
 
 
 def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
@@ -220,6 +227,7 @@ def fact_to_dict(fact: Fact) -> dict[str, Any]:
         "access_count": fact.access_count,
         "supersedes": fact.supersedes or None,
         "note": fact.note,
+        "spelling": fact.spelling or None,
     }
 
 

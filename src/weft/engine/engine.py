@@ -19,8 +19,9 @@ from weft.engine.tools import memory_search
 from weft.errors import ConfigError, MissingExtra, ModelError, NotFound, SchemaMismatch
 from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
-from weft.index.reembed import reembed
+from weft.index.reembed import embed_facts, reembed
 from weft.index.run import Step, index_documents, preview_documents
+from weft.index.state import State, make_state
 from weft.load.folder import source_of
 from weft.load.run import count_records, iter_sources, load_text
 from weft.load.run import iter_documents as load_documents
@@ -116,7 +117,9 @@ class Engine:
     def preview(self, *paths: str | Path) -> Receipt:
         """Return what `index` would do, without writing or embedding anything."""
         items = load_documents([Path(path) for path in paths], options=self.settings.load, base=self.base)
-        return preview_documents(items, store=self.store, options=self.settings.split, extractor=self._extractor)
+        return preview_documents(
+            items, store=self.store, options=self.settings.split, extractor=self._extractor, state=self._state()
+        )
 
     def watch(self, *paths: str | Path, on_receipt: Callable[[Receipt], None]) -> None:
         """Index again whenever a file below the paths changes, until interrupted."""
@@ -146,8 +149,11 @@ class Engine:
             embedder=embedder,
             options=self.settings.split,
             extractor=self._extractor,
+            state=self._state(),
             on_step=on_step,
         )
+        if embedder and self.settings.memory.from_files:
+            receipt = replace(receipt, embedded=receipt.embedded + embed_facts(self.store, embedder=embedder))
         cached = self._cached() - before
         return replace(receipt, embedded=receipt.embedded - cached, cached=cached)
 
@@ -287,6 +293,9 @@ class Engine:
     @cached_property
     def _extractor(self) -> Extractor | None:
         return open_extractor(self.settings)
+
+    def _state(self) -> State | None:
+        return make_state(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())
 
     @property
     def base(self) -> Path | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from weft.engine.engine import Engine
 from weft.errors import InputError, NotFound
-from weft.exchange.clean import to_name
+from weft.exchange.clean import relation_type, to_name
 from weft.exchange.read import GraphForm, read_graph
 from weft.index.given import Division, divide_graph
 from weft.index.plan import IMPORT
@@ -106,13 +106,15 @@ def export_graph(
     *,
     derived: bool = False,
     passages: bool = True,
+    facts: bool = False,
     on_step: Callable[[int], None] = lambda count: None,
 ) -> GivenGraph:
     """
     Return the graph of the namespace: all entities by key, and their relations.
 
     Passages are chunks, by their ids. Relations that merely follow from mentions come with `derived`, texts of the
-    chunks with `passages`. `on_step` is told how many entities were read.
+    chunks with `passages`. With `facts`, those that hold and lead to an entity are relations too, of weight 10 × their
+    confidence. `on_step` is told how many entities were read.
     """
     store = engine.store
     entities: list[GivenEntity] = []
@@ -121,6 +123,8 @@ def export_graph(
         entities += _export_entities(store.graph, page)
         relations += _export_relations(store.graph, page, derived=derived)
         on_step(len(page))
+    if facts:
+        _add_facts(engine, entities, relations)
     graph = GivenGraph(entities=tuple(entities), relations=tuple(relations))
     return replace(graph, passages=tuple(_export_passages(store, _list_named(graph)))) if passages else graph
 
@@ -276,6 +280,28 @@ def _export_relation(relation: Relation, *, names: Mapping[str, str]) -> GivenRe
         description=relation.description,
         passages=relation.chunks,
     )
+
+
+def _add_facts(engine: Engine, entities: list[GivenEntity], relations: list[GivenRelation]) -> None:
+    """Add facts that lead to an entity; things that the graph knows go by their names there."""
+    found = [fact for fact in engine.memory.standing() if fact.object]
+    named = {
+        key: name for fact in found for key, name in ((fact.subject, fact.subject_name), (fact.object, fact.value))
+    }
+    known = {key: e.name for keys in _slices(named) for key, e in engine.store.graph.find_entities(keys).items()}
+    described = engine.store.facts.find_entities(list(named))
+    entities += [
+        GivenEntity(name=named[key], type=described[key].type, description=described[key].description)
+        for key in sorted(named.keys() - known.keys())
+    ]
+    names = {**named, **known}
+    stated = {(relation.source, relation.target, relation.type) for relation in relations}
+    for fact in found:
+        ends, type = (names[fact.subject], names[fact.object]), relation_type(fact.spelling or fact.predicate)
+        if (*ends, type) not in stated:
+            weight = max(1.0, 10 * fact.confidence)
+            relations.append(GivenRelation(source=ends[0], target=ends[1], type=type, weight=weight))
+            stated.add((*ends, type))
 
 
 def _export_passages(store: Store, ids: Sequence[str]) -> Iterator[GivenPassage]:

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from weft.config import MemoryOptions
 from weft.context.narrative import build_narrative
-from weft.errors import ModelError
+from weft.errors import ModelError, NotFound
+from weft.facts.life import is_live
 from weft.index import remember as write_path
 from weft.index.reembed import embed_facts
+from weft.index.restore import restore
 from weft.models.base import Embedder
-from weft.records import Context, Fact, FactEvent, GivenFact, Recall, Remembered, Suspicion
+from weft.records import (
+    Context,
+    Fact,
+    FactEntity,
+    FactEvent,
+    GivenFact,
+    KeptFact,
+    Recall,
+    Remembered,
+    Suspicion,
+)
 from weft.search.audit import audit, iter_facts
 from weft.search.recall import recall
 from weft.search.recall_cache import RecallCache
@@ -52,11 +64,23 @@ class Memory:
         """
         return self.add_many([GivenFact(subject=subject, predicate=predicate, value=value, **fields)])[0]
 
-    def add_many(self, facts: Iterable[GivenFact]) -> list[Remembered]:
-        """State facts in one transaction; return what became of each."""
+    def add_many(self, facts: Iterable[GivenFact], *, entities: Sequence[FactEntity] = ()) -> list[Remembered]:
+        """State facts, and name things beside them, in one transaction; return what became of each fact."""
         now = self._clock()
-        recent = self._cache.recent(self._store.namespace, now=now)
-        done = write_path.remember(facts, store=self._store, options=self._options, now=now, recalled=recent)
+        done = write_path.remember(
+            facts,
+            store=self._store,
+            options=self._options,
+            now=now,
+            recalled=self._cache.recent(self._store.namespace, now=now),
+            entities=entities,
+        )
+        self._embed()
+        return done
+
+    def restore(self, facts: Sequence[KeptFact], *, entities: Sequence[FactEntity] = ()) -> list[Remembered]:
+        """Write facts that were exported, as they were; return what became of each. Raises `InputError`."""
+        done = restore(facts, store=self._store, options=self._options, entities=entities)
         self._embed()
         return done
 
@@ -78,12 +102,22 @@ class Memory:
         now = self._clock()
         return write_path.expire(id, store=self._store, at=at or now, now=now)
 
-    def forget(self, *ids: str) -> int:
-        """Remove facts with their history, really; return how many. Raises `NotFound`."""
-        for id in ids:
-            write_path.get_fact(id, store=self._store)
-        self._cache.forget(self._store.namespace)
-        return self._store.facts.forget(ids)
+    def forget(self, *ids: str, entities: Sequence[str] = ()) -> int:
+        """
+        Remove facts with their history, really; return how many. Raises `NotFound`.
+
+        Of `entities` (names), all facts about them and leading to them go, and they themselves.
+        """
+        store, keys = self._store, [name_key(name) for name in entities]
+        with store.facts.writing():
+            for id in ids:
+                write_path.get_fact(id, store=store)
+            for name, key in zip(entities, keys, strict=True):
+                if not store.facts.find_entities([key]):
+                    raise NotFound(f"no entity {name[:80]!r} in namespace {store.namespace!r}", hint="weft fact list")
+            named = [fact.id for fact in iter_facts(store) if {fact.subject, fact.object} & set(keys)] if keys else []
+            self._cache.forget(store.namespace)
+            return store.facts.forget([*ids, *named], entities=keys)
 
     def history(self, id: str) -> list[FactEvent]:
         """Return what happened to a fact, in its order. Raises `NotFound`."""
@@ -126,6 +160,11 @@ class Memory:
         """Yield facts by id, of one subject or all."""
         key = name_key(subject)
         return iter(()) if subject and not key else iter_facts(self._store, subject=key)
+
+    def standing(self) -> Iterator[Fact]:
+        """Yield the facts that are staged or confirmed and have not ended, by id."""
+        now = self._clock()
+        return (f for f in iter_facts(self._store) if is_live(f) and (f.valid_to is None or f.valid_to > now))
 
     def _embed(self) -> None:
         """Give new entities vectors. Without an embedder they are found by name, until `weft reembed`."""

@@ -49,7 +49,7 @@ def read_graph(path: Path, *, form: GraphForm | None = None) -> GivenGraph:
     `skipped`. Raises `InputError` when the file is unreadable, larger than 200 MiB, in none of the forms, or when
     nothing at all could be read from it.
     """
-    text = _read_text(path)
+    text = read_text(path)
     name = path.name.casefold().removesuffix(".gz")
     suffix = Path(name).suffix
     known = form or recognise_form(text, suffix=suffix)
@@ -63,6 +63,11 @@ def read_graph(path: Path, *, form: GraphForm | None = None) -> GivenGraph:
         reason = f": {graph.skipped[0]}" if graph.skipped else ""
         raise InputError(f"nothing in {path} could be read as {known}{reason}", hint=_HINT)
     return graph
+
+
+def find_form(path: Path) -> GraphForm | None:
+    """Return the form of a file, or None. Raises `InputError` where it cannot be read."""
+    return recognise_form(read_text(path), suffix=Path(path.name.casefold().removesuffix(".gz")).suffix)
 
 
 def recognise_form(text: str, *, suffix: str = "") -> GraphForm | None:
@@ -116,7 +121,8 @@ def _recognise_record(record: Mapping[Any, object]) -> GraphForm | None:
     return "memory" if fields.keys() & {"entities", "relations"} else None
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Return the text of a file, unpacked. Raises `InputError` where it is unreadable, too large or no text."""
     try:
         with path.open("rb") as stream:
             data = _unpack(stream)

@@ -18,7 +18,10 @@ KINDS: dict[str, tuple[type, ...]] = {
 def read_time(text: str) -> datetime:
     """Return a date or time of ISO 8601 in UTC, which it is where it does not say. Raises `ValueError`."""
     time = datetime.fromisoformat(text.strip().replace("Z", "+00:00").replace("z", "+00:00"))
-    return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
+    try:
+        return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
+    except OverflowError as error:
+        raise ValueError(f"{text!r} is beyond what calendars hold") from error
 
 
 def read_statement(row: object) -> GivenFact:

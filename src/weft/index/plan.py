@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from weft.config import SplitOptions
 from weft.errors import InputError
 from weft.graph.standing import preference
+from weft.index.state import State
 from weft.models.base import Extractor
 from weft.records import (
     STRONG_KINDS,
@@ -18,6 +19,7 @@ from weft.records import (
     Document,
     DocumentInfo,
     Extraction,
+    Fact,
     IndexedChunk,
     Metadata,
     Vector,
@@ -48,21 +50,29 @@ class Plan:
     """One per chunk."""
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     """By chunk id and key, names with their descriptions, to be embedded."""
+    facts: tuple[Fact, ...] = ()
+    """What the document states."""
 
 
 def make_plan(
-    document: Document, *, store: Store, options: SplitOptions, extractor: Extractor | None = None
+    document: Document,
+    *,
+    store: Store,
+    options: SplitOptions,
+    extractor: Extractor | None = None,
+    state: State | None = None,
 ) -> Plan | None:
     """Return what has to be written for a document, or None when the store has it already."""
     check_document(document)
     id = document_id(store.namespace, document.source)
     known = store.documents([id])
+    facts = state(document) if state else ()
     info = DocumentInfo(
         id=id,
         source=document.source,
         title=document.title,
         metadata=document.metadata,
-        content_hash=content_hash(document, options=options, extractor=extractor),
+        content_hash=content_hash(document, options=options, extractor=extractor, facts=facts),
         unit=document.unit,
     )
     if known and known[0].content_hash == info.content_hash:
@@ -91,6 +101,7 @@ def make_plan(
             for item in sorted(extraction.nominations, key=preference, reverse=True)
             if item.description and item.kind in STRONG_KINDS
         },
+        facts=facts,
     )
 
 
@@ -119,10 +130,12 @@ def make_batch(
         )
         for chunk, terms, extraction in zip(plan.chunks, plan.terms, plan.extractions, strict=True)
     )
-    return Batch(document=plan.document, chunks=chunks, model=model)
+    return Batch(document=plan.document, chunks=chunks, model=model, facts=plan.facts)
 
 
-def content_hash(document: Document, *, options: SplitOptions, extractor: Extractor | None = None) -> str:
+def content_hash(
+    document: Document, *, options: SplitOptions, extractor: Extractor | None = None, facts: Sequence[Fact] = ()
+) -> str:
     """Return a hash of all that shapes what is stored, so that an equal hash means nothing to do."""
     metadata, *given = _metadata_and_given(document)
     return digest(
@@ -136,6 +149,7 @@ def content_hash(document: Document, *, options: SplitOptions, extractor: Extrac
             f"{options.max_tokens} {options.min_tokens} {split.VERSION} {analyse.VERSION}",
             extractor.name if extractor else "",
             *given,
+            *([digest(part for fact in facts for part in (fact.id, fact.value))] if facts else []),
         )
     )
 

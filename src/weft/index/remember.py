@@ -20,19 +20,27 @@ INSTANT = timedelta(microseconds=1)
 
 
 def remember(
-    given: Iterable[GivenFact], *, store: Store, options: MemoryOptions, now: datetime, recalled: Sequence[Fact] = ()
+    given: Iterable[GivenFact],
+    *,
+    store: Store,
+    options: MemoryOptions,
+    now: datetime,
+    recalled: Sequence[Fact] = (),
+    entities: Sequence[FactEntity] = (),
 ) -> list[Remembered]:
     """
     Write facts; return what became of each. They are created a microsecond apart, the last one now.
 
     All of it is one transaction. What is known already is strengthened, what hygiene refuses is not written, and a new
-    value of a single-valued predicate names the one it would supersede. `recalled` is what was recalled a moment ago.
+    value of a single-valued predicate names the one it would supersede. `recalled` is what was recalled a moment ago,
+    `entities` are things that are given beside the facts.
     """
     done = []
     items = list(given)
     first = now - max(len(items) - 1, 0) * INSTANT
-    made = [(_make(item, at=first + place * INSTANT), item) for place, item in enumerate(items)]
+    made = [(make_fact(item, at=first + place * INSTANT), item) for place, item in enumerate(items)]
     with store.facts.writing():
+        store.facts.write([], entities=entities)
         for fact, item in made:
             reason = refusal(fact, recalled=recalled, allow_secrets=options.allow_secrets)
             if reason:
@@ -47,7 +55,7 @@ def confirm(id: str, *, store: Store, options: MemoryOptions, now: datetime) -> 
     with store.facts.writing():
         fact = get_fact(id, store=store)
         named = store.facts.facts([fact.supersedes]) if fact.supersedes else []
-        rivals = _rivals(fact, store=store, options=options)
+        rivals = find_rivals(fact, store=store, options=options)
         _write(life.confirm(fact, named=named, rivals=rivals, now=now), store=store)
         return get_fact(id, store=store)
 
@@ -79,7 +87,7 @@ def to_utc(time: datetime) -> datetime:
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
-def _make(given: GivenFact, *, at: datetime) -> Fact:
+def make_fact(given: GivenFact, *, at: datetime) -> Fact:
     """Return a statement as a fact without id. Raises `InputError` where it contradicts itself."""
     if bool(given.object) and bool(given.value):
         raise InputError("a fact has an object or a value, not both", hint="leave one of them out")
@@ -97,7 +105,7 @@ def _make(given: GivenFact, *, at: datetime) -> Fact:
         subject_name=squeeze(given.subject),
         predicate=predicate_key(given.predicate),
         object=key,
-        value=squeeze(given.object) if key else squeeze(given.value),
+        value=squeeze(given.object) if key else given.value.strip(),
         confidence=float(given.confidence),
         source=squeeze(given.source) or "other",
         created=to_utc(at),
@@ -105,12 +113,15 @@ def _make(given: GivenFact, *, at: datetime) -> Fact:
         valid_to=ends,
         supersedes=given.supersedes,
         note=given.note.strip(),
+        spelling=spelling if (spelling := squeeze(given.predicate)) != predicate_key(spelling) else "",
     )
 
 
 def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOptions) -> Remembered:
-    content = _content(fact)
-    equal = store.facts.same([content])
+    content = content_of(fact)
+    denial = content_of(replace(fact, predicate=life.opposite(fact.predicate)))
+    found = store.facts.same([content, denial])
+    equal = [known for known in found if content_of(known) == content]
     described = [FactEntity(key=fact.subject, name=fact.subject_name, description=squeeze(given.description))]
     now = fact.created
     for known in equal:
@@ -121,8 +132,8 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
         return Remembered(outcome="refused", reason=f"it was rejected before ({rejected})")
     if fact.supersedes:
         get_fact(fact.supersedes, store=store)
-    rivals = [rival for rival in _rivals(fact, store=store, options=options) if life.is_live(rival)]
-    denials = store.facts.same([_content(replace(fact, predicate=life.opposite(fact.predicate)))])
+    rivals = [rival for rival in find_rivals(fact, store=store, options=options) if life.is_live(rival)]
+    denials = [known for known in found if content_of(known) == denial]
     taken, occurrence = {known.id for known in equal}, 0
     while (id := fact_id(store.namespace, content, occurrence)) in taken:
         occurrence += 1
@@ -145,20 +156,23 @@ def _again(
         _write(life.Change(facts=(stronger,), events=(event,)), store=store, entities=entities)
     elif entities[0].description:
         store.facts.write([], entities=entities)
+    if not changed and "" not in store.facts.origins([known.id]).get(known.id, ("",)):
+        store.facts.write([known])  # so far only documents stated it
     if known.status == "staged" and fact.source in options.confirm_sources:
         confirm(known.id, store=store, options=options, now=now)
         changed = True
     return Remembered(outcome="strengthened" if changed else "known", fact=get_fact(known.id, store=store))
 
 
-def _rivals(fact: Fact, *, store: Store, options: MemoryOptions) -> list[Fact]:
+def find_rivals(fact: Fact, *, store: Store, options: MemoryOptions) -> list[Fact]:
     """Return the other facts under a predicate that is declared to have one value at a time."""
     if fact.predicate not in {predicate_key(name) for name in options.single_valued}:
         return []
     return [other for other in store.facts.stated(fact.subject, fact.predicate) if other.id != fact.id]
 
 
-def _content(fact: Fact) -> str:
+def content_of(fact: Fact) -> str:
+    """Return what makes a fact the same statement as another."""
     return fact_content(fact.subject, fact.predicate, object=fact.object, value=fact.value)
 
 

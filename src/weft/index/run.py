@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from weft.config import SplitOptions
 from weft.index.plan import Plan, make_batch, make_plan
+from weft.index.state import State
 from weft.models.base import Embedder, Extractor
 from weft.records import Document, Receipt, Skipped, Vector
 from weft.store.base import Store
@@ -34,6 +35,7 @@ class _Account:
     outcomes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("added", "changed", "unchanged"), 0))
     chunks: int = 0
     embedded: int = 0
+    facts: int = 0
     skipped: list[Skipped] = field(default_factory=list)
 
     def receipt(self) -> Receipt:
@@ -44,6 +46,7 @@ class _Account:
             unchanged=self.outcomes["unchanged"],
             chunks=self.chunks,
             embedded=self.embedded,
+            facts=self.facts,
             seconds=time.perf_counter() - self.start,
             skipped=tuple(self.skipped),
         )
@@ -56,6 +59,7 @@ def index_documents(
     embedder: Embedder | None,
     options: SplitOptions,
     extractor: Extractor | None = None,
+    state: State | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> Receipt:
     """
@@ -66,7 +70,9 @@ def index_documents(
     """
     account = _Account()
     model = embedder.card.fingerprint if embedder else ""
-    for group in _groups(items, store=store, options=options, extractor=extractor, account=account, on_step=on_step):
+    for group in _groups(
+        items, store=store, options=options, extractor=extractor, state=state, account=account, on_step=on_step
+    ):
         texts = {id: text for plan in group for id, text in plan.texts.items()} if embedder else {}
         names = {at: text for plan in group for at, text in plan.names.items()} if embedder else {}
         vectors: dict[str, Vector] = {}
@@ -85,21 +91,34 @@ def index_documents(
             outcome = "added" if plan.is_new else "changed"
             account.outcomes[outcome] += 1
             account.chunks += len(plan.chunks)
+            account.facts += len(plan.facts)
             on_step(Step(source=plan.document.source, chunks=len(plan.chunks), outcome=outcome))
     return account.receipt()
 
 
 def preview_documents(
-    items: Iterable[Document | Skipped], *, store: Store, options: SplitOptions, extractor: Extractor | None = None
+    items: Iterable[Document | Skipped],
+    *,
+    store: Store,
+    options: SplitOptions,
+    extractor: Extractor | None = None,
+    state: State | None = None,
 ) -> Receipt:
     """Return what `index_documents` would do, without writing or embedding anything."""
     account = _Account()
     for group in _groups(
-        items, store=store, options=options, extractor=extractor, account=account, on_step=lambda step: None
+        items,
+        store=store,
+        options=options,
+        extractor=extractor,
+        state=state,
+        account=account,
+        on_step=lambda step: None,
     ):
         for plan in group:
             account.outcomes["added" if plan.is_new else "changed"] += 1
             account.chunks += len(plan.chunks)
+            account.facts += len(plan.facts)
             account.embedded += len(plan.texts) + len(plan.names)
     return account.receipt()
 
@@ -110,6 +129,7 @@ def _groups(
     store: Store,
     options: SplitOptions,
     extractor: Extractor | None,
+    state: State | None,
     account: _Account,
     on_step: Callable[[Step], None],
 ) -> Iterator[list[Plan]]:
@@ -119,7 +139,7 @@ def _groups(
         if any(document.source == plan.document.source for plan in group):
             yield group  # before the next plan is made, so that it starts from what is stored by then
             group = []
-        plan = make_plan(document, store=store, options=options, extractor=extractor)
+        plan = make_plan(document, store=store, options=options, extractor=extractor, state=state)
         if plan is None:
             account.outcomes["unchanged"] += 1
             on_step(Step(source=document.source, chunks=0, outcome="unchanged"))

@@ -1,6 +1,7 @@
 """The values that pass between stages: frozen dataclasses, in small rooms. This package imports nothing of ours."""
 
 from weft.records.accounts import (
+    FactReceipt,
     ImportReceipt,
     Problem,
     Receipt,
@@ -57,6 +58,8 @@ from weft.records.facts import (
     FactOutcome,
     FactStatus,
     GivenFact,
+    GivenMemory,
+    KeptFact,
     Recall,
     Recalled,
     RecallStatus,
@@ -95,11 +98,13 @@ __all__ = [
     "FactEntity",
     "FactEvent",
     "FactOutcome",
+    "FactReceipt",
     "FactStatus",
     "Filter",
     "GivenEntity",
     "GivenFact",
     "GivenGraph",
+    "GivenMemory",
     "GivenPassage",
     "GivenRelation",
     "GraphContext",
@@ -107,6 +112,7 @@ __all__ = [
     "Hit",
     "ImportReceipt",
     "IndexedChunk",
+    "KeptFact",
     "Mention",
     "Metadata",
     "ModelCard",

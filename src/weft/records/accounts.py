@@ -22,6 +22,8 @@ class Receipt:
     """Texts the model had to embed."""
     cached: int = 0
     """Texts whose vector was already known."""
+    facts: int = 0
+    """What the documents that were written state."""
     seconds: float = 0.0
     skipped: tuple[Skipped, ...] = ()
 
@@ -49,6 +51,22 @@ class ImportReceipt:
     seconds: float = 0.0
     skipped: tuple[str, ...] = ()
     """What could not be used, one line each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactReceipt:
+    """What importing facts did."""
+
+    form: str
+    entities: int = 0
+    """Things the file lists."""
+    added: int = 0
+    strengthened: int = 0
+    known: int = 0
+    refused: tuple[str, ...] = ()
+    """What hygiene did not let in, each with its reason."""
+    skipped: tuple[str, ...] = ()
+    """What could not be read, or not as it stands, one line each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,6 +60,8 @@ class Fact:
     supersedes: str = ""
     """Id of the fact that confirming this one supersedes."""
     note: str = ""
+    spelling: str = ""
+    """The predicate as it was first written, where that is not the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,9 @@ class FactEntity:
     key: str
     name: str
     description: str = ""
+    type: str = ""
+    declared: bool = False
+    """Whether it was given as a thing of its own, and so stays when no fact names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +86,26 @@ class FactEvent:
     detail: str = ""
     other: str = ""
     """Id of the fact that had to do with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenMemory:
+    """What a file remembers: facts as somebody states them, and the things it lists."""
+
+    facts: tuple[GivenFact, ...] = ()
+    entities: tuple[FactEntity, ...] = ()
+    skipped: tuple[str, ...] = ()
+    """What could not be read, or not as it stands, one line each: `line 12: no name`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFact:
+    """A fact with its whole life, as it leaves a store and comes back."""
+
+    fact: Fact
+    history: tuple[FactEvent, ...]
+    documents: tuple[str, ...] = ()
+    """Sources of the documents that state it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from weft.records.documents import Chunk, DocumentInfo, Vector
 from weft.records.entities import Extraction
+from weft.records.facts import Fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,3 +33,5 @@ class Batch:
     chunks: tuple[IndexedChunk, ...]
     model: str = ""
     """Fingerprint of the embedder the vectors come from; empty without one."""
+    facts: tuple[Fact, ...] = ()
+    """What it states, each with the id it has where nothing states the same yet."""

@@ -107,11 +107,16 @@ class Facts(Protocol):
         """
         Make facts exactly what these say, with what happened to them, and name the entities that they need.
 
-        What is known of accesses stays as it is. An entity keeps its name; a description that is not empty replaces it.
+        What is known of accesses stays as it is. An entity keeps its name; a description or type that is not empty
+        replaces it. Facts that documents state too now stay when these are gone.
         """
 
-    def forget(self, ids: Sequence[str]) -> int:
-        """Remove facts with their history, and entities that no fact needs any more; return how many there were."""
+    def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
+        """
+        Remove facts with their history, and entities that no fact needs any more; return how many facts there were.
+
+        Entities that stand for themselves stay, but for those among `entities` (keys).
+        """
 
     def touch(self, ids: Sequence[str], *, at: datetime) -> bool:
         """
@@ -150,6 +155,12 @@ class Facts(Protocol):
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, FactEntity]:
         """Return the entities with these keys; keys that facts do not name are left out."""
+
+    def entities_after(self, key: str, *, limit: int) -> list[FactEntity]:
+        """Return entities by key, those after `key`."""
+
+    def origins(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the documents that state these facts; an empty id among them: somebody stated it by hand as well."""
 
     def search_names(self, words: Sequence[str], *, limit: int) -> list[tuple[FactEntity, int]]:
         """Return the entities whose names hold most of these folded words, and how many; shorter names, then keys."""

@@ -174,11 +174,13 @@ class MemoryStore:
             described = {n.key for n in self._annotated(item).extraction.nominations if n.description}
             self._keep_entity_vectors(_concerns(chunk_id, described))
             content.entity_vectors |= {(batch.model, chunk_id, key): v for key, v in item.entity_vectors.items()}
+        self.facts.state(id, batch.facts)
 
     def delete(self, document_ids: Sequence[str]) -> int:
         known = [id for id in dict.fromkeys(document_ids) if id in self._content.documents]
         for id in known:
             del self._content.documents[id]
+            self.facts.state(id, ())
         self._remove_chunks(lambda item: item.chunk.document_id in known)
         self._content.generation += bool(known)
         return len(known)

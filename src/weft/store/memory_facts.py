@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from weft.errors import SchemaMismatch
 from weft.facts.life import holds
 from weft.records import Fact, FactEntity, FactEvent, StoredModel, Vector
-from weft.store.stating import content_of, embedded_text, named_entities, surest
+from weft.store.stating import (
+    borne_out,
+    content_of,
+    embedded_text,
+    first_steps,
+    joined,
+    named_entities,
+    surest,
+)
 from weft.text.names import key_words
 
 
@@ -23,6 +31,8 @@ class FactContent:
     entities: dict[str, FactEntity] = field(default_factory=dict)
     vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
     """By fingerprint and key."""
+    origins: dict[str, set[str]] = field(default_factory=dict)
+    """By id, the documents that state a fact; empty: stated by hand as well."""
 
 
 class MemoryFacts:
@@ -41,33 +51,76 @@ class MemoryFacts:
         self._touched = touched
         self._generation = generation
 
-    def writing(self) -> AbstractContextManager[None]:
-        return nullcontext()
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        content = self._content
+        before = replace(
+            content,
+            facts=dict(content.facts),
+            events={id: list(events) for id, events in content.events.items()},
+            entities=dict(content.entities),
+            vectors=dict(content.vectors),
+            origins={id: set(documents) for id, documents in content.origins.items()},
+        )
+        try:
+            yield
+        except BaseException:
+            for item in fields(content):
+                setattr(content, item.name, getattr(before, item.name))
+            raise
 
     def write(
         self, facts: Sequence[Fact], *, events: Sequence[FactEvent] = (), entities: Sequence[FactEntity] = ()
     ) -> None:
+        for fact in facts:
+            if fact.id in self._content.origins:
+                self._content.origins[fact.id].add("")
+        self._write(facts, events=events, entities=entities)
+        if facts or events or entities:
+            self._touched()
+
+    def _write(self, facts: Sequence[Fact], *, events: Sequence[FactEvent], entities: Sequence[FactEntity]) -> None:
         content = self._content
         for entity in named_entities(facts, entities):
             known = content.entities.get(entity.key)
-            description = entity.description or (known.description if known else "")
-            if known and known.description != description:
+            made = content.entities[entity.key] = joined(known, entity)
+            if known and known.description != made.description:
                 self._drop_vectors({entity.key})
-            content.entities[entity.key] = replace(known or entity, description=description)
         for fact in facts:
             old = content.facts.get(fact.id)
             last, count = (old.last_accessed, old.access_count) if old else (fact.last_accessed, fact.access_count)
             content.facts[fact.id] = replace(fact, last_accessed=last, access_count=count)
         for event in events:
             content.events.setdefault(event.fact_id, []).append(event)
-        if facts or events or entities:
-            self._touched()
 
-    def forget(self, ids: Sequence[str]) -> int:
+    def state(self, document: str, facts: Sequence[Fact]) -> None:
+        """Make what a document states exactly these facts."""
+        content, after = self._content, set()
+        for fact in facts:
+            found = borne_out(fact, self.same([content_of(fact)]))
+            if found is None:
+                change = first_steps(fact)
+                self._write(change.facts, events=change.events, entities=())
+                content.origins[fact.id] = set()
+            elif found.id not in content.origins:
+                content.origins[found.id] = {""}
+            id = found.id if found else fact.id
+            content.origins[id].add(document)
+            after.add(id)
+        for id in [id for id, documents in content.origins.items() if document in documents and id not in after]:
+            content.origins[id].discard(document)
+            if not content.origins[id]:
+                self.forget([id])
+            elif content.origins[id] == {""}:
+                del content.origins[id]
+
+    def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
         content = self._content
         gone = set(ids) & content.facts.keys()
-        if not gone:
+        released = set(entities) & content.entities.keys()
+        if not gone and not released:
             return 0
+        content.origins = {id: documents for id, documents in content.origins.items() if id not in gone}
         content.facts = {
             id: replace(fact, supersedes="" if fact.supersedes in gone else fact.supersedes)
             for id, fact in content.facts.items()
@@ -79,6 +132,7 @@ class MemoryFacts:
             if id not in gone
         }
         needed = {key for fact in content.facts.values() for key in (fact.subject, fact.object)}
+        needed |= {key for key, entity in content.entities.items() if entity.declared and key not in released}
         self._drop_vectors(content.entities.keys() - needed)
         content.entities = {key: entity for key, entity in content.entities.items() if key in needed}
         self._touched()
@@ -122,6 +176,13 @@ class MemoryFacts:
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, FactEntity]:
         return {key: self._content.entities[key] for key in keys if key in self._content.entities}
+
+    def entities_after(self, key: str, *, limit: int) -> list[FactEntity]:
+        return [entity for at, entity in sorted(self._content.entities.items()) if at > key][:limit]
+
+    def origins(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        known = self._content.origins
+        return {id: tuple(sorted(known[id])) for id in ids if id in known}
 
     def search_names(self, words: Sequence[str], *, limit: int) -> list[tuple[FactEntity, int]]:
         wanted = set(words)

@@ -11,6 +11,7 @@ import apsw
 from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk
 from weft.store.joining import same_statements, unrepeated
 from weft.store.labels import labels
+from weft.store.sqlite.fact_origins import write_stated
 from weft.store.sqlite.graph_write import GraphChanges
 from weft.store.sqlite.postings import TermChanges
 from weft.store.sqlite.statements import one, run
@@ -51,6 +52,7 @@ class DocumentWriter:
                 self._write_vectors(number, item, model=model)
             self._length += _length(item)
         self._chunks += len(new) - len(old)
+        write_stated(db, namespace, batch.document.id, batch.facts)
 
     def delete(self, document_ids: Sequence[str]) -> int:
         """Remove documents; return how many there were. `finish` must follow."""
@@ -66,6 +68,7 @@ class DocumentWriter:
                 self._chunks -= 1
                 self._length -= length
             run(self._db, "delete_document", key)
+            write_stated(self._db, self._namespace, id, ())
             deleted += 1
         return deleted
 

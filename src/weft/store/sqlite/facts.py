@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any
 
 import apsw
@@ -15,12 +15,10 @@ import numpy as np
 from weft.errors import SchemaMismatch, StoreUnavailable
 from weft.records import Fact, FactEntity, FactEvent, Vector
 from weft.store.sqlite.connect import BUSY_MS, Connections
+from weft.store.sqlite.fact_origins import find_origins, keep_facts
+from weft.store.sqlite.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
 from weft.store.sqlite.statements import one, run
-from weft.store.stating import content_of, embedded_text, named_entities, surest
-from weft.text.names import key_words
-
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-INSTANT = timedelta(microseconds=1)
+from weft.store.stating import embedded_text, surest
 
 LOOKS = 2048
 """
@@ -52,32 +50,16 @@ class SqliteFacts:
         with self._turn() as db:
             run(db, "write_namespace", {"name": self._name})
             namespace = _number(db, self._name)
-            for entity in named_entities(facts, entities):
-                _write_entity(db, namespace, entity)
-            for fact in facts:
-                run(db, "write_fact", {"namespace": namespace, **_to_row(fact)})
-            for event in events:
-                row = {"fact": event.fact_id, "at": _to_number(event.at), "action": event.action}
-                row |= {"detail": event.detail, "other": event.other}
-                run(db, "write_fact_event", {"namespace": namespace, **row})
+            write_facts(db, namespace, facts, events=events, entities=entities)
+            keep_facts(db, namespace, [fact.id for fact in facts])
             run(db, "touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
-    def forget(self, ids: Sequence[str]) -> int:
+    def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
         with self._turn() as db:
-            namespace = _number(db, self._name)
-            values = {"namespace": namespace, "ids": json.dumps(list(ids))}
-            keys = [row[0] for row in run(db, "fact_keys", values)]
-            run(db, "delete_facts", values)
-            gone = db.changes()
-            if not gone:
-                return 0
-            for statement in ("delete_fact_events", "forget_superseded", "forget_other"):
-                run(db, statement, values)
-            named = {"namespace": namespace, "keys": json.dumps(keys)}
-            named["keys"] = json.dumps([row[0] for row in run(db, "unneeded_fact_keys", named)])
-            for statement in ("delete_fact_vectors", "delete_fact_words", "delete_fact_entities"):
-                run(db, statement, named)
-            run(db, "touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+            namespace, before = _number(db, self._name), db.total_changes()
+            gone = forget_facts(db, namespace, ids, entities=entities)
+            if db.total_changes() > before:
+                run(db, "touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
             return gone
 
     def touch(self, ids: Sequence[str], *, at: datetime) -> bool:
@@ -87,7 +69,7 @@ class SqliteFacts:
             own.set_busy_timeout(0)
             try:
                 with self._connections.write() as db:
-                    values = {"ids": json.dumps(list(ids)), "at": _to_number(at)}
+                    values = {"ids": json.dumps(list(ids)), "at": to_number(at)}
                     run(db, "touch_facts", {"namespace": _number(db, self._name), **values})
             except StoreUnavailable:
                 return False
@@ -108,7 +90,7 @@ class SqliteFacts:
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
     def facts(self, ids: Sequence[str]) -> list[Fact]:
-        found = {row[0]: _to_fact(row) for row in self._rows("facts_by_id", {"ids": json.dumps(list(ids))})}
+        found = {row[0]: to_fact(row) for row in self._rows("facts_by_id", {"ids": json.dumps(list(ids))})}
         return [found[id] for id in ids if id in found]
 
     def same(self, contents: Sequence[str]) -> list[Fact]:
@@ -119,10 +101,10 @@ class SqliteFacts:
 
     def about(self, keys: Sequence[str], *, at: datetime, limit: int, incoming: bool = False) -> list[Fact]:
         wanted = list(dict.fromkeys(keys))
-        values = {"keys": json.dumps(wanted), "at": _to_number(at), "limit": limit}
+        values = {"keys": json.dumps(wanted), "at": to_number(at), "limit": limit}
         found: dict[str, list[Fact]] = defaultdict(list)
         for row in self._rows("facts_leading_to" if incoming else "facts_about", values):
-            found[row[4] if incoming else row[1]].append(_to_fact(row))
+            found[row[4] if incoming else row[1]].append(to_fact(row))
         return [fact for key in wanted for fact in surest(found[key])[:limit]]
 
     def facts_after(self, id: str, *, limit: int, subject: str = "") -> list[Fact]:
@@ -133,13 +115,20 @@ class SqliteFacts:
 
     def history(self, id: str) -> list[FactEvent]:
         return [
-            FactEvent(fact_id=fact, at=_to_time(at), action=action, detail=detail, other=other)
+            FactEvent(fact_id=fact, at=to_time(at), action=action, detail=detail, other=other)
             for fact, at, action, detail, other in self._rows("fact_history", {"id": id})
         ]
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, FactEntity]:
         rows = self._rows("fact_entities", {"keys": json.dumps(list(keys))})
-        return {key: FactEntity(key=key, name=name, description=description) for key, name, description in rows}
+        return {row[0]: to_entity(row) for row in rows}
+
+    def entities_after(self, key: str, *, limit: int) -> list[FactEntity]:
+        return [to_entity(row) for row in self._rows("fact_entities_after", {"key": key, "limit": limit})]
+
+    def origins(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        with self._connections.read() as db:
+            return find_origins(db, _number(db, self._name), ids)
 
     def search_names(self, words: Sequence[str], *, limit: int) -> list[tuple[FactEntity, int]]:
         values = {"words": json.dumps(sorted(set(words))), "limit": limit}
@@ -188,7 +177,8 @@ class SqliteFacts:
     def _facts(self, name: str, values: Mapping[str, Any]) -> list[Fact]:
         """Return the facts whose ids a statement gives."""
         with self._connections.read():
-            return self.facts([row[0] for row in self._rows(name, values)])
+            ids = [row[0] for row in self._rows(name, values)]
+            return self.facts(ids) if ids else []
 
     def _with_entities(self, found: Sequence[tuple[Any, ...]]) -> list[tuple[FactEntity, Any]]:
         entities = self.find_entities([key for key, _ in found])
@@ -200,19 +190,6 @@ def _number(db: apsw.Connection, name: str) -> int:
     return one(db, "find_namespace", {"name": name}) or 0
 
 
-def _write_entity(db: apsw.Connection, namespace: int, entity: FactEntity) -> None:
-    known = run(db, "fact_entities", {"namespace": namespace, "keys": json.dumps([entity.key])})
-    if known and (not entity.description or known[0][2] == entity.description):
-        return
-    row = {"namespace": namespace, "key": entity.key}
-    if known:  # described anew, so its vector is no longer right
-        run(db, "delete_fact_vectors", {"namespace": namespace, "keys": json.dumps([entity.key])})
-    run(db, "write_fact_entity", {**row, "name": entity.name, "description": entity.description})
-    words = key_words(entity.key)
-    for word in sorted(words):
-        run(db, "write_fact_word", {**row, "word": word, "size": len(words)})
-
-
 def _scan_with_numpy(rows: Sequence[tuple[str, bytes]], vector: Vector) -> list[tuple[str, float]]:
     """Do what the `search_fact_vectors` statement does, where sqlite-vec cannot be loaded."""
     scores = [(key, float(np.frombuffer(other, "<f4") @ vector)) for key, other in rows]
@@ -221,53 +198,3 @@ def _scan_with_numpy(rows: Sequence[tuple[str, bytes]], vector: Vector) -> list[
 
 def _to_bytes(vector: Vector) -> dict[str, bytes]:
     return {"sketch": np.packbits(vector > 0).tobytes(), "vector": vector.astype("<f4").tobytes()}
-
-
-def _to_number(time: datetime) -> int:
-    return (time - EPOCH) // INSTANT
-
-
-def _to_time(number: int) -> datetime:
-    return EPOCH + number * INSTANT
-
-
-def _to_row(fact: Fact) -> dict[str, Any]:
-    return {
-        "id": fact.id,
-        "subject": fact.subject,
-        "predicate": fact.predicate,
-        "object": fact.object,
-        "value": "" if fact.object else fact.value,
-        "content": content_of(fact),
-        "confidence": float(fact.confidence),
-        "source": fact.source,
-        "status": fact.status,
-        "created": _to_number(fact.created),
-        "valid_from": None if fact.valid_from is None else _to_number(fact.valid_from),
-        "valid_to": None if fact.valid_to is None else _to_number(fact.valid_to),
-        "accessed": None if fact.last_accessed is None else _to_number(fact.last_accessed),
-        "accesses": fact.access_count,
-        "supersedes": fact.supersedes,
-        "note": fact.note,
-    }
-
-
-def _to_fact(row: tuple[Any, ...]) -> Fact:
-    return Fact(
-        id=row[0],
-        subject=row[1],
-        subject_name=row[2],
-        predicate=row[3],
-        object=row[4],
-        value=row[5],
-        confidence=row[6],
-        source=row[7],
-        status=row[8],
-        created=_to_time(row[9]),
-        valid_from=None if row[10] is None else _to_time(row[10]),
-        valid_to=None if row[11] is None else _to_time(row[11]),
-        last_accessed=None if row[12] is None else _to_time(row[12]),
-        access_count=row[13],
-        supersedes=row[14],
-        note=row[15],
-    )

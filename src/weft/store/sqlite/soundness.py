@@ -8,6 +8,13 @@ from collections import Counter
 import apsw
 
 from weft.records import Problem
+from weft.store.sqlite.fact_soundness import (
+    FACT_TABLES,
+    drop_lost_facts,
+    find_fact_problems,
+    find_lost_facts,
+    mend_facts,
+)
 from weft.store.sqlite.graph_soundness import (
     GRAPH_TABLES,
     find_graph_problems,
@@ -22,16 +29,16 @@ from weft.text.split import indexed_text
 
 
 def find_problems(db: apsw.Connection) -> list[Problem]:
-    """Check the file, then each namespace: references, counts, chunk texts, vectors, postings, the graph."""
+    """Check the file, then each namespace: references, counts, chunk texts, vectors, postings, graph, facts."""
     damage = [row[0] for row in db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
     if damage:
         return [Problem(where="file", what=str(line), repairable=False) for line in damage]
     problems = [
         Problem(where=f"table {row[0]}", what=f"row {row[1]} refers to nothing in {row[2]}", repairable=False)
         for row in db.execute("PRAGMA foreign_key_check")
-        if row[0] not in GRAPH_TABLES
+        if row[0] not in (*GRAPH_TABLES, *FACT_TABLES)
     ]
-    problems += find_lost_rows(db)
+    problems += find_lost_rows(db) + find_lost_facts(db)
     for namespace, name, chunks, length in run(db, "all_namespaces"):
         where = f"namespace {name!r}"
         problems += _check_counts(db, namespace, where, chunks=chunks, length=length)
@@ -41,14 +48,17 @@ def find_problems(db: apsw.Connection) -> list[Problem]:
             what = "the keyword index does not match the chunks"
             problems.append(Problem(where=where, what=what, repairable=True))
         problems += find_graph_problems(db, namespace, name)
+        problems += find_fact_problems(db, namespace, name)
     return problems
 
 
 def mend(db: apsw.Connection) -> list[str]:
-    """Derive postings, counts and graph again, and mark damaged documents to be indexed anew. Inside a transaction."""
+    """Derive postings, counts and graph again, put facts in order, mark damaged documents to be indexed anew."""
     done: list[str] = []
     if restored := restore_statements(db):
         done.append(f"the graph: put {restored:,} rows in order")
+    if dropped := drop_lost_facts(db):
+        done.append(f"the facts: dropped {dropped:,} rows of what is gone")
     for namespace, name, _, _ in run(db, "all_namespaces"):
         derived = _derive_postings(db, namespace)
         if derived != _read_postings(db, namespace):
@@ -64,6 +74,8 @@ def mend(db: apsw.Connection) -> list[str]:
             rebuild_graph(db, namespace, name)
             entities = one(db, "count_entities", {"namespace": namespace})
             done.append(f"{name}: derived the graph again ({entities:,} entities)")
+        if mended := mend_facts(db, namespace):
+            done.append(f"{name}: put {mended:,} rows of facts in order")
         for document in _damaged_documents(db, namespace):
             run(db, "forget_content_hash", {"namespace": namespace, "id": document})
             done.append(f"{name}: document {document} is damaged; `weft index` will read it again")

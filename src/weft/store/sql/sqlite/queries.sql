@@ -695,17 +695,17 @@ DELETE FROM entity_vector WHERE chunk NOT IN (SELECT number FROM chunk) OR model
 -- name: write_fact
 INSERT INTO fact (
     namespace, id, subject, predicate, object, value, content, confidence, source, status, created, valid_from, valid_to,
-    accessed, accesses, supersedes, note
+    accessed, accesses, supersedes, note, spelling
 )
 VALUES (
     :namespace, :id, :subject, :predicate, :object, :value, :content, :confidence, :source, :status, :created,
-    :valid_from, :valid_to, :accessed, :accesses, :supersedes, :note
+    :valid_from, :valid_to, :accessed, :accesses, :supersedes, :note, :spelling
 )
 ON CONFLICT (namespace, id) DO UPDATE SET
     subject = excluded.subject, predicate = excluded.predicate, object = excluded.object, value = excluded.value,
     content = excluded.content, confidence = excluded.confidence, source = excluded.source, status = excluded.status,
     created = excluded.created, valid_from = excluded.valid_from, valid_to = excluded.valid_to,
-    supersedes = excluded.supersedes, note = excluded.note;
+    supersedes = excluded.supersedes, note = excluded.note, spelling = excluded.spelling;
 
 -- name: write_fact_event
 INSERT INTO fact_event (namespace, fact, place, at, action, detail, other)
@@ -713,8 +713,10 @@ SELECT :namespace, :fact, 1 + coalesce(max(place), 0), :at, :action, :detail, :o
 WHERE namespace = :namespace AND fact = :fact;
 
 -- name: write_fact_entity
-INSERT INTO fact_entity (namespace, key, name, description) VALUES (:namespace, :key, :name, :description)
-ON CONFLICT (namespace, key) DO UPDATE SET description = excluded.description WHERE excluded.description <> '';
+INSERT INTO fact_entity (namespace, key, name, description, type, declared)
+VALUES (:namespace, :key, :name, :description, :type, :declared)
+ON CONFLICT (namespace, key) DO UPDATE SET
+    description = excluded.description, type = excluded.type, declared = excluded.declared;
 
 -- name: write_fact_word
 INSERT INTO fact_word (namespace, word, key, size) VALUES (:namespace, :word, :key, :size)
@@ -722,7 +724,7 @@ ON CONFLICT (namespace, word, key) DO NOTHING;
 
 -- name: facts_by_id
 SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
-    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
 FROM json_each(:ids) AS k
 CROSS JOIN fact AS f ON f.namespace = :namespace AND f.id = k.value
 JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
@@ -739,7 +741,7 @@ ORDER BY created, id;
 -- name: facts_about
 -- One statement for a whole frontier: the surest that hold at a time, of each subject.
 SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
-    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
 FROM json_each(:keys) AS k CROSS JOIN fact AS f
 JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
 LEFT JOIN fact_entity AS o ON o.namespace = :namespace AND o.key = f.object AND f.object <> ''
@@ -764,7 +766,7 @@ WHERE f.number IN (
 -- name: facts_leading_to
 -- The same, of each object.
 SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
-    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
 FROM json_each(:keys) AS k CROSS JOIN fact AS f
 JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
 LEFT JOIN fact_entity AS o ON o.namespace = :namespace AND o.key = f.object
@@ -818,7 +820,38 @@ WHERE namespace = :namespace AND other <> '' AND other IN (SELECT value FROM jso
 -- name: unneeded_fact_keys
 SELECT k.value FROM json_each(:keys) AS k
 WHERE NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND subject = k.value)
-    AND NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND object = k.value AND object <> '');
+    AND NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND object = k.value AND object <> '')
+    AND (
+        k.value IN (SELECT value FROM json_each(:released))
+        OR NOT EXISTS (SELECT 1 FROM fact_entity WHERE namespace = :namespace AND key = k.value AND declared)
+    );
+
+-- name: delete_fact_origins
+DELETE FROM fact_origin WHERE namespace = :namespace AND fact IN (SELECT value FROM json_each(:ids));
+
+-- name: fact_origins
+SELECT o.fact, o.document FROM json_each(:ids) AS k
+CROSS JOIN fact_origin AS o ON o.namespace = :namespace AND o.fact = k.value
+ORDER BY o.fact, o.document;
+
+-- name: facts_of_document
+SELECT fact FROM fact_origin WHERE namespace = :namespace AND document = :document AND document <> '' ORDER BY fact;
+
+-- name: write_fact_origin
+INSERT INTO fact_origin (namespace, fact, document) VALUES (:namespace, :fact, :document)
+ON CONFLICT (namespace, fact, document) DO NOTHING;
+
+-- name: keep_facts
+-- What somebody states by hand stays when the documents that state it too are gone.
+INSERT INTO fact_origin (namespace, fact, document)
+SELECT DISTINCT :namespace, o.fact, '' FROM json_each(:ids) AS k
+CROSS JOIN fact_origin AS o ON o.namespace = :namespace AND o.fact = k.value
+WHERE TRUE
+ON CONFLICT (namespace, fact, document) DO NOTHING;
+
+-- name: delete_fact_origin
+DELETE FROM fact_origin
+WHERE namespace = :namespace AND document = :document AND fact IN (SELECT value FROM json_each(:ids));
 
 -- name: delete_fact_entities
 DELETE FROM fact_entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
@@ -835,8 +868,13 @@ UPDATE fact SET accesses = accesses + 1, accessed = max(:at, coalesce(accessed, 
 WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
 
 -- name: fact_entities
-SELECT e.key, e.name, e.description FROM json_each(:keys) AS k
+SELECT e.key, e.name, e.description, e.type, e.declared FROM json_each(:keys) AS k
 CROSS JOIN fact_entity AS e ON e.namespace = :namespace AND e.key = k.value;
+
+-- name: fact_entities_after
+SELECT key, name, description, type, declared FROM fact_entity WHERE namespace = :namespace AND key > :key
+ORDER BY key
+LIMIT :limit;
 
 -- name: search_fact_words
 SELECT w.key, count(*) FROM json_each(:words) AS k
@@ -877,3 +915,91 @@ ON CONFLICT (model, key) DO UPDATE SET sketch = excluded.sketch, vector = exclud
 -- name: count_facts
 SELECT (SELECT count(*) FROM fact WHERE namespace = :namespace),
     (SELECT count(*) FROM fact_entity WHERE namespace = :namespace);
+
+-- name: all_facts
+SELECT id, subject, predicate, object, value, content, confidence, status, created, valid_from, valid_to, accessed,
+    accesses, supersedes
+FROM fact WHERE namespace = :namespace ORDER BY id;
+
+-- name: all_fact_entities
+SELECT key, declared FROM fact_entity WHERE namespace = :namespace ORDER BY key;
+
+-- name: all_fact_words
+SELECT key, word, size FROM fact_word WHERE namespace = :namespace;
+
+-- name: delete_all_fact_words
+DELETE FROM fact_word WHERE namespace = :namespace;
+
+-- name: strange_fact_events
+SELECT DISTINCT e.fact FROM fact_event AS e
+WHERE e.namespace = :namespace AND NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND id = e.fact)
+ORDER BY e.fact;
+
+-- name: facts_without_history
+SELECT f.id, f.created, CASE
+    WHEN f.status = 'staged' OR f.status IN (SELECT action FROM fact_event WHERE namespace = :namespace AND fact = f.id)
+    THEN '' ELSE f.status END
+FROM fact AS f
+WHERE f.namespace = :namespace
+    AND NOT EXISTS (SELECT 1 FROM fact_event WHERE namespace = :namespace AND fact = f.id AND action = 'added')
+ORDER BY f.id;
+
+-- name: write_first_fact_event
+INSERT INTO fact_event (namespace, fact, place, at, action, detail, other)
+SELECT :namespace, :fact, coalesce(min(place) - 1, 1), :at, :action, :detail, :other FROM fact_event
+WHERE namespace = :namespace AND fact = :fact;
+
+-- name: stray_fact_references
+SELECT f.supersedes FROM fact AS f
+WHERE f.namespace = :namespace AND f.supersedes <> ''
+    AND NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND id = f.supersedes)
+UNION
+SELECT e.other FROM fact_event AS e
+WHERE e.namespace = :namespace AND e.other <> ''
+    AND NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND id = e.other);
+
+-- name: stray_fact_origins
+SELECT o.fact, o.document FROM fact_origin AS o
+WHERE o.namespace = :namespace AND (
+    NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND id = o.fact)
+    OR (o.document <> '' AND NOT EXISTS (SELECT 1 FROM document WHERE namespace = :namespace AND id = o.document))
+    OR (o.document = '' AND NOT EXISTS (
+        SELECT 1 FROM fact_origin AS other
+        WHERE other.namespace = :namespace AND other.fact = o.fact AND other.document <> ''
+    ))
+)
+ORDER BY o.fact, o.document;
+
+-- name: fact_vectors_of
+SELECT v.rowid, v.key, v.sketch, v.vector, m.dimension, e.key IS NOT NULL
+FROM fact_vector AS v JOIN model AS m ON m.number = v.model
+LEFT JOIN fact_entity AS e ON e.namespace = m.namespace AND e.key = v.key
+WHERE m.namespace = :namespace
+ORDER BY v.rowid;
+
+-- name: delete_fact_vector
+DELETE FROM fact_vector WHERE rowid = :number;
+
+-- name: set_fact_content
+UPDATE fact SET content = :content WHERE namespace = :namespace AND id = :id;
+
+-- name: set_fact_accesses
+UPDATE fact SET accesses = :accesses, accessed = :accessed WHERE namespace = :namespace AND id = :id;
+
+-- name: delete_lost_fact_vectors
+DELETE FROM fact_vector WHERE model NOT IN (SELECT number FROM model);
+
+-- name: delete_lost_facts
+DELETE FROM fact WHERE namespace NOT IN (SELECT number FROM namespace);
+
+-- name: delete_lost_fact_events
+DELETE FROM fact_event WHERE namespace NOT IN (SELECT number FROM namespace);
+
+-- name: delete_lost_fact_entities
+DELETE FROM fact_entity WHERE namespace NOT IN (SELECT number FROM namespace);
+
+-- name: delete_lost_fact_words
+DELETE FROM fact_word WHERE namespace NOT IN (SELECT number FROM namespace);
+
+-- name: delete_lost_fact_origins
+DELETE FROM fact_origin WHERE namespace NOT IN (SELECT number FROM namespace);

@@ -201,6 +201,8 @@ CREATE TABLE fact_entity (
     key TEXT NOT NULL,
     name TEXT NOT NULL,
     description TEXT NOT NULL,
+    type TEXT NOT NULL DEFAULT '',
+    declared INTEGER NOT NULL DEFAULT 0,   -- given as a thing of its own: stays when no fact names it
     PRIMARY KEY (namespace, key)
 ) STRICT, WITHOUT ROWID;
 
@@ -244,6 +246,7 @@ CREATE TABLE fact (
     accesses INTEGER NOT NULL DEFAULT 0,
     supersedes TEXT NOT NULL,              -- id of a fact, or empty
     note TEXT NOT NULL,
+    spelling TEXT NOT NULL DEFAULT '',     -- the predicate as it was first written, where that is not the same
     UNIQUE (namespace, id)
 ) STRICT;
 
@@ -282,3 +285,13 @@ CREATE TABLE calibration (
 ) STRICT;
 
 CREATE INDEX calibration_by_model ON calibration (model);
+
+-- Which documents state a fact; it goes with the last of them, unless somebody stated it too.
+CREATE TABLE fact_origin (
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    fact TEXT NOT NULL,                    -- id of the fact
+    document TEXT NOT NULL,                -- id of a document; empty: stated by hand as well
+    PRIMARY KEY (namespace, fact, document)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX fact_origin_by_document ON fact_origin (namespace, document) WHERE document <> '';

@@ -1,0 +1,132 @@
+"""
+The `memory.jsonl` of the MCP reference memory server as facts, and facts as such a file.
+
+Entities are entities with their type, observations literal facts under the predicate `observation`, relations facts
+that lead to an entity. The form has no place for status, times and confidence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from weft.exchange.clean import MAX_NAME_CHARACTERS, to_name, to_text, to_texts
+from weft.exchange.collect import MAX_SKIPPED
+from weft.exchange.json_values import iter_values
+from weft.records import Fact, FactEntity, GivenFact, GivenMemory
+from weft.text.names import name_key, predicate_key
+
+OBSERVATION = "observation"
+"""What an observation is called as a predicate."""
+
+
+class _Reader:
+    """A memory in the making: things by key, statements in the order of the file."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._entities: dict[str, FactEntity] = {}
+        self._facts: dict[GivenFact, None] = {}
+        self._skipped: list[str] = []
+        self._more = 0
+
+    def skip(self, place: str, reason: str) -> None:
+        """Note that something could not be read, or not as it stands."""
+        if len(self._skipped) < MAX_SKIPPED:
+            self._skipped.append(f"{place}: {reason}")
+        else:
+            self._more += 1
+
+    def add(self, record: object, *, kind: object, place: str) -> None:
+        """Add an entity or a relation."""
+        if not isinstance(record, dict):
+            self.skip(place, "not an object")
+        elif kind == "relation" or (kind != "entity" and {"from", "to"} <= record.keys()):
+            self._add_relation(record, place=place)
+        else:
+            self._add_entity(record, place=place)
+
+    def finish(self) -> GivenMemory:
+        """Return what was read."""
+        rest = [f"and {self._more:,} more"] if self._more else []
+        return GivenMemory(
+            facts=tuple(self._facts), entities=tuple(self._entities.values()), skipped=(*self._skipped, *rest)
+        )
+
+    def _add_entity(self, record: dict[str, object], *, place: str) -> None:
+        name = self._name(record.get("name"), role="name", place=place)
+        if not name:
+            return
+        type, key = to_name(record.get("entityType")), name_key(name)
+        known = self._entities.get(key)
+        if known and known.name != name:
+            self.skip(place, f"{name!r} is one entity with {known.name!r}")
+        if known and type and known.type and known.type != type:
+            self.skip(place, f"the type {type!r}: {known.name!r} is {known.type!r} already")
+        made = known or FactEntity(key=key, name=name, declared=True)
+        self._entities[key] = replace(made, type=made.type or type)
+        for text in to_texts(record.get("observations")):
+            self._facts[GivenFact(subject=name, predicate=OBSERVATION, value=text, source=self._source)] = None
+
+    def _add_relation(self, record: dict[str, object], *, place: str) -> None:
+        source = self._name(record.get("from"), role="from", place=place)
+        target = self._name(record.get("to"), role="to", place=place) if source else ""
+        type = to_name(record.get("relationType"))
+        if source and target and not predicate_key(type):
+            self.skip(place, "no relationType")
+        elif source and target:
+            self._facts[GivenFact(subject=source, predicate=type, object=target, source=self._source)] = None
+
+    def _name(self, value: object, *, role: str, place: str) -> str:
+        name = to_name(value)
+        if not name_key(name):
+            self.skip(place, f"no {role}" if not name else f"{role} {name[:80]!r} has neither letters nor digits")
+        elif len(name) > MAX_NAME_CHARACTERS:
+            self.skip(place, f"{role} of {len(name):,} characters")
+        else:
+            return name
+        return ""
+
+
+def from_memory_facts(text: str, *, source: str) -> GivenMemory:
+    """Return what JSON Lines, or one JSON object with `entities` and `relations`, remember; `source` is who says so."""
+    reader = _Reader(source)
+    for place, value in iter_values(text, skip=reader.skip):
+        if isinstance(value, dict) and (
+            isinstance(value.get("entities"), list) or isinstance(value.get("relations"), list)
+        ):
+            for kind, name in (("entity", "entities"), ("relation", "relations")):
+                items = value.get(name)
+                for number, item in enumerate(items if isinstance(items, list) else (), start=1):
+                    reader.add(item, kind=kind, place=f"{kind} {number}")
+        else:
+            reader.add(value, kind=value.get("type") if isinstance(value, dict) else "", place=place)
+    return reader.finish()
+
+
+def to_memory_facts(entities: Iterable[FactEntity], facts: Iterable[Fact]) -> Iterator[str]:
+    """Yield the lines of a memory file: all entities with what is said of them, then how they are related."""
+    observations: dict[str, dict[str, None]] = {}
+    relations: list[Fact] = []
+    for fact in facts:
+        if fact.object:
+            relations.append(fact)
+        else:
+            observations.setdefault(fact.subject, {})[_to_observation(fact)] = None
+    for entity in entities:
+        said = [*([entity.description] if entity.description else []), *observations.get(entity.key, ())]
+        yield _to_line(type="entity", name=entity.name, entityType=entity.type, observations=said)
+    for fact in relations:
+        type = fact.spelling or fact.predicate
+        yield _to_line(**{"type": "relation", "from": fact.subject_name, "to": fact.value, "relationType": type})
+
+
+def _to_observation(fact: Fact) -> str:
+    if fact.predicate == OBSERVATION:
+        return fact.value
+    return f"{fact.spelling or fact.predicate}: {to_text(fact.value)}"
+
+
+def _to_line(**record: object) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"

@@ -1,0 +1,149 @@
+"""What a document says about its own subject: front matter, and `Key: value` lines right under the title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from weft.records import Document, GivenFact, Scalar
+from weft.text.attributes import FIELDS, MAX_VALUES, field_name, read_values
+from weft.text.lexicon import word_set
+from weft.text.names import name_key
+from weft.text.normalise import squeeze
+from weft.text.sentences import link_target
+
+MAX_FACTS = 100
+"""How many facts one document may state."""
+MAX_CHARACTERS = 300
+"""A longer value is prose, which is what chunks are for."""
+MAX_KEY_WORDS = 4
+SOURCE = "file"
+
+NOT_FACTS = word_set(
+    """
+    title name id uid uuid slug key tags tag keywords keyword categories category topics aliases alias also_known_as
+    aka links link url uri permalink canonical date dates created created_at updated updated_at modified lastmod
+    last_modified published publish_date pubdate time draft publish publishable hidden private layout template theme
+    css cssclass cssclasses class icon image images cover banner thumbnail header footer toc math comments comment
+    description summary excerpt abstract subtitle note notes todo weight order nav_order position sidebar
+    sidebar_label sidebar_position parent grand_parent has_children redirect redirect_from redirect_to head outputs
+    output format encoding charset lang language locale search robots noindex kernelspec jupytext bibliography csl
+    generator example warning tip info caution important
+    """
+)
+"""Fields about the page and not about its subject, and words that begin a remark."""
+
+_NO_NOTE = re.compile(r"\.(?:html?|xhtml|docx|pdf)$|\.(?:jsonl?|ndjson|csv|tsv)(?:\.gz)?(?:#|$)", re.IGNORECASE)
+"""Sources whose fields were not written as statements: properties of files, records, rows."""
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
+_LINE = re.compile(
+    r"\s{0,3}(?P<item>[-*+][ \t]+)?(?:\*\*|__)?(?P<key>[^\W\d_][^:：*\[\]|`\n]{0,39}?)(?:\*\*|__)?"
+    r"\s?(?::(?:\*\*|__)?[ \t]+|：(?:\*\*|__)?\s*)(?P<value>\S.*)"
+)
+_DEFINITION = re.compile(r" {0,3}:[ \t]+(?P<value>\S.*)")
+_WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+_LINKS = re.compile(r"(?:\s*\[\[[^\[\]\n]+\]\]\s*[,;、，；]?)+")
+_LINK = re.compile(r"\[([^\[\]\n]+)\]\([^()\s]*\)")
+
+
+def read_properties(document: Document) -> list[GivenFact]:
+    """
+    Return what a note states about the thing its title names, at most 100 facts.
+
+    Wikilinks, and names in fields such as `owner` or `depends_on`, are entities; all else is literal. A list is
+    several facts. Records, tables, code and imported graphs state nothing.
+    """
+    if document.form not in ("markdown", "text") or _NO_NOTE.search(document.source):
+        return []
+    if not name_key(document.title) or any(key.startswith("_") for key in document.metadata):
+        return []
+    found: dict[GivenFact, None] = {}
+    for key, value in [*document.metadata.items(), *_lines_below_title(document)]:
+        if _is_fact(key):
+            found |= dict.fromkeys(_state(document.title, key, value))
+    return list(found)[:MAX_FACTS]
+
+
+def _is_fact(key: str) -> bool:
+    field = field_name(key)
+    return bool(field) and field not in NOT_FACTS and len(key.split()) <= MAX_KEY_WORDS
+
+
+def _state(subject: str, key: str, value: Scalar | list[Scalar]) -> Iterator[GivenFact]:
+    field = field_name(key)
+    for item in value[:MAX_VALUES] if isinstance(value, list) else [value]:
+        if item is None or isinstance(item, bool):  # a switch of the page
+            continue
+        text = squeeze(_unmarked(str(item)))
+        if not text or len(text) > MAX_CHARACTERS or (text[0] in "{[" and not text.startswith("[[")):
+            continue
+        names = _names(field, text)
+        for name in names:
+            yield GivenFact(subject=subject, predicate=key, object=name, source=SOURCE)
+        if not names:
+            yield GivenFact(subject=subject, predicate=key, value=text, source=SOURCE)
+
+
+def _names(field: str, text: str) -> list[str]:
+    """Return the entities a value names: all of it is wikilinks, or the field is one that holds names."""
+    if _LINKS.fullmatch(text):
+        return [name for inner in _WIKILINK.findall(text) if name_key(name := link_target(inner))]
+    found = list(read_values(field, text)) if field in FIELDS else []
+    return [name for name in found if name_key(name)]
+
+
+def _unmarked(text: str) -> str:
+    """Return a value without emphasis around it, and links as their text."""
+    bare = _LINK.sub(r"\1", text.strip())
+    for mark in ("**", "__", "`"):
+        if len(bare) > 2 * len(mark) and bare.startswith(mark) and bare.endswith(mark):
+            bare = bare[len(mark) : -len(mark)]
+    return bare
+
+
+# ── lines ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def _lines_below_title(document: Document) -> list[tuple[str, str]]:
+    """Return the `Key: value` lines or definitions of the first block under the title, where it is nothing else."""
+    block = _first_block(document.text.split("\n", 200)[:200], title=document.title)
+    matches = [_LINE.match(line) for line in block]
+    if all(matches) and (len(block) > 1 or (block and matches[0] and matches[0]["item"])):
+        return [(match["key"].strip(), match["value"].strip()) for match in matches if match]
+    return _definitions(block)
+
+
+def _first_block(lines: Sequence[str], *, title: str) -> list[str]:
+    """Return the lines up to the first blank one, the title left aside."""
+    block: list[str] = []
+    for line in _skip_title(lines, title=title):
+        if line.strip():
+            block.append(line)
+        elif block:
+            break
+    return block
+
+
+def _skip_title(lines: Sequence[str], *, title: str) -> Sequence[str]:
+    at = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+    if at == len(lines):
+        return []
+    is_title = name_key(lines[at].strip(" #")) == name_key(title)
+    if at + 1 < len(lines) and _UNDERLINE.match(lines[at + 1]) and is_title:
+        return lines[at + 2 :]
+    return lines[at + 1 :] if _HEADING.match(lines[at]) or is_title else lines[at:]
+
+
+def _definitions(block: Sequence[str]) -> list[tuple[str, str]]:
+    """Return a definition list: a term, and on the lines below it `: what it is`."""
+    found: list[tuple[str, str]] = []
+    term = ""
+    for line in block:
+        if match := _DEFINITION.match(line):
+            if not term:
+                return []
+            found.append((term, match["value"].strip()))
+        else:
+            term = line.strip()
+    return found if block and _DEFINITION.match(block[-1]) else []
