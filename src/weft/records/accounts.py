@@ -24,6 +24,8 @@ class Receipt:
     """Texts whose vector was already known."""
     seconds: float = 0.0
     skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the user should know about the namespace as it is now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

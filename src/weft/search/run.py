@@ -123,9 +123,9 @@ def _find(
         verdict, shown = _let_through(fused), hits
         if options.gate:
             calibration = find_calibration(query.text, store=store, embedder=embedder)
-            seen = judged(query, rankings, embedder=embedder)
+            seen = judged(query, rankings, store=store, embedder=embedder)
             verdict = gate(fused, seen, calibration=calibration, trust=walked.trust)
-            shown = list(gate(hits, judged(query, texts, embedder=embedder), calibration=calibration).kept)
+            shown = list(gate(hits, judged(query, texts, store=store, embedder=embedder), calibration=calibration).kept)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, store=store, top_k=options.top_k)
         dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
     with watch.stage("read"):
