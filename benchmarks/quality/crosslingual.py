@@ -1,7 +1,7 @@
 """
 Do questions find their answers in another language? Asks the questions of one set on the corpus of another.
 
-    python benchmarks/quality/crosslingual.py [--embedder use/multilingual] [--pairs xquad-zh:xquad-en,xquad-en:xquad-zh]
+    python benchmarks/quality/crosslingual.py [--embedder use/multilingual] [--pairs xquad-zh:xquad-en]
     python benchmarks/quality/crosslingual.py --confidence     # is an answer in another language told from none?
 
 The two sets must be the same passages and questions in two languages, under the same ids. Indexes are those of `weft
