@@ -98,7 +98,7 @@ def measure_one(engine: Engine, text: str) -> tuple[float, float]:
     query = prepare(text, embedder=engine.embedder, wants_vector=True, wants_keyword=True)
     options, watch = SearchOptions(top_k=1, pool=1), Stopwatch()
     rankings = search(query, CHANNELS["hybrid"], store=engine.store, options=options, where=Filter(), watch=watch)
-    cosine, share = measure(judged(query, rankings, embedder=engine.embedder))
+    cosine, share = measure(judged(query, rankings, store=engine.store, embedder=engine.embedder))
     return np.nan if cosine is None else cosine, share or 0.0
 
 

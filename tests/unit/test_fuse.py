@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.rank.fuse import PRIOR, STANDARD, fuse_reciprocal, fuse_weighted, order
+from weft.rank.fuse import COVERED, PRIOR, STANDARD, coverage, fuse_reciprocal, fuse_weighted, order
 from weft.records import Hit, Ranking
 
 BOTH = {"vector": 0.67, "keyword": 0.33}
@@ -147,3 +147,12 @@ def test_one_channel_keeps_its_order(vector):
 def test_order_is_by_score_then_id():
     """The one place that says so."""
     assert order({"b": 1.0, "a": 1.0, "c": 2.0}) == [Hit("c", 1, 2.0), Hit("a", 2, 1.0), Hit("b", 3, 1.0)]
+
+
+def test_keywords_count_by_how_much_of_the_question_they_cover():
+    """In full from `COVERED` of the ceiling on, less in proportion below it, and not at all without a hit."""
+    assert coverage(ranking(("a", 5.0), ("b", 1.0))) == 1.0
+    assert coverage(ranking(("a", COVERED * 10.0))) == pytest.approx(1.0)
+    assert coverage(ranking(("a", COVERED * 2.5))) == pytest.approx(0.25)
+    assert coverage(ranking()) == 0.0
+    assert coverage(Ranking()) == 1.0

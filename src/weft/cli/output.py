@@ -163,6 +163,8 @@ def print_receipt(receipt: Receipt, *, title: str = "indexed") -> None:
     for reason, names in sorted(reasons.items()):
         more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
         click.echo(f"skipped {len(names):,}, {reason}: {'; '.join(names[:3])}{more}", err=True)
+    for note in receipt.notes:
+        click.echo(f"note: {note}", err=True)
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -33,7 +33,7 @@ class ModelOptions:
     """Which embedder, and where models live."""
 
     embedder: str = "local/granite-30m"
-    """`local/…`, `openai/…`, `fastembed/…`, `sentence-transformers/…`, `hash` or `none`."""
+    """`local/…`, `openai/…`, `fastembed/…`, `sentence-transformers/…`, `use/multilingual`, `hash` or `none`."""
     threads: int = 0
     """Cores the local model may use; 0 for all."""
     base_url: str = ""

@@ -166,6 +166,7 @@ def receipt_to_dict(receipt: Receipt) -> dict[str, Any]:
         "skipped_files": [
             {"source": item.source, "reason": item.reason, "detail": item.detail} for item in receipt.skipped
         ],
+        "notes": list(receipt.notes),
     }
 
 

@@ -36,7 +36,7 @@ def open_embedder(settings: Settings, *, name: str = "", progress: Progress | No
             from weft.models.hashing import HashEmbedder
 
             return HashEmbedder()
-        case "local" | "openai" | "fastembed" | "sentence-transformers" if model:
+        case "local" | "openai" | "fastembed" | "sentence-transformers" | "use" if model:
             inner = _open_model(kind, model, settings=settings, progress=progress)
         case _:
             raise ConfigError(f"unknown embedder {name!r}", hint="`weft models list` shows what there is")
@@ -71,6 +71,12 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
             from weft.models.fastembed_local import FastembedEmbedder
 
             return FastembedEmbedder(model, cache_dir=settings.cache_dir / "fastembed")
+        case "use":
+            from weft.models.use_multilingual import NAME, UseMultilingualEmbedder
+
+            if model != NAME.partition("/")[2]:
+                raise ConfigError(f"unknown embedder {'use/' + model!r}", hint=f"there is {NAME}")
+            return UseMultilingualEmbedder(threads=options.threads or None)
         case _:
             from weft.models.sentence_transformers_local import SentenceTransformersEmbedder
 

@@ -183,7 +183,7 @@ def _ask(
             rankings = search(
                 query, CHANNELS["hybrid"], store=store, options=options, where=Filter(), watch=Stopwatch()
             )
-            cosine, share = measure(judged(query, rankings, embedder=embedder))
+            cosine, share = measure(judged(query, rankings, store=store, embedder=embedder))
             asked.append(_Asked(text=text, is_own=len(asked) < len(own), cosine=cosine, share=share or 0.0))
         on_step(len(group), len(texts))
     return asked

@@ -14,12 +14,14 @@ from typing import Literal
 import apsw
 
 from weft.config import Settings
-from weft.engine.adapters import open_database
+from weft.engine.adapters import open_database, open_embedder
+from weft.engine.advice import recommend
 from weft.engine.calibration import describe
 from weft.errors import WeftError
 from weft.models.catalog import MODELS, PREFIX
 from weft.models.installed import find_installed
-from weft.store.base import Database
+from weft.models.use_multilingual import EXTRA, MODULE
+from weft.store.base import Database, Store
 
 EXTRAS = {
     "html": "lxml",
@@ -30,6 +32,7 @@ EXTRAS = {
     "plot": "matplotlib",
     "fastembed": "fastembed",
     "sentence-transformers": "sentence_transformers",
+    EXTRA: MODULE,
 }
 
 
@@ -102,12 +105,29 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
     yield Finding(what="vector search", state="warning" if database.notes else "ok", detail=path)
     for name in database.namespaces():
         stats = database.store(name).stats()
-        active = next((model.name for model in stats.models if model.active), "no embedder")
+        active = next((model.name for model in stats.models if model.active), "")
         yield Finding(
             what=f"namespace {name}",
             state="ok",
-            detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active}",
+            detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active or 'no embedder'}",
         )
+        yield from _embedder(database.store(name), active, settings)
         detail, outgrown = describe(database.store(name).calibration(), chunks=stats.chunks)
         hint = "weft calibrate fits it again" if outgrown else ""
         yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)
+
+
+def _embedder(store: Store, name: str, settings: Settings) -> Iterator[Finding]:
+    """Tell whether the embedder of a namespace can be opened, and whether it knows the scripts of the text."""
+    what = f"embedder of {store.namespace}"
+    try:
+        embedder = open_embedder(settings, name=name) if name else None
+    except WeftError as error:
+        yield Finding(what=what, state="problem", detail=f"{name}: {error}", hint=error.hint)
+        return
+    if embedder is None:
+        return
+    db = settings.store.db if "store.db" in settings.origins else ""
+    problem, commands = recommend(store, card=embedder.card, db=db)
+    if problem:
+        yield Finding(what=what, state="warning", detail=problem, hint=commands)

@@ -12,6 +12,7 @@ from typing import Any
 
 from weft.config import ContextFormat, SearchOptions, Settings, check_settings, convert, read_settings
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
+from weft.engine.advice import recommend
 from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
 from weft.engine.memory import Memory
@@ -102,12 +103,12 @@ class Engine:
         items = self._noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
         receipt = self.add(items, on_step=on_step)
         if not prune:
-            return receipt
+            return self._with_advice(receipt)
         names = [source_of(root, base=self.base) for root in roots]
         if self.base and any(self.base.is_relative_to(root.resolve()) for root in roots):
             names.append(".")  # sources below the base are relative, also where the root is above it
         gone = find_gone(names, seen=seen, skipped=receipt.skipped, store=self.store)
-        return replace(receipt, pruned=self.store.delete([document.id for document in gone]))
+        return self._with_advice(replace(receipt, pruned=self.store.delete([document.id for document in gone])))
 
     def count(self, *paths: str | Path) -> int:
         """Return about how many documents the paths hold, without reading them: for progress bars."""
@@ -342,6 +343,14 @@ class Engine:
         """Return the documents of a file or folder, by its source."""
         found = iter_documents(self.store, Filter(source_prefix=name)) if name else ()
         return [document for document in found if is_below(document.source, name)]
+
+    def _with_advice(self, receipt: Receipt) -> Receipt:
+        """Return the receipt with what is known by now of how well the embedder suits the text."""
+        if self.embedder is None:
+            return receipt
+        db = self.settings.store.db if "store.db" in self.settings.origins else ""
+        problem, commands = recommend(self.store, card=self.embedder.card, db=db)
+        return replace(receipt, notes=(f"{problem}; better: {commands}",)) if problem else receipt
 
     def _cached(self) -> int:
         return int(getattr(self.embedder, "cached", 0))

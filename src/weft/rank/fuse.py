@@ -14,6 +14,20 @@ STANDARD = 8.0
 PRIOR = 30
 """How many chunks' worth of trust the embedder's own background gets in a small namespace."""
 
+COVERED = 0.12
+"""Share of its ceiling that the best keyword score must reach for the channel to count in full."""
+
+
+def coverage(keyword: Ranking) -> float:
+    """
+    Return how far keywords may speak for a question, 0 to 1: by how much of it the best chunk has.
+
+    The best of nearly nothing still is the best. A question in another language than the text shares a year or an
+    `of` with it, and would be answered by whatever holds that. Measured in `benchmarks/quality/crosslingual.py`.
+    """
+    best = max((hit.score for hit in keyword.hits), default=0.0)
+    return min(1.0, best / keyword.ceiling / COVERED) if keyword.ceiling > 0 else 1.0
+
 
 def fuse_reciprocal(
     rankings: Mapping[str, Ranking], *, weights: Mapping[str, float] | None = None, k: int = 60

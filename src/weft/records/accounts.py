@@ -26,6 +26,8 @@ class Receipt:
     """What the documents that were written state."""
     seconds: float = 0.0
     skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the user should know about the namespace as it is now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

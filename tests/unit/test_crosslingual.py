@@ -1,0 +1,81 @@
+"""A question in another language than the text."""
+
+from dataclasses import replace
+
+import pytest
+from making import adopt, ask, fill, sources
+
+from weft.config import SearchOptions
+from weft.records import Filter
+from weft.search.confidence import judged
+from weft.search.prepare import prepare, trust
+from weft.search.run import CHANNELS, Stopwatch, search
+from weft.testing import FakeEmbedder
+
+TEXTS = {
+    "redis": "Sessions were moved out of Redis because failover lost them.",
+    "postgres": "Payments are kept in Postgres with a replica in Frankfurt since 2019.",
+    "gateway": "The gateway retries a request three times before it gives up.",
+    "orders": "Orders of 2021 are archived, those of the year before are not.",
+}
+TRANSLATED = {
+    "2021年为什么会话不再保存在那里？": "sessions moved failover lost",
+    "Redis会话": "sessions moved out of Redis",
+    "支付数据存放在哪里？": "payments kept in postgres",
+}
+
+
+class Bilingual(FakeEmbedder):
+    """Knows a few Chinese questions by their English words."""
+
+    def embed(self, texts, *, kind="document"):
+        return super().embed([TRANSLATED.get(text, text) for text in texts], kind=kind)
+
+
+@pytest.fixture
+def bilingual():
+    return Bilingual(scripts=frozenset({"latin", "han"}))
+
+
+@pytest.fixture
+def store(database, bilingual):
+    store = adopt(database.store("default"), bilingual)
+    fill(store, bilingual, **TEXTS)
+    return store
+
+
+def looked_at(store, embedder, text):
+    """Return the channels that the confidence of an answer is judged by."""
+    query = prepare(text, embedder=embedder, wants_vector=True, wants_keyword=True)
+    found = search(query, CHANNELS["hybrid"], store=store, options=SearchOptions(), where=Filter(), watch=Stopwatch())
+    return set(judged(query, found, store=store, embedder=embedder))
+
+
+@pytest.mark.parametrize("method", ["vector", "hybrid", "mix", "auto"])
+def test_a_shared_year_does_not_outweigh_the_meaning(store, bilingual, method):
+    """`2021` is all that the question has in common with any text, and stands in the wrong one."""
+    result = ask(store, bilingual, "2021年为什么会话不再保存在那里？", method=method)
+
+    assert sources(result)[0] == "redis"
+    assert result.status == "ok"
+
+
+def test_missing_words_say_nothing_in_another_script(store, bilingual):
+    """There they cannot match; in the same script it counts that they do not."""
+    assert looked_at(store, bilingual, "支付数据存放在哪里？") == {"vector"}
+    assert looked_at(store, bilingual, "where did the cat sleep tonight") == {"vector", "keyword"}
+    assert looked_at(store, bilingual, "2021") == {"vector", "keyword"}
+
+
+def test_words_that_do_match_count_in_any_script(store, bilingual):
+    """A name written alike in both languages is evidence."""
+    assert looked_at(store, bilingual, "Redis会话") == {"vector", "keyword"}
+
+
+def test_the_card_says_how_much_a_model_counts(bilingual):
+    """Its weight takes the place of 1; a script it does not know still has weight 0."""
+    card = replace(bilingual.card, weight=0.7)
+
+    assert trust("Where are payments kept?", card=card) == (0.7, "")
+    assert trust("支付数据", card=replace(card, scripts=frozenset({"*"}))) == (0.7, "")
+    assert trust("Где хранятся платежи?", card=card)[0] == 0.0
