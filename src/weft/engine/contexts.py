@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from weft.config import ContextOptions
+from weft.context.blend import build_blend
 from weft.context.build import GraphView, build_evidence
 from weft.context.graph_block import build_graph_block, build_no_graph
-from weft.records import Context, GraphContext, Relation, Result
+from weft.records import Context, GraphContext, Recalled, Relation, Result
 from weft.store.base import Graph
 from weft.text.mentions import DERIVED_TYPES
 from weft.text.statements import inverse
@@ -26,14 +27,34 @@ LED_NOWHERE = "the graph led to nothing in this answer"
 
 
 def build_context(
-    result: Result, *, graph: Graph, count: Callable[[str], int], options: ContextOptions, budget: int | None
+    result: Result,
+    *,
+    graph: Graph,
+    count: Callable[[str], int],
+    options: ContextOptions,
+    budget: int | None,
+    facts: Sequence[Recalled] = (),
 ) -> Context:
     """
     Return a result as text for a model, never more than `budget` tokens by `count`, or those of the settings.
 
     The graph is only part of it where it led to some of the evidence. The block alone has the budget of its own
-    in the settings, unless another is given.
+    in the settings, unless another is given. The narrative of `facts` stands before all of it, in the same budget.
     """
+    if not facts:
+        return _build(result, graph=graph, count=count, options=options, budget=budget)
+    limit = options.budget if budget is None else budget
+    own = min(options.graph_budget, limit) if options.format == "graph" and budget is None else limit
+
+    def rest(room: int) -> Context:
+        return _build(result, graph=graph, count=count, options=options, budget=min(room, own))
+
+    return build_blend(facts, rest=rest, count=count, budget=limit)
+
+
+def _build(
+    result: Result, *, graph: Graph, count: Callable[[str], int], options: ContextOptions, budget: int | None
+) -> Context:
     known = result.graph if any(piece.graph is not None for piece in result.evidence) else None
     whole = options if budget is None else replace(options, budget=budget)
     match options.format:

@@ -32,12 +32,14 @@ from weft.records import (
     Document,
     DocumentInfo,
     Filter,
+    Recall,
     Receipt,
     Result,
     Skipped,
     StoredModel,
     StoreStats,
 )
+from weft.search.blend import blend
 from weft.search.cite import cite
 from weft.search.recall_cache import RecallCache
 from weft.search.run import find
@@ -212,11 +214,27 @@ class Engine:
         check_settings(replace(self.settings, search=search))
         return search
 
-    def context(self, result: Result, *, format: ContextFormat | None = None, budget: int | None = None) -> Context:
-        """Return a result as text for a model, inside a token budget; what is not given is as it is set."""
+    def context(
+        self,
+        result: Result,
+        *,
+        format: ContextFormat | None = None,
+        budget: int | None = None,
+        recall: Recall | None = None,
+    ) -> Context:
+        """
+        Return a result as text for a model, inside a token budget; what is not given is as it is set.
+
+        With `recall`, what is remembered stands before the evidence, inside the same budget.
+        """
         options = _changed("context", self.settings.context, {"format": format})
-        count = self._counter.count
-        return build_context(result, graph=self.store.graph, count=count, options=options, budget=budget)
+        graph, count, facts = self.store.graph, self._counter.count, recall.facts if recall else ()
+        return build_context(result, graph=graph, count=count, options=options, budget=budget, facts=facts)
+
+    def query_with_facts(self, text: str, **options: Any) -> tuple[Result, Recall]:
+        """Answer a question as `query` does, and recall what is remembered; the status is that of both together."""
+        recall = self.memory.recall(text)
+        return blend(self.query(text, **options), recall), recall
 
     def memory_search(self, query: str = "", **arguments: Any) -> dict[str, Any]:
         """Answer the call of a model: arguments and answer as `weft.engine.tools.MEMORY_SEARCH` defines them."""
