@@ -42,6 +42,7 @@ from weft.records import (
 from weft.search.blend import blend
 from weft.search.cite import cite
 from weft.search.recall_cache import RecallCache
+from weft.search.relations import relations_in
 from weft.search.run import find
 from weft.store.base import Database, Store
 from weft.text.decode import decode
@@ -197,8 +198,8 @@ class Engine:
         """
         store, search = self.store, self.search_options(options)
         walk = _changed("graph", self.settings.graph, graph or {})
-        embedder = self.answering_embedder()
-        return find(text, store=store, embedder=embedder, options=search, graph=walk, where=where or Filter())
+        embedder, at = self.answering_embedder(), self._clock()
+        return find(text, store=store, embedder=embedder, options=search, graph=walk, where=where or Filter(), at=at)
 
     def answering_embedder(self) -> Embedder | None:
         """Return the embedder the namespace was indexed with, None where it has none. Another one is refused."""
@@ -228,8 +229,9 @@ class Engine:
         With `recall`, what is remembered stands before the evidence, inside the same budget.
         """
         options = _changed("context", self.settings.context, {"format": format})
-        graph, count, facts = self.store.graph, self._counter.count, recall.facts if recall else ()
-        return build_context(result, graph=graph, count=count, options=options, budget=budget, facts=facts)
+        relations, facts = relations_in(self.store, at=self._clock()), recall.facts if recall else ()
+        count = self._counter.count
+        return build_context(result, relations=relations, count=count, options=options, budget=budget, facts=facts)
 
     def query_with_facts(self, text: str, **options: Any) -> tuple[Result, Recall]:
         """Answer a question as `query` does, and recall what is remembered; the status is that of both together."""
@@ -261,7 +263,7 @@ class Engine:
     @property
     def entities(self) -> Entities:
         """What can be asked and said about single entities."""
-        return Entities(self.store)
+        return Entities(self.store, at=self._clock())
 
     @property
     def memory(self) -> Memory:

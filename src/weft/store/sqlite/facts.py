@@ -13,10 +13,11 @@ import apsw
 import numpy as np
 
 from weft.errors import SchemaMismatch, StoreUnavailable
-from weft.records import Fact, FactEntity, FactEvent, Vector
+from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.sqlite.connect import BUSY_MS, Connections
 from weft.store.sqlite.statements import one, run
-from weft.store.stating import content_of, embedded_text, named_entities, surest
+from weft.store.stating import LOOKS as LINK_LOOKS
+from weft.store.stating import Link, content_of, embedded_text, named_entities, strongest_links, surest
 from weft.text.names import key_words
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -161,6 +162,21 @@ class SqliteFacts:
     def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
         rows = self._rows("unembedded_fact_entities", {"fingerprint": model, "limit": limit})
         return {row[0]: embedded_text(FactEntity(key=row[0], name=row[1], description=row[2])) for row in rows}
+
+    def has_links(self) -> bool:
+        return bool(self._rows("has_fact_links", {})[0][0])
+
+    def links(
+        self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
+    ) -> list[Relation]:
+        rows = self._rows(
+            "fact_links", {"ids": json.dumps(list(entity_ids)), "at": _to_number(at), "looks": LINK_LOOKS}
+        )
+        found = [
+            Link(source_id=source, target_id=target, predicate=name, confidence=sure, created=created, fact_id=id)
+            for source, target, name, sure, created, id in rows
+        ]
+        return strongest_links(found, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)
 
     def count(self) -> tuple[int, int]:
         ((facts, entities),) = self._rows("count_facts", {}) or [(0, 0)]
