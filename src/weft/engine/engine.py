@@ -16,6 +16,7 @@ from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
 from weft.engine.memory import Memory
 from weft.engine.tools import memory_search
+from weft.engine.warming import warm
 from weft.errors import ConfigError, MissingExtra, ModelError, NotFound, SchemaMismatch
 from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
@@ -276,6 +277,10 @@ class Engine:
             count=lambda text: self._counter.count(text),
             embedder=self._fact_embedder,
         )
+
+    def warm(self) -> int:
+        """Load the model and read what is recalled most; return of how many entities."""
+        return warm(self)
 
     def cite(self, chunk_id: str) -> str:
         """Return where a chunk stands. Raises `NotFound`."""

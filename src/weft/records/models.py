@@ -23,6 +23,8 @@ class ModelCard:
     """Mean and standard deviation of the cosines of unrelated pairs."""
     scripts: frozenset[str] = frozenset({"*"})
     """Scripts it was trained on (`latin`, `han` …); `*` for all."""
+    same: float | None = None
+    """Cosine from which two questions ask the same (`benchmarks/quality/same_questions.py`); None: not measured."""
     max_tokens: int = 512
     degraded: str = ""
     """Why results of this embedder are marked degraded; empty for a real model."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from weft.config import GraphOptions
 from weft.models.base import Embedder
@@ -12,6 +13,7 @@ from weft.rank.boost import fuse_boost, fuse_graph_weighted
 from weft.rank.fuse import fuse_reciprocal
 from weft.rank.heuristic import heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
+from weft.search.confidence import least_cosine
 from weft.search.graph import GraphFound, relations_between, search_graph
 from weft.search.recognise import Seed, recognise
 from weft.search.relations import Relations
@@ -80,7 +82,9 @@ def walk_graph(
     """Recognise the question's entities and follow `relations` from them, or those of the graph, or say why not."""
     if not options.enabled:
         return Walked(skipped="the graph is switched off")
-    trusted = embedder.card if embedder and query.vector_weight and not embedder.card.degraded else None
+    floor = None
+    if embedder and query.vector_weight and not embedder.card.degraded:
+        floor = partial(least_cosine, query.text, store=store, embedder=embedder)
 
     def near() -> list[str]:
         ranking = vector
@@ -88,7 +92,7 @@ def walk_graph(
             ranking = store.search_vector(query.vector, limit=NEAR, where=where)
         return [hit.chunk_id for hit in ranking.hits[:NEAR]] if ranking else []
 
-    seeds = recognise(query.text, graph=store.graph, vector=query.vector, card=trusted, near=near)
+    seeds = recognise(query.text, graph=store.graph, vector=query.vector, floor=floor, near=near)
     trust = 1.0
     if options.confidence == "heuristic":
         top = vector.hits[0].score if vector and vector.hits else None

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from typing import Protocol
 
 from weft.config import MemoryOptions
 from weft.errors import ModelError
 from weft.facts.score import recalled
 from weft.models.base import Embedder
-from weft.records import Anchor, FactEntity, Recall, Recalled, RecallStatus, Vector
+from weft.records import Anchor, Fact, FactEntity, Recall, Recalled, RecallStatus, Vector
+from weft.search.confidence import least_cosine
 from weft.search.prepare import trust
 from weft.search.recognise import QUESTION_WORDS
 from weft.store.base import Store
@@ -35,6 +38,25 @@ ASKING = frozenset({"know", "tell", "say", "about", "remember", "recall", "pleas
 """Words in which one asks for all that is known, beside those every question is made of."""
 
 
+class About(Protocol):
+    """Gives the surest facts of entities that hold, in the order of their keys."""
+
+    def __call__(self, keys: Sequence[str], /, *, incoming: bool = False) -> list[Fact]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question, ready to be answered from what is remembered."""
+
+    text: str
+    words: tuple[Word, ...]
+    vector: Vector | None = None
+    floor: float = 0.0
+    """Cosine from which an entity is likely meant."""
+    degraded: str = ""
+    """Why there is no vector, or why it is not worth much."""
+
+
 def recall(
     text: str, *, store: Store, embedder: Embedder | None, options: MemoryOptions, at: datetime, problem: str = ""
 ) -> Recall:
@@ -45,18 +67,45 @@ def recall(
     `degraded`. Where the question names nothing that is known, and nothing that is known of the user has to do with
     it, the status is `no_match` and there are no facts.
     """
+    question = prepare_question(text, store=store, embedder=embedder, problem=problem)
+    with store.reading():
+        return answer(question, find_named(question, store=store), store=store, options=options, at=at)
+
+
+def prepare_question(text: str, *, store: Store, embedder: Embedder | None, problem: str = "") -> Question:
+    """Return a question with its words and, where there is an embedder that works, its vector."""
     text = squeeze(text)
     vector, degraded = _embed(text, store=store, embedder=embedder, problem=problem)
-    with store.reading():
-        found = words(text)[:MAX_WORDS]
-        anchors = _find_anchors(found, store=store, vector=vector, floor=embedder.card.floor if embedder else 0.0)
-        user = [Anchor(entity=e, how="always") for e in store.facts.find_entities([USER]).values()]
-        starts = [*anchors, *(anchor for anchor in user if all(a.entity.key != USER for a in anchors))]
-        facts = _activate([anchor.entity.key for anchor in starts], store=store, options=options, at=at)
+    floor = least_cosine(text, store=store, embedder=embedder) if embedder and vector is not None else 0.0
+    return Question(text=text, words=tuple(words(text)[:MAX_WORDS]), vector=vector, floor=floor, degraded=degraded)
+
+
+def answer(
+    question: Question,
+    named: Sequence[FactEntity],
+    *,
+    store: Store,
+    options: MemoryOptions,
+    at: datetime,
+    about: About | None = None,
+) -> Recall:
+    """
+    Return what is known that bears on a question that names some entities, read from one state of the store.
+
+    `about` gives the facts of entities in the place of the store.
+    """
+    found, degraded = question.words, question.degraded
+    anchors = _find_anchors(question, named, store=store)
+    user = [Anchor(entity=e, how="always") for e in store.facts.find_entities([USER]).values()]
+    starts = [*anchors, *(anchor for anchor in user if all(a.entity.key != USER for a in anchors))]
+    read = about or partial(store.facts.about, at=at, limit=options.per_entity)
+    facts = activate_facts([anchor.entity.key for anchor in starts], about=read, options=options, at=at)
     if not facts or (not anchors and not _concerns_user(found, facts)):
-        return Recall(text=text, status="no_match", at=at, degraded=degraded)
+        return Recall(text=question.text, status="no_match", at=at, degraded=degraded)
     status: RecallStatus = "degraded" if degraded else "ok"
-    return Recall(text=text, status=status, facts=tuple(facts), anchors=tuple(starts), at=at, degraded=degraded)
+    return Recall(
+        text=question.text, status=status, facts=tuple(facts), anchors=tuple(starts), at=at, degraded=degraded
+    )
 
 
 def _embed(text: str, *, store: Store, embedder: Embedder | None, problem: str) -> tuple[Vector | None, str]:
@@ -76,23 +125,24 @@ def _embed(text: str, *, store: Store, embedder: Embedder | None, problem: str) 
         return None, f"embedding failed, so entities were found by their names only: {error}"
 
 
-def _find_anchors(found: Sequence[Word], *, store: Store, vector: Vector | None, floor: float) -> list[Anchor]:
+def _find_anchors(question: Question, named: Sequence[FactEntity], *, store: Store) -> list[Anchor]:
     """Return the entities a question names, then those close to it: by meaning, or by words where it has no vector."""
-    anchors = {entity.key: Anchor(entity=entity, how="named") for entity in _find_named(found, store=store)}
-    if vector is not None:
-        for entity, score in store.facts.search_vector(vector, limit=ANCHORS):
-            if score >= floor:
+    anchors = {entity.key: Anchor(entity=entity, how="named") for entity in named}
+    if question.vector is not None:
+        for entity, score in store.facts.search_vector(question.vector, limit=ANCHORS):
+            if score >= question.floor:
                 anchors.setdefault(entity.key, Anchor(entity=entity, how=f"close in meaning ({score:.2f})"))
     else:
-        telling = [singular(word.text) for word in found if word.text not in QUESTION_WORDS | ASKING]
+        telling = [singular(word.text) for word in question.words if word.text not in QUESTION_WORDS | ASKING]
         for entity, shared in store.facts.search_names(telling, limit=ANCHORS):
             how = f"shares {shared} word{'s' if shared > 1 else ''}"
             anchors.setdefault(entity.key, Anchor(entity=entity, how=how))
     return list(anchors.values())
 
 
-def _find_named(found: Sequence[Word], *, store: Store) -> list[FactEntity]:
+def find_named(question: Question, *, store: Store) -> list[FactEntity]:
     """Return the entities whose name, or another name that the graph knows, stands in the question, in its order."""
+    found = question.words
     keys = sorted(candidate_keys(found) - QUESTION_WORDS - FIRST_PERSON)
     owners = {key: [key] for key in keys}
     for key, entity in store.graph.find_entities(keys).items():
@@ -107,7 +157,7 @@ def _find_named(found: Sequence[Word], *, store: Store) -> list[FactEntity]:
     return list({entity.key: entity for key in matches for entity in named[key]}.values())
 
 
-def _activate(keys: Sequence[str], *, store: Store, options: MemoryOptions, at: datetime) -> list[Recalled]:
+def activate_facts(keys: Sequence[str], *, about: About, options: MemoryOptions, at: datetime) -> list[Recalled]:
     """
     Return facts breadth-first from some entities, by the place of their subject, then by score.
 
@@ -122,9 +172,7 @@ def _activate(keys: Sequence[str], *, store: Store, options: MemoryOptions, at: 
         if not fresh or room < 1:
             break
         places |= {key: len(places) + place for place, key in enumerate(fresh)}
-        read = store.facts.about(fresh, at=at, limit=options.per_entity)
-        if options.incoming:
-            read += store.facts.about(fresh, at=at, limit=options.per_entity, incoming=True)
+        read = [*about(fresh), *(about(fresh, incoming=True) if options.incoming else ())]
         scored = {fact.id: recalled(fact, hop=hop, at=at) for fact in read if fact.id not in kept}
         best = sorted(scored.values(), key=_by_score)[:room]
         kept |= {piece.fact.id: piece for piece in best}

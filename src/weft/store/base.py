@@ -174,6 +174,9 @@ class Facts(Protocol):
         begins, it is none. Of a name with thousands of facts only the surest are looked at (`store.stating.LOOKS`).
         """
 
+    def frequent(self, *, limit: int) -> list[str]:
+        """Return the keys of the subjects whose live facts were accessed most, never accessed ones left out."""
+
     def count(self) -> tuple[int, int]:
         """Return how many facts and entities there are."""
 

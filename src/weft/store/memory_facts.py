@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from weft.errors import SchemaMismatch
-from weft.facts.life import holds
+from weft.facts.life import holds, is_live
 from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vector
 from weft.store.stating import LOOKS, Link, content_of, embedded_text, named_entities, strongest_links, surest
 from weft.text.names import key_words
@@ -168,6 +169,12 @@ class MemoryFacts:
             if fact.subject in heads and fact.object in heads
         ]
         return strongest_links(found, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)
+
+    def frequent(self, *, limit: int) -> list[str]:
+        counts = Counter[str]()
+        for fact in self._content.facts.values():
+            counts[fact.subject] += fact.access_count if is_live(fact) else 0
+        return sorted((key for key in counts if counts[key]), key=lambda key: (-counts[key], key))[:limit]
 
     def count(self) -> tuple[int, int]:
         return len(self._content.facts), len(self._content.entities)

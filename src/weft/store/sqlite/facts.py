@@ -178,6 +178,9 @@ class SqliteFacts:
         ]
         return strongest_links(found, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)
 
+    def frequent(self, *, limit: int) -> list[str]:
+        return [row[0] for row in self._rows("frequent_subjects", {"limit": limit})]
+
     def count(self) -> tuple[int, int]:
         ((facts, entities),) = self._rows("count_facts", {}) or [(0, 0)]
         return facts, entities

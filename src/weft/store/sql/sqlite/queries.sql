@@ -926,6 +926,12 @@ INSERT INTO fact_vector (model, key, sketch, vector)
 SELECT :model, key, :sketch, :vector FROM fact_entity WHERE namespace = :namespace AND key = :key
 ON CONFLICT (model, key) DO UPDATE SET sketch = excluded.sketch, vector = excluded.vector;
 
+-- name: frequent_subjects
+-- Reads every fact that was ever accessed: for warming up in the background.
+SELECT subject FROM fact WHERE namespace = :namespace AND accesses > 0 AND status IN ('staged', 'confirmed')
+GROUP BY subject ORDER BY sum(accesses) DESC, subject
+LIMIT :limit;
+
 -- name: count_facts
 SELECT (SELECT count(*) FROM fact WHERE namespace = :namespace),
     (SELECT count(*) FROM fact_entity WHERE namespace = :namespace);
