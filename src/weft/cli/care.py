@@ -20,7 +20,7 @@ def stats(session: Session) -> None:
         found = stats_to_dict(engine.stats())
         remembered = engine.memory.stats()
         found["facts"] = remembered["facts"]
-        found["recall_cache"] = {name: remembered[name] for name in ("cached", "hits", "misses")}
+        found["recall_cache"] = {"entries": remembered["cached"]} | {n: remembered[n] for n in ("hits", "misses")}
         found |= {"namespace": engine.store.namespace, "db": engine.settings.store.db}
         path = Path(engine.settings.store.db).expanduser()
         found["bytes"] = path.stat().st_size if path.is_file() else 0
