@@ -87,8 +87,9 @@ class Memory:
         """Remove facts with their history, really; return how many. Raises `NotFound`."""
         for id in ids:
             write_path.get_fact(id, store=self._store)
+        gone = self._store.facts.forget(ids)
         self._cache.forget(self._store.namespace)
-        return self._store.facts.forget(ids)
+        return gone
 
     def history(self, id: str) -> list[FactEvent]:
         """Return what happened to a fact, in its order. Raises `NotFound`."""
@@ -120,7 +121,8 @@ class Memory:
         """
         store, name = self._store, self._store.namespace
         warm = read_warm(store, options=self._options, at=self._clock(), limit=limit)
-        self._cache.keep_warm(name, warm)
+        if store.facts.generation() == warm.generation:
+            self._cache.keep_warm(name, warm)
         for entity in store.facts.find_entities(warm.entities[:1]).values():
             embedder, problem = self._embedder(False)
             question = prepare_question(entity.name, store=store, embedder=embedder, problem=problem)
