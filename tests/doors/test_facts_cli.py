@@ -1,6 +1,11 @@
 """Facts on the command line."""
 
 import json
+from pathlib import Path
+
+import jsonschema
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text("utf-8"))
 
 
 def state(weft, *arguments):
@@ -54,3 +59,41 @@ def test_what_cannot_be_is_said(weft):
     assert "secret" in weft("audit").out
     assert "2026-01-31" in weft("recall", "x", "--as-of", "soon", expect=2).err
     assert "--from" in weft("fact", "add", "user", expect=2).err
+
+
+def test_a_query_brings_facts_where_they_are_asked_for(weft, notes):
+    """Before the list, which stays as it was; as values under the schema; and in one text for a model."""
+    weft("index", "notes", "-q")
+    weft("fact", "add", "Auth Service", "run by", "the platform team")
+    plain = weft("query", "auth service").out
+    woven = weft("query", "auth service", "--facts").out
+    values = weft("query", "auth service", "--facts", "--json").json
+    text = weft("query", "auth service", "--facts", "--context", "--budget", "60", "--json").json
+
+    told = "### 💡 CONTEXT: Auth Service\n- run_by: the platform team\n"
+    assert "run_by" not in plain
+    assert woven == f"{told}\n{plain}"
+    jsonschema.validate(values, SCHEMA)
+    assert [fact["value"] for fact in values["facts"]["facts"]] == ["the platform team"]
+    assert text["text"].startswith(told) and text["tokens"] <= 60
+    assert text["sources"][0]["type"] == "fact"
+    assert "facts" not in weft("query", "auth service", "--json").json
+
+
+def test_the_recall_cache_is_in_the_statistics(weft):
+    """Of this process, which has not recalled anything."""
+    weft("fact", "add", "user", "prefers", "tea")
+
+    assert weft("stats", "--json").json["recall_cache"] == {"entries": 0, "hits": 0, "misses": 0}
+    assert "recall cache: 0 entries, 0 hits, 0 misses\n" in weft("stats").out
+
+
+def test_facts_alone_answer_a_query(weft, notes):
+    """The exit code is 0 with them and 3 without."""
+    weft("index", "notes", "-q")
+    weft("fact", "add", "user", "favourite_colour", "teal")
+
+    assert weft("query", "what is my favourite colour?", expect=3).out.startswith("no match")
+    answered = weft("query", "what is my favourite colour?", "--facts").out
+    assert answered.startswith("### 👤 USER CONTEXT\n- favourite_colour: teal\n")
+    assert "no passage is good enough" in answered

@@ -61,7 +61,8 @@ HUB = {
         "entity_chunks": "when it ceases to be an entity",
     },
     ("entity", "head"): dict.fromkeys(
-        ("names_of", "names_by_id", "entity_numbers", "mentions_of", "relations_of"), "as many as it has names"
+        ("names_of", "names_by_id", "entity_numbers", "mentions_of", "relations_of", "fact_links"),
+        "as many as it has names",
     ),
     ("entity", "namespace same_as"): {"other_names": "as many as it has names"},
     ("relation", "source"): {"count_relations": "stats", "all_relations": "check"},

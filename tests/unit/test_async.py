@@ -73,3 +73,16 @@ def test_every_call_is_there(tmp_path):
     engine = asyncio.run(run())
     with pytest.raises(StoreError, match="closed"):
         engine.engine.stats()
+
+
+def test_what_is_remembered_comes_beside_documents():
+    """The same calls as of the engine underneath."""
+
+    async def run():
+        async with open_async_engine(":memory:", embedder=FakeEmbedder()) as engine:
+            await engine.add_text("cats purr softly", source="cats")
+            engine.engine.memory.add("user", "feeds", "cats at noon")
+            result, recall = await engine.query_with_facts("when do I feed the cats?")
+            return (await engine.context(result, recall=recall)).text
+
+    assert asyncio.run(run()).startswith("### 👤 USER CONTEXT\n- feeds: cats at noon\n")

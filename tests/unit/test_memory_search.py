@@ -52,7 +52,7 @@ def engine():
 
 
 def without_times(values):
-    return {name: value for name, value in values.items() if name not in ("timings_ms", "context")}
+    return {name: value for name, value in values.items() if name not in ("timings_ms", "facts", "context")}
 
 
 def ids(values):
@@ -201,7 +201,7 @@ def test_the_published_definition_is_that_of_the_code():
     assert {**output["properties"], "context": None} == {**result["properties"], "context": None}, (
         "cp docs/result.schema.json src/weft/engine/"
     )
-    assert output["required"] == [*result["required"], "context"]
+    assert output["required"] == [*result["required"], "facts", "context"]
     assert {name: output[name] for name in ("$schema", "type", "additionalProperties", "$defs")} == {
         name: result[name] for name in ("$schema", "type", "additionalProperties", "$defs")
     }

@@ -18,7 +18,9 @@ def stats(session: Session) -> None:
     """Say what the namespace holds."""
     with session.open() as engine:
         found = stats_to_dict(engine.stats())
-        found["facts"] = engine.store.facts.count()[0]
+        remembered = engine.memory.stats()
+        found["facts"] = remembered["facts"]
+        found["recall_cache"] = {"entries": remembered["cached"]} | {n: remembered[n] for n in ("hits", "misses")}
         found |= {"namespace": engine.store.namespace, "db": engine.settings.store.db}
         path = Path(engine.settings.store.db).expanduser()
         found["bytes"] = path.stat().st_size if path.is_file() else 0
@@ -35,6 +37,8 @@ def stats(session: Session) -> None:
                 click.echo(f"model: {model['name']}, dimension {model['dimension']}, {state}")
         elif key == "confidence":
             click.echo(f"confidence: {confidence}")
+        elif key == "recall_cache":
+            click.echo(f"recall cache: {', '.join(f'{count:,} {name}' for name, count in value.items())}")
         elif key != "notes":
             click.echo(f"{key}: {value:,}" if isinstance(value, int) else f"{key}: {value}")
 

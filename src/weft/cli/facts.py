@@ -161,7 +161,7 @@ def recall(session: Session, text: str, as_of: datetime | None, budget: int | No
             click.echo(f"degraded: {found.degraded}", err=True)
         click.echo(context.text if found.facts else "no match", nl=not found.facts)
         if explain:
-            _explain(found)
+            explain_recall(found)
     return 3 if found.status == "no_match" else 0
 
 
@@ -214,7 +214,8 @@ def _print_fact(session: Session, found: Fact) -> None:
         click.echo(f"{found.id}  {found.status}{until}: {found.subject_name} {found.predicate} {found.value}", err=True)
 
 
-def _explain(found: Recall) -> None:
+def explain_recall(found: Recall) -> None:
+    """Print where a recall started, and every factor of every score."""
     click.echo("")
     for anchor in found.anchors:
         click.echo(f"start: {anchor.entity.name}, {anchor.how}")

@@ -54,7 +54,8 @@ def print_result(result: Result, *, explain: bool, full: bool) -> None:
     count = len(result.evidence)
     head = f"{count} result{'s' if count != 1 else ''} · {result.method} · confidence {result.confidence:.2f}"
     style = {"ok": "green", "degraded": "yellow", "low_confidence": "yellow"}.get(result.status, "red")
-    out.print(f"[{style}]{result.status.replace('_', ' ')}[/] · {head}" if result.evidence else "[red]no match[/]")
+    is_answered = result.evidence or result.status != "no_match"
+    out.print(f"[{style}]{result.status.replace('_', ' ')}[/] · {head}" if is_answered else "[red]no match[/]")
     if result.degraded:
         out.print(f"[yellow]degraded:[/] {escape(result.degraded)}")
     for note in result.notes:

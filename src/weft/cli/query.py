@@ -7,11 +7,12 @@ from typing import Any, cast, get_args
 
 import click
 
+from weft.cli.facts import explain_recall
 from weft.cli.failure import NO_MATCH
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_result
 from weft.config import ContextFormat, Fusion, Method
-from weft.context.serialise import context_to_dict, result_to_dict
+from weft.context.serialise import context_to_dict, facts_to_dict, result_to_dict
 from weft.records import Filter, Result
 
 FORMATS: tuple[str, ...] = get_args(ContextFormat)
@@ -48,6 +49,7 @@ def _check_format(ctx: click.Context, param: click.Parameter, value: str | None)
 @click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata; repeatable.")
 @click.option("--explain", is_flag=True, help="Say why each result is there.")
 @click.option("--full", is_flag=True, help="Print whole chunks.")
+@click.option("--facts", "wants_facts", is_flag=True, help="Also recall what is remembered; it comes first.")
 @click.option(
     "--context",
     "form",
@@ -64,6 +66,7 @@ def query(
     where: tuple[str, ...],
     explain: bool,
     full: bool,
+    wants_facts: bool,
     form: str | None,
     budget: int | None,
     **options: Any,
@@ -76,17 +79,26 @@ def query(
     text = sys.stdin.read() if question == ("-",) else " ".join(question)
     only = Filter(documents=documents, source_prefix=prefix, metadata=tuple(_pair(item) for item in where))
     with session.open() as engine:
-        result = engine.query(text, where=only, **options)
+        recall = None
+        if wants_facts:
+            result, recall = engine.query_with_facts(text, where=only, **options)
+        else:
+            result = engine.query(text, where=only, **options)
         if form is not None or budget is not None:
-            context = engine.context(result, format=cast("ContextFormat | None", form or None), budget=budget)
+            chosen = cast("ContextFormat | None", form or None)
+            context = engine.context(result, format=chosen, budget=budget, recall=recall)
             if session.as_json:
                 print_json({**context_to_dict(context), "status": result.status})
             else:
                 click.echo(context.text, nl=False)
         elif session.as_json:
-            print_json(result_to_dict(result))
+            print_json({**result_to_dict(result), **({"facts": facts_to_dict(recall)} if recall else {})})
         else:
+            if recall and recall.facts:
+                click.echo(engine.memory.context(recall, budget=engine.settings.context.budget).text)
             print_result(result, explain=explain, full=full)
+            if recall and explain:
+                explain_recall(recall)
     return _exit_code(result)
 
 

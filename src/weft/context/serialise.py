@@ -254,8 +254,12 @@ def remembered_to_dict(done: Remembered) -> dict[str, Any]:
 
 def recall_to_dict(recall: Recall, context: Context) -> dict[str, Any]:
     """Return recalled facts with their scores and the text for a model as JSON values."""
+    return {"query": recall.text, **facts_to_dict(recall), "context": context_to_dict(context)}
+
+
+def facts_to_dict(recall: Recall) -> dict[str, Any]:
+    """Return what was recalled as JSON values: status, where it started, and facts with their scores and factors."""
     return {
-        "query": recall.text,
         "status": recall.status,
         "degraded": recall.degraded or None,
         "at": recall.at.isoformat(),
@@ -271,7 +275,6 @@ def recall_to_dict(recall: Recall, context: Context) -> dict[str, Any]:
             }
             for piece in recall.facts
         ],
-        "context": context_to_dict(context),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.config import ContextFormat
 from weft.engine.engine import Engine, open_engine
-from weft.records import Context, Filter, Receipt, Result, StoreStats
+from weft.records import Context, Filter, Recall, Receipt, Result, StoreStats
 
 
 class AsyncEngine:
@@ -30,11 +30,20 @@ class AsyncEngine:
         """Answer a question."""
         return await asyncio.to_thread(self.engine.query, text, where=where, **options)
 
+    async def query_with_facts(self, text: str, **options: Any) -> tuple[Result, Recall]:
+        """Answer a question, and recall what is remembered."""
+        return await asyncio.to_thread(self.engine.query_with_facts, text, **options)
+
     async def context(
-        self, result: Result, *, format: ContextFormat | None = None, budget: int | None = None
+        self,
+        result: Result,
+        *,
+        format: ContextFormat | None = None,
+        budget: int | None = None,
+        recall: Recall | None = None,
     ) -> Context:
-        """Return a result as text for a model."""
-        return await asyncio.to_thread(self.engine.context, result, format=format, budget=budget)
+        """Return a result as text for a model, what is remembered first."""
+        return await asyncio.to_thread(self.engine.context, result, format=format, budget=budget, recall=recall)
 
     async def memory_search(self, query: str = "", **arguments: Any) -> dict[str, Any]:
         """Answer the call of a model."""

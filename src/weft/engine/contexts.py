@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from weft.config import ContextOptions
+from weft.context.blend import build_blend
 from weft.context.build import GraphView, build_evidence
 from weft.context.graph_block import build_graph_block, build_no_graph
-from weft.records import Context, GraphContext, Relation, Result
-from weft.store.base import Graph
+from weft.records import Context, GraphContext, Recalled, Relation, Result
+from weft.search.relations import Relations
 from weft.text.mentions import DERIVED_TYPES
 from weft.text.statements import inverse
 
@@ -26,14 +27,34 @@ LED_NOWHERE = "the graph led to nothing in this answer"
 
 
 def build_context(
-    result: Result, *, graph: Graph, count: Callable[[str], int], options: ContextOptions, budget: int | None
+    result: Result,
+    *,
+    relations: Relations,
+    count: Callable[[str], int],
+    options: ContextOptions,
+    budget: int | None,
+    facts: Sequence[Recalled] = (),
 ) -> Context:
     """
     Return a result as text for a model, never more than `budget` tokens by `count`, or those of the settings.
 
     The graph is only part of it where it led to some of the evidence. The block alone has the budget of its own
-    in the settings, unless another is given.
+    in the settings, unless another is given. The narrative of `facts` stands before all of it, in the same budget.
     """
+    if not facts:
+        return _build(result, relations=relations, count=count, options=options, budget=budget)
+    limit = options.budget if budget is None else budget
+    own = min(options.graph_budget, limit) if options.format == "graph" and budget is None else limit
+
+    def rest(room: int) -> Context:
+        return _build(result, relations=relations, count=count, options=options, budget=min(room, own))
+
+    return build_blend(facts, rest=rest, count=count, budget=limit)
+
+
+def _build(
+    result: Result, *, relations: Relations, count: Callable[[str], int], options: ContextOptions, budget: int | None
+) -> Context:
     known = result.graph if any(piece.graph is not None for piece in result.evidence) else None
     whole = options if budget is None else replace(options, budget=budget)
     match options.format:
@@ -44,15 +65,15 @@ def build_context(
             limit = min(options.graph_budget, options.budget) if budget is None else budget
             if known is None:
                 return build_no_graph(_why_not(result), count=count, budget=limit)
-            return _block(known, graph=graph, count=count)(limit)
+            return _block(known, relations=relations, count=count)(limit)
         case "evidence+graph":
-            block = _block(known, graph=graph, count=count) if known else None
+            block = _block(known, relations=relations, count=count) if known else None
             return build_evidence(result.evidence, count=count, options=whole, block=block)
 
 
-def _block(known: GraphContext, *, graph: Graph, count: Callable[[str], int]) -> Callable[[int], Context]:
+def _block(known: GraphContext, *, relations: Relations, count: Callable[[str], int]) -> Callable[[int], Context]:
     """Return what makes the graph block of an answer, given the tokens it may take."""
-    view = _surroundings(known, graph=graph)
+    view = _surroundings(known, relations=relations)
     return lambda budget: build_graph_block(
         view,
         query_entities=known.recognised,
@@ -69,19 +90,19 @@ def _why_not(result: Result) -> str:
     return result.graph.skipped or LED_NOWHERE
 
 
-def _surroundings(known: GraphContext, *, graph: Graph) -> GraphView:
+def _surroundings(known: GraphContext, *, relations: Relations) -> GraphView:
     """Return the entities of an answer with the relations among them, and of those the question names all others."""
     asked = [entity.id for entity in known.entities if entity.name in known.recognised]
     there = {(r.source_id, r.target_id, r.type) for r in known.relations}
     further = [
         relation
-        for relation in graph.relations_of(asked, limit=NEIGHBOURS)
+        for relation in relations.of(asked, limit=NEIGHBOURS)
         if (relation.source_id, relation.target_id, relation.type) not in there
     ]
-    relations = _telling([*known.relations, *graph.describe(further)])
-    ids = sorted({id for relation in relations for id in (relation.source_id, relation.target_id)})
-    names = {entity.id: entity.name for entity in graph.entities(ids)}
-    return GraphView(entities=known.entities, relations=relations, names=names)
+    told = _telling([*known.relations, *relations.graph.describe(further)])
+    ids = sorted({id for relation in told for id in (relation.source_id, relation.target_id)})
+    names = {entity.id: entity.name for entity in relations.graph.entities(ids)}
+    return GraphView(entities=known.entities, relations=told, names=names)
 
 
 def _telling(relations: Sequence[Relation]) -> tuple[Relation, ...]:

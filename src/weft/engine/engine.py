@@ -17,6 +17,7 @@ from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
 from weft.engine.memory import Memory
 from weft.engine.tools import memory_search
+from weft.engine.warming import warm
 from weft.errors import ConfigError, MissingExtra, ModelError, NotFound, SchemaMismatch
 from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
@@ -34,14 +35,17 @@ from weft.records import (
     Document,
     DocumentInfo,
     Filter,
+    Recall,
     Receipt,
     Result,
     Skipped,
     StoredModel,
     StoreStats,
 )
+from weft.search.blend import blend
 from weft.search.cite import cite
 from weft.search.recall_cache import RecallCache
+from weft.search.relations import relations_in
 from weft.search.run import find
 from weft.store.base import Database, Store
 from weft.text.decode import decode
@@ -202,8 +206,8 @@ class Engine:
         """
         store, search = self.store, self.search_options(options)
         walk = _changed("graph", self.settings.graph, graph or {})
-        embedder = self.answering_embedder()
-        return find(text, store=store, embedder=embedder, options=search, graph=walk, where=where or Filter())
+        embedder, at = self.answering_embedder(), self._clock()
+        return find(text, store=store, embedder=embedder, options=search, graph=walk, where=where or Filter(), at=at)
 
     def answering_embedder(self) -> Embedder | None:
         """Return the embedder the namespace was indexed with, None where it has none. Another one is refused."""
@@ -219,11 +223,28 @@ class Engine:
         check_settings(replace(self.settings, search=search))
         return search
 
-    def context(self, result: Result, *, format: ContextFormat | None = None, budget: int | None = None) -> Context:
-        """Return a result as text for a model, inside a token budget; what is not given is as it is set."""
+    def context(
+        self,
+        result: Result,
+        *,
+        format: ContextFormat | None = None,
+        budget: int | None = None,
+        recall: Recall | None = None,
+    ) -> Context:
+        """
+        Return a result as text for a model, inside a token budget; what is not given is as it is set.
+
+        With `recall`, what is remembered stands before the evidence, inside the same budget.
+        """
         options = _changed("context", self.settings.context, {"format": format})
+        relations, facts = relations_in(self.store, at=self._clock()), recall.facts if recall else ()
         count = self._counter.count
-        return build_context(result, graph=self.store.graph, count=count, options=options, budget=budget)
+        return build_context(result, relations=relations, count=count, options=options, budget=budget, facts=facts)
+
+    def query_with_facts(self, text: str, **options: Any) -> tuple[Result, Recall]:
+        """Answer a question as `query` does, and recall what is remembered; the status is that of both together."""
+        recall = self.memory.recall(text)
+        return blend(self.query(text, **options), recall), recall
 
     def memory_search(self, query: str = "", **arguments: Any) -> dict[str, Any]:
         """Answer the call of a model: arguments and answer as `weft.engine.tools.MEMORY_SEARCH` defines them."""
@@ -250,7 +271,7 @@ class Engine:
     @property
     def entities(self) -> Entities:
         """What can be asked and said about single entities."""
-        return Entities(self.store)
+        return Entities(self.store, at=self._clock())
 
     @property
     def memory(self) -> Memory:
@@ -263,6 +284,10 @@ class Engine:
             count=lambda text: self._counter.count(text),
             embedder=self._fact_embedder,
         )
+
+    def warm(self) -> int:
+        """Load the model and read what is recalled most; return of how many entities."""
+        return warm(self)
 
     def cite(self, chunk_id: str) -> str:
         """Return where a chunk stands. Raises `NotFound`."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from weft.errors import InputError, NotFound
 from weft.graph.expand import Neighbour, neighbourhood
 from weft.graph.paths import best_path
+from weft.graph.steps import Fetch
 from weft.records import Entity, Mention, PathStep, Relation
+from weft.search.relations import relations_in
 from weft.store.base import Store
 from weft.text.mentions import DERIVED_TYPES
 from weft.text.names import name_key
@@ -29,10 +31,11 @@ class EntityView:
 
 
 class Entities:
-    """The entities of one namespace, by name."""
+    """The entities of one namespace, by name. Facts that hold at a time are relations between them too."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, at: datetime | None = None) -> None:
         self._store = store
+        self._at = at
 
     def get(self, name: str) -> Entity:
         """Return the entity called `name`, in any spelling, or with this id. Raises `NotFound`."""
@@ -51,7 +54,7 @@ class Entities:
         """Return an entity with its strongest relations and mentions."""
         entity = self.get(name)
         graph = self._store.graph
-        relations = graph.relations_of([entity.id], limit=limit)
+        relations = relations_in(self._store, at=self._at).of([entity.id], limit=limit)
         names = self._names(relations, entity)
         seen = [_seen_from(entity, relation, names=names) for relation in relations]
         mentions = graph.mentions_of([entity.id], limit=limit)
@@ -61,7 +64,7 @@ class Entities:
         """Return the entities within so many hops (1 to 3), nearest first, with the path to each."""
         entity = self.get(name)
         found = neighbourhood(
-            [entity.id], fetch=self._fetch, inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
+            [entity.id], fetch=self._fetch(), inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
         )
         by_id = {e.id: e for e in self._store.graph.entities([n.entity_id for n in found])}
         return [(by_id[n.entity_id], n) for n in found if n.entity_id in by_id]
@@ -70,8 +73,9 @@ class Entities:
         """Return the best path between two entities: fewest hops, then strongest; None where there is none."""
         first, last = self.get(source), self.get(target)
         # what documents state says more than what merely stands together, even if that would be shorter
-        for fetch in (self._fetch_stated, self._fetch):
-            steps = best_path(first.id, last.id, fetch=fetch, inverse=inverse, max_hops=max_hops)
+        fetch = self._fetch()
+        for fetch_some in (lambda ids: [r for r in fetch(ids) if r.type not in DERIVED_TYPES], fetch):
+            steps = best_path(first.id, last.id, fetch=fetch_some, inverse=inverse, max_hops=max_hops)
             if steps is not None:
                 break
         if steps is None:
@@ -124,11 +128,10 @@ class Entities:
         self._store.graph.write_edit("rename", entity.key, to)
         return self.get(name)
 
-    def _fetch(self, ids: Sequence[str]) -> list[Relation]:
-        return self._store.graph.relations_of(ids, limit=EDGES)
-
-    def _fetch_stated(self, ids: Sequence[str]) -> list[Relation]:
-        return [relation for relation in self._fetch(ids) if relation.type not in DERIVED_TYPES]
+    def _fetch(self) -> Fetch:
+        """Return what gives the relations of entities."""
+        relations = relations_in(self._store, at=self._at)
+        return lambda ids: relations.of(ids, limit=EDGES)
 
     def _names(self, relations: list[Relation], entity: Entity) -> dict[str, str]:
         ids = {id for relation in relations for id in (relation.source_id, relation.target_id)} | {entity.id}

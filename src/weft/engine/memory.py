@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -27,13 +28,17 @@ from weft.records import (
     Suspicion,
 )
 from weft.search.audit import audit, iter_facts
-from weft.search.recall import recall
-from weft.search.recall_cache import RecallCache
+from weft.search.recall import answer, find_named, prepare_question
+from weft.search.recall_cache import Asked, RecallCache
+from weft.search.warm import WarmReader, read_warm
 from weft.store.base import Store
 from weft.text.names import name_key
 from weft.text.normalise import fold, squeeze
 
 logger = logging.getLogger(__name__)
+
+FREQUENT = 20
+"""Entities whose facts are read beforehand."""
 
 
 class Memory:
@@ -116,8 +121,9 @@ class Memory:
                 if not store.facts.find_entities([key]):
                     raise NotFound(f"no entity {name[:80]!r} in namespace {store.namespace!r}", hint="weft fact list")
             named = [fact.id for fact in iter_facts(store) if {fact.subject, fact.object} & set(keys)] if keys else []
-            self._cache.forget(store.namespace)
-            return store.facts.forget([*ids, *named], entities=keys)
+            gone = store.facts.forget([*ids, *named], entities=keys)
+        self._cache.forget(store.namespace)
+        return gone
 
     def history(self, id: str) -> list[FactEvent]:
         """Return what happened to a fact, in its order. Raises `NotFound`."""
@@ -127,20 +133,36 @@ class Memory:
         """
         Return what is known that bears on a question, now or as of a time.
 
-        Each fact counts as wanted once, also when the answer is a minute old and comes from the cache.
+        Each fact counts as wanted once, also when the answer is a minute old and comes from the cache: that of the
+        same question, or of one so close that the embedder takes it for the same, naming the same entities.
         """
         store, now = self._store, self._clock()
         at = write_path.to_utc(as_of) if as_of else None
-        question = (fold(squeeze(text)), at, self._options)
-        generation = store.facts.generation()
-        found = self._cache.find(store.namespace, question, generation=generation, now=now)
+        asked = Asked(text=fold(squeeze(text)), options=(at, self._options))
+        found = self._cache.find(store.namespace, asked, generation=store.facts.generation(), now=now)
         if found is None:
-            embedder, problem = self._embedder(False)
-            found = recall(text, store=store, embedder=embedder, options=self._options, at=at or now, problem=problem)
-            self._cache.keep(store.namespace, question, found, generation=generation, now=now)
+            found = self._recall(text, asked, at=at, now=now)
         if found.facts and not store.facts.touch([piece.fact.id for piece in found.facts], at=now):
             logger.info("the store is busy: the accesses of this recall are not counted")
         return found
+
+    def warm(self, *, limit: int = FREQUENT) -> int:
+        """
+        Read the facts of the entities that are recalled most before they are; return how many entities these are.
+
+        For doors that stay open, in a thread of its own. It serves for a minute, or until the namespace changes;
+        nothing counts as accessed.
+        """
+        store, name = self._store, self._store.namespace
+        warm = read_warm(store, options=self._options, at=self._clock(), limit=limit)
+        if store.facts.generation() == warm.generation:
+            self._cache.keep_warm(name, warm)
+        for entity in store.facts.find_entities(warm.entities[:1]).values():
+            embedder, problem = self._embedder(False)
+            question = prepare_question(entity.name, store=store, embedder=embedder, problem=problem)
+            if question.vector is not None:  # the first search by meaning reads the vectors from the disk
+                store.facts.search_vector(question.vector, limit=1)
+        return len(warm.entities)
 
     def context(self, recall: Recall, *, budget: int) -> Context:
         """Return recalled facts as text for a model, inside a token budget."""
@@ -153,8 +175,7 @@ class Memory:
     def stats(self) -> dict[str, int]:
         """Return how many facts and entities there are, and how the cache of this engine did."""
         facts, entities = self._store.facts.count()
-        cache = self._cache
-        return {"facts": facts, "entities": entities, "cached": len(cache), "hits": cache.hits, "misses": cache.misses}
+        return {"facts": facts, "entities": entities, **self._cache.count(self._store.namespace)}
 
     def list(self, subject: str = "") -> Iterable[Fact]:
         """Yield facts by id, of one subject or all."""
@@ -165,6 +186,27 @@ class Memory:
         """Yield the facts that are staged or confirmed and have not ended, by id."""
         now = self._clock()
         return (f for f in iter_facts(self._store) if is_live(f) and (f.valid_to is None or f.valid_to > now))
+
+    def _recall(self, text: str, asked: Asked, *, at: datetime | None, now: datetime) -> Recall:
+        """Answer a question that was not asked in these words: as one that is nearly the same, or from the store."""
+        store, cache, name = self._store, self._cache, self._store.namespace
+        embedder, problem = self._embedder(False)
+        question = prepare_question(text, store=store, embedder=embedder, problem=problem)
+        same = embedder.card.same if embedder and not embedder.card.degraded else None
+        with store.reading():
+            generation = store.facts.generation()
+            named = find_named(question, store=store)
+            keys = tuple(sorted(entity.key for entity in named))
+            asked = replace(asked, entities=keys, vector=question.vector, same=same)
+            found = cache.find_similar(name, asked, generation=generation, now=now)
+            if found is not None:
+                return replace(found, text=question.text)
+            about = None
+            if at is None and (warm := cache.find_warm(name, options=self._options, generation=generation, now=now)):
+                about = WarmReader(store, at=now, warm=warm)
+            found = answer(question, named, store=store, options=self._options, at=at or now, about=about)
+        cache.keep(name, asked, found, generation=generation, now=now)
+        return found
 
     def _embed(self) -> None:
         """Give new entities vectors. Without an embedder they are found by name, until `weft reembed`."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from weft.context.serialise import result_to_dict
+from weft.context.serialise import facts_to_dict, result_to_dict
 from weft.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ INPUT_SCHEMA: Mapping[str, Any] = {
         "useGraph": {
             "type": "boolean",
             "default": DEFAULTS["use_graph"],
-            "description": "Also follow the connections between the things the question names. False searches by "
-            "meaning and by words only: for a quote, a code or a plain look-up.",
+            "description": "Also follow the connections between the things the question names, and recall facts. "
+            "False searches documents by meaning and by words only: for a quote, a code or a plain look-up.",
         },
         "minGraphScore": {
             "type": "number",
@@ -66,22 +66,25 @@ INPUT_SCHEMA: Mapping[str, Any] = {
 }
 
 DESCRIPTION = (
-    "Search the user's memory: indexed documents and the knowledge graph of what they name. Call it before you answer "
-    "anything that may depend on the user's own notes, documents, decisions, people or systems. One subject per call; "
-    "for a chain of facts, call again with what you found. Gives passages, best first, each with its text, score and "
-    "citation, and in `context` the same as text. Cite what you use. If `status` is `no_match`, nothing relevant is "
-    "stored: say so, or ask again in other words; `low_confidence` is a hint at most; `degraded` means that a part of "
-    "the search was not available."
+    "Search the user's memory: remembered facts, indexed documents and the knowledge graph of what they name. Call it "
+    "before you answer anything that may depend on the user's own notes, preferences, documents, decisions, people or "
+    "systems. One subject per call; for a chain of facts, call again with what you found. Gives facts, and passages, "
+    "best first, each with its text, score and citation; in `context` both as text. Cite what you use. If `status` is "
+    "`no_match`, nothing relevant is stored: say so, or ask again in other words; `low_confidence` is a hint at most; "
+    "`degraded` means that a part of the search was not available."
 )
 
 
 def _output_schema() -> dict[str, Any]:
     schema: dict[str, Any] = json.loads((resources.files("weft.engine") / "result.schema.json").read_text("utf-8"))
-    about = "The answer as text inside the token budget; its last line says how much was left out."
+    about = (
+        "The answer as text inside the token budget: what is remembered, then passages; its last line says how much "
+        "was left out."
+    )
     return {
         **schema,
         "title": "Answer of memory_search",
-        "required": [*schema["required"], "context"],
+        "required": [*schema["required"], "facts", "context"],
         "properties": {**schema["properties"], "context": {"type": "string", "description": about}},
     }
 
@@ -124,23 +127,25 @@ def memory_search(
     **aliases: Any,
 ) -> dict[str, Any]:
     """
-    Answer the call of a model: the document of `weft query --json`, and `context`, the same as text in its budget.
+    Answer the call of a model: the document of `weft query --facts --json`, and `context`, the same as text.
 
     At most `max_results` (10) results: the ranked union is cut there. Without `use_graph` it is exactly the method
-    `hybrid`, else the method of the settings. `min_graph_score` (0.3) is `[graph] min_graph_score` for this call.
+    `hybrid` and there are no facts, else the method of the settings; the narrative of facts and the evidence share the
+    budget of the settings. `min_graph_score` (0.3) is `[graph] min_graph_score` for this call.
     Names may be in camelCase and numbers in text, as models write them. Raises `InputError` naming the argument.
     """
     text = _read_text("query", query)
     given = {"max_results": max_results, "use_graph": use_graph, "min_graph_score": min_graph_score, **aliases}
     asked = {**DEFAULTS, **_read_arguments(given)}
-    result = engine.query(
-        text,
-        top_k=asked["max_results"],
-        method=None if asked["use_graph"] else "hybrid",
-        graph={"min_graph_score": asked["min_graph_score"]},
-    )
-    cut = replace(result, evidence=result.evidence[: asked["max_results"]])
-    return {**result_to_dict(cut), "context": engine.context(cut).text}
+    count, graph = asked["max_results"], {"min_graph_score": asked["min_graph_score"]}
+    recall = None
+    if asked["use_graph"]:
+        result, recall = engine.query_with_facts(text, top_k=count, graph=graph)
+    else:
+        result = engine.query(text, top_k=count, method="hybrid", graph=graph)
+    cut = replace(result, evidence=result.evidence[:count])
+    facts = facts_to_dict(recall) if recall else None
+    return {**result_to_dict(cut), "facts": facts, "context": engine.context(cut, recall=recall).text}
 
 
 def _read_arguments(given: Mapping[str, Any]) -> dict[str, Any]:

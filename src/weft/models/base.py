@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from weft.records import Chunk, Document, Extraction, ModelCard, Vectors
 
@@ -24,6 +24,14 @@ class Embedder(Protocol):
         The vector of a text depends on nothing but the text and `kind`: not on its neighbours, not on
         the number of threads. Raises `ModelUnavailable` or `BadModelOutput`.
         """
+
+
+@runtime_checkable
+class Loadable(Protocol):
+    """An embedder whose weights are in this process."""
+
+    def load(self) -> None:
+        """Load the weights now, so that the first `embed` does not have to; again it does nothing."""
 
 
 class TokenCounter(Protocol):

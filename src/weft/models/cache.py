@@ -11,7 +11,7 @@ from threading import Lock
 
 import numpy as np
 
-from weft.models.base import Embedder, TextKind
+from weft.models.base import Embedder, Loadable, TextKind
 from weft.models.cache_file import CacheFile
 from weft.records import ModelCard, Vector, Vectors
 
@@ -81,6 +81,11 @@ class CachedEmbedder:
             self._embedded += len(missing) + len(lost)
             self._cached += len(texts) - len(missing) - len(lost)
         return np.stack([known[digest] for digest in digests])
+
+    def load(self) -> None:
+        """Let the inner embedder load its weights, where it has any in this process."""
+        if isinstance(self._inner, Loadable):
+            self._inner.load()
 
     def close(self) -> None:
         """Close the file. The embedder goes on working, and opens it again when needed."""

@@ -54,6 +54,10 @@ class FastembedEmbedder:
         self._dimension = vectors.shape[1]
         return vectors
 
+    def load(self) -> None:
+        """Load the model now. Raises `ModelUnavailable`."""
+        self._load()
+
     def _load(self) -> Any:
         with self._lock:
             if self._loaded is None:

@@ -75,6 +75,10 @@ class LocalEmbedder:
             raise BadModelOutput(f"{self.card.name!r} gave a vector that is not finite")
         return vectors
 
+    def load(self) -> None:
+        """Load the model now. Raises `ModelUnavailable` where it was not fetched yet."""
+        self._load()
+
     def _load(self) -> _Loaded:
         with self._lock:
             if self._loaded is None:

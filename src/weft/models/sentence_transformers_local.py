@@ -59,6 +59,10 @@ class SentenceTransformersEmbedder:
         method = getattr(model, f"encode_{kind}", model.encode)
         return method(texts, show_progress_bar=False)
 
+    def load(self) -> None:
+        """Load the model now. Raises `ModelUnavailable`."""
+        self._load()
+
     def _load(self) -> Any:
         with self._lock:
             if self._loaded is None:

@@ -25,6 +25,8 @@ class ModelCard:
     """What the vector channel's share is multiplied by: less for a model that keywords often beat."""
     scripts: frozenset[str] = frozenset({"*"})
     """Scripts it was trained on (`latin`, `han` …); `*` for all."""
+    same: float | None = None
+    """Cosine from which two questions ask the same (`benchmarks/quality/same_questions.py`); None: not measured."""
     max_tokens: int = 512
     degraded: str = ""
     """Why results of this embedder are marked degraded; empty for a real model."""

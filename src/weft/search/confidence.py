@@ -21,6 +21,11 @@ def find_calibration(text: str, *, store: Store, embedder: Embedder | None) -> C
     return for_script(text, store.calibration() or shipped(embedder.card if embedder else None))
 
 
+def least_cosine(text: str, *, store: Store, embedder: Embedder) -> float:
+    """Return the cosine from which something is more likely meant than not, by the calibration for a question."""
+    return find_calibration(text, store=store, embedder=embedder).cosine.middle
+
+
 def for_script(text: str, calibration: Calibration) -> Calibration:
     """Return the calibration in which `words` fits the script of a question."""
     return replace(calibration, words=calibration.pairs) if is_unspaced(text) else calibration

@@ -13,8 +13,9 @@ from weft.models.base import Embedder
 from weft.rank.fuse import order
 from weft.records import Entity, Filter, GraphSource, Hit, PathStep, Relation
 from weft.search.recognise import Seed
+from weft.search.relations import Relations
 from weft.search.walk import Walk, walk
-from weft.store.base import Graph, Store
+from weft.store.base import Store
 from weft.text.cues import asked_types
 from weft.text.statements import inverse
 
@@ -42,34 +43,34 @@ def search_graph(
     options: GraphOptions,
     limit: int,
     where: Filter,
+    relations: Relations | None = None,
 ) -> GraphFound:
-    """Return the chunks the graph leads to from the entities of a question; no seeds, no hits."""
+    """Return the chunks that `relations`, or those of the graph, lead to from the entities of a question."""
     if not seeds:
         return GraphFound()
+    relations = relations or Relations(graph=store.graph)
     match options.algorithm:
         case "walk":
-            hits, state = walk(seeds, graph=store.graph, options=options, asked=asked_types(text))
-            found = GraphFound(
-                hits=tuple(hits[:limit]), explain=lambda ids: explain_walk(state, ids, graph=store.graph)
-            )
+            hits, state = walk(seeds, relations=relations, options=options, asked=asked_types(text))
+            found = GraphFound(hits=tuple(hits[:limit]), explain=lambda ids: explain_walk(state, ids))
         case "expand":
-            found = _expand(seeds, graph=store.graph, options=options)
+            found = _expand(seeds, relations=relations, options=options)
         case "guided":
-            found = _guided(seeds, store=store, embedder=embedder, options=options, where=where)
+            found = _guided(seeds, store=store, relations=relations, embedder=embedder, options=options, where=where)
     return _filtered(found, store=store, where=where) if where else found
 
 
-def relations_between(entities: Sequence[Entity], *, graph: Graph, limit: int = 50) -> list[Relation]:
+def relations_between(entities: Sequence[Entity], *, relations: Relations, limit: int = 50) -> list[Relation]:
     """Return the relations whose two ends are both among `entities`, strongest first, with their sentences."""
-    return graph.describe(graph.relations_between([entity.id for entity in entities])[:limit])
+    return relations.graph.describe(relations.between([entity.id for entity in entities])[:limit])
 
 
-def explain_walk(state: Walk, chunk_ids: Sequence[str], *, graph: Graph) -> dict[str, GraphSource]:
+def explain_walk(state: Walk, chunk_ids: Sequence[str]) -> dict[str, GraphSource]:
     """Return the way activation came to chunks, over entities and the strongest relation between each two."""
     paths = {id: [node for node in state.path(id) if node[0] == "e"] for id in chunk_ids if id in state.came_from}
     ids = sorted({node for path in paths.values() for node in path})
-    names = {entity.id: entity.name for entity in graph.entities(ids)}
-    links = _strongest_links(graph.relations_between(ids))
+    names = {entity.id: entity.name for entity in state.graph.entities(ids)}
+    links = _strongest_links(state.relations.between(ids, limit=state.options.max_edges))
     sources = {}
     for chunk, path in paths.items():
         entities = [node for node in path if node in names]
@@ -97,10 +98,10 @@ def _step(
     return PathStep(source=names[before], type=type, weight=weight, target=names[after])
 
 
-def _neighbours(seeds: Sequence[Seed], *, graph: Graph, options: GraphOptions) -> list[Neighbour]:
+def _neighbours(seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions) -> list[Neighbour]:
     return neighbourhood(
         [seed.entity.id for seed in seeds],
-        fetch=lambda ids: graph.relations_of(ids, limit=options.max_edges, types=options.rel_types),
+        fetch=lambda ids: relations.of(ids, limit=options.max_edges, types=options.rel_types),
         inverse=inverse,
         max_hops=options.max_hops,
         min_graph_score=options.min_graph_score,
@@ -108,8 +109,9 @@ def _neighbours(seeds: Sequence[Seed], *, graph: Graph, options: GraphOptions) -
     )
 
 
-def _expand(seeds: Sequence[Seed], *, graph: Graph, options: GraphOptions) -> GraphFound:
-    neighbours = _neighbours(seeds, graph=graph, options=options)
+def _expand(seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions) -> GraphFound:
+    graph = relations.graph
+    neighbours = _neighbours(seeds, relations=relations, options=options)
     entities = {e.id: e for e in graph.entities([n.entity_id for n in neighbours])}
     names = {id: entity.name for id, entity in entities.items()} | {s.entity.id: s.entity.name for s in seeds}
     scores: dict[str, float] = {}
@@ -138,15 +140,21 @@ def _expand(seeds: Sequence[Seed], *, graph: Graph, options: GraphOptions) -> Gr
 
 
 def _guided(
-    seeds: Sequence[Seed], *, store: Store, embedder: Embedder | None, options: GraphOptions, where: Filter
+    seeds: Sequence[Seed],
+    *,
+    store: Store,
+    relations: Relations,
+    embedder: Embedder | None,
+    options: GraphOptions,
+    where: Filter,
 ) -> GraphFound:
     if embedder is None:
         return GraphFound()
     named = [(seed.entity.id, seed.entity.name) for seed in seeds]
     around: dict[str, list[tuple[str, str, int]]] = {}
     for seed in seeds:
-        found = _neighbours([seed], graph=store.graph, options=options)
-        names = {entity.id: entity.name for entity in store.graph.entities([n.entity_id for n in found])}
+        found = _neighbours([seed], relations=relations, options=options)
+        names = {entity.id: entity.name for entity in relations.graph.entities([n.entity_id for n in found])}
         around[seed.entity.id] = [(n.entity_id, names[n.entity_id], n.hops) for n in found if n.entity_id in names]
     pairs = expansion_queries(named, around, max_expansions=options.max_expansions)
     queries = [(pair.query, pair.score, pair.hops) for pair in pairs] + [(name, 1.0, 0) for _, name in named]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from weft.config import GraphOptions
 from weft.models.base import Embedder
@@ -12,8 +13,10 @@ from weft.rank.boost import fuse_boost, fuse_graph_weighted
 from weft.rank.fuse import fuse_reciprocal
 from weft.rank.heuristic import heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
+from weft.search.confidence import least_cosine
 from weft.search.graph import GraphFound, relations_between, search_graph
 from weft.search.recognise import Seed, recognise
+from weft.search.relations import Relations
 from weft.search.trust import BY_MEANING, agreement, graph_trust
 from weft.store.base import Store
 
@@ -46,17 +49,18 @@ class Walked:
     trust: float = 1.0
     """How far the graph counts for this question, 0 to 1."""
 
-    def context(self, evidence: Sequence[Evidence], *, store: Store) -> GraphContext:
+    def context(self, evidence: Sequence[Evidence], *, relations: Relations) -> GraphContext:
         """Return the entities of the question and of the answer, with the relations among them."""
+        graph = relations.graph
         ids = [seed.entity.id for seed in self.seeds]
         shown = [piece.chunk.id for piece in evidence if piece.graph is not None]
-        for mention in store.graph.mentions_in(shown):
+        for mention in graph.mentions_in(shown):
             if mention.about and mention.entity_id not in ids:
                 ids.append(mention.entity_id)
-        entities = store.graph.entities(ids[:MAX_ENTITIES])
+        entities = graph.entities(ids[:MAX_ENTITIES])
         return GraphContext(
             entities=tuple(entities),
-            relations=tuple(relations_between(entities, graph=store.graph)),
+            relations=tuple(relations_between(entities, relations=relations)),
             recognised=tuple(seed.entity.name for seed in self.seeds),
             found_by=("name" if self.seeds[0].words else "meaning") if self.seeds else "",
             trust=self.trust if self.seeds and not self.skipped else 0.0,
@@ -73,11 +77,14 @@ def walk_graph(
     options: GraphOptions,
     limit: int,
     where: Filter,
+    relations: Relations | None = None,
 ) -> Walked:
-    """Recognise the question's entities and follow the graph from them, or say why not."""
+    """Recognise the question's entities and follow `relations` from them, or those of the graph, or say why not."""
     if not options.enabled:
         return Walked(skipped="the graph is switched off")
-    trusted = embedder.card if embedder and query.vector_weight and not embedder.card.degraded else None
+    floor = None
+    if embedder and query.vector_weight and not embedder.card.degraded:
+        floor = partial(least_cosine, query.text, store=store, embedder=embedder)
 
     def near() -> list[str]:
         ranking = vector
@@ -85,7 +92,7 @@ def walk_graph(
             ranking = store.search_vector(query.vector, limit=NEAR, where=where)
         return [hit.chunk_id for hit in ranking.hits[:NEAR]] if ranking else []
 
-    seeds = recognise(query.text, graph=store.graph, vector=query.vector, card=trusted, near=near)
+    seeds = recognise(query.text, graph=store.graph, vector=query.vector, floor=floor, near=near)
     trust = 1.0
     if options.confidence == "heuristic":
         top = vector.hits[0].score if vector and vector.hits else None
@@ -102,7 +109,16 @@ def walk_graph(
         ids = [seed.entity.id for seed in seeds]
         about = Counter(m.entity_id for m in store.graph.mentions_of(ids, limit=options.max_edges) if m.about)
         trust = graph_trust(query.text, seeds, homes=about)
-    found = search_graph(query.text, seeds, store=store, embedder=embedder, options=options, limit=limit, where=where)
+    found = search_graph(
+        query.text,
+        seeds,
+        store=store,
+        relations=relations,
+        embedder=embedder,
+        options=options,
+        limit=limit,
+        where=where,
+    )
     return Walked(found=found, seeds=tuple(seeds), trust=trust)
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from typing import Protocol
 
 from weft.config import MemoryOptions
 from weft.errors import ModelError
 from weft.facts.score import recalled
 from weft.models.base import Embedder
-from weft.records import Anchor, FactEntity, Recall, Recalled, RecallStatus, Vector
+from weft.records import Anchor, Fact, FactEntity, Recall, Recalled, RecallStatus, Vector
 from weft.search.asked import ASKING, FIRST_PERSON, LOOKS, SPREAD, asked_terms, match, pick
+from weft.search.confidence import least_cosine
 from weft.search.prepare import trust
 from weft.search.recognise import QUESTION_WORDS
 from weft.store.base import Store
@@ -31,6 +34,25 @@ MAX_WORDS = 400
 """Words of a question that are looked at."""
 
 
+class About(Protocol):
+    """Gives the surest `limit` facts of each entity that hold, in the order of their keys."""
+
+    def __call__(self, keys: Sequence[str], /, *, limit: int, incoming: bool = False) -> list[Fact]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question, ready to be answered from what is remembered."""
+
+    text: str
+    words: tuple[Word, ...]
+    vector: Vector | None = None
+    floor: float = 0.0
+    """Cosine from which an entity is likely meant."""
+    degraded: str = ""
+    """Why there is no vector, or why it is not worth much."""
+
+
 def recall(
     text: str, *, store: Store, embedder: Embedder | None, options: MemoryOptions, at: datetime, problem: str = ""
 ) -> Recall:
@@ -41,20 +63,47 @@ def recall(
     `degraded`. Where the question names nothing that is known, and nothing that is known of the user has to do with
     it, the status is `no_match` and there are no facts.
     """
+    question = prepare_question(text, store=store, embedder=embedder, problem=problem)
+    with store.reading():
+        return answer(question, find_named(question, store=store), store=store, options=options, at=at)
+
+
+def prepare_question(text: str, *, store: Store, embedder: Embedder | None, problem: str = "") -> Question:
+    """Return a question with its words and, where there is an embedder that works, its vector."""
     text = squeeze(text)
     vector, degraded = _embed(text, store=store, embedder=embedder, problem=problem)
-    with store.reading():
-        found = words(text)[:MAX_WORDS]
-        anchors = _find_anchors(found, store=store, vector=vector, floor=embedder.card.floor if embedder else 0.0)
-        user = [Anchor(entity=e, how="always") for e in store.facts.find_entities([USER]).values()]
-        starts = [*anchors, *(anchor for anchor in user if all(a.entity.key != USER for a in anchors))]
-        asked = asked_terms(text, names=[anchor.entity.name for anchor in starts])
-        keys = [anchor.entity.key for anchor in starts]
-        facts = _activate(keys, store=store, options=options, at=at, asked=asked)
+    floor = least_cosine(text, store=store, embedder=embedder) if embedder and vector is not None else 0.0
+    return Question(text=text, words=tuple(words(text)[:MAX_WORDS]), vector=vector, floor=floor, degraded=degraded)
+
+
+def answer(
+    question: Question,
+    named: Sequence[FactEntity],
+    *,
+    store: Store,
+    options: MemoryOptions,
+    at: datetime,
+    about: About | None = None,
+) -> Recall:
+    """
+    Return what is known that bears on a question that names some entities, read from one state of the store.
+
+    `about` gives the facts of entities in the place of the store.
+    """
+    found, degraded = question.words, question.degraded
+    anchors = _find_anchors(question, named, store=store)
+    user = [Anchor(entity=e, how="always") for e in store.facts.find_entities([USER]).values()]
+    starts = [*anchors, *(anchor for anchor in user if all(a.entity.key != USER for a in anchors))]
+    asked = asked_terms(question.text, names=[anchor.entity.name for anchor in starts])
+    keys = [anchor.entity.key for anchor in starts]
+    read = about or partial(store.facts.about, at=at)
+    facts = activate_facts(keys, about=read, options=options, at=at, asked=asked)
     if not _is_known(anchors, facts) and not _concerns_user(found, facts, asked):
-        return Recall(text=text, status="no_match", at=at, degraded=degraded)
+        return Recall(text=question.text, status="no_match", at=at, degraded=degraded)
     status: RecallStatus = "degraded" if degraded else "ok"
-    return Recall(text=text, status=status, facts=tuple(facts), anchors=tuple(starts), at=at, degraded=degraded)
+    return Recall(
+        text=question.text, status=status, facts=tuple(facts), anchors=tuple(starts), at=at, degraded=degraded
+    )
 
 
 def _embed(text: str, *, store: Store, embedder: Embedder | None, problem: str) -> tuple[Vector | None, str]:
@@ -74,23 +123,24 @@ def _embed(text: str, *, store: Store, embedder: Embedder | None, problem: str) 
         return None, f"embedding failed, so entities were found by their names only: {error}"
 
 
-def _find_anchors(found: Sequence[Word], *, store: Store, vector: Vector | None, floor: float) -> list[Anchor]:
+def _find_anchors(question: Question, named: Sequence[FactEntity], *, store: Store) -> list[Anchor]:
     """Return the entities a question names, then those close to it: by meaning, or by words where it has no vector."""
-    anchors = {entity.key: Anchor(entity=entity, how="named") for entity in _find_named(found, store=store)}
-    if vector is not None:
-        for entity, score in store.facts.search_vector(vector, limit=ANCHORS):
-            if score >= floor:
+    anchors = {entity.key: Anchor(entity=entity, how="named") for entity in named}
+    if question.vector is not None:
+        for entity, score in store.facts.search_vector(question.vector, limit=ANCHORS):
+            if score >= question.floor:
                 anchors.setdefault(entity.key, Anchor(entity=entity, how=f"close in meaning ({score:.2f})"))
     else:
-        telling = [singular(word.text) for word in found if word.text not in QUESTION_WORDS | ASKING]
+        telling = [singular(word.text) for word in question.words if word.text not in QUESTION_WORDS | ASKING]
         for entity, shared in store.facts.search_names(telling, limit=ANCHORS):
             how = f"shares {shared} word{'s' if shared > 1 else ''}"
             anchors.setdefault(entity.key, Anchor(entity=entity, how=how))
     return list(anchors.values())
 
 
-def _find_named(found: Sequence[Word], *, store: Store) -> list[FactEntity]:
+def find_named(question: Question, *, store: Store) -> list[FactEntity]:
     """Return the entities whose name, or another name that the graph knows, stands in the question, in its order."""
+    found = question.words
     keys = sorted(candidate_keys(found) - QUESTION_WORDS - FIRST_PERSON)
     owners = {key: [key] for key in keys}
     for key, entity in store.graph.find_entities(keys).items():
@@ -105,8 +155,8 @@ def _find_named(found: Sequence[Word], *, store: Store) -> list[FactEntity]:
     return list({entity.key: entity for key in matches for entity in named[key]}.values())
 
 
-def _activate(
-    keys: Sequence[str], *, store: Store, options: MemoryOptions, at: datetime, asked: frozenset[str]
+def activate_facts(
+    keys: Sequence[str], *, about: About, options: MemoryOptions, at: datetime, asked: frozenset[str] = frozenset()
 ) -> list[Recalled]:
     """
     Return facts breadth-first from some entities: by match, by hop, by the place of their subject, then by score.
@@ -123,9 +173,9 @@ def _activate(
             break
         places |= {key: len(places) + place for place, key in enumerate(fresh)}
         looks = max(options.per_entity, LOOKS) if hop == 1 and asked else options.per_entity
-        read = pick(store.facts.about(fresh, at=at, limit=looks), asked=asked, limit=options.per_entity)
+        read = pick(about(fresh, limit=looks), asked=asked, limit=options.per_entity)
         if options.incoming:
-            leading = store.facts.about(fresh, at=at, limit=options.per_entity, incoming=True)
+            leading = about(fresh, limit=options.per_entity, incoming=True)
             read += [(fact, match(fact, asked)) for fact in leading]
         for fact, shared in read:
             led = max(reached.get(fact.subject, 0.0), reached.get(fact.object, 0.0))

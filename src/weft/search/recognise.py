@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from weft.records import Entity, ModelCard, Vector
+from weft.records import Entity, Vector
 from weft.store.base import Graph
 from weft.text.names import Word, candidate_keys, match_names, words
 
@@ -49,7 +49,7 @@ def recognise(
     *,
     graph: Graph,
     vector: Vector | None = None,
-    card: ModelCard | None = None,
+    floor: Callable[[], float] | None = None,
     near: Callable[[], Sequence[str]] = tuple,
     limit: int = 5,
     fallback: int = 3,
@@ -57,9 +57,9 @@ def recognise(
     """
     Return the entities named in a question, longest names first found, at most `limit`.
 
-    If there are none, those that the chunks nearest in meaning describe and whose own name and description the
-    embedder's floor lets through, closest first, at most `fallback`. `near` gives the ids of these chunks, so that no
-    question is compared with every entity.
+    If there are none, those that the chunks nearest in meaning describe and whose own name and description have at
+    least the cosine that `floor` gives, closest first, at most `fallback`. `near` gives the ids of these chunks, so
+    that no question is compared with every entity. Without `floor`, cosines are not to be trusted.
     """
     found = words(text[:MAX_TEXT])[:MAX_WORDS]
     known = graph.find_entities(sorted(candidate_keys(found, longest=MAX_NAME)))
@@ -75,12 +75,13 @@ def recognise(
         seeds.setdefault(entity.id, Seed(entity=entity, weight=idf(entity.chunks, total), words=size, how="named"))
     if seeds:
         return sorted(seeds.values(), key=lambda seed: (-seed.weight, seed.entity.id))[:limit]
-    if vector is None or card is None:
+    if vector is None or floor is None:
         return []
+    least = floor()
     close = [
         (entity, score)
         for entity, score in graph.search_entities(vector, chunk_ids=near(), limit=fallback)
-        if score >= card.floor
+        if score >= least
     ]
     return [
         Seed(entity=e, weight=idf(e.chunks, total), words=0, how=f"close in meaning ({score:.2f})")

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from types import MappingProxyType
 
 from weft.config import GraphOptions, Method, SearchOptions
@@ -28,6 +29,7 @@ from weft.search.cite import cite
 from weft.search.confidence import find_calibration, judged
 from weft.search.mix import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
 from weft.search.prepare import prepare
+from weft.search.relations import relations_in
 from weft.search.spelled import add_spelled, find_spelled
 from weft.store.base import Store
 
@@ -66,8 +68,13 @@ def find(
     options: SearchOptions,
     where: Filter,
     graph: GraphOptions = GraphOptions(),  # noqa: B008 - frozen
+    at: datetime | None = None,
 ) -> Result:
-    """Collect the evidence for a question, or say that there is not enough."""
+    """
+    Collect the evidence for a question, or say that there is not enough.
+
+    The graph channel follows facts that hold `at` a time too; without one it follows what documents say alone.
+    """
     method, reason = choose(options.method)
     channels, watch = CHANNELS[method], Stopwatch()
     with watch.stage("embed"):
@@ -87,6 +94,7 @@ def find(
             options=options,
             where=where,
             graph=graph,
+            at=at,
             watch=watch,
         )
 
@@ -101,17 +109,25 @@ def _find(
     options: SearchOptions,
     where: Filter,
     graph: GraphOptions,
+    at: datetime | None,
     watch: Stopwatch,
 ) -> Result:
     """Answer a prepared question from one state of the store."""
     channels = CHANNELS[method]
     rankings = search(query, channels, store=store, options=options, where=where, watch=watch)
     walked = Walked()
-    if "graph" in channels:
+    relations = relations_in(store, at=at if graph.enabled else None) if "graph" in channels else None
+    if relations is not None:
         with watch.stage("graph"):
-            limit = max(options.top_k, options.pool)
             walked = walk_graph(
-                query, rankings.get("vector"), store=store, embedder=embedder, options=graph, limit=limit, where=where
+                query,
+                rankings.get("vector"),
+                store=store,
+                relations=relations,
+                embedder=embedder,
+                options=graph,
+                limit=max(options.top_k, options.pool),
+                where=where,
             )
             rankings["graph"] = Ranking(hits=walked.found.hits)
     with watch.stage("fuse"):
@@ -147,7 +163,7 @@ def _find(
         notes=(EMPTY.format(store.namespace),) if is_empty else (*query.notes, *_notes(query, verdict)),
         degraded="" if is_empty else query.degraded,
         dropped=dropped,
-        graph=walked.context(evidence, store=store) if "graph" in channels else None,
+        graph=walked.context(evidence, relations=relations) if relations is not None else None,
         counts={channel: len(ranking.hits) for channel, ranking in rankings.items()},
         timings=watch.spent,
     )

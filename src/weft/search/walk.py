@@ -13,6 +13,7 @@ from weft.graph.expand import FULL_WEIGHT
 from weft.rank.fuse import order
 from weft.records import Hit, Mention, Relation
 from weft.search.recognise import Seed, idf
+from weft.search.relations import Relations
 from weft.store.base import Graph
 from weft.text.statements import inverse
 
@@ -27,7 +28,7 @@ RELATED_ASKED = 0.7
 """The same share where the question asks for some of its relations; then it goes over these alone."""
 
 MIN_WEIGHT = 6.5
-"""Relations that carry activation: those somebody stated, not those that follow from standing together."""
+"""Relations of documents that carry activation: those somebody stated, not those that follow from standing together."""
 
 BACK = 0.2
 """Share of a chunk's activation that flows back to what it is about; the rest goes to what it mentions."""
@@ -44,6 +45,7 @@ class Walk:
     """Spreads activation, and remembers the way it came."""
 
     graph: Graph
+    relations: Relations
     options: GraphOptions
     total: int
     asked: Collection[str] = ()
@@ -76,8 +78,11 @@ class Walk:
         limit = self.options.max_edges
         if entities:
             mentions = self.graph.mentions_of(entities, limit=limit)
-            least = max(MIN_WEIGHT, FULL_WEIGHT * self.options.min_graph_score)
-            self._leave_entities(mentions, self.graph.relations_of(entities, limit=limit, min_weight=least))
+            least = FULL_WEIGHT * self.options.min_graph_score
+            relations = self.relations.of(
+                entities, limit=limit, min_weight=max(MIN_WEIGHT, least), min_fact_weight=least
+            )
+            self._leave_entities(mentions, relations)
         if chunks:
             for chunk, target, share in self._to_entities(self.graph.mentions_in(chunks)):
                 self.edges[chunk].append((target, share))
@@ -136,7 +141,7 @@ class Walk:
 
 
 def walk(
-    seeds: Sequence[Seed], *, graph: Graph, options: GraphOptions, asked: Collection[str] = ()
+    seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions, asked: Collection[str] = ()
 ) -> tuple[list[Hit], Walk]:
     """
     Return chunks by activation, best first, and the walk that can explain them. No seeds, no hits.
@@ -144,7 +149,10 @@ def walk(
     `asked` are relation types the question asks for: activation prefers them.
     """
     starts = frozenset(seed.entity.id for seed in seeds)
-    state = Walk(graph=graph, options=options, total=max(1, graph.size()), asked=asked, seeds=starts)
+    graph = relations.graph
+    state = Walk(
+        graph=graph, relations=relations, options=options, total=max(1, graph.size()), asked=asked, seeds=starts
+    )
     activation = activate(
         state.spread,
         {seed.entity.id: seed.weight for seed in seeds},

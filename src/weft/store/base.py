@@ -171,6 +171,23 @@ class Facts(Protocol):
     def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
         """Return entities without a vector under this embedder: by key, the text to embed."""
 
+    def has_links(self) -> bool:
+        """Return whether any fact leads to an entity, whatever its status; cheap, for each question asks."""
+
+    def links(
+        self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
+    ) -> list[Relation]:
+        """
+        Return facts that hold at a time and lead from one entity of the graph to another, as relations.
+
+        Of each entity (by its id in the graph, under all its names) the surest `limit` in each direction, strongest
+        first. The type is the predicate, the weight ten times the confidence; below 1, where the scale of weights
+        begins, it is none. Of a name with thousands of facts only the surest are looked at (`store.stating.LOOKS`).
+        """
+
+    def frequent(self, *, limit: int) -> list[str]:
+        """Return the keys of the subjects whose live facts were accessed most, never accessed ones left out."""
+
     def count(self) -> tuple[int, int]:
         """Return how many facts and entities there are."""
 

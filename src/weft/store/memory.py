@@ -124,7 +124,13 @@ class MemoryStore:
     def facts(self) -> MemoryFacts:
         content = self._content
         models = tuple(content.models.values())
-        return MemoryFacts(content.facts, models=models, touched=content.touch, generation=lambda: content.generation)
+        return MemoryFacts(
+            content.facts,
+            models=models,
+            touched=content.touch,
+            generation=lambda: content.generation,
+            heads=lambda: self.graph.heads(),
+        )
 
     def _annotated(self, item: IndexedChunk) -> IndexedChunk:
         """Return a chunk with what imports say of it beside what its document says."""

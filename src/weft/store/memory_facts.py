@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from weft.errors import SchemaMismatch
-from weft.facts.life import holds
-from weft.records import Fact, FactEntity, FactEvent, StoredModel, Vector
+from weft.facts.life import holds, is_live
+from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vector
 from weft.store.stating import (
+    LOOKS,
+    Link,
     borne_out,
     content_of,
     embedded_text,
     first_steps,
     joined,
     named_entities,
+    strongest_links,
     surest,
 )
 from weft.text.names import key_words
@@ -45,11 +49,14 @@ class MemoryFacts:
         models: Sequence[StoredModel],
         touched: Callable[[], None],
         generation: Callable[[], int],
+        heads: Callable[[], Mapping[str, str]],
     ) -> None:
         self._content = content
         self._models = models
         self._touched = touched
         self._generation = generation
+        self._heads = heads
+        """By key, the id of the entity of the graph that it is read under."""
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -163,8 +170,7 @@ class MemoryFacts:
     def about(self, keys: Sequence[str], *, at: datetime, limit: int, incoming: bool = False) -> list[Fact]:
         found: list[Fact] = []
         for key in dict.fromkeys(keys):
-            mine = [fact for fact in self._content.facts.values() if (fact.object if incoming else fact.subject) == key]
-            found += surest([fact for fact in mine if key and holds(fact, at=at)])[:limit]
+            found += self._holding(key, at, incoming)[:limit]
         return [self._named(fact) for fact in found]
 
     def facts_after(self, id: str, *, limit: int, subject: str = "") -> list[Fact]:
@@ -203,6 +209,37 @@ class MemoryFacts:
         keys = sorted(key for key in entities if (model, key) not in self._content.vectors)
         return {key: embedded_text(entities[key]) for key in keys[:limit]}
 
+    def has_links(self) -> bool:
+        return any(fact.object for fact in self._content.facts.values())
+
+    def links(
+        self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
+    ) -> list[Relation]:
+        heads = self._heads()
+        names = [key for key, id in heads.items() if id in entity_ids]
+        facts = [
+            fact for key in names for incoming in (False, True) for fact in self._holding(key, at, incoming)[:LOOKS]
+        ]
+        found = [
+            Link(
+                source_id=heads[fact.subject],
+                target_id=heads[fact.object],
+                predicate=fact.predicate,
+                confidence=fact.confidence,
+                created=fact.created.timestamp(),
+                fact_id=fact.id,
+            )
+            for fact in facts
+            if fact.subject in heads and fact.object in heads
+        ]
+        return strongest_links(found, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)
+
+    def frequent(self, *, limit: int) -> list[str]:
+        counts = Counter[str]()
+        for fact in self._content.facts.values():
+            counts[fact.subject] += fact.access_count if is_live(fact) else 0
+        return sorted((key for key in counts if counts[key]), key=lambda key: (-counts[key], key))[:limit]
+
     def count(self) -> tuple[int, int]:
         return len(self._content.facts), len(self._content.entities)
 
@@ -212,6 +249,11 @@ class MemoryFacts:
     def keep_models(self, fingerprint: str) -> None:
         """Drop the vectors of all embedders but one."""
         self._content.vectors = {at: v for at, v in self._content.vectors.items() if at[0] == fingerprint}
+
+    def _holding(self, key: str, at: datetime, incoming: bool) -> list[Fact]:
+        """Return the facts of a subject, or of an object, that hold at a time, surest first."""
+        mine = [fact for fact in self._content.facts.values() if (fact.object if incoming else fact.subject) == key]
+        return surest([fact for fact in mine if key and holds(fact, at=at)])
 
     def _named(self, fact: Fact) -> Fact:
         entities = self._content.entities

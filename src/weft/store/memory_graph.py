@@ -112,6 +112,10 @@ class MemoryGraph:
     def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
         return [r for r in self.relations() if r.source_id in entity_ids and r.target_id in entity_ids]
 
+    def heads(self) -> dict[str, str]:
+        """Return, by the key of each name, the id of the entity that it is read under."""
+        return {key: entity_id(self._name, self._target(key)) for key in self._derived.standings}
+
     def relations(self) -> list[Relation]:
         """Return all relations, strongest first."""
         known = self._derived.standings

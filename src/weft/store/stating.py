@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from weft.facts.life import Change, add, is_live, overlap
-from weft.records import Fact, FactEntity, FactEvent
+from weft.records import Fact, FactEntity, FactEvent, Relation
+from weft.store.joining import join_relations
 from weft.text.ids import fact_content
 from weft.text.names import name_text
+
+LOOKS = 200
+"""Surest facts of one name, in each direction, among which links to other entities are looked for."""
+
+FULL_WEIGHT = 10
+"""The weight of a link that is certain."""
+
+LEAST_WEIGHT = 1
+"""Where the scale of weights begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A fact between two entities of the graph, by their ids there."""
+
+    source_id: str
+    target_id: str
+    predicate: str
+    confidence: float
+    created: float
+    fact_id: str
 
 
 def content_of(fact: Fact) -> str:
@@ -65,3 +88,23 @@ def first_steps(fact: Fact) -> Change:
         return change
     confirmed = FactEvent(fact_id=fact.id, at=fact.created, action="confirmed")
     return replace(change, events=(*change.events, confirmed))
+
+
+def strongest_links(
+    links: Iterable[Link], *, entity_ids: Sequence[str], limit: int, types: Sequence[str], min_weight: float
+) -> list[Relation]:
+    """Return the surest `limit` links of each of these entities in each direction as relations, strongest first."""
+    least = max(LEAST_WEIGHT, min_weight)
+    ends: dict[tuple[str, bool], list[Link]] = defaultdict(list)
+    for link in links:
+        if link.confidence * FULL_WEIGHT >= least and (not types or link.predicate in types):
+            ends[link.source_id, True].append(link)
+            ends[link.target_id, False].append(link)
+    kept: list[Link] = []
+    for id in dict.fromkeys(entity_ids):
+        for is_source in (True, False):
+            mine = {link.fact_id: link for link in ends.get((id, is_source), ()) if link.source_id != link.target_id}
+            kept += sorted(mine.values(), key=lambda link: (-link.confidence, -link.created, link.fact_id))[:limit]
+    return join_relations(
+        ((link.source_id, link.target_id, link.predicate), link.confidence * FULL_WEIGHT) for link in kept
+    )

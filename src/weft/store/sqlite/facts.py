@@ -13,12 +13,13 @@ import apsw
 import numpy as np
 
 from weft.errors import SchemaMismatch, StoreUnavailable
-from weft.records import Fact, FactEntity, FactEvent, Vector
+from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.sqlite.connect import BUSY_MS, Connections
 from weft.store.sqlite.fact_origins import find_origins, keep_facts
 from weft.store.sqlite.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
 from weft.store.sqlite.statements import one, run
-from weft.store.stating import embedded_text, surest
+from weft.store.stating import LOOKS as LINK_LOOKS
+from weft.store.stating import Link, embedded_text, strongest_links, surest
 
 LOOKS = 2048
 """
@@ -150,6 +151,24 @@ class SqliteFacts:
     def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
         rows = self._rows("unembedded_fact_entities", {"fingerprint": model, "limit": limit})
         return {row[0]: embedded_text(FactEntity(key=row[0], name=row[1], description=row[2])) for row in rows}
+
+    def has_links(self) -> bool:
+        return bool(self._rows("has_fact_links", {})[0][0])
+
+    def links(
+        self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
+    ) -> list[Relation]:
+        rows = self._rows(
+            "fact_links", {"ids": json.dumps(list(entity_ids)), "at": to_number(at), "looks": LINK_LOOKS}
+        )
+        found = [
+            Link(source_id=source, target_id=target, predicate=name, confidence=sure, created=created, fact_id=id)
+            for source, target, name, sure, created, id in rows
+        ]
+        return strongest_links(found, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)
+
+    def frequent(self, *, limit: int) -> list[str]:
+        return [row[0] for row in self._rows("frequent_subjects", {"limit": limit})]
 
     def count(self) -> tuple[int, int]:
         ((facts, entities),) = self._rows("count_facts", {}) or [(0, 0)]

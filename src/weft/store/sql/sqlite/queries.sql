@@ -789,6 +789,58 @@ WHERE f.number IN (
     )
 );
 
+-- name: has_fact_links
+SELECT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND object <> '');
+
+-- name: fact_links
+-- One statement for a whole frontier: facts between entities of the graph, among the surest of each of their names.
+SELECT sh.id, th.id, f.predicate, f.confidence, f.created, f.id
+FROM entity AS h CROSS JOIN entity AS e ON e.head = h.number CROSS JOIN fact AS f
+JOIN entity AS s ON s.namespace = :namespace AND s.key = f.subject JOIN entity AS sh ON sh.number = s.head
+JOIN entity AS t ON t.namespace = :namespace AND t.key = f.object JOIN entity AS th ON th.number = t.head
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids)) AND f.number IN (
+    SELECT number FROM (
+        SELECT * FROM (
+            SELECT number, confidence, created, id FROM fact
+            WHERE namespace = :namespace AND subject = e.key
+                AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
+            ORDER BY confidence DESC, created DESC, id
+            LIMIT :looks
+        )
+        UNION ALL
+        SELECT * FROM (
+            SELECT number, confidence, created, id FROM fact
+            WHERE namespace = :namespace AND subject = e.key AND valid_to IS NOT NULL AND status <> 'rejected'
+                AND valid_to > :at AND coalesce(valid_from, created) <= :at
+            ORDER BY confidence DESC, created DESC, id
+            LIMIT :looks
+        )
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :looks
+    )
+    UNION ALL
+    SELECT number FROM (
+        SELECT * FROM (
+            SELECT number, confidence, created, id FROM fact
+            WHERE namespace = :namespace AND object = e.key AND object <> ''
+                AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
+            ORDER BY confidence DESC, created DESC, id
+            LIMIT :looks
+        )
+        UNION ALL
+        SELECT * FROM (
+            SELECT number, confidence, created, id FROM fact
+            WHERE namespace = :namespace AND object = e.key AND object <> ''
+                AND valid_to IS NOT NULL AND status <> 'rejected'
+                AND valid_to > :at AND coalesce(valid_from, created) <= :at
+            ORDER BY confidence DESC, created DESC, id
+            LIMIT :looks
+        )
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :looks
+    )
+);
+
 -- name: fact_ids_after
 SELECT id FROM fact WHERE namespace = :namespace AND id > :id ORDER BY id LIMIT :limit;
 
@@ -911,6 +963,12 @@ LIMIT :limit;
 INSERT INTO fact_vector (model, key, sketch, vector)
 SELECT :model, key, :sketch, :vector FROM fact_entity WHERE namespace = :namespace AND key = :key
 ON CONFLICT (model, key) DO UPDATE SET sketch = excluded.sketch, vector = excluded.vector;
+
+-- name: frequent_subjects
+-- Reads every fact that was ever accessed: for warming up in the background.
+SELECT subject FROM fact WHERE namespace = :namespace AND accesses > 0 AND status IN ('staged', 'confirmed')
+GROUP BY subject ORDER BY sum(accesses) DESC, subject
+LIMIT :limit;
 
 -- name: count_facts
 SELECT (SELECT count(*) FROM fact WHERE namespace = :namespace),

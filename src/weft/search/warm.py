@@ -1,0 +1,63 @@
+"""Facts of entities that are often asked for, read before they are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from weft.config import MemoryOptions
+from weft.records import Fact
+from weft.search.asked import LOOKS
+from weft.search.recall import USER, activate_facts
+from weft.store.base import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmFacts:
+    """The facts of some entities as they were at a time. It is never changed, so threads may share it."""
+
+    generation: int
+    at: datetime
+    options: Hashable
+    """The settings they were read under."""
+    facts: Mapping[tuple[str, bool], tuple[int, tuple[Fact, ...]]]
+    """By key and whether they lead to it, up to how many were read, and what `Facts.about` gave."""
+    entities: tuple[str, ...]
+    """Keys of the entities it was made for, most wanted first; facts of those they lead to are here too."""
+
+
+def read_warm(store: Store, *, options: MemoryOptions, at: datetime, limit: int) -> WarmFacts:
+    """
+    Return the facts of the `limit` entities whose facts are recalled most, of the user, and of what they lead to.
+
+    All of it is read from one state of the store. Nothing counts as accessed.
+    """
+    with store.reading():
+        generation = store.facts.generation()
+        keys = store.facts.frequent(limit=limit)
+        reader = WarmReader(store, at=at, warm=None)
+        for key in dict.fromkeys([*keys, USER]):
+            reader([key], limit=max(options.per_entity, LOOKS))
+            activate_facts([key], about=reader, options=options, at=at)
+    return WarmFacts(generation=generation, at=at, options=options, facts=reader.read, entities=tuple(keys))
+
+
+class WarmReader:
+    """Gives the facts of entities: those read beforehand, and the others from the store in one statement."""
+
+    def __init__(self, store: Store, *, at: datetime, warm: WarmFacts | None) -> None:
+        self._store = store
+        self._at = at
+        self.read: dict[tuple[str, bool], tuple[int, tuple[Fact, ...]]] = dict(warm.facts) if warm else {}
+        """By key and direction, up to how many facts were read, and these."""
+
+    def __call__(self, keys: Sequence[str], /, *, limit: int, incoming: bool = False) -> list[Fact]:
+        missing = [key for key in keys if self.read.get((key, incoming), (0, ()))[0] < limit]
+        if missing:
+            found: dict[str, list[Fact]] = defaultdict(list)
+            for fact in self._store.facts.about(missing, at=self._at, limit=limit, incoming=incoming):
+                found[fact.object if incoming else fact.subject].append(fact)
+            self.read |= {(key, incoming): (limit, tuple(found[key])) for key in missing}
+        return [fact for key in dict.fromkeys(keys) for fact in self.read[key, incoming][1][:limit]]
