@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
+from dataclasses import replace
 
+from weft.config import Settings
+from weft.models.base import Embedder
 from weft.models.use_multilingual import CARD, EXTRA, NAME, is_installed
-from weft.records import ModelCard
+from weft.records import ModelCard, Receipt
 from weft.store.base import Store
 from weft.text.normalise import scripts
 
@@ -44,3 +47,12 @@ def recommend(store: Store, *, card: ModelCard, db: str = "") -> tuple[str, str]
     where = f" --db {shlex.quote(db)}" if db else ""
     where += f" --namespace {shlex.quote(store.namespace)}" if store.namespace != "default" else ""
     return problem, f"{install}weft reembed{where} --embedder {NAME}"
+
+
+def advised(receipt: Receipt, *, store: Store, embedder: Embedder | None, settings: Settings) -> Receipt:
+    """Return a receipt with what is known by now of how well the embedder suits the text."""
+    if embedder is None:
+        return receipt
+    db = settings.store.db if "store.db" in settings.origins else ""
+    problem, commands = recommend(store, card=embedder.card, db=db)
+    return replace(receipt, notes=(f"{problem}; better: {commands}",)) if problem else receipt

@@ -12,7 +12,8 @@ from typing import Any
 
 from weft.config import ContextFormat, SearchOptions, Settings, check_settings, convert, read_settings
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
-from weft.engine.advice import recommend
+from weft.engine.advice import advised
+from weft.engine.agreement import agree
 from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
 from weft.engine.memory import Memory
@@ -39,7 +40,6 @@ from weft.records import (
     Receipt,
     Result,
     Skipped,
-    StoredModel,
     StoreStats,
 )
 from weft.search.blend import blend
@@ -107,12 +107,13 @@ class Engine:
         items = self._noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
         receipt = self.add(items, on_step=on_step)
         if not prune:
-            return self._with_advice(receipt)
+            return advised(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
         names = [source_of(root, base=self.base) for root in roots]
         if self.base and any(self.base.is_relative_to(root.resolve()) for root in roots):
             names.append(".")  # sources below the base are relative, also where the root is above it
         gone = find_gone(names, seen=seen, skipped=receipt.skipped, store=self.store)
-        return self._with_advice(replace(receipt, pruned=self.store.delete([document.id for document in gone])))
+        receipt = replace(receipt, pruned=self.store.delete([document.id for document in gone]))
+        return advised(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
 
     def count(self, *paths: str | Path) -> int:
         """Return about how many documents the paths hold, without reading them: for progress bars."""
@@ -147,7 +148,7 @@ class Engine:
     ) -> Receipt:
         """Index documents made by the caller, each under its own source."""
         embedder, before = self.embedder, self._cached()
-        self._agree(embedder)
+        agree(self.store, embedder)
         receipt = index_documents(
             documents,
             store=self.store,
@@ -214,7 +215,7 @@ class Engine:
         if not any(model.active for model in self.store.models()):
             return None
         if self.embedder is not None:
-            self._agree(self.embedder)
+            agree(self.store, self.embedder)
         return self.embedder
 
     def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
@@ -329,37 +330,12 @@ class Engine:
         db = self.settings.store.db
         return None if db == ":memory:" else Path(db).expanduser().resolve().parent
 
-    def _agree(self, embedder: Embedder | None) -> None:
-        """Make sure the namespace's vectors come from `embedder`; a new namespace takes it on."""
-        active = next((model for model in self.store.models() if model.active), None)
-        if embedder is None:
-            if active:
-                raise SchemaMismatch(
-                    f"namespace {self.store.namespace!r} is indexed with {active.name!r}, the settings say none",
-                    hint=f"--embedder {active.name}",
-                )
-            return
-        card = embedder.card
-        if active is None:
-            if card.dimension == 0:
-                embedder.embed(["a first text, so that the dimension is known"])
-                card = embedder.card
-            self.store.write_model(
-                StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
-            )
-        elif active.fingerprint != card.fingerprint:
-            raise SchemaMismatch(
-                f"namespace {self.store.namespace!r} is indexed with {active.name!r} "
-                f"(dimension {active.dimension}), the settings say {card.name!r}",
-                hint=f"weft reembed --embedder {card.name}, or use --embedder {active.name}",
-            )
-
     def _fact_embedder(self, writes: bool) -> tuple[Embedder | None, str]:
         """Return the embedder for entities of facts, or why there is none: remembering does without it."""
         try:
             embedder = self.embedder
             if embedder is not None and (writes or any(model.active for model in self.store.models())):
-                self._agree(embedder)
+                agree(self.store, embedder)
         except (ModelError, MissingExtra, SchemaMismatch) as error:
             return None, str(error)
         return embedder, ""
@@ -368,14 +344,6 @@ class Engine:
         """Return the documents of a file or folder, by its source."""
         found = iter_documents(self.store, Filter(source_prefix=name)) if name else ()
         return [document for document in found if is_below(document.source, name)]
-
-    def _with_advice(self, receipt: Receipt) -> Receipt:
-        """Return the receipt with what is known by now of how well the embedder suits the text."""
-        if self.embedder is None:
-            return receipt
-        db = self.settings.store.db if "store.db" in self.settings.origins else ""
-        problem, commands = recommend(self.store, card=self.embedder.card, db=db)
-        return replace(receipt, notes=(f"{problem}; better: {commands}",)) if problem else receipt
 
     def _cached(self) -> int:
         return int(getattr(self.embedder, "cached", 0))

@@ -158,9 +158,7 @@ class SqliteFacts:
     def links(
         self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
-        rows = self._rows(
-            "fact_links", {"ids": json.dumps(list(entity_ids)), "at": to_number(at), "looks": LINK_LOOKS}
-        )
+        rows = self._rows("fact_links", {"ids": json.dumps(list(entity_ids)), "at": to_number(at), "looks": LINK_LOOKS})
         found = [
             Link(source_id=source, target_id=target, predicate=name, confidence=sure, created=created, fact_id=id)
             for source, target, name, sure, created, id in rows

@@ -1,0 +1,34 @@
+"""Which embedder may write to a namespace and answer in it: the one its vectors come from."""
+
+from __future__ import annotations
+
+from weft.errors import SchemaMismatch
+from weft.models.base import Embedder
+from weft.records import StoredModel
+from weft.store.base import Store
+
+
+def agree(store: Store, embedder: Embedder | None) -> None:
+    """Make sure the namespace's vectors come from `embedder`; a new namespace takes it on. Raises `SchemaMismatch`."""
+    active = next((model for model in store.models() if model.active), None)
+    if embedder is None:
+        if active:
+            raise SchemaMismatch(
+                f"namespace {store.namespace!r} is indexed with {active.name!r}, the settings say none",
+                hint=f"--embedder {active.name}",
+            )
+        return
+    card = embedder.card
+    if active is None:
+        if card.dimension == 0:
+            embedder.embed(["a first text, so that the dimension is known"])
+            card = embedder.card
+        store.write_model(
+            StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
+        )
+    elif active.fingerprint != card.fingerprint:
+        raise SchemaMismatch(
+            f"namespace {store.namespace!r} is indexed with {active.name!r} "
+            f"(dimension {active.dimension}), the settings say {card.name!r}",
+            hint=f"weft reembed --embedder {card.name}, or use --embedder {active.name}",
+        )
