@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from weft.config import SplitOptions
 from weft.engine.adapters import open_tagger
 from weft.index.extract import RuleExtractor
 from weft.index.run import index_documents
-from weft.config import SplitOptions
 from weft.models.base import Tagger
 from weft.records import Document, Entity
 from weft.search.recognise import recognise
 from weft.store.base import Store
-from weft.store.memory import MemoryDatabase
+from weft.store.sqlite.database import SqliteDatabase
 from weft.text.names import name_key
 
 FOLDER = Path(__file__).parent / "zh"
@@ -43,7 +43,7 @@ class Answer:
 
 
 def build(tagger: Tagger | None) -> Store:
-    store = MemoryDatabase().store("zh")
+    store = SqliteDatabase(":memory:").store("zh")
     rows = [json.loads(line) for line in (FOLDER / "corpus.jsonl").read_text("utf-8").splitlines()]
     documents = [Document(source=f"text:{row['_id']}", title=row["title"], text=row["text"]) for row in rows]
     index_documents(documents, store=store, embedder=None, options=SplitOptions(), extractor=RuleExtractor(tagger))
@@ -56,8 +56,9 @@ def ask(store: Store, question: dict[str, Any]) -> Answer:
     took = (time.perf_counter() - start) * 1000
     wanted = [{name_key(name) for name in names} for names in question["names"]]
     right = [any(_keys(entity) & keys for keys in wanted) for entity in entities]
-    missed = [names[0] for names, keys in zip(question["names"], wanted) if not any(_keys(e) & keys for e in entities)]
-    wrong = [entity.name for entity, good in zip(entities, right) if not good]
+    known = set().union(*map(_keys, entities))
+    missed = [names[0] for names, keys in zip(question["names"], wanted, strict=True) if not known & keys]
+    wrong = [entity.name for entity, good in zip(entities, right, strict=True) if not good]
     return Answer(question, wrong, missed, sum(right), took)
 
 

@@ -68,6 +68,8 @@ from weft.records.models import (
     Curve,
     ModelCard,
     StoredModel,
+    TaggedWord,
+    WordKind,
 )
 from weft.records.writing import (
     Batch,
@@ -130,6 +132,8 @@ __all__ = [
     "StoreStats",
     "StoredModel",
     "Suspicion",
+    "TaggedWord",
     "Vector",
     "Vectors",
+    "WordKind",
 ]

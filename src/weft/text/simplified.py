@@ -16,8 +16,9 @@ def simplify(text: str) -> str:
     """
     Return `text` with each traditional character replaced: `臺灣積體電路` becomes `台湾积体电路`.
 
-    It goes by single characters, never by phrases, so that a part of a text becomes the same as it does inside the
-    whole. What comes out is for comparing, not for showing: it makes `皇后` and `皇後` the same.
+    It goes by single characters, never by phrases, so that every character keeps its place, and a part of a text
+    becomes the same as it does inside the whole. What comes out is for comparing, not for showing: it makes `皇后` and
+    `皇後` the same.
     """
     return text.translate(_table()) if _HAN.search(text) else text
 
@@ -32,4 +33,4 @@ def _table() -> dict[int, str]:
     pairs = [line.split("\t") for line in lines if "\t" in line and not line.startswith("#")]
     first = {old: new.split(" ")[0] for old, new in pairs} | _ALSO
     # one step may lead to a character that has a step of its own
-    return {ord(old): first.get(new, new) for old, new in first.items() if len(old) == 1 and old != new}
+    return {ord(old): first.get(new, new) for old, new in first.items() if len(old) == len(new) == 1 and old != new}
