@@ -27,6 +27,7 @@ from weft.text.definitions import (
     find_defined_name,
     find_definition,
     find_opening,
+    may_be_topic,
 )
 from weft.text.names import key_words, name_key
 from weft.text.normalise import squeeze
@@ -71,8 +72,6 @@ _CODE_HEADING = re.compile(
     re.IGNORECASE,
 )
 _FILE_NAME = re.compile(r"([\w. -]{1,80})\.[a-z0-9]{1,5}")
-_CHINESE = ("term", "quoted")
-"""What may be defined in Chinese, where names are not written large."""
 _OPENING_ID = re.compile(r"([A-Z]{2,10}-\d+)\b")
 
 
@@ -159,7 +158,7 @@ class _Reader:
     def _read_topic(self, first: _Passage) -> None:
         """A text without a title is about what its first sentence defines."""
         found = find_definition(first.sentence, find_subject(first.sentence, first.names, self.topic))
-        if found and (found.subject.kind == "name" or (found.subject.kind in _CHINESE and has_han(found.subject.name))):
+        if found and may_be_topic(found, first.sentence.text):
             self.topic = Topic(found.subject.name, found.subject.key, found.type)
         else:
             name, kind = find_defined_name(first.sentence)

@@ -79,6 +79,12 @@ def find_chinese_type(text: str, end: int, *, is_clear_name: bool) -> tuple[int,
     return match.start(), noun
 
 
+def is_clear_definition(text: str, at: int) -> bool:
+    """Tell whether the verb at `at` says what something is in general: `是一种`, `是指`, not a plain `是`."""
+    match = _IS.match(simplify(text), at)
+    return match is not None and match["clear"] is not None
+
+
 def find_called(text: str, names: Sequence[Name], *, end: int) -> Iterator[Called]:
     """Yield what stands behind `又称`, `原名`, `简称` … before `end`, each name of a list."""
     plain = simplify(text)

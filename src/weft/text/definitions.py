@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weft.text.chinese_definitions import find_bracketed, find_called, find_chinese_type
+from weft.text.chinese_definitions import find_bracketed, find_called, find_chinese_type, is_clear_definition
 from weft.text.lexicon import DEMONYMS, NO_ACRONYMS, RANKS, RELATIVES, SMALL_WORDS, STARTERS, word_set
 from weft.text.names import singular
 from weft.text.normalise import CJK
@@ -105,6 +105,13 @@ def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
         return None
     kind = guess_type(sentence.text[match.end() :])
     return Definition(Subject(topic.name, topic.key, match.start(), "topic"), kind, match.start()) if kind else None
+
+
+def may_be_topic(found: Definition, text: str) -> bool:
+    """Tell whether an untitled text is about what its first sentence defines; in Chinese it must do so beyond doubt."""
+    if _CJK.search(found.subject.name):
+        return found.subject.kind in ("name", "term", "quoted") and is_clear_definition(text, found.at)
+    return found.subject.kind == "name"
 
 
 def find_defined_name(sentence: Sentence) -> tuple[str, str]:

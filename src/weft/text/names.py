@@ -163,6 +163,7 @@ def _is_inside(found: Sequence[Word], at: int) -> bool:
     )
 
 
+@lru_cache(maxsize=65536)
 def _is_cjk(word: str) -> bool:
     return len(word) == 1 and not word.isascii() and _CJK.match(word) is not None
 

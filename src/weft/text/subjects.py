@@ -131,7 +131,7 @@ def _find_word(text: str, start: int, topic: Topic) -> Subject | None:
 
 def _term_end(text: str, start: int, limit: int) -> int:
     """Return where the Chinese term at the start of the text ends: before the verb, or with its run of characters."""
-    for verb in ("是", "指", "由"):
+    for verb in ("指的是", "是", "指", "由"):
         at = text.find(verb, start + 2, limit)
         if at > 0:
             return at
