@@ -190,3 +190,11 @@ def test_what_is_not_said_is_no_relation(text):
 def test_the_name_of_the_extractor_says_who_reads_chinese():
     """So that documents are read again when the extra is installed."""
     assert RuleExtractor(ScriptedTagger()).name == f"{RuleExtractor().name}+scripted-1"
+
+
+def test_languages_currencies_and_measures_are_no_names():
+    """The tagger calls them proper nouns."""
+    extraction = read("搜索中文页面的召回率以欧元计。", Z="中文 召回率 欧元", n="页面")
+
+    assert names(extraction, "name") == []
+    assert names(extraction, "term") == ["中文页面"]

@@ -30,6 +30,7 @@ SMALL = (
 _HAN = re.compile(f"[{HAN}]")
 _HAN_ONLY = re.compile(f"[{HAN}·]{{2,}}")
 _GIVEN = re.compile(f"(?![{SMALL}])[{HAN}]")
+_COMMON = re.compile("[文语語元币幣率账賬额額值量级級类類型制法学學]")
 _NAMED = frozenset({"person", "place", "organisation", "work", "name"})
 _IN_TERM = frozenset({"noun", "name"})
 _EMPTY = frozenset(
@@ -51,6 +52,7 @@ def find_tagged_names(sentence: Sentence, words: Sequence[TaggedWord], names: Se
     Persons, places, organisations, works and other proper nouns are names, with a type. Two or more nouns in a row,
     and a Latin name with nouns behind it (`OAuth服务`), are terms.
     """
+    words = [_as_noun(sentence.text, word) for word in words]
     taken = [(name.start, name.end) for name in names if name.kind != "quoted"]
     quoted = [(name.start, name.end) for name in names if name.kind == "quoted"]
     called = [(item.start, item.start + len(item.name)) for item in find_called(sentence.text, names, end=MAX_SENTENCE)]
@@ -66,6 +68,12 @@ def find_tagged_names(sentence: Sentence, words: Sequence[TaggedWord], names: Se
         if not is_inside and not crosses:
             found.append(name)
     return sorted(found, key=lambda name: (name.start, -name.end))
+
+
+def _as_noun(text: str, word: TaggedWord) -> TaggedWord:
+    """Languages, currencies, measures and fields of study are tagged as proper nouns, and name no one thing."""
+    is_common = word.kind == "name" and _COMMON.match(text, word.end - 1, word.end)
+    return replace(word, kind="noun") if is_common else word
 
 
 def _known(name: Name, words: Sequence[TaggedWord]) -> Name:
