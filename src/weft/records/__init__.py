@@ -71,6 +71,8 @@ from weft.records.models import (
     Curve,
     ModelCard,
     StoredModel,
+    TaggedWord,
+    WordKind,
 )
 from weft.records.writing import (
     Batch,
@@ -136,6 +138,8 @@ __all__ = [
     "StoreStats",
     "StoredModel",
     "Suspicion",
+    "TaggedWord",
     "Vector",
     "Vectors",
+    "WordKind",
 ]

@@ -27,6 +27,8 @@ QUESTION_WORDS = frozenset(
     who whom whose what when where which why how is are was were did do does has have had can could will would
     in on of at by for from to and or not the a an it he she they this that these those name list both if
     be been as with than more we i you my our your
+    的 是 了 吗 呢 谁 哪 什 么 几 何 怎 为 多 少 在 有 和 与 被 由 于 里 些 个 请 问
+    什么 多少 哪里 哪些 哪个 如何 怎么 怎样 为何 何时 何处 是否 为什么
     """.split()
 )
 """Words that a question is made of, not about."""
