@@ -8,8 +8,10 @@ from weft.records.accounts import (
 )
 from weft.records.answers import (
     ChannelHit,
+    Choice,
     Context,
     Evidence,
+    Features,
     Filter,
     GraphContext,
     GraphSource,
@@ -81,6 +83,7 @@ __all__ = [
     "Calibration",
     "Channel",
     "ChannelHit",
+    "Choice",
     "Chunk",
     "Claim",
     "Context",
@@ -96,6 +99,7 @@ __all__ = [
     "FactEvent",
     "FactOutcome",
     "FactStatus",
+    "Features",
     "Filter",
     "GivenEntity",
     "GivenFact",
