@@ -78,12 +78,15 @@ HUB = {
         "entity_chunks": "when it ceases to be an entity",
     },
     ("entity", "head"): dict.fromkeys(
-        ("names_of", "names_by_id", "entity_numbers", "mentions_of", "relations_of"), "as many as it has names"
+        ("names_of", "names_by_id", "entity_numbers", "mentions_of", "relations_of", "relations_of_type"),
+        "as many as it has names",
     ),
     ("entity", "namespace same_as"): {"other_names": "as many as it has names"},
     ("relation", "source"): {"count_relations": "stats", "all_relations": "check"},
     ("relation", "source weight"): {"relations_of": "the heaviest, up to a limit"},
     ("relation", "target weight"): {"relations_of": "the heaviest, up to a limit"},
+    ("relation", "source type weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
+    ("relation", "target type weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
     ("posting", "namespace term"): {
         "term_postings": "what holds a term is what a search is for",
         "count_blocks": "counted to a limit",

@@ -11,6 +11,7 @@ from platformdirs import user_cache_path
 
 Method: TypeAlias = Literal["vector", "naive", "keyword", "hybrid", "graph", "mix", "auto", "agentic"]
 Fusion: TypeAlias = Literal["weighted", "rrf"]
+AutoRule: TypeAlias = Literal["citation", "exact", "comparison", "overview"]
 Algorithm: TypeAlias = Literal["walk", "expand", "guided"]
 GraphFusion: TypeAlias = Literal["boost", "weighted", "rrf"]
 ContextFormat: TypeAlias = Literal["evidence", "graph", "evidence+graph"]
@@ -89,7 +90,7 @@ class SearchOptions:
     """How a question is answered."""
 
     method: Method = "auto"
-    """`vector` (or `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (or `agentic`), which is `mix` today."""
+    """`vector` (or `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (or `agentic`), which chooses."""
     top_k: int = 10
     """How many results."""
     pool: int = 100
@@ -106,6 +107,8 @@ class SearchOptions:
     """Cosine below which a chunk no longer counts as related; None for the embedder's own floor."""
     gate: bool = True
     """False returns the ranking as it is, however weak."""
+    auto_rules: tuple[AutoRule, ...] = ("citation", "exact", "comparison", "overview")
+    """The rules by which `auto` chooses; where none applies it is `mix`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

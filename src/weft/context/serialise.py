@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from weft.records import (
     Calibration,
+    Choice,
     Chunk,
     Context,
     DocumentInfo,
@@ -37,6 +38,7 @@ def result_to_dict(result: Result) -> dict[str, Any]:
         "query": result.query,
         "method": result.method,
         "reason": result.reason,
+        "choice": choice_to_dict(result.choice) if result.choice else None,
         "status": result.status,
         "confidence": round(result.confidence, 4),
         "results": [evidence_to_dict(piece, rank) for rank, piece in enumerate(result.evidence, start=1)],
@@ -48,6 +50,30 @@ def result_to_dict(result: Result) -> dict[str, Any]:
         "graph_context": graph_to_dict(result.graph) if result.graph else None,
         "counts": dict(result.counts),
         "timings_ms": {name: round(value, 1) for name, value in result.timings.items()},
+    }
+
+
+def metadata_to_dict(result: Result) -> dict[str, Any]:
+    """Return everything about a result but the evidence as JSON values."""
+    return {name: value for name, value in result_to_dict(replace(result, evidence=())).items() if name != "results"}
+
+
+def choice_to_dict(choice: Choice) -> dict[str, Any]:
+    """Return why a method was chosen as JSON values: the rule, and every feature it could see."""
+    seen = choice.features
+    return {
+        "rule": choice.rule,
+        "features": {
+            "language": seen.language or None,
+            "citation": seen.citation or None,
+            "ids": list(seen.ids),
+            "quoted": list(seen.quoted),
+            "comparison": seen.comparison,
+            "overview": seen.overview,
+            "entities": list(seen.entities),
+            "degree": seen.degree,
+            "named": round(seen.named, 4),
+        },
     }
 
 

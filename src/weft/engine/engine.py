@@ -10,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from weft.config import ContextFormat, SearchOptions, Settings, check_settings, convert, read_settings
+from weft.config import ContextFormat, Method, SearchOptions, Settings, check_settings, convert, read_settings
+from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
@@ -31,6 +32,7 @@ from weft.records import (
     Context,
     Document,
     DocumentInfo,
+    Evidence,
     Filter,
     Receipt,
     Result,
@@ -197,6 +199,11 @@ class Engine:
         walk = _changed("graph", self.settings.graph, graph or {})
         embedder = self.answering_embedder()
         return find(text, store=store, embedder=embedder, options=search, graph=walk, where=where or Filter())
+
+    def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:
+        """Answer a question in two parts: the evidence, best first, and all else (docs/result.schema.json)."""
+        result = self.query(query, method=method, **options)
+        return list(result.evidence), metadata_to_dict(result)
 
     def answering_embedder(self) -> Embedder | None:
         """Return the embedder the namespace was indexed with, None where it has none. Another one is refused."""

@@ -161,7 +161,9 @@ def _reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph
         case "builds_on":
             first = _first(_follow(graph, origin, CITES, outgoing=False))
             second = _follow(graph, first, CITES, outgoing=False)
-            reached = {id: (INDIRECT, ways[0]) for id, ways in second.items()} | _direct({i: [w] for i, w in first.items()})
+            reached = {id: (INDIRECT, ways[0]) for id, ways in second.items()} | _direct(
+                {i: [w] for i, w in first.items()}
+            )
         case "cocited":
             citing = _first(_follow(graph, origin, CITES, outgoing=False))
             reached = _shared(_follow(graph, citing, CITES, outgoing=True), count=len(citing))
@@ -227,7 +229,8 @@ def _answer(
             undated += _bounded(question) and not isinstance(year, int)
             if _in_years(question, year) and score > scores.get(chunk, 0.0):
                 scores[chunk], owners[chunk] = score, id
-    entities = {e.id: e for e in store.graph.entities([*reached, *(e.id for e in meant.entities)])}
+    passed = dict.fromkeys(id for _, way in reached.values() for step in way for id in (step.source, step.target))
+    entities = {e.id: e for e in store.graph.entities([*passed])}
     stubs = [entities[id].name for id in reached if id in entities and not homes.get(id) and not where]
     notes = list(_understood(meant))
     notes += [NOTHING[question.kind].format(asked)] if not scores and not stubs else []

@@ -9,6 +9,7 @@ from weft.records import Entity, Filter
 from weft.store.base import Store
 from weft.text.analyse import query_terms
 from weft.text.names import name_key
+from weft.text.paper_ids import find_ids, id_key
 from weft.text.titles import title_likeness, title_words
 
 PAPER = "paper"
@@ -42,6 +43,10 @@ class Meant:
 def find_papers(name: str, *, store: Store) -> Meant:
     """Return the papers that an id or title means; papers that share a title are all meant."""
     asked = title_words(name)
+    if ids := find_ids(name):
+        known = store.graph.find_entities([id_key(found.id) for found in ids])
+        papers = {entity.id: entity for entity in known.values() if entity.type == PAPER}
+        return Meant(entities=tuple(papers.values()), score=1.0) if papers else Meant()
     known = store.graph.find_entities([key for key in (name_key(name),) if key])
     exact = [entity for entity in known.values() if entity.type == PAPER and asked in _names(entity)]
     near = _papers_near(name, store=store)
@@ -50,7 +55,9 @@ def find_papers(name: str, *, store: Store) -> Meant:
     if not ranked or ranked[0][0] < LIKE:
         return Meant()
     best, first = ranked[0]
-    meant = [entity for score, entity in ranked if score == best and title_words(entity.name) == title_words(first.name)]
+    meant = [
+        entity for score, entity in ranked if score == best and title_words(entity.name) == title_words(first.name)
+    ]
     others = [(score, entity) for score, entity in ranked if entity not in meant]
     if best < 1 and others and others[0][0] > best - MARGIN:
         return Meant(score=best, rivals=(first.name, *(e.name for score, e in others if score > best - MARGIN)))

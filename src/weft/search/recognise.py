@@ -58,6 +58,12 @@ def recognise(
     embedder's floor lets through, closest first, at most `fallback`. `near` gives the ids of these chunks, so that no
     question is compared with every entity.
     """
+    seeds = recognise_names(text, graph=graph, limit=limit)
+    return seeds or recognise_meaning(graph=graph, vector=vector, card=card, near=near, limit=fallback)
+
+
+def recognise_names(text: str, *, graph: Graph, limit: int = 5) -> list[Seed]:
+    """Return the entities named in a question, the most telling first, at most `limit`."""
     found = words(text[:MAX_TEXT])[:MAX_WORDS]
     known = graph.find_entities(sorted(candidate_keys(found)))
     total = max(1, graph.size())
@@ -70,15 +76,21 @@ def recognise(
             continue
         entity = strong[key]
         seeds.setdefault(entity.id, Seed(entity=entity, weight=idf(entity.chunks, total), words=size, how="named"))
-    if seeds:
-        return sorted(seeds.values(), key=lambda seed: (-seed.weight, seed.entity.id))[:limit]
+    return sorted(seeds.values(), key=lambda seed: (-seed.weight, seed.entity.id))[:limit]
+
+
+def recognise_meaning(
+    *, graph: Graph, vector: Vector | None, card: ModelCard | None, near: Callable[[], Sequence[str]], limit: int = 3
+) -> list[Seed]:
+    """Return the entities described by chunks that are near in meaning, and near themselves, closest first."""
     if vector is None or card is None:
         return []
     close = [
         (entity, score)
-        for entity, score in graph.search_entities(vector, chunk_ids=near(), limit=fallback)
+        for entity, score in graph.search_entities(vector, chunk_ids=near(), limit=limit)
         if score >= card.floor
     ]
+    total = max(1, graph.size())
     return [
         Seed(entity=e, weight=idf(e.chunks, total), words=0, how=f"close in meaning ({score:.2f})")
         for e, score in close

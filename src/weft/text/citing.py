@@ -120,7 +120,11 @@ _FORMS: tuple[tuple[CitationKind, bool, str], ...] = (
     ("cocited", True, rf"{_ZH_WHICH}{_ZH_PAPER}{_ZH_WITH}X{_ZH_TOGETHER}被引用(?:了|过)?"),
     ("cocited", True, rf"{_ZH_WITH}X共被引的?{_ZH_PAPER}?{_ZH_END}"),
     ("cocited", True, rf"X的共被引{_ZH_PAPER}?{_ZH_END}"),
-    ("shared", True, rf"{_ZH_LIST}{_ZH_WITH}X(?:具?有)?(?:共享|共有|共同|相同)的?(?:概念|主题|关键词)的?{_ZH_PAPER}?{_ZH_END}"),
+    (
+        "shared",
+        True,
+        rf"{_ZH_LIST}{_ZH_WITH}X(?:具?有)?(?:共享|共有|共同|相同)的?(?:概念|主题|关键词)的?{_ZH_PAPER}?{_ZH_END}",
+    ),
     ("shared", True, rf"{_ZH_WHICH}{_ZH_PAPER}{_ZH_WITH}X(?:具?有)?(?:共享|共有|共同|相同)的?(?:概念|主题|关键词)"),
     ("citing", True, rf"{_ZH_LIST}引用(?:了|过)?X的{_ZH_PAPER}{_ZH_END}"),
     ("citing", True, rf"(?:{_ZH_WHICH}{_ZH_PAPER}?|谁)都?引用(?:了|过)?X"),
@@ -133,8 +137,16 @@ _FORMS: tuple[tuple[CitationKind, bool, str], ...] = (
     ("builds_on", True, rf"{_ZH_LIST}(?:基于|建立在|以)X(?:为基础|基础之?上|之上)?的(?:后续)?{_ZH_PAPER}{_ZH_END}"),
     ("builds_on", True, rf"{_ZH_WHICH}{_ZH_PAPER}是?(?:基于|建立在|扩展了?|改进了?)X(?:之上|的?基础之?上|的)?"),
     ("builds_on", True, rf"{_ZH_LIST}X的后续{_ZH_PAPER}{_ZH_END}"),
-    ("introduces", True, rf"{_ZH_LIST}(?:首次|最早|首先)?(?:提出|引入|介绍)(?:了|过)?X(?:这?一?个?的?概念)?的{_ZH_PAPER}{_ZH_END}"),
-    ("introduces", True, rf"{_ZH_WHICH}{_ZH_PAPER}(?:首次|最早|首先)?(?:提出|引入|介绍)(?:了|过)?X(?:这?一?个?的?概念)?"),
+    (
+        "introduces",
+        True,
+        rf"{_ZH_LIST}(?:首次|最早|首先)?(?:提出|引入|介绍)(?:了|过)?X(?:这?一?个?的?概念)?的{_ZH_PAPER}{_ZH_END}",
+    ),
+    (
+        "introduces",
+        True,
+        rf"{_ZH_WHICH}{_ZH_PAPER}(?:首次|最早|首先)?(?:提出|引入|介绍)(?:了|过)?X(?:这?一?个?的?概念)?",
+    ),
     ("introduces", False, r"谁(?:首次|最早|首先)?(?:提出|引入)(?:了|过)?X(?:这?一?个?的?概念)?"),
     ("written_by", False, r"作者(?:是|为)X的(?:论文|文章|著作|文献)"),
     ("written_by", False, rf"X都?(?:写|发表|撰写)(?:了|过)?{_ZH_WHICH}(?:论文|文章|著作|文献)?"),
@@ -154,14 +166,18 @@ _YEARS = re.compile(
     re.IGNORECASE,
 )
 _QUOTES = "\"'“”‘’«»„「」『』《》〈〉"
-_AROUND = re.compile(rf"^(?:the\s+)?{_PAPER}\s+(?:(?:called|titled|entitled|named)\s+)?(?=\S)|^(?:这篇|那篇)?论文(?=\S)", re.I)
+_AROUND = re.compile(
+    rf"^(?:the\s+)?{_PAPER}\s+(?:(?:called|titled|entitled|named)\s+)?(?=\S)|^(?:这篇|那篇)?论文(?=\S)", re.I
+)
 _BEHIND = re.compile(r"(?<=\S)\s+(?:paper|article)$|(?<=\S)(?:这篇|那篇|一)文?(?:论文|文)$", re.I)
 _ABOUT = re.compile(r"(?:关于|有关|涉及|讨论|最新|相关)")
-_TRADITIONAL = str.maketrans("論獻參於與幾誰發擴礎這後據過寫進關題鍵詞個優", "论献参于与几谁发扩础这后据过写进关题键词个优")
+_TRADITIONAL = str.maketrans(
+    "論獻參於與幾誰發擴礎這後據過寫進關題鍵詞個優", "论献参于与几谁发扩础这后据过写进关题键词个优"
+)
 
 
 def read_citation(text: str) -> tuple[CitationQuestion, ...]:
-    """Return the readings of a citation question, those without the years in a name first; none for another question."""
+    """Return the readings of a citation question, first the one with years told apart; none for another question."""
     text = squeeze(text).rstrip("?？!！.。 ")
     if not text or len(text) > MAX_TEXT:
         return ()

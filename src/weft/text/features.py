@@ -6,7 +6,8 @@ import re
 
 from weft.records import Features
 from weft.text.citing import read_citation
-from weft.text.normalise import HAN, scripts
+from weft.text.normalise import scripts
+from weft.text.paper_ids import find_ids
 
 MAX_TEXT = 2000
 """Characters of a question that are read."""
@@ -25,12 +26,10 @@ _OVERVIEW = re.compile(
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(
-    r"https?://\S+|\bdoi:\s*\S+|\b10\.[0-9]{4,9}/\S+|\barxiv:\s*\S+|(?<![\w.])[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?(?![\w.])"
-    r"|(?<![\w-])[A-Za-z0-9]+(?:[-_./:#][A-Za-z0-9]+)+(?![\w-])|(?<!\w)[A-Za-z]+[0-9]+[A-Za-z0-9]*(?!\w)",
+    r"(?<![\w-])[A-Za-z0-9]+(?:[-_./:#][A-Za-z0-9]+)+(?![\w-])|(?<!\w)[A-Za-z]+[0-9]+[A-Za-z0-9]*(?!\w)",
     re.IGNORECASE | re.ASCII,
 )
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|『([^』]+)』|《([^》]+)》")
-_HAN = re.compile(f"[{HAN}]")
 
 
 def read_features(text: str) -> Features:
@@ -40,7 +39,7 @@ def read_features(text: str) -> Features:
     return Features(
         language=find_language(text),
         citation=readings[0].kind if readings else "",
-        ids=tuple(dict.fromkeys(filter(_is_id, (match.rstrip(".,;:?!)") for match in _IDENTIFIER.findall(text))))),
+        ids=_find_ids(text),
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)),
         comparison=_COMPARISON.search(text) is not None,
         overview=_OVERVIEW.search(text) is not None,
@@ -56,12 +55,17 @@ def find_language(text: str) -> str:
     return {"han": "zh", "latin": "en"}.get(main, main)
 
 
+def _find_ids(text: str) -> tuple[str, ...]:
+    """Return the ids of papers, canonical, then other identifiers as they are written."""
+    papers = find_ids(text)
+    rest = list(text)
+    for found in papers:
+        rest[found.start : found.end] = " " * (found.end - found.start)
+    others = (match[0] for match in _IDENTIFIER.finditer("".join(rest)) if _is_id(match[0]))
+    return tuple(dict.fromkeys([*(found.id for found in papers), *others]))
+
+
 def _is_id(token: str) -> bool:
-    """`SR-052`, `ERR_CONN_RESET` and addresses are ids; `two-hop`, `1965-1970` and `and/or` are words and numbers."""
-    if "://" in token:
-        return True
-    has_letter = any(character.isalpha() for character in token)
+    """`SR-052` and `ERR_CONN_RESET` are ids; `two-hop`, `1965-1970` and `and/or` are words and numbers."""
     has_digit = any(character.isdigit() for character in token)
-    if not has_letter:
-        return re.fullmatch(r"[0-9]{4}\.[0-9]{4,5}|10\.[0-9]{4,9}/\S+", token) is not None
-    return has_digit or "_" in token
+    return any(character.isalpha() for character in token) and (has_digit or "_" in token)

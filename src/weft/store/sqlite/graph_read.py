@@ -17,7 +17,7 @@ from weft.store.joining import join_mentions, join_relations
 from weft.store.sqlite.connect import Connections
 from weft.store.sqlite.graph_write import GraphChanges
 from weft.store.sqlite.statements import run
-from weft.text.mentions import find_sentence
+from weft.text.mentions import DERIVED_TYPES, find_sentence
 from weft.text.names import name_text
 
 CHUNKS = 20
@@ -92,6 +92,8 @@ class SqliteGraph:
     def relations_of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
+        if types and not set(types) & set(DERIVED_TYPES):
+            return self._relations_of_types(entity_ids, limit=limit, types=types, min_weight=min_weight)
         wanted = {"limit": limit, "all_types": not types, "types": json.dumps(list(types)), "weight": min_weight}
         with self._connections.read() as db:
             values = {"namespace": _number(db, self._name), "ids": json.dumps(list(entity_ids)), **wanted}
@@ -192,6 +194,23 @@ class SqliteGraph:
             )
             for id, key, strong, name, type, description in run(db, "entity_cards", values)
         }
+
+    def _relations_of_types(
+        self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
+    ) -> list[Relation]:
+        """Read each type by its own index: what else a hub is related to is not looked at."""
+        found: dict[tuple[int, int], list[tuple[Any, ...]]] = defaultdict(list)
+        with self._connections.read() as db:
+            values = {"namespace": _number(db, self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
+            for type in sorted(set(types)):
+                for *directions, name in run(db, "relations_of_type", {**values, "type": type, "weight": min_weight}):
+                    for direction, rows in enumerate(directions):
+                        found[name, direction] += [
+                            (-weight, place, other, type, source, target)
+                            for source, target, weight, place, other in json.loads(rows)
+                        ]
+        strongest = (row for rows in found.values() for row in sorted(rows)[:limit])
+        return join_relations(((source, target, type), -weight) for weight, _, _, type, source, target in strongest)
 
     def _described(
         self,

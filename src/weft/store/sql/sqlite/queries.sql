@@ -526,6 +526,35 @@ SELECT (
 FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
 
+-- name: relations_of_type
+-- Of each name, the strongest relations of one type, which is stated and not derived: those that go out, those that come in.
+SELECT
+    (
+        SELECT json_group_array(json_array(sh.id, th.id, r.weight, r.place, r.target))
+        FROM (
+            SELECT source, target, weight, place FROM relation
+            WHERE source = e.number AND type = :type AND type NOT IN ('co_occurs_with', 'mentions') AND weight >= :weight
+            ORDER BY weight DESC, place, target
+            LIMIT :limit
+        ) AS r
+        JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
+        JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
+    ),
+    (
+        SELECT json_group_array(json_array(sh.id, th.id, r.weight, r.place, r.source))
+        FROM (
+            SELECT source, target, weight, place FROM relation
+            WHERE target = e.number AND type = :type AND type NOT IN ('co_occurs_with', 'mentions') AND weight >= :weight
+            ORDER BY weight DESC, place, source
+            LIMIT :limit
+        ) AS r
+        JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
+        JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
+    ),
+    e.number
+FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
+
 -- name: relations_between
 SELECT source, target, type, weight FROM relation
 WHERE source IN (SELECT value FROM json_each(:entities)) AND target IN (SELECT value FROM json_each(:entities));
