@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import apsw
@@ -13,7 +14,7 @@ import numpy as np
 
 from weft.graph.standing import EditKind
 from weft.records import Entity, Mention, Relation, Vector
-from weft.store.joining import join_mentions, join_relations
+from weft.store.joining import join_mentions, join_relations, other_names
 from weft.store.sqlite.connect import Connections
 from weft.store.sqlite.graph_write import GraphChanges
 from weft.store.sqlite.statements import run
@@ -184,7 +185,11 @@ class SqliteGraph:
                 name=name,
                 type=type,
                 description=description,
-                aliases=tuple(row[3] for row in groups[key] if row[0] != key),
+                aliases=other_names(
+                    name,
+                    [row[3] for row in groups[key] if row[0] != key],
+                    spelling=partial(self._other_spelling, db, namespace, key, name),
+                ),
                 reasons=tuple(row[4] for row in groups[key] if row[0] != key),
                 mentions=sum(row[1] for row in groups[key]),
                 chunks=sum(row[2] for row in groups[key]),
@@ -192,6 +197,10 @@ class SqliteGraph:
             )
             for id, key, strong, name, type, description in run(db, "entity_cards", values)
         }
+
+    def _other_spelling(self, db: apsw.Connection, namespace: int, key: str, name: str) -> str | None:
+        rows = run(db, "other_spelling", {"namespace": namespace, "key": key, "name": name})
+        return rows[0][0] if rows else None
 
     def _described(
         self,
