@@ -16,6 +16,8 @@ from weft.engine.adapters import Progress, open_counter, open_database, open_emb
 from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
 from weft.engine.memory import Memory
+from weft.engine.research import SOURCE as RESEARCH
+from weft.engine.research import read_findings
 from weft.engine.tools import memory_search
 from weft.errors import ConfigError, MissingExtra, ModelError, NotFound, SchemaMismatch
 from weft.index.plan import IMPORT
@@ -165,6 +167,10 @@ class Engine:
     def add_bytes(self, data: bytes, *, source: str, title: str = "") -> Receipt:
         """Index one text whose encoding is not known, as it comes from standard input."""
         return self.add_text(decode(data), source=source, title=title)
+
+    def add_research_findings(self, findings: Mapping[str, object], *, source: str = RESEARCH) -> Receipt:
+        """Index papers and projects given as in a findings file, each under `source` and its id (docs/research.md)."""
+        return self.add(read_findings(findings, source=source))
 
     def delete(self, *names: str) -> int:
         """Delete documents by id or by source; the source of a folder or file takes all that is in it."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from weft.records import Entity, ModelCard, Vector
 from weft.store.base import Graph
 from weft.text.names import Word, candidate_keys, match_names, words
+from weft.text.paper_ids import find_ids, id_key
 
 MAX_WORDS = 400
 """Words of a question that are looked at; a pasted book is cut here."""
@@ -65,10 +66,15 @@ def recognise(
 def recognise_names(text: str, *, graph: Graph, limit: int = 5) -> list[Seed]:
     """Return the entities named in a question, the most telling first, at most `limit`."""
     found = words(text[:MAX_TEXT])[:MAX_WORDS]
-    known = graph.find_entities(sorted(candidate_keys(found)))
+    papers = {id_key(paper.id): len(words(paper.id)) for paper in find_ids(text[:MAX_TEXT])}
+    known = graph.find_entities(sorted(candidate_keys(found) | papers.keys()))
     total = max(1, graph.size())
     strong = {key: entity for key, entity in known.items() if entity.strong and _may_seed(key, entity, total)}
-    seeds: dict[str, Seed] = {}
+    seeds = {
+        known[key].id: Seed(entity=known[key], weight=idf(known[key].chunks, total), words=size, how="named")
+        for key, size in papers.items()
+        if key in known
+    }
     typed_low = not any(word.is_name_like for word in found[1:])
     for key, at, size in match_names(_as_names(found, strong, total), strong):
         # "place of birth" may be somebody's title, but in a question that writes names large it is not one

@@ -20,7 +20,7 @@ from weft.graph.standing import (
     vote,
 )
 from weft.records import Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
-from weft.store.joining import join_mentions, join_relations
+from weft.store.joining import join_mentions, join_relations, other_names
 from weft.text.ids import entity_id
 from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
 from weft.text.names import name_text
@@ -203,13 +203,18 @@ class MemoryGraph:
         mentions = [mention for (other, _), mention in derived.mentions.items() if other in group]
         typed = sorted((RANKS[n.kind], n.type) for n in mine if n.type)
         described = sorted((RANKS[n.kind], n.description) for n in mine if n.description)
+        name = renamed[0] if renamed else mine[0].name if mine else key
         return Entity(
             id=entity_id(self._name, key),
             key=key,
-            name=renamed[0] if renamed else mine[0].name if mine else key,
+            name=name,
             type=typed[0][1] if typed else "",
             description=described[0][1] if described else "",
-            aliases=tuple(self._spelling(other) for other in sorted(group) if other != key),
+            aliases=other_names(
+                name,
+                [self._spelling(other) for other in sorted(group) if other != key],
+                spelling=lambda: next((item.name for item in mine if item.name != name), None),
+            ),
             reasons=tuple(derived.standings[other].reason for other in sorted(group) if other != key),
             mentions=sum(mention.count for mention in mentions),
             chunks=len(mentions),

@@ -2,7 +2,7 @@
 Ids of papers in every spelling: arXiv, DOI, OpenAlex.
 
 The canonical form is `arXiv:2501.03236` without a version (also `arXiv:math/0211159`), `doi:10.1145/…` in lower case
-and `openalex:W123`. A DOI that arXiv gives to a paper of its own (`10.48550/arXiv.2501.03236`) is that paper's arXiv id.
+and `openalex:W123`. A DOI that arXiv itself gives (`10.48550/arXiv.2501.03236`) is that paper's arXiv id.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ID = re.compile(
     re.IGNORECASE | re.ASCII,  # an id may stand right behind a Chinese character
 )
 _OF_ARXIV = re.compile(rf"10\.48550/arxiv\.({_NEW}|{_OLD})(?:v\d{{1,3}})?", re.IGNORECASE | re.ASCII)
-_BARE_WORK = re.compile(r"w\d{1,15}", re.IGNORECASE | re.ASCII)
+_BARE_WORK = re.compile(r"w\d{6,15}", re.IGNORECASE | re.ASCII)
 _PAIRS = {")": "(", "]": "["}
 _CLOSING = ".,;:!?…*_~"
 

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import apsw
@@ -13,7 +14,7 @@ import numpy as np
 
 from weft.graph.standing import EditKind
 from weft.records import Entity, Mention, Relation, Vector
-from weft.store.joining import join_mentions, join_relations
+from weft.store.joining import join_mentions, join_relations, other_names
 from weft.store.sqlite.connect import Connections
 from weft.store.sqlite.graph_write import GraphChanges
 from weft.store.sqlite.statements import run
@@ -186,7 +187,11 @@ class SqliteGraph:
                 name=name,
                 type=type,
                 description=description,
-                aliases=tuple(row[3] for row in groups[key] if row[0] != key),
+                aliases=other_names(
+                    name,
+                    [row[3] for row in groups[key] if row[0] != key],
+                    spelling=partial(self._other_spelling, db, namespace, key, name),
+                ),
                 reasons=tuple(row[4] for row in groups[key] if row[0] != key),
                 mentions=sum(row[1] for row in groups[key]),
                 chunks=sum(row[2] for row in groups[key]),
@@ -211,6 +216,10 @@ class SqliteGraph:
                         ]
         strongest = (row for rows in found.values() for row in sorted(rows)[:limit])
         return join_relations(((source, target, type), -weight) for weight, _, _, type, source, target in strongest)
+
+    def _other_spelling(self, db: apsw.Connection, namespace: int, key: str, name: str) -> str | None:
+        rows = run(db, "other_spelling", {"namespace": namespace, "key": key, "name": name})
+        return rows[0][0] if rows else None
 
     def _described(
         self,

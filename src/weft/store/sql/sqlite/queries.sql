@@ -469,6 +469,9 @@ SELECT e.id, e.key, e.strong,
 FROM entity AS e
 WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
 
+-- name: other_spelling
+SELECT name FROM nomination WHERE namespace = :namespace AND key = :key AND name <> :name ORDER BY rank, name LIMIT 1;
+
 -- name: other_names
 SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
 
