@@ -1,67 +1,71 @@
-"""A small library of papers for these tests, as a loader of research findings gives it."""
-
-from weft.records import Claim, Document, Extraction, Nomination
-from weft.text.names import name_key
-from weft.text.paper_ids import id_key
-
-
-def paper(number, title, *, year=None, authors=(), ids=(), cites=(), introduces=(), text=""):
-    """Return a paper; `cites` are titles or ids, of papers that need not be there."""
-    key = name_key(title)
-    nominations = [Nomination(key=key, name=title, kind="given", type="paper", about=True)]
-    nominations += [
-        Nomination(key=id_key(id), name=id, kind="given", type="paper", about=True, alias_of=key, reason="its id")
-        for id in ids
-    ]
-    claims = []
-    for type, kind, names in (
-        ("written_by", "person", authors),
-        ("cites", "paper", cites),
-        ("introduces", "concept", introduces),
-    ):
-        for name in names:
-            other = id_key(name) if ":" in name else name_key(name)
-            nominations.append(Nomination(key=other, name=name, kind="given", type=kind))
-            claims.append(Claim(source=key, target=other, type=type, weight=10.0))
-    metadata = {"type": "paper", "authors": list(authors), "ids": list(ids)} | ({"year": year} if year else {})
-    return Document(
-        source=f"findings.json#p{number}",
-        title=title,
-        text=text or f"Abstract number {number}.",
-        metadata=metadata,
-        given=Extraction(nominations=tuple(nominations), claims=tuple(claims)),
-    )
-
+"""A small library of papers for these tests, as a file of research findings gives it."""
 
 MAGMA = "MAGMA: A Multi-Graph Memory Architecture for Agents"
 """The paper most questions of these tests are about."""
 
-LIBRARY = (
-    paper(
-        1,
-        MAGMA,
-        year=2025,
-        authors=("Ada Lovelace", "Turing, A."),
-        ids=("arXiv:2501.03236",),
-        cites=("Paging in Small Memories", "arXiv:1706.03762", "A Paper Nobody Has"),
-        introduces=("semantic memory", "graph memory"),
-    ),
-    paper(
-        2,
-        "Paging in Small Memories",
-        year=1969,
-        authors=("Turing, A.",),
-        ids=("doi:10.1145/363011.363155",),
-        introduces=("paging",),
-    ),
-    paper(3, "Forgetting on Purpose", year=2025, authors=("Ada Lovelace",), cites=("arXiv:2501.03236",)),
-    paper(
-        4,
-        "Long Conversations without Loss",
-        year=2026,
-        cites=("arXiv:2501.03236", "Paging in Small Memories", "Attention and Its Costs"),
-        introduces=("semantic memory",),
-    ),
-    paper(5, "A Survey of Agent Memory", year=2026, authors=("Hopper, G.",), cites=("Forgetting on Purpose",)),
-    paper(6, "Attention and Its Costs", authors=("Hopper, G.",), ids=("arXiv:1706.03762",)),
-)
+FINDINGS = {
+    "academic_papers": [
+        {
+            "arxiv_id": "2501.03236",
+            "title": MAGMA,
+            "abstract": "Agents remember in several graphs at once.",
+            "year": 2025,
+            "authors": ["Ada Lovelace", "Turing, A."],
+            "concepts": ["semantic memory", "graph memory"],
+            "references": [
+                {"doi": "10.1145/363011.363155"},
+                "arXiv:1706.03762",
+                {"title": "A Paper Nobody Has"},
+            ],
+        },
+        {
+            "doi": "10.1145/363011.363155",
+            "title": "Paging in Small Memories",
+            "abstract": "Pages are moved when they are needed.",
+            "year": 1969,
+            "authors": ["Turing, A."],
+            "concepts": ["paging"],
+        },
+        {
+            "arxiv_id": "2502.00001",
+            "title": "Forgetting on Purpose",
+            "abstract": "What is not used is dropped.",
+            "year": 2025,
+            "authors": ["Ada Lovelace"],
+            "references": ["https://arxiv.org/abs/2501.03236v2"],
+        },
+        {
+            "arxiv_id": "2601.00002",
+            "title": "Long Conversations without Loss",
+            "abstract": "Old turns are kept in short form.",
+            "year": 2026,
+            "concepts": ["semantic memory"],
+            "references": ["2501.03236", {"doi": "10.1145/363011.363155"}, "1706.03762"],
+        },
+        {
+            "arxiv_id": "2602.00003",
+            "title": "A Survey of Agent Memory",
+            "abstract": "Forty systems are compared.",
+            "year": 2026,
+            "authors": ["Hopper, G."],
+            "references": ["arXiv:2502.00001"],
+        },
+        {
+            "arxiv_id": "1706.03762",
+            "title": "Attention and Its Costs",
+            "abstract": "Every word looks at every other.",
+            "authors": ["Hopper, G."],
+        },
+        {"arxiv_id": "9901.00004", "title": "Editorial", "abstract": "Welcome.", "references": ["1706.03762"]},
+        {"arxiv_id": "9902.00005", "title": "Editorial", "abstract": "Good-bye."},
+        {"arxiv_id": "9903.00006", "title": "A Reply", "references": ["9901.00004"], "abstract": "We disagree."},
+        {"arxiv_id": "9904.00007", "title": "Notes on a Reply", "references": ["9902.00005"], "abstract": "We agree."},
+        {"arxiv_id": "9905.00008", "title": "图灵机与学习", "abstract": "机器可以学习。", "year": 1950,
+         "authors": ["华罗庚"], "concepts": ["机器学习"]},
+        {"arxiv_id": "9906.00009", "title": "学习的边界", "abstract": "并非一切可学。", "year": 1972,
+         "authors": ["华罗庚"], "references": ["9905.00008"]},
+    ],
+    "github_projects": [
+        {"name": "example/magma", "description": "Implements arXiv:2501.03236 with paging.", "stars": 12},
+    ],
+}  # fmt: skip

@@ -27,14 +27,17 @@ def test_comparisons_are_seen(text):
     assert read_features(text).comparison
 
 
-@pytest.mark.parametrize("text", ["canvas", "the vsync rate", "incomparable views", "比较好的方法", "TVs", "who was older"])
+@pytest.mark.parametrize(
+    "text", ["canvas", "the vsync rate", "incomparable views", "比较好的方法", "TVs", "who was older"]
+)
 def test_cues_of_comparison_are_whole_words(text):
     """`vs` inside a word compares nothing, and 比较 before an adjective means rather."""
     assert not read_features(text).comparison
 
 
 @pytest.mark.parametrize(
-    "text", ["overview of caches", "a survey of memory", "summarise the incidents", "图检索综述", "介绍一下缓存", "現狀"]
+    "text",
+    ["overview of caches", "a survey of memory", "summarise the incidents", "图检索综述", "介绍一下缓存", "現狀"],
 )
 def test_overviews_are_seen(text):
     """In English and Chinese."""
@@ -67,7 +70,11 @@ def test_ids_are_found(text, ids):
 
 def test_quoted_text_is_found():
     """In the quotes of several languages."""
-    assert read_features('who said "to be" or “not to be” in 《哈姆雷特》?').quoted == ("to be", "not to be", "哈姆雷特")
+    assert read_features('who said "to be" or “not to be” in 《哈姆雷特》?').quoted == (
+        "to be",
+        "not to be",
+        "哈姆雷特",
+    )
 
 
 def test_a_citation_question_is_seen():

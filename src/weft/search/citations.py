@@ -7,25 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from weft.rank.fuse import order
-from weft.records import DocumentInfo, Entity, Filter, GraphSource, PathStep
+from weft.records import DocumentInfo, Filter, GraphSource, PathStep
+from weft.search.citation_links import INTRODUCES, MAX_LINKS, Reached, find_links, has_links, reach
 from weft.search.graph import ABOUT_CHUNK, GraphFound
 from weft.search.papers import PAPER, Meant, find_author, find_papers
 from weft.search.recognise import Seed
 from weft.store.base import Graph, Store
 from weft.text.citing import CitationQuestion, read_citation, split_names
 from weft.text.names import name_key
-from weft.text.statements import inverse
-
-CITES, INTRODUCES, WRITTEN_BY = "cites", "introduces", "written_by"
-
-DIRECT, INDIRECT = 1.0, 0.5
-"""What a paper counts that is reached at once, and one that is a citation further away."""
-
-MAX_LINKS = 200
-"""Relations of one type and direction that are read of one entity."""
-
-MAX_EXPANDED = 50
-"""Papers whose own citations are read for the second step."""
 
 MAX_HOMES = 5
 """Chunks about a paper among which its first one is looked for."""
@@ -59,19 +48,6 @@ class Cited:
     """Ids of the entities that were reached, papers without a document too."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    source: str
-    type: str
-    weight: float
-    target: str
-
-
-_Way = tuple[_Step, ...]
-_Reached = dict[str, tuple[float, _Way]]
-"""By entity id: what it counts, and the best way to it."""
-
-
 def search_citations(text: str, *, store: Store, where: Filter, limit: int) -> Cited | None:
     """Answer a citation question; None for another question."""
     readings = read_citation(text)
@@ -80,8 +56,8 @@ def search_citations(text: str, *, store: Store, where: Filter, limit: int) -> C
     question, meant = _understand(readings, store=store)
     if not meant.entities:
         return Cited(question=question, notes=_unknown(question, meant))
-    reached = _reach(question, meant.entities, graph=store.graph)
-    if not reached and not _has_links(question, meant.entities, graph=store.graph):
+    reached = reach(question, meant.entities, graph=store.graph)
+    if not reached and not has_links(question, meant.entities, graph=store.graph):
         return Cited(question=question, notes=(f"no citations of {meant.entities[0].name!r} are known here",))
     return _answer(question, meant, reached, store=store, where=where, limit=limit)
 
@@ -115,108 +91,18 @@ def _find_concepts(name: str, *, graph: Graph) -> Meant:
         keys = [key for key in map(name_key, names) if key]
         known = graph.find_entities(keys)
         entities = {entity.id: entity for entity in (known[key] for key in keys if key in known)}
-        introduced = _links(graph, list(entities), INTRODUCES, outgoing=False)
+        introduced = find_links(graph, list(entities), INTRODUCES, outgoing=False)
         found = tuple(entity for id, entity in entities.items() if introduced.get(id))
         if found:
             return Meant(entities=found, score=len(found) / len(names))
     return Meant()
 
 
-# ── following the links ─────────────────────────────────────────────────────────────────────────
-
-
-def _links(graph: Graph, ids: Sequence[str], type: str, *, outgoing: bool) -> dict[str, list[tuple[str, float]]]:
-    """Return, by entity, what relations of one type and direction lead to, with their weights."""
-    wanted = set(ids)
-    found: dict[str, list[tuple[str, float]]] = defaultdict(list)
-    for relation in graph.relations_of(list(ids), limit=MAX_LINKS, types=(type,)) if wanted else ():
-        source, target = relation.source_id, relation.target_id
-        if not outgoing:
-            source, target = target, source
-        if source in wanted:
-            found[source].append((target, relation.weight))
-    return found
-
-
-def _follow(graph: Graph, ways: Mapping[str, _Way], type: str, *, outgoing: bool) -> dict[str, list[_Way]]:
-    """Return, by entity, the ways to it that are one relation longer than those given."""
-    longer: dict[str, list[_Way]] = defaultdict(list)
-    name = type if outgoing else inverse(type)
-    for source, links in _links(graph, list(ways)[:MAX_EXPANDED], type, outgoing=outgoing).items():
-        for target, weight in links:
-            longer[target].append((*ways[source], _Step(source, name, weight, target)))
-    return longer
-
-
-def _reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph) -> _Reached:
-    """Return what the question asks for."""
-    origin: dict[str, _Way] = {entity.id: () for entity in starts}
-    match question.kind:
-        case "citing":
-            reached = _direct(_follow(graph, origin, CITES, outgoing=False))
-        case "references":
-            reached = _direct(_follow(graph, origin, CITES, outgoing=True))
-        case "written_by":
-            reached = _direct(_follow(graph, origin, WRITTEN_BY, outgoing=False))
-        case "builds_on":
-            first = _first(_follow(graph, origin, CITES, outgoing=False))
-            second = _follow(graph, first, CITES, outgoing=False)
-            reached = {id: (INDIRECT, ways[0]) for id, ways in second.items()} | _direct(
-                {i: [w] for i, w in first.items()}
-            )
-        case "cocited":
-            citing = _first(_follow(graph, origin, CITES, outgoing=False))
-            reached = _shared(_follow(graph, citing, CITES, outgoing=True), count=len(citing))
-        case "shared":
-            concepts = _first(_follow(graph, origin, INTRODUCES, outgoing=True))
-            reached = _shared(_follow(graph, concepts, INTRODUCES, outgoing=False), count=len(concepts))
-        case "introduces":
-            return _introducing(starts, graph=graph)
-    return {id: found for id, found in reached.items() if id not in origin}
-
-
-def _introducing(concepts: Sequence[Entity], *, graph: Graph) -> _Reached:
-    """Sum over the concepts: 1 for a paper that introduces one, 0.5 for a paper one citation away from such a paper."""
-    sums: dict[str, float] = defaultdict(float)
-    best: _Reached = {}
-    for concept in concepts:
-        first = _first(_follow(graph, {concept.id: ()}, INTRODUCES, outgoing=False))
-        near: _Reached = {}
-        for outgoing in (True, False):
-            for id, ways in _follow(graph, first, CITES, outgoing=outgoing).items():
-                near.setdefault(id, (INDIRECT, ways[0]))
-        for id, (score, way) in (near | {id: (DIRECT, way) for id, way in first.items()}).items():
-            sums[id] += score
-            if id not in best or score > best[id][0]:
-                best[id] = (score, way)
-    return {id: (sums[id], way) for id, (_, way) in best.items()}
-
-
-def _direct(found: Mapping[str, Sequence[_Way]]) -> _Reached:
-    return {id: (DIRECT, ways[0]) for id, ways in found.items()}
-
-
-def _first(found: Mapping[str, Sequence[_Way]]) -> dict[str, _Way]:
-    return {id: ways[0] for id, ways in found.items()}
-
-
-def _shared(found: Mapping[str, Sequence[_Way]], *, count: int) -> _Reached:
-    """A paper counts the share of what lies between that it is linked with."""
-    return {id: (len({way[-1].source for way in ways}) / max(1, count), ways[0]) for id, ways in found.items()}
-
-
-def _has_links(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph) -> bool:
-    """Tell whether anything is known that a question of this kind asks for, in either direction."""
-    type = {"written_by": WRITTEN_BY, "shared": INTRODUCES, "introduces": INTRODUCES}.get(question.kind, CITES)
-    ids = [entity.id for entity in starts]
-    return bool(graph.relations_of(ids, limit=1, types=(type,)))
-
-
 # ── from papers to chunks ───────────────────────────────────────────────────────────────────────
 
 
 def _answer(
-    question: CitationQuestion, meant: Meant, reached: _Reached, *, store: Store, where: Filter, limit: int
+    question: CitationQuestion, meant: Meant, reached: Reached, *, store: Store, where: Filter, limit: int
 ) -> Cited:
     asked = _quoted(meant)
     homes, documents = _homes(list(reached), store=store, where=where)
@@ -234,6 +120,7 @@ def _answer(
     stubs = [entities[id].name for id in reached if id in entities and not homes.get(id) and not where]
     notes = list(_understood(meant))
     notes += [NOTHING[question.kind].format(asked)] if not scores and not stubs else []
+    notes += [f"there may be more than the {len(reached):,} that were looked at"] if len(reached) >= MAX_LINKS else []
     notes += [f"papers without a year, left out: {undated}"] if undated else []
     notes += [f"known by reference only, without a document: {_listed(stubs)}"] if stubs else []
     sources = _explained(owners, reached, names={id: entity.name for id, entity in entities.items()})
@@ -270,7 +157,7 @@ def _homes(
     return homes, documents
 
 
-def _explained(owners: Mapping[str, str], reached: _Reached, *, names: Mapping[str, str]) -> dict[str, GraphSource]:
+def _explained(owners: Mapping[str, str], reached: Reached, *, names: Mapping[str, str]) -> dict[str, GraphSource]:
     sources = {}
     for chunk, id in owners.items():
         way = reached[id][1]
@@ -310,8 +197,10 @@ def _understood(meant: Meant) -> list[str]:
     notes = []
     if meant.score < 1:
         notes.append(f"taken to be about {_quoted(meant)}")
-    if len(meant.entities) > 1 and len({entity.name for entity in meant.entities}) == 1:
-        notes.append(f"{len(meant.entities)} papers are called {meant.entities[0].name!r}; all of them are meant")
+    # beside papers that share a title there is what others call by the title alone
+    same = [entity for entity in meant.entities if entity.key != name_key(entity.name)]
+    if len(same) > 1 and len({entity.name for entity in same}) == 1:
+        notes.append(f"{len(same)} papers are called {same[0].name!r}; all of them are meant")
     return notes
 
 

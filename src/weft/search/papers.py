@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from weft.records import Entity, Filter
 from weft.store.base import Store
 from weft.text.analyse import query_terms
-from weft.text.names import name_key
+from weft.text.names import name_key, words
 from weft.text.paper_ids import find_ids, id_key
 from weft.text.titles import title_likeness, title_words
 
@@ -24,8 +24,8 @@ LIKE = 0.6
 MARGIN = 0.03
 """How much more alike the best title must be than the next one; less, and the question is unclear."""
 
-MAX_NAMESAKES = 20
-"""Entities looked at whose names begin with a surname."""
+BY_PART = 0.9
+"""How surely a part of a name means the only author who has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +72,10 @@ def find_author(name: str, *, store: Store) -> Meant:
     found = [known[key] for key in keys if key in known and known[key].type == PERSON]
     if found:
         return Meant(entities=(found[0],), score=1.0)
-    surname = name_key(name)
-    after = store.graph.entities_after(surname, limit=MAX_NAMESAKES) if surname else []
-    namesakes = [entity for entity in after if entity.key.startswith(f"{surname} ") and entity.type == PERSON]
-    if len(namesakes) == 1:
-        return Meant(entities=tuple(namesakes), score=0.9)
-    return Meant(rivals=tuple(entity.name for entity in namesakes))
+    people = _people_near(name, store=store)
+    if len(people) == 1:
+        return Meant(entities=tuple(people), score=BY_PART)
+    return Meant(rivals=tuple(entity.name for entity in people))
 
 
 def _papers_near(name: str, *, store: Store) -> list[Entity]:
@@ -87,6 +85,30 @@ def _papers_near(name: str, *, store: Store) -> list[Entity]:
     mentions = store.graph.mentions_in([hit.chunk_id for hit in hits])
     ids = dict.fromkeys(mention.entity_id for mention in mentions if mention.about)
     return [entity for entity in store.graph.entities(list(ids)) if entity.type == PAPER]
+
+
+def _people_near(name: str, *, store: Store) -> list[Entity]:
+    """Return the authors, of papers whose words or fields hold this name, that have all parts of it."""
+    asked = [word.text for word in words(name)]
+    where = Filter(metadata=(("type", PAPER),))
+    hits = store.search_keyword(query_terms(name), limit=CANDIDATES, where=where).hits
+    chunks = store.chunks([hit.chunk_id for hit in hits])
+    documents = store.documents(list(dict.fromkeys(chunk.document_id for chunk in chunks)))
+    authors = (author for document in documents for author in _listed(document.metadata.get("authors")))
+    keys = dict.fromkeys(name_key(author) for author in authors if _is_part(asked, author))
+    known = store.graph.find_entities([key for key in keys if key])
+    return sorted({e.id: e for e in known.values() if e.type == PERSON}.values(), key=lambda entity: entity.id)
+
+
+def _listed(value: object) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _is_part(asked: Sequence[str], author: str) -> bool:
+    """Tell whether every word of `asked` is one of the author's, or the initial of one, and the surname is there."""
+    own = [word.text for word in words(author)]
+    fits = all(any(word == other or word[:1] == other or word == other[:1] for other in own) for word in asked)
+    return bool(own) and own[-1] in asked and fits
 
 
 def _names(entity: Entity) -> list[tuple[str, ...]]:

@@ -18,8 +18,9 @@ _SMALL_WORDS = frozenset(
 
 
 def title_words(title: str) -> tuple[str, ...]:
-    """Return the words of a title made comparable; each CJK character is one."""
-    return tuple(singular(word.text) for word in words(title))[:MAX_WORDS]
+    """Return the words of a title made comparable, without an article before them; each CJK character is one."""
+    found = [singular(word.text) for word in words(title)[: MAX_WORDS + 1]]
+    return tuple(found[1:] if len(found) > 1 and found[0] in ("the", "a", "an") else found[:MAX_WORDS])
 
 
 def title_likeness(asked: Sequence[str], title: Sequence[str]) -> float:
