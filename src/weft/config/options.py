@@ -71,6 +71,8 @@ class LoadOptions:
     """Patterns as in `.gitignore`, from the folder given: only files that match one; empty for all."""
     exclude: tuple[str, ...] = ()
     """Patterns as in `.gitignore`, from the folder given: files and folders that match are left out."""
+    citations: bool = True
+    """Whether `citations.jsonl` beside a BEIR corpus makes its rows papers that cite each other."""
     titles: bool = True
     """False leaves titles out of BEIR corpora, to measure how much they help."""
 

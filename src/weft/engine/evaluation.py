@@ -97,7 +97,7 @@ def _cached_store(folder: Path, settings: Settings) -> Settings:
             corpus_hash(folder),
             settings.models.embedder,
             version("weft"),
-            f"{analyse.VERSION} {split.VERSION} {settings.split} {settings.load.titles}",
+            f"{analyse.VERSION} {split.VERSION} {settings.split} {settings.load.titles} {settings.load.citations}",
             extractor.name if extractor else "",
         )
     )

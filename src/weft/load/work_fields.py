@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from weft.load.assemble import collapse, shorten
 from weft.load.fields import Fields, to_metadata
@@ -55,7 +55,7 @@ _REPOSITORY = re.compile(r"(?:github|gitlab)\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)
 _MARKS = frozenset({"arxiv_id", "abstract_inverted_index", "authorships", "referenced_works"})
 
 
-def read_work(record: Mapping[object, object], *, kind: WorkKind, place: str, line: int) -> Work | None:
+def read_work(record: Mapping[Any, object], *, kind: WorkKind, place: str, line: int) -> Work | None:
     """Return what a record says of a paper or project; None when it has neither id nor title."""
     reader = _Reader({field_name(key): value for key, value in record.items()}, place=place, line=line)
     return reader.read_paper() if kind == "paper" else reader.read_project()

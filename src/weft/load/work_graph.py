@@ -131,6 +131,9 @@ class _Statements:
                 self.nominate(id, self.key, "link", type="paper")
             else:
                 self.nominate(id, id_key(id), type="paper", alias_of=self.key, reason=TITLE_AND_ID, about=True)
+        if work.local and work.ids:
+            local = local_key(work.local, scope=self._scope)
+            self.nominate(work.local, local, type="paper", alias_of=self.key, reason="id in its file", about=True)
         for alias in work.aliases:
             if is_usable(alias):
                 self.nominate(
