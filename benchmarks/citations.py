@@ -5,9 +5,9 @@ Citation search on a BEIR corpus with `citations.jsonl` (CACM): are the papers a
 
 Papers are drawn at random from those that have citations of the kind asked for, authors from all. Each is asked for
 as a user would, with the default method: `papers that cite <title>`, `references of <title>`, `papers by <author>`.
-Gold is what `citations.jsonl` and the authors of `corpus.jsonl` say. Papers that share their title with others are
-counted twice over: once against the citations of the drawn paper alone, and once, as `titles`, against those of all
-papers of that title, which is what the question asks for.
+Gold is what `citations.jsonl` and the authors of `corpus.jsonl` say, counted twice over: `drawn` is the drawn paper
+alone, or the author in this very spelling; `same name` is all papers of that title, or all authors of that surname
+whose initials agree as far as they are given (`Arden, B. W.`, `Arden, B.`), which is what the question asks for.
 
 Then a quarter of the words of each title are left out, at least one, drawn with the same seed; titles of one or two
 words are left as they are out of it. A title resolves where the question is taken to be about the drawn paper, or one
@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -117,7 +118,25 @@ def ask_all(
         found, by_citations = papers_of(result), result.choice is not None and result.choice.rule == "citation"
         drawn.add(found, gold_of[name], by_citations=by_citations)
         named.add(found, set().union(*(gold_of.get(other, set()) for other in all_of(name))), by_citations=by_citations)
-    return {"drawn": drawn.figures(), "titles": named.figures()}
+    return {"drawn": drawn.figures(), "same name": named.figures()}
+
+
+def initials(author: str) -> tuple[str, str]:
+    """Return surname and initials of a name as the collection writes it: `Banatre, J.P.`"""
+    last, _, first = author.partition(",")
+    surname = re.sub(r"\W|jr\b", "", last.lower())
+    return surname, "".join(part[0] for part in re.findall(r"\w+", first.lower()) if part != "jr")
+
+
+def same_people(author: str, library: Library) -> set[str]:
+    """Return the spellings that may be the same person."""
+    surname, own = initials(author)
+    spelled = {other: initials(other) for other in library.authors}
+    return {
+        other
+        for other, (last, first) in spelled.items()
+        if last == surname and (first.startswith(own) or own.startswith(first))
+    }
 
 
 def shorten(title: str, *, chance: random.Random) -> str:
@@ -178,7 +197,7 @@ def main() -> None:
                     "papers by {}",
                     name_of=str,
                     gold_of=library.authors,
-                    all_of=lambda name: {name},
+                    all_of=lambda name: same_people(name, library),
                 ),
                 "shortened titles": resolve_all(engine, draw(library.titles), library, chance=chance),
             }
