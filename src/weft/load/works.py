@@ -25,7 +25,7 @@ class Reference:
     @property
     def name(self) -> str:
         """What a paper that is not here is called."""
-        return self.title or (self.ids[0] if self.ids else self.local)
+        return self.ids[0] if self.ids else self.local or self.title
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
