@@ -11,7 +11,7 @@ from weft.graph.paths import best_path
 from weft.records import Entity, Mention, PathStep, Relation
 from weft.store.base import Store
 from weft.text.mentions import DERIVED_TYPES
-from weft.text.names import name_key
+from weft.text.names import name_key, whole_key
 from weft.text.paper_ids import id_key, read_id
 from weft.text.statements import inverse
 
@@ -37,7 +37,7 @@ class Entities:
 
     def get(self, name: str) -> Entity:
         """Return the entity called `name`, in any spelling, or with this id. Raises `NotFound`."""
-        keys = [key for key in (id_key(read_id(name)), name_key(name)) if key]
+        keys = [key for key in (id_key(read_id(name)), whole_key(name), name_key(name)) if key]
         known = self._store.graph.find_entities(keys)
         found = [known[key] for key in keys if key in known]
         found = found or self._store.graph.entities([name])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from weft.errors import InputError
 from weft.records import STRONG_KINDS, Claim, Document, Extraction, Nomination
-from weft.text.names import name_key
+from weft.text.names import name_key, whole_key
 
 
 def join_given(document: Document, extractions: Sequence[Extraction]) -> list[Extraction]:
@@ -20,7 +20,8 @@ def join_given(document: Document, extractions: Sequence[Extraction]) -> list[Ex
     if not extractions:
         raise InputError(f"{document.source!r} brings a graph but neither title nor text", hint="give it a title")
     if subject := _find_subject(given):
-        extractions = [_tell_of(subject, extraction, title=name_key(document.title)) for extraction in extractions]
+        names = {name_key(document.title), whole_key(document.title)}
+        extractions = [_tell_of(subject, extraction, names=names) for extraction in extractions]
     meant = {nomination.key for nomination in given.nominations if nomination.kind in STRONG_KINDS}
     pairs = {frozenset((claim.source, claim.target)) for claim in given.claims}
     settled = {pair for pair in pairs if pair <= meant}
@@ -40,16 +41,16 @@ def _find_subject(given: Extraction) -> str:
     return next((item.key for item in records), "")
 
 
-def _tell_of(subject: str, extraction: Extraction, *, title: str) -> Extraction:
-    """Return an extraction that says of `subject` what it said of the document's title, which may have others too."""
+def _tell_of(subject: str, extraction: Extraction, *, names: set[str]) -> Extraction:
+    """Return an extraction that says of `subject` what it said of the document's title, which others may have too."""
 
     def moved(key: str) -> str:
-        return subject if key == title else key
+        return subject if key in names else key
 
     nominations = (replace(item, alias_of=moved(item.alias_of)) for item in extraction.nominations)
     claims = (replace(claim, source=moved(claim.source), target=moved(claim.target)) for claim in extraction.claims)
     return Extraction(
-        nominations=tuple(item for item in nominations if _is_other(item, {title, subject})),
+        nominations=tuple(item for item in nominations if _is_other(item, names | {subject})),
         claims=tuple(claim for claim in claims if _is_between_two(claim)),
     )
 

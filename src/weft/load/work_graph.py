@@ -10,7 +10,7 @@ from weft.load.fields import Fields
 from weft.load.works import Catalogue, Reference, Work, local_key, work_key
 from weft.records import Claim, Document, Extraction, Nomination, NominationKind
 from weft.text.mentions import find_sentence
-from weft.text.names import MAX_NAME, candidate_keys, match_names, name_key, words
+from weft.text.names import MAX_NAME, candidate_keys, match_names, name_key, whole_key, words
 from weft.text.paper_ids import find_ids, id_key
 from weft.text.phrases import is_usable
 from weft.text.statements import FIELD_WEIGHT, LINK_WEIGHT, VERB_WEIGHT, Statement, in_words
@@ -117,15 +117,8 @@ class _Statements:
         self.nominate(
             work.title, self.key, type=work.kind, description=shorten(first, limit=MAX_DESCRIPTION), about=True
         )
-        if work.kind == "paper":
-            self.nominate(
-                work.title,
-                name_key(work.title),
-                type="paper",
-                alias_of=self.key,
-                reason=TITLE_AND_ID,
-                about=True,
-            )
+        for key in (whole_key(work.title), name_key(work.title)) if work.kind == "paper" else ():
+            self.nominate(work.title, key, type="paper", alias_of=self.key, reason=TITLE_AND_ID, about=True)
         for id in work.ids:
             if id_key(id) == self.key:
                 self.nominate(id, self.key, "link", type="paper")
@@ -159,7 +152,7 @@ class _Statements:
         for id in reference.ids[1:]:
             self.nominate(id, id_key(id), "link", type="paper", alias_of=key, reason=TITLE_AND_ID)
         if reference.title and (reference.ids or reference.local):
-            title = name_key(reference.title)
+            title = whole_key(reference.title)
             self.nominate(reference.title, title, "link", type="paper", alias_of=key, reason=TITLE_AND_ID)
         self.claim(relation, key, name=reference.name)
 
@@ -169,7 +162,7 @@ class _Statements:
             return id_key(reference.ids[0])
         if reference.local:
             return catalogue.keys.get(reference.local) or local_key(reference.local, scope=self._scope)
-        return name_key(reference.title)
+        return whole_key(reference.title)
 
     def claim(self, relation: str, key: str, *, name: str, weight: float = FIELD_WEIGHT, description: str = "") -> None:
         """State a relation to the entity with a key; the first statement of one stays."""
@@ -204,7 +197,7 @@ def _read_text(statements: _Statements, work: Work, catalogue: Catalogue) -> Non
         statements.claim(relation, key, name=found.id, weight=LINK_WEIGHT, description=sentence)
     for key, name in _find_named(text, catalogue) if work.kind == "project" else ():
         kind = catalogue.names[key]
-        if kind == "project" or key == name_key(work.title) or statements.is_said(key):
+        if kind == "project" or statements.is_said(key):
             continue
         sentence = find_sentence(text, [key])
         is_built = bool(_IMPLEMENTS.search(sentence))
@@ -244,5 +237,5 @@ def catalogue_of(works: Iterable[Work], *, scope: str) -> Catalogue:
         for concept in work.concepts:
             names.setdefault(name_key(concept), "concept")
     for work in works:
-        names[name_key(work.title)] = work.kind
+        names[whole_key(work.title)] = work.kind
     return Catalogue(scope=scope, keys=keys, names=names)

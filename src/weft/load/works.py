@@ -8,7 +8,7 @@ from typing import Literal
 
 from weft.load.fields import Fields
 from weft.text.ids import digest
-from weft.text.names import name_key
+from weft.text.names import name_key, whole_key
 from weft.text.paper_ids import id_key
 
 WorkKind = Literal["paper", "project"]
@@ -25,7 +25,7 @@ class Reference:
     @property
     def name(self) -> str:
         """What a paper that is not here is called."""
-        return self.title or (self.ids[0] if self.ids else self.local)
+        return self.ids[0] if self.ids else self.local or self.title
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def work_key(work: Work, *, scope: str) -> str:
         return name_key(work.title)
     if work.ids:
         return id_key(work.ids[0])
-    return local_key(work.local, scope=scope) if work.local else name_key(work.title)
+    return local_key(work.local, scope=scope) if work.local else whole_key(work.title)
 
 
 def local_key(local: str, *, scope: str) -> str:

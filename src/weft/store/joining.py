@@ -31,7 +31,7 @@ def other_names(name: str, names: Iterable[str], *, spelling: Callable[[], str |
     Return the other names of an entity, in their order.
 
     An entity may be called by one of them, as a paper that is kept under its id is called by its title. There the
-    next best `spelling` of what it is kept under stands instead.
+    `spelling` by which others refer to what it is kept under stands instead.
     """
     return tuple((spelling() or other) if other == name else other for other in names)
 

@@ -213,7 +213,7 @@ class MemoryGraph:
             aliases=other_names(
                 name,
                 [self._spelling(other) for other in sorted(group) if other != key],
-                spelling=lambda: next((item.name for item in mine if item.name != name), None),
+                spelling=lambda: min((n.name for n in mine if n.kind == "link" and n.name != name), default=None),
             ),
             reasons=tuple(derived.standings[other].reason for other in sorted(group) if other != key),
             mentions=sum(mention.count for mention in mentions),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from weft.text.names import join_key, words
+from weft.text.names import whole_key
 
 _ARCHIVES = (
     "acc-phys|adap-org|alg-geom|ao-sci|astro-ph|atom-ph|bayes-an|chao-dyn|chem-ph|cmp-lg|comp-gas|cond-mat|cs|dg-ga"
@@ -77,8 +77,8 @@ def sort_ids(ids: Iterable[str]) -> list[str]:
 
 
 def id_key(id: str) -> str:
-    """Return the key of a canonical id. Unlike that of a name it keeps what stands in parentheses at the end."""
-    return join_key([word.text for word in words(id)])
+    """Return the key of a canonical id, with what stands in parentheses at its end."""
+    return whole_key(id)
 
 
 def _canonical(match: re.Match[str]) -> str:

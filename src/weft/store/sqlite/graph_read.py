@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 import numpy as np
 
-from weft.graph.standing import EditKind
+from weft.graph.standing import RANKS, EditKind
 from weft.records import Entity, Mention, Relation, Vector
 from weft.store.joining import join_mentions, join_relations, other_names
 from weft.store.sqlite.connect import Connections
@@ -218,8 +218,9 @@ class SqliteGraph:
         return join_relations(((source, target, type), -weight) for weight, _, _, type, source, target in strongest)
 
     def _other_spelling(self, db: apsw.Connection, namespace: int, key: str, name: str) -> str | None:
-        rows = run(db, "other_spelling", {"namespace": namespace, "key": key, "name": name})
-        return rows[0][0] if rows else None
+        values = {"namespace": namespace, "key": key, "name": name, "rank": RANKS["link"]}
+        spelling: str | None = run(db, "other_spelling", values)[0][0]
+        return spelling
 
     def _described(
         self,

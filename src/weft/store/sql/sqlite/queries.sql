@@ -470,7 +470,11 @@ FROM entity AS e
 WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
 
 -- name: other_spelling
-SELECT name FROM nomination WHERE namespace = :namespace AND key = :key AND name <> :name ORDER BY rank, name LIMIT 1;
+-- The first name by which others refer to a key that is not `name`.
+SELECT coalesce(
+    (SELECT min(name) FROM nomination WHERE namespace = :namespace AND key = :key AND rank = :rank AND name < :name),
+    (SELECT min(name) FROM nomination WHERE namespace = :namespace AND key = :key AND rank = :rank AND name > :name)
+);
 
 -- name: other_names
 SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
