@@ -303,9 +303,9 @@ class Engine:
 
     @property
     def base(self) -> Path | None:
-        """The folder sources are relative to: the one the file lies in, so that both can move together."""
+        """The folder sources are relative to: the one the file lies in, or the current one for a store in memory."""
         db = self.settings.store.db
-        return None if db == ":memory:" else Path(db).expanduser().resolve().parent
+        return Path.cwd() if db == ":memory:" else Path(db).expanduser().resolve().parent
 
     def _agree(self, embedder: Embedder | None) -> None:
         """Make sure the namespace's vectors come from `embedder`; a new namespace takes it on."""
