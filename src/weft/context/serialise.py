@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from weft.records import (
     Calibration,
+    Census,
     Choice,
     Chunk,
     Context,
@@ -225,6 +227,19 @@ def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
             {"name": m.name, "fingerprint": m.fingerprint, "dimension": m.dimension, "active": m.active}
             for m in stats.models
         ],
+    }
+
+
+def census_to_dict(census: Census, top: Sequence[Entity]) -> dict[str, Any]:
+    """Return what the graph holds as JSON values: research in short, then every type, and the entities named most."""
+    return {
+        "papers": census.entities.get("paper", 0),
+        "projects": census.entities.get("project", 0),
+        "concepts": census.entities.get("concept", 0),
+        "citations": census.relations.get("cites", 0),
+        "entity_types": dict(census.entities),
+        "relation_types": dict(census.relations),
+        "top_entities": [{"name": e.name, "type": e.type, "chunks": e.chunks} for e in top],
     }
 
 

@@ -81,6 +81,12 @@ def iter_findings(findings: Mapping[str, object], *, source: str) -> Iterator[Do
 
 
 def load_entries(entries: Iterable[Entry], *, source: str, separator: str) -> Iterator[Document | Skipped]:
+    """Yield a document for each record that is a paper or a project, and what could not be read."""
+    items = (_read(entry, source=f"{source}{separator}{entry.place}") for entry in entries)
+    yield from load_works(items, source=source, separator=separator)
+
+
+def load_works(items: Iterable[Work | Skipped], *, source: str, separator: str) -> Iterator[Document | Skipped]:
     """
     Yield a document for each paper and project, and what could not be read.
 
@@ -89,19 +95,17 @@ def load_entries(entries: Iterable[Entry], *, source: str, separator: str) -> It
     """
     works: list[Work] = []
     kept: dict[str, Work] = {}
-    for entry in entries:
-        item = _read(entry, source=f"{source}{separator}{entry.place}")
+    for item in items:
         if isinstance(item, Skipped):
             yield item
-            continue
-        if duplicate := _find_duplicate(item, kept, scope=source):
-            yield _skip_duplicate(item, duplicate, source=f"{source}{separator}{entry.place}")
-            continue
-        works.append(item)
-    yield from to_documents(works, source=source, separator=separator)
+        elif duplicate := _find_duplicate(item, kept, scope=source):
+            yield _skip_duplicate(item, duplicate, source=f"{source}{separator}{item.place}")
+        else:
+            works.append(item)
+    yield from _to_documents(works, source=source, separator=separator)
 
 
-def to_documents(works: list[Work], *, source: str, separator: str) -> Iterator[Document | Skipped]:
+def _to_documents(works: list[Work], *, source: str, separator: str) -> Iterator[Document | Skipped]:
     """Yield a document for each work, each with what of it could not be read."""
     catalogue = catalogue_of(works, scope=source)
     taken: set[str] = set()

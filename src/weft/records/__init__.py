@@ -1,6 +1,7 @@
 """The values that pass between stages: frozen dataclasses, in small rooms. This package imports nothing of ours."""
 
 from weft.records.accounts import (
+    Census,
     ImportReceipt,
     Problem,
     Receipt,
@@ -81,6 +82,7 @@ __all__ = [
     "Anchor",
     "Batch",
     "Calibration",
+    "Census",
     "Channel",
     "ChannelHit",
     "Choice",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +19,7 @@ from weft.graph.standing import (
     preference,
     vote,
 )
-from weft.records import Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
+from weft.records import Census, Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
 from weft.store.joining import join_mentions, join_relations, other_names
 from weft.text.ids import entity_id
 from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
@@ -158,6 +158,21 @@ class MemoryGraph:
         known = self._derived.standings
         pairs = [pair for pair in self._derived.claims if pair[0] in known and pair[1] in known]
         return len(known), len(pairs)
+
+    def census(self) -> Census:
+        known = self._derived.standings
+        called = {(n.type, self._target(key)) for key in known for n in self._derived.nominations[key] if n.type}
+        stated = {
+            (type, self._target(source), self._target(target))
+            for (source, target, type), by_chunk in self._derived.claims.items()
+            if source in known and target in known
+            if any(not derived for claims in by_chunk.values() for _, derived in claims)
+        }
+        relations = Counter(type for type, source, target in stated if source != target)
+        return Census(
+            entities=dict(sorted(Counter(type for type, _ in called).items())),
+            relations=dict(sorted(relations.items())),
+        )
 
     def size(self) -> int:
         return len(self._chunks)

@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 
 from weft.graph.standing import RANKS, EditKind
-from weft.records import Entity, Mention, Relation, Vector
+from weft.records import Census, Entity, Mention, Relation, Vector
 from weft.store.joining import join_mentions, join_relations, other_names
 from weft.store.sqlite.connect import Connections
 from weft.store.sqlite.graph_write import GraphChanges
@@ -138,6 +138,12 @@ class SqliteGraph:
         with self._connections.read() as db:
             values = {"namespace": _number(db, self._name)}
             return run(db, "count_entities", values)[0][0], run(db, "count_relations", values)[0][0]
+
+    def census(self) -> Census:
+        with self._connections.read() as db:
+            values = {"namespace": _number(db, self._name)}
+            entities, relations = dict(run(db, "count_types", values)), dict(run(db, "count_stated", values))
+        return Census(entities=entities, relations=relations)
 
     def size(self) -> int:
         with self._connections.read() as db:

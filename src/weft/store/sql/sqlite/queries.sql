@@ -597,6 +597,26 @@ SELECT count(*) FROM entity WHERE namespace = :namespace;
 -- name: count_relations
 SELECT count(*) FROM entity AS e JOIN relation AS r ON r.source = e.number WHERE e.namespace = :namespace;
 
+-- name: count_types
+-- By type, how many entities are called so under any of their names: one pass over an index of typed names.
+SELECT n.type, count(DISTINCT e.head)
+FROM nomination AS n INDEXED BY nomination_with_type JOIN entity AS e ON e.namespace = n.namespace AND e.key = n.key
+WHERE n.namespace = :namespace AND n.type <> ''
+GROUP BY n.type
+ORDER BY n.type;
+
+-- name: count_stated
+-- By type, how many pairs of entities are said to stand in a relation: one pass over an index of what is said.
+SELECT c.type, count(*) FROM (
+    SELECT DISTINCT s.head AS source, t.head AS target, claim.type AS type
+    FROM claim INDEXED BY claim_given
+    CROSS JOIN entity AS s ON s.namespace = claim.namespace AND s.key = claim.source
+    CROSS JOIN entity AS t ON t.namespace = claim.namespace AND t.key = claim.target
+    WHERE claim.namespace = :namespace AND claim.origin <> '*' AND s.head <> t.head
+) AS c
+GROUP BY c.type
+ORDER BY c.type;
+
 -- name: entities_after
 SELECT key FROM entity
 WHERE namespace = :namespace AND key > :key AND head = number
