@@ -5,6 +5,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from making import adopt, ask
 from papers import FINDINGS, MAGMA
 
 from weft.cli.output import choice_text
@@ -18,10 +19,10 @@ from weft.index.run import index_documents
 from weft.records import Document, Filter
 from weft.search.run import find
 
-from making import adopt, ask
-
 PAGES = [
-    Document(source="oauth.md", title="OAuth Provider", text="Issues identity tokens for SR-052, after ERR_CONN_RESET."),
+    Document(
+        source="oauth.md", title="OAuth Provider", text="Issues identity tokens for SR-052, after ERR_CONN_RESET."
+    ),
     Document(source="auth.md", title="Auth Service", text="Checks tokens. Relies on the OAuth Provider."),
     Document(source="vsync.md", title="Display", text="The vsync rate excited everybody; a reference for later."),
 ]
@@ -81,7 +82,9 @@ def test_each_rule_can_be_switched_off(store, embedder, text, rule):
 
     assert (result.choice.rule, result.method) == ("default", "mix")
     seen = result.choice.features
-    assert {"citation": seen.citation, "exact": seen.ids, "comparison": seen.comparison, "overview": seen.overview}[rule]
+    assert {"citation": seen.citation, "exact": seen.ids, "comparison": seen.comparison, "overview": seen.overview}[
+        rule
+    ]
 
 
 def test_what_the_index_knows_is_among_the_features(store, embedder):

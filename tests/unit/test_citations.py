@@ -1,6 +1,7 @@
 """Citation search on a small library: the papers asked for come first, each with the way to it; both stores agree."""
 
 import pytest
+from making import adopt, ask
 from papers import FINDINGS, MAGMA
 
 from weft.config import SplitOptions
@@ -10,8 +11,6 @@ from weft.records import Document, Filter
 from weft.search import citation_links
 from weft.store.memory import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
-
-from making import adopt, ask
 
 FORGETTING, LONG, SURVEY = "Forgetting on Purpose", "Long Conversations without Loss", "A Survey of Agent Memory"
 PAGING, ATTENTION = "Paging in Small Memories", "Attention and Its Costs"
@@ -203,6 +202,17 @@ def test_the_method_graph_answers_citation_questions_too(store, embedder):
     assert len(mixed.evidence) > 2
 
 
+def test_the_graph_alone_finds_papers_by_their_concepts(store, embedder):
+    """Those that introduce it count 1, those one citation away 0.5; what else is named leaves it to the walk."""
+    result = ask(store, embedder, "semantic memory", method="graph")
+    other = ask(store, embedder, f"semantic memory in {PAGING}", method="graph")
+
+    assert found(result) == [(1.0, LONG), (1.0, MAGMA), (0.5, ATTENTION), (0.5, FORGETTING), (0.5, PAGING)]
+    assert result.status == "ok"
+    assert other.graph.recognised == (PAGING,)
+    assert not {1.0, 0.5} >= {piece.score for piece in other.evidence}
+
+
 def test_years_leave_out_papers_that_have_none(store, embedder):
     """And the notes count them."""
     result = ask(store, embedder, "papers by Hopper, G. after 1990")
@@ -224,7 +234,12 @@ def test_a_filter_holds_for_citations(store, embedder):
 def test_a_cycle_of_citations_ends(database, embedder):
     """Two papers that cite each other, and themselves."""
     papers = [
-        {"arxiv_id": "2501.00001", "title": "The First Half", "abstract": "1", "references": ["2501.00002", "2501.00001"]},
+        {
+            "arxiv_id": "2501.00001",
+            "title": "The First Half",
+            "abstract": "1",
+            "references": ["2501.00002", "2501.00001"],
+        },
         {"arxiv_id": "2501.00002", "title": "The Second Half", "abstract": "2", "references": ["2501.00001"]},
     ]
     store = fill(database, embedder, read_findings({"academic_papers": papers}))

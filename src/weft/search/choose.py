@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 
 from weft.config import GraphOptions, SearchOptions
 from weft.records import Choice, Features, Filter
-from weft.search.citations import Cited, search_citations
+from weft.search.citations import Cited, search_citations, search_concepts
 from weft.search.recognise import MAX_TEXT, MAX_WORDS, QUESTION_WORDS, Seed, recognise_names
+from weft.search.trust import ENOUGH
 from weft.store.base import Store
 from weft.text.citing import read_citation
 from weft.text.features import read_features
@@ -69,8 +70,13 @@ def choose(text: str, *, options: SearchOptions, graph: GraphOptions, store: Sto
             return _choose(text, options=options, graph=graph, store=store, where=where)
         case "naive":
             return Plan(method="vector")
-        case "graph" | "mix":
-            return Plan(method=options.method, cited=_cite(text, options, graph=graph, store=store, where=where))
+        case "graph":
+            cited = _cite(text, options, graph=graph, store=store, where=where)
+            if cited is None and graph.enabled:
+                cited = _cite_concepts(text, options, store=store, where=where)
+            return Plan(method="graph", cited=cited)
+        case "mix":
+            return Plan(method="mix", cited=_cite(text, options, graph=graph, store=store, where=where))
         case _:
             return Plan(method=options.method)
 
@@ -112,6 +118,14 @@ def _cite(text: str, options: SearchOptions, *, graph: GraphOptions, store: Stor
     if not graph.enabled or not read_citation(text):
         return None
     return search_citations(text, store=store, where=where, limit=max(options.top_k, options.pool))
+
+
+def _cite_concepts(text: str, options: SearchOptions, *, store: Store, where: Filter) -> Cited | None:
+    """Where the graph alone is asked for a concept, the papers that introduce it answer, not what mentions it."""
+    named = tuple(recognise_names(text, graph=store.graph))
+    explained = min(1.0, _named(text, Features(), named) / ENOUGH)
+    limit = max(options.top_k, options.pool)
+    return search_concepts(named, store=store, where=where, limit=limit, trust=explained)
 
 
 def _in_texts(seed: Seed, text: str) -> bool:

@@ -10,7 +10,7 @@ from weft.rank.fuse import order
 from weft.records import DocumentInfo, Filter, GraphSource, PathStep
 from weft.search.citation_links import INTRODUCES, MAX_LINKS, Reached, find_links, has_links, reach
 from weft.search.graph import ABOUT_CHUNK, GraphFound
-from weft.search.papers import PAPER, Meant, find_author, find_papers
+from weft.search.papers import CONCEPT, PAPER, Meant, find_author, find_papers
 from weft.search.recognise import Seed
 from weft.store.base import Graph, Store
 from weft.text.citing import CitationQuestion, read_citation, split_names
@@ -60,6 +60,19 @@ def search_citations(text: str, *, store: Store, where: Filter, limit: int) -> C
     if not reached and not has_links(question, meant.entities, graph=store.graph):
         return Cited(question=question, notes=(f"no citations of {meant.entities[0].name!r} are known here",))
     return _answer(question, meant, reached, store=store, where=where, limit=limit)
+
+
+def search_concepts(seeds: Sequence[Seed], *, store: Store, where: Filter, limit: int, trust: float) -> Cited | None:
+    """Return the papers around the concepts that a question is about; None where it names other things, or no paper."""
+    concepts = [seed.entity for seed in seeds if seed.entity.type == CONCEPT]
+    if not concepts or len(concepts) < len(seeds):
+        return None
+    question = CitationQuestion(kind="introduces", names=tuple(entity.name for entity in concepts))
+    reached = reach(question, concepts, graph=store.graph)
+    if not reached:
+        return None
+    meant = Meant(entities=tuple(concepts), score=1.0)
+    return replace(_answer(question, meant, reached, store=store, where=where, limit=limit), trust=trust)
 
 
 def _understand(readings: Sequence[CitationQuestion], *, store: Store) -> tuple[CitationQuestion, Meant]:

@@ -133,8 +133,8 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
     graph = walked.found.hits
     if not graph:
         return list(text)
-    if walked.cited is not None and not text:
-        return list(graph)
+    if not text and (walked.cited is not None or not walked.trust):
+        return list(graph)  # there is nothing to weigh it against
     match options.fusion:
         case "boost":
             return fuse_boost(text, graph=graph, share=options.share, trust=walked.trust)

@@ -14,6 +14,7 @@ from weft.text.titles import title_likeness, title_words
 
 PAPER = "paper"
 PERSON = "person"
+CONCEPT = "concept"
 
 CANDIDATES = 100
 """Chunks looked at for a title that is not known as it is written."""
