@@ -39,23 +39,22 @@ logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it o
 def load_bibtex(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
     """Yield a paper for each entry of a file; entries that cannot be read, or come again, are reported."""
     try:
-        import bibtexparser
+        from bibtexparser.entrypoint import parse_string
         from bibtexparser.middlewares import LatexDecodingMiddleware
     except ImportError as error:
         raise missing_extra("bibtexparser", extra="bibtex") from error
     text = read_text(path, options=options)
     try:
-        plain = bibtexparser.parse_string(text)
+        plain = parse_string(text)
         decoded = LatexDecodingMiddleware(allow_inplace_modification=False).transform(plain)
     except PARSER_ERRORS as error:
         raise Unloadable("broken", f"BibTeX: {error}") from error
-    failed = {block.start_line: block for block in (*plain.failed_blocks, *decoded.failed_blocks)}
+    failed = {_line(block): block for block in (*plain.failed_blocks, *decoded.failed_blocks)}
     for line, block in sorted(failed.items()):
-        yield _skip(block, line=line + 1, source=source)
+        yield _skip(block, line=line, source=source)
     verbatim = {entry.key: entry for entry in plain.entries}
     entries = {
-        entry.key: _fields(entry, verbatim.get(entry.key, entry))
-        for entry in sorted(decoded.entries, key=lambda entry: entry.start_line)
+        entry.key: _fields(entry, verbatim.get(entry.key, entry)) for entry in sorted(decoded.entries, key=_line)
     }
     if not entries and not failed:
         raise Unloadable("empty", "no entries")
@@ -67,17 +66,22 @@ def load_bibtex(path: Path, *, source: str, options: LoadOptions) -> Iterator[Do
     yield from load_works(_iter_works(entries, source=source), source=source, separator="#")
 
 
+def _line(block: Any) -> int:
+    """Return the line a block begins on, from 1."""
+    return int(block.start_line or 0) + 1
+
+
 def _fields(entry: Any, verbatim: Any) -> dict[str, str]:
     fields = {field.key.lower(): clean(str(field.value)) for field in entry.fields}
     fields |= {field.key.lower(): clean(str(field.value)) for field in verbatim.fields if field.key.lower() in VERBATIM}
-    return fields | {"line": str(entry.start_line + 1), "entrytype": entry.entry_type.lower()}
+    return fields | {"line": str(_line(entry)), "entrytype": entry.entry_type.lower()}
 
 
 def _skip(block: Any, *, line: int, source: str) -> Skipped:
     place = f"{source}#L{line}"
     first = getattr(block, "previous_block", None)
     if first is not None:
-        detail = f"line {line}: {shorten(block.key)} again; the entry on line {first.start_line + 1} is kept"
+        detail = f"line {line}: {shorten(block.key)} again; the entry on line {_line(first)} is kept"
         return Skipped(source=place, reason="duplicate", detail=detail)
     what = collapse(clean(str(block.error))) or collapse(clean(block.raw))
     return Skipped(source=place, reason="broken", detail=f"line {line}: {shorten(what, limit=200)}")

@@ -75,6 +75,8 @@ def _divide(names: str) -> list[str]:
     if _AND.search(names):
         return [name for part in _AND.split(names) for name in _divide(part)]
     parts = [part.strip() for part in names.split(",") if part.strip()]
+    if len(parts) == 3 and _SUFFIX.fullmatch(parts[2]):
+        return [names]
     if len(parts) < 2 or (len(parts) == 2 and (" " not in parts[0] or _INITIALS.fullmatch(parts[1]))):
         return [names]
     if len(parts) % 2 == 0 and all(_INITIALS.fullmatch(part) for part in parts[1::2]):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.load.assemble import shorten
+from weft.load.files import read_bytes
 from weft.load.json_leaves import iter_members
 from weft.load.json_lines import skip_rest
 from weft.load.work_fields import looks_like_paper, read_work
 from weft.load.work_graph import catalogue_of, to_document
 from weft.load.works import Work, WorkKind, work_key
 from weft.records import Document, Skipped
-from weft.text.decode import clean
+from weft.text.decode import clean, detect_encoding, has_byte_order_mark
 from weft.text.names import name_key
 
 KINDS: Mapping[str, WorkKind] = {"academic_papers": "paper", "github_projects": "project"}
@@ -65,6 +67,19 @@ def iter_research(
         name = f"{field}[{place}]" if field else str(place + 1)
         entries.append(Entry(kind=lists[field], record=element, place=name, line=line))
     yield from load_entries(entries, source=source, separator="#")
+
+
+def report_encoding(path: Path, *, source: str, options: LoadOptions) -> Iterator[Skipped]:
+    """Yield where a file is not UTF-8, as JSON has to be, and what it was read as."""
+    data = read_bytes(path, options=options)
+    if has_byte_order_mark(data):
+        return
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        detail = f"line {line}: byte {error.start + 1:,} is not UTF-8; the file was read as {detect_encoding(data)}"
+        yield Skipped(source=source, reason=PARTLY, detail=detail)
 
 
 def iter_findings(findings: Mapping[str, object], *, source: str) -> Iterator[Document | Skipped]:
@@ -136,6 +151,8 @@ def _read(entry: Entry, *, source: str) -> Work | Skipped:
         work = read_work(entry.record, kind=entry.kind, place=entry.place, line=entry.line)
     except (RecursionError, ValueError) as error:
         return Skipped(source=source, reason="bad record", detail=where + shorten(clean(str(error)), limit=200))
+    if work is not None and "\ufffd" in f"{work.title} {work.text}":
+        return replace(work, flaws=(*work.flaws, "characters that could not be decoded"))
     if work is None:
         missing = "neither id nor title" if entry.kind == "paper" else "no name"
         return Skipped(source=source, reason="no id", detail=where + missing)
