@@ -12,7 +12,7 @@ from weft.text.paper_ids import id_key
 
 BIB = r"""@string{acm = "ACM Press"}
 @article{knuth74, author = {Knuth, Donald E. and G{\"o}del, Kurt and others}, title = {{P}rogramming as an {\'A}rt},
-  journal = {CACM}, year = 1974, doi = {10.1145/361604.361612}, url = {https://a.org/%20}, keywords = {programming, art}}
+  journal = {CACM}, year = 1974, doi = {10.1145/361604.361612}, url={https://a.org/%20}, keywords={programming, art}}
 @inproceedings{vaswani,
   author = "Ashish Vaswani and Noam Shazeer",
   title = "Attention Is All You Need",

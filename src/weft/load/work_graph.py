@@ -137,7 +137,8 @@ class _Statements:
         """State a relation to a person, a concept or a venue."""
         key = name_key(name)
         if key and len(name) <= MAX_NAME and not key.replace(" ", "").isdigit():
-            self.nominate(name, key, type=type)
+            # A concept is a thing in its own right: a project `transformers` is not the Transformer.
+            self.nominate(name, key, "field" if type == "concept" else "metadata", type=type)
             self.claim(relation, key, name=name)
 
     def refer(self, relation: str, reference: Reference, catalogue: Catalogue) -> None:
@@ -146,7 +147,7 @@ class _Statements:
         if not key or key == self.key:
             return
         if key in catalogue.names and catalogue.names[key] == "concept" and not reference.ids:
-            self.nominate(reference.name, key, type="concept")
+            self.nominate(reference.name, key, "field", type="concept")
         else:
             self.nominate(reference.name, key, "link", type="paper")
         for id in reference.ids[1:]:
