@@ -1,7 +1,7 @@
 """
 Citation search on a BEIR corpus with `citations.jsonl` (CACM): are the papers asked for found, and first?
 
-    python benchmarks/citations.py DIR [--count 200] [--seed 6] [--json]
+    python benchmarks/citations.py DIR [--count 200] [--seed 6] [--db FILE] [--json]
 
 Papers are drawn at random from those that have citations of the kind asked for, authors from all. Each is asked for
 as a user would, with the default method: `papers that cite <title>`, `references of <title>`, `papers by <author>`.
@@ -80,7 +80,7 @@ class Score:
         """Count one answer: recall in the first 20, precision of as many as there are to find."""
         first = found[: min(len(gold), TOP)]
         self.questions += 1
-        self.recall += len(gold & set(found[:TOP])) / min(len(gold), TOP)
+        self.recall += len(gold & set(found[:TOP])) / len(gold)
         self.precision += len(gold & set(first)) / max(1, len(first)) if first else 0.0
         self.exact += set(found) == gold or (len(gold) > TOP and set(found[:TOP]) <= gold)
         self.chosen += by_citations
@@ -170,6 +170,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=6)
     parser.add_argument("--embedder", default="none", help="citations need no vectors")
+    parser.add_argument("--db", type=Path, help="keep the index in this file, and use it again")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     library, chance = read_library(arguments.folder), random.Random(arguments.seed)
@@ -179,7 +180,11 @@ def main() -> None:
 
     with TemporaryDirectory() as home:
         settings = read_settings(
-            {"store.db": str(Path(home) / "weft.db"), "models.embedder": arguments.embedder, "graph.extractor": "rules"}
+            {
+                "store.db": str(arguments.db or Path(home) / "weft.db"),
+                "models.embedder": arguments.embedder,
+                "graph.extractor": "rules",
+            }
         )
         with Engine(settings) as engine:
             engine.index(arguments.folder)

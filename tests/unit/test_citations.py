@@ -228,7 +228,9 @@ def test_a_filter_holds_for_citations(store, embedder):
 
     assert found(ask(store, embedder, text, where=Filter(documents=(document.id,)))) == [(1.0, LONG)]
     assert found(ask(store, embedder, text, where=Filter(metadata=(("year", 2025),)))) == [(1.0, FORGETTING)]
-    assert found(ask(store, embedder, text, where=Filter(source_prefix="elsewhere"))) == []
+    none = ask(store, embedder, text, where=Filter(source_prefix="elsewhere"))
+    assert (none.status, found(none)) == ("no_match", [])
+    assert none.notes[0] == "2 found, but none that is of the years or passes the filter asked for"
 
 
 def test_a_cycle_of_citations_ends(database, embedder):

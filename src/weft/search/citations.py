@@ -132,7 +132,10 @@ def _answer(
     entities = {e.id: e for e in store.graph.entities([*passed])}
     stubs = [entities[id].name for id in reached if id in entities and not homes.get(id) and not where]
     notes = list(_understood(meant))
-    notes += [NOTHING[question.kind].format(asked)] if not scores and not stubs else []
+    if not reached:
+        notes.append(NOTHING[question.kind].format(asked))
+    elif not scores and not stubs:
+        notes.append(f"{len(reached):,} found, but none that is of the years or passes the filter asked for")
     notes += [f"there may be more than the {len(reached):,} that were looked at"] if len(reached) >= MAX_LINKS else []
     notes += [f"papers without a year, left out: {undated}"] if undated else []
     notes += [f"known by reference only, without a document: {_listed(stubs)}"] if stubs else []

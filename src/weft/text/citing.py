@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from weft.text.normalise import squeeze
@@ -176,6 +177,7 @@ _TRADITIONAL = str.maketrans(
 )
 
 
+@lru_cache(maxsize=256)
 def read_citation(text: str) -> tuple[CitationQuestion, ...]:
     """Return the readings of a citation question, first the one with years told apart; none for another question."""
     text = squeeze(text).rstrip("?？!！.。 ")
