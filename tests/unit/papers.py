@@ -57,7 +57,7 @@ FINDINGS = {
             "authors": ["Hopper, G."],
         },
         {"arxiv_id": "9901.00004", "title": "Editorial", "abstract": "Welcome.", "references": ["1706.03762"]},
-        {"arxiv_id": "9902.00005", "title": "Editorial", "abstract": "Good-bye."},
+        {"arxiv_id": "9902.00005", "title": "Editorial", "abstract": "Good-bye.", "references": ["9901.00004"]},
         {"arxiv_id": "9903.00006", "title": "A Reply", "references": ["9901.00004"], "abstract": "We disagree."},
         {"arxiv_id": "9904.00007", "title": "Notes on a Reply", "references": ["9902.00005"], "abstract": "We agree."},
         {"arxiv_id": "9905.00008", "title": "图灵机与学习", "abstract": "机器可以学习。", "year": 1950,

@@ -121,10 +121,10 @@ def test_a_title_of_which_words_are_missing_is_understood(store, embedder, title
 
 
 def test_papers_of_one_title_are_all_meant(store, embedder):
-    """There are two editorials, and each is cited."""
+    """There are two editorials, each is cited, and one cites the other."""
     result = ask(store, embedder, "who cites Editorial?")
 
-    assert found(result) == [(1.0, "A Reply"), (1.0, "Notes on a Reply")]
+    assert found(result) == [(1.0, "A Reply"), (1.0, "Editorial"), (1.0, "Notes on a Reply")]
     assert "2 papers are called 'Editorial'; all of them are meant" in result.notes
 
 

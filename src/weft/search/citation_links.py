@@ -70,15 +70,19 @@ def _follow(graph: Graph, ways: Mapping[str, Way], type: str, *, outgoing: bool)
 
 
 def reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph) -> Reached:
-    """Return what the question asks for."""
+    """
+    Return what the question asks for.
+
+    Where papers of one title are asked about, one that cites another of them is an answer too.
+    """
     origin: dict[str, Way] = {entity.id: () for entity in starts}
     match question.kind:
         case "citing":
-            reached = _direct(_follow(graph, origin, CITES, outgoing=False))
+            return _direct(_follow(graph, origin, CITES, outgoing=False))
         case "references":
-            reached = _direct(_follow(graph, origin, CITES, outgoing=True))
+            return _direct(_follow(graph, origin, CITES, outgoing=True))
         case "written_by":
-            reached = _direct(_follow(graph, origin, WRITTEN_BY, outgoing=False))
+            return _direct(_follow(graph, origin, WRITTEN_BY, outgoing=False))
         case "builds_on":
             first = _first(_follow(graph, origin, CITES, outgoing=False))
             second = _follow(graph, first, CITES, outgoing=False)
