@@ -176,6 +176,16 @@ def test_the_census_counts_types_and_what_is_stated(engine):
     assert census.relations == {"cites": 2, "implements": 1, "introduces": 1, "written_by": 2}
 
 
+def test_a_name_that_two_things_share_is_neither(engine):
+    """The short name of a project is not the concept of the same name, and counts once."""
+    project = {"name": "lab/transformers", "topics": ["Transformer"], "description": "Models."}
+    add(engine, NEW, projects=[project])
+
+    assert engine.entities.get("Transformer").type == "concept"
+    assert related(engine, "lab/transformers", "uses") == ["Transformer"]
+    assert engine.store.graph.census().entities["project"] == 1
+
+
 def test_findings_without_papers_or_projects_are_refused(engine):
     """A misspelled key is not silently nothing."""
     with pytest.raises(InputError, match="no research findings"):

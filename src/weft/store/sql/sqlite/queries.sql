@@ -598,10 +598,10 @@ SELECT count(*) FROM entity WHERE namespace = :namespace;
 SELECT count(*) FROM entity AS e JOIN relation AS r ON r.source = e.number WHERE e.namespace = :namespace;
 
 -- name: count_types
--- By type, how many entities are called so under any of their names: one pass over an index of typed names.
+-- By type, how many entities are called so, not only as what a name of something else would be: one pass over an index.
 SELECT n.type, count(DISTINCT e.head)
 FROM nomination AS n INDEXED BY nomination_with_type JOIN entity AS e ON e.namespace = n.namespace AND e.key = n.key
-WHERE n.namespace = :namespace AND n.type <> ''
+WHERE n.namespace = :namespace AND n.type <> '' AND n.alias_of = ''
 GROUP BY n.type
 ORDER BY n.type;
 
