@@ -71,6 +71,15 @@ def name_key(name: str) -> str:
     return join_key([_folded(word) for word in _WORD.findall(bare) or _WORD.findall(name)])
 
 
+def whole_key(name: str) -> str:
+    """
+    Return the key of a name with all that stands in parentheses at its end.
+
+    Titles of papers may differ in that alone: `Gamma Function (Algorithm 31)`, `Gamma Function (Algorithm 34)`.
+    """
+    return join_key([_folded(word) for word in _WORD.findall(name[:MAX_NAME])])
+
+
 def key_words(key: str) -> frozenset[str]:
     """Return the words of a key, all in the singular, to see whether one name is part of another."""
     return frozenset(map(singular, key.split()))
