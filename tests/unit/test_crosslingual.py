@@ -54,7 +54,15 @@ def looked_at(store, embedder, text):
 @pytest.mark.parametrize("method", ["vector", "hybrid", "mix", "auto"])
 def test_a_shared_year_does_not_outweigh_the_meaning(store, bilingual, method):
     """`2021` is all that the question has in common with any text, and stands in the wrong one."""
-    result = ask(store, bilingual, "2021年为什么会话不再保存在那里？", method=method, vector_weight=0.5, text_weight=0.5)
+    result = ask(
+        store,
+        bilingual,
+        "2021年为什么会话不再保存在那里？",
+        method=method,
+        vector_weight=0.5,
+        text_weight=0.5,
+        gate=False,
+    )
 
     assert sources(result)[0] == "redis"
 
