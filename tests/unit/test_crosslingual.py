@@ -74,6 +74,15 @@ def test_missing_words_say_nothing_in_another_script(store, bilingual):
     assert looked_at(store, bilingual, "2021") == {"vector", "keyword"}
 
 
+def test_missing_words_count_where_the_embedder_cannot_read_the_text(database):
+    """An English question whose closest text is Chinese, by a model that knows no Chinese, has no other evidence."""
+    for scripts, expected in ((frozenset({"latin"}), {"vector", "keyword"}), (frozenset({"latin", "han"}), {"vector"})):
+        embedder = FakeEmbedder(name=f"fake/{len(scripts)}", scripts=scripts)
+        store = adopt(database.store(embedder.card.name), embedder)
+        fill(store, embedder, 密钥="密钥存放在环境变量里，每月轮换一次。")
+        assert looked_at(store, embedder, "where did the cat sleep") == expected
+
+
 def test_words_that_do_match_count_in_any_script(store, bilingual):
     """A name written alike in both languages is evidence."""
     assert looked_at(store, bilingual, "Redis会话") == {"vector", "keyword"}
