@@ -161,7 +161,12 @@ class MemoryGraph:
 
     def census(self) -> Census:
         known = self._derived.standings
-        called = {(n.type, self._target(key)) for key in known for n in self._derived.nominations[key] if n.type and not n.alias_of}
+        called = {
+            (n.type, self._target(key))
+            for key in known
+            for n in self._derived.nominations[key]
+            if n.type and not n.alias_of
+        }
         stated = {
             (type, self._target(source), self._target(target))
             for (source, target, type), by_chunk in self._derived.claims.items()
