@@ -25,6 +25,7 @@ EXTRAS = {
     "html": "lxml",
     "pdf": "pypdf",
     "docx": "docx",
+    "bibtex": "bibtexparser",
     "openai": "httpx",
     "watch": "watchfiles",
     "plot": "matplotlib",
