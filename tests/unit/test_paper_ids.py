@@ -96,3 +96,11 @@ def test_reading_never_fails_and_a_canonical_id_reads_as_itself(text: str):
         assert read_id(found.id) == found.id
         assert 0 <= found.start < found.end <= len(text)
     assert read_id(read_id(text)) == read_id(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["arxiv" + " " * 500, "10.1145/" + ")" * 500, "10.1145" + ".1" * 500, "https://" * 500]
+)
+def test_what_only_begins_like_an_id_is_none(text: str):
+    """However long it goes on."""
+    assert find_ids(text) == [] and read_id(text) == ""

@@ -105,6 +105,26 @@ def test_titles_that_differ_in_parentheses_alone_are_two(engine):
     )
 
 
+def test_files_that_know_different_ids_of_a_paper_know_one_paper(engine):
+    """One has the DOI alone, another the arXiv id and the DOI."""
+    add(engine, {"doi": "10.5555/3295222.3295349", "title": "Attention is all you need", "authors": ["Llion Jones"]})
+    add(engine, NEW)
+
+    assert engine.entities.get("1706.03762").id == engine.entities.get("10.5555/3295222.3295349").id
+    assert related(engine, "1706.03762", "written_by") == ["Ashish Vaswani", "Llion Jones"]
+
+
+def test_the_title_of_two_papers_leads_to_the_texts_of_both(engine):
+    """It names neither, but what is about it is told."""
+    add(engine, {"doi": "10.1000/1", "title": "Editorial"}, {"doi": "10.1000/2", "title": "Editorial"})
+    graph = engine.store.graph
+    found = graph.mentions_of([engine.entities.get("Editorial").id], limit=10)
+    papers = {mention.entity_id for mention in graph.mentions_in([m.chunk_id for m in found]) if mention.about}
+
+    assert all(mention.about for mention in found)
+    assert {engine.entities.get(f"10.1000/{n}").id for n in (1, 2)} < papers
+
+
 def test_citations_may_go_round_in_circles(engine):
     """A paper that cites itself states nothing, two that cite each other state two relations."""
     add(

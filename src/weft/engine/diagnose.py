@@ -27,6 +27,7 @@ EXTRAS = {
     "html": "lxml",
     "pdf": "pypdf",
     "docx": "docx",
+    "bibtex": "bibtexparser",
     "openai": "httpx",
     "watch": "watchfiles",
     "plot": "matplotlib",

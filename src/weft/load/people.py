@@ -27,12 +27,13 @@ def read_people(value: object) -> Iterator[str | None]:
         yield from map(to_person, filter(None, _divide(_OTHERS.sub("", collapse(clean(value))))))
     elif isinstance(value, list):
         for item in value:
-            if isinstance(item, str) and _OTHERS.fullmatch(item.strip()):
+            name = collapse(clean(item)) if isinstance(item, str) else item
+            if isinstance(name, str) and _OTHERS.fullmatch(name):
                 continue
-            if isinstance(item, str) and _AND.search(item):
-                yield from read_people(item)
+            if isinstance(name, str) and _AND.search(name):
+                yield from read_people(name)
             else:
-                yield to_person(item)
+                yield to_person(name)
     elif value is not None:
         yield to_person(value)
 

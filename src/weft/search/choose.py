@@ -4,7 +4,7 @@ Which method answers a question: rules over what can be measured of the question
 | rule | holds where | method |
 | --- | --- | --- |
 | `citation` | it asks for citations, and what it asks about is known | `graph` |
-| `exact` | it is nothing but ids, quoted text or names that texts use | `hybrid` |
+| `exact` | it is nothing but ids or quoted text, of which the graph knows nothing | `hybrid` |
 | `comparison`, `overview` | it has such a word | `mix` |
 | `default` | otherwise | `mix` |
 
@@ -25,11 +25,10 @@ from weft.store.base import Store
 from weft.text.citing import read_citation
 from weft.text.features import read_features
 from weft.text.names import singular, words
-from weft.text.titles import title_words
 
 REASONS = {
     "citation": "it asks for citations ({citation})",
-    "exact": "it is nothing but ids, quoted text or names, and exact terms need keywords",
+    "exact": "it is nothing but ids or quoted text, and the graph knows none of it",
     "comparison": "it compares, which wants text and graph together",
     "overview": "it asks for an overview, which wants text and graph together",
     "default": "the default: vector, keyword and graph together",
@@ -99,7 +98,7 @@ def _choose(text: str, *, options: SearchOptions, graph: GraphOptions, store: St
         named=_named(text, seen, named),
     )
     rule = "default"
-    if "exact" in rules and seen.named >= 1 and all(_in_texts(seed, text) for seed in named):
+    if "exact" in rules and seen.named >= 1 and not named:
         rule = "exact"
     elif "comparison" in rules and seen.comparison:
         rule = "comparison"
@@ -126,11 +125,6 @@ def _cite_concepts(text: str, options: SearchOptions, *, store: Store, where: Fi
     explained = min(1.0, _named(text, Features(), named) / ENOUGH)
     limit = max(options.top_k, options.pool)
     return search_concepts(named, store=store, where=where, limit=limit, trust=explained)
-
-
-def _in_texts(seed: Seed, text: str) -> bool:
-    """Tell whether keywords find an entity: by its own name, not by another one that only the graph may know."""
-    return seed.entity.chunks > 0 and set(title_words(seed.entity.name)) <= set(title_words(text[:MAX_TEXT]))
 
 
 def _named(text: str, seen: Features, named: tuple[Seed, ...]) -> float:

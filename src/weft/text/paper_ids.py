@@ -20,13 +20,14 @@ _ARCHIVES = (
 )
 _NEW = r"\d{2}(?:0[1-9]|1[0-2])\.\d{4,5}"
 _OLD = rf"(?:{_ARCHIVES})(?:\.[a-z]{{2}})?/\d{{2}}(?:0[1-9]|1[0-2])\d{{3}}"
-_DOI = r"10\.\d{4,9}(?:\.\d+)*/[^\s\"'<>{}|\\^`\x7f-\U0010ffff]+"
+_DOI = r"10\.\d{4,9}(?:\.\d+)*/[^\s\"'<>{}|\\^`\x7f-\U0010ffff]{1,200}"
 _WEB = r"(?:https?://)?(?:www\.|dx\.|export\.)?"
 _ID = re.compile(
     rf"(?<![\w./-])(?:"
-    rf"(?:{_WEB}doi\.org/|doi\s*[:：=]?\s*|info:doi/)?(?P<doi>{_DOI})"
-    rf"|(?:{_WEB}openalex\.org/(?:works/)?|openalex\s*[:：]\s*)(?P<openalex>w\d{{1,15}})(?!\w)"
-    rf"|(?:{_WEB}(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html|format|e-print|ps)/|arxiv\s*(?:id)?\s*[:：./-]?\s*)?"
+    rf"(?:{_WEB}doi\.org/|doi\s{{0,3}}[:：=]?\s{{0,3}}|info:doi/)?(?P<doi>{_DOI})"
+    rf"|(?:{_WEB}openalex\.org/(?:works/)?|openalex\s{{0,3}}[:：]\s{{0,3}})(?P<openalex>w\d{{1,15}})(?!\w)"
+    rf"|(?:{_WEB}(?:[a-z]{{1,20}}\.)?arxiv\.org/(?:abs|pdf|html|format|e-print|ps)/"
+    rf"|arxiv\s{{0,3}}(?:id)?\s{{0,3}}[:：./-]?\s{{0,3}})?"
     rf"(?P<arxiv>{_NEW}|{_OLD})(?:v\d{{1,3}})?(?:\.pdf)?(?![\w/-]|\.\d)"
     rf")",
     re.IGNORECASE | re.ASCII,  # an id may stand right behind a Chinese character
@@ -84,6 +85,8 @@ def id_key(id: str) -> str:
 def _canonical(match: re.Match[str]) -> str:
     if match["doi"]:
         doi = _trim(match["doi"]).lower()
+        if doi.endswith("/"):
+            return ""
         own = _OF_ARXIV.fullmatch(doi)
         return f"arXiv:{_without_class(own[1])}" if own else f"doi:{doi}"
     if match["openalex"]:
