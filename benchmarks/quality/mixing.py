@@ -49,34 +49,42 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "max_edges": (5, 10, 20, 40),
     "fusion": ("boost", "weighted", "rrf"),
     "enabled": (True, False),
+    "name_bonus": (0.0, 0.2, 0.3, 0.5),
 }
+SEARCH = frozenset({"name_bonus"})
+"""Settings of the search; the others are the graph's."""
 
 
 @contextmanager
-def replaced(name: str, value: Any) -> Iterator[GraphOptions]:
+def replaced(name: str, value: Any) -> Iterator[tuple[SearchOptions, GraphOptions]]:
     """Put a value in the place of a constant, or give settings that hold it."""
+    search, graph = SearchOptions(method="mix"), GraphOptions()
     if name in SETTINGS:
-        yield replace(GraphOptions(), **{name: value})
+        of_search = name in SEARCH
+        yield (replace(search, **{name: value}), graph) if of_search else (search, replace(graph, **{name: value}))
         return
     module, attribute, _ = CONSTANTS[name]
     before = getattr(module, attribute)
     setattr(module, attribute, value)
     try:
-        yield GraphOptions()
+        yield search, graph
     finally:
         setattr(module, attribute, before)
 
 
 def shipped(name: str) -> Any:
     """Return the value of a constant that ships."""
-    return getattr(GraphOptions(), name) if name in SETTINGS else getattr(*CONSTANTS[name][:2])
+    if name in SETTINGS:
+        return getattr(SearchOptions() if name in SEARCH else GraphOptions(), name)
+    return getattr(*CONSTANTS[name][:2])
 
 
-def halves(engine: Any, cases: Sequence[Case], options: GraphOptions, *, wanted: str) -> tuple[float, float]:
+def halves(
+    engine: Any, cases: Sequence[Case], options: tuple[SearchOptions, GraphOptions], *, wanted: str
+) -> tuple[float, float]:
     """Return a measure on even and on odd questions."""
-    answered = answer_cases(
-        cases, store=engine.store, embedder=engine.embedder, options=SearchOptions(method="mix"), graph=options
-    )
+    search, graph = options
+    answered = answer_cases(cases, store=engine.store, embedder=engine.embedder, options=search, graph=graph)
     found = [([id for id, _ in a.ranked], a.case.gold) for a in answered]
     return measure(found[::2])[wanted], measure(found[1::2])[wanted]
 

@@ -5,7 +5,7 @@ import pytest
 from weft.engine.engine import open_engine
 from weft.records import Document
 from weft.testing import FakeEmbedder
-from weft.text.variants import is_person, name_variants
+from weft.text.variants import is_person, name_variants, place_head
 
 
 def test_a_full_name_has_initials_a_short_form_and_a_surname():
@@ -50,6 +50,42 @@ def test_what_is_not_a_full_name_has_no_variants(name):
 def test_types_of_persons(type, expected):
     """Machines end in `er` too."""
     assert is_person(type) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("Rochester, New York", "Rochester is a city in Monroe County.", "Rochester"),
+        ("Black Hawk Township, Jefferson County, Iowa", "Black Hawk Township is a township.", "Black Hawk Township"),
+        ("Rochester, New York", "Rochester, New York is a city.", ""),
+        ("Earth, Wind & Fire", "Earth, Wind & Fire is an American band.", ""),
+        ("Hello, Dolly!", "Hellooo is how it begins.", ""),
+        ("Alexander and the Terrible, horrible day", "Alexander and the Terrible is a book.", ""),
+        ("Lima, Ohio", "Lima", "Lima"),
+        ("Berlin", "Berlin is a city.", ""),
+        ("Ob, Russia", "Ob is a town.", ""),
+    ],
+)
+def test_a_place_is_called_without_what_it_lies_in(name, text, expected):
+    """Where its own text calls it so; a comma may stand in a title for other reasons."""
+    assert place_head(name, text=text) == expected
+
+
+def test_a_place_is_found_by_its_short_name(tmp_path):
+    """The question says `Rochester`, and only one document is about a place of that name."""
+    documents = [
+        Document(source="r", title="Rochester, New York", text="Rochester is a city on the Genesee River."),
+        Document(source="l", title="Lima, Ohio", text="Lima is a city in the north-west of the state."),
+        Document(source="p", title="Lima, Peru", text="Lima is the capital, on the coast."),
+    ]
+    with open_engine(tmp_path / "weft.db", embedder=FakeEmbedder()) as engine:
+        engine.add(documents)
+        shown = {name: engine.entities.get(name) for name in ("Rochester", "Lima, Ohio", "Lima")}
+
+    assert shown["Rochester"].name == "Rochester, New York"
+    assert "the name without what it lies in" in shown["Rochester"].reasons
+    assert shown["Lima, Ohio"].name == "Lima, Ohio"
+    assert shown["Lima"].name == "Lima"
 
 
 def test_variants_join_only_what_is_clear(tmp_path):

@@ -86,6 +86,7 @@ def explain_evidence(piece: Evidence) -> str:
         f"{names.get(channel, channel)} #{hit.rank} ({measures.get(channel, 'score')} {hit.score:.3f})"
         for channel, hit in sorted(piece.channels.items())
     ]
+    parts += [f"alone or almost alone in holding “{name}”" for name in piece.names]
     return "why: " + ", ".join(parts) if parts else "why: unknown"
 
 

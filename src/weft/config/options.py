@@ -100,6 +100,8 @@ class SearchOptions:
     """Share of the vector channel. Measured on eight sets with two models: `benchmarks/quality/fusion.py`."""
     text_weight: float = 0.3
     """Share of the keyword channel."""
+    name_bonus: float = 0.3
+    """With `weighted`: what a name that the question spells adds to a chunk that alone holds it; 0: nothing."""
     rrf_k: int = 60
     """The constant of `rrf`: the larger, the less the first ranks stand out."""
     min_score: float | None = None

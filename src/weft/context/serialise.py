@@ -64,6 +64,7 @@ def evidence_to_dict(piece: Evidence, rank: int) -> dict[str, Any]:
         "channels": {
             name: {"rank": hit.rank, "score": round(hit.score, 6)} for name, hit in sorted(piece.channels.items())
         },
+        "names": list(piece.names),
     }
 
 

@@ -55,7 +55,7 @@ from weft.text.statements import (
     in_words,
 )
 from weft.text.subjects import Subject, Topic, bare_name, find_subject
-from weft.text.variants import is_person, name_variants
+from weft.text.variants import is_person, name_variants, place_head
 
 MAX_TITLE_WORDS = 12
 MAX_HEADING_WORDS = 8
@@ -88,7 +88,7 @@ class RuleExtractor:
     @property
     def name(self) -> str:
         """What is recorded with the graph; changes whenever the same text would give another one."""
-        return f"rules-4+{self._tagger.name}" if self._tagger else "rules-4"
+        return f"rules-5+{self._tagger.name}" if self._tagger else "rules-5"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk says, in their order."""
@@ -193,6 +193,9 @@ class _Reader:
         if is_person(topic.type):
             for name, reason in name_variants(bare_name(topic.name), text=self.document.text[:MAX_READ]):
                 ballot.nominate(name, "variant", alias_of=topic.key, reason=reason)
+        elif head := place_head(bare_name(topic.name), text=self.document.text[:MAX_READ]):
+            reason = "the name without what it lies in"
+            ballot.nominate(head, "abbreviation", alias_of=topic.key, reason=reason, type=topic.type)
         self._read_fields(ballot, read_metadata(self.document.metadata))
 
     def _read_fields(self, ballot: Ballot, fields: Iterable[Field]) -> None:

@@ -122,6 +122,8 @@ class Evidence:
     citation: str
     graph: GraphSource | None = None
     """How the graph led here; None where it did not."""
+    names: tuple[str, ...] = ()
+    """Names that the question spells, and that hardly any other chunk holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

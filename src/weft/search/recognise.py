@@ -16,6 +16,9 @@ MAX_WORDS = 400
 MAX_TEXT = 8000
 """Characters that are read for them."""
 
+MAX_NAME = 20
+"""Longest name that is looked up, in words: a question may hold the whole title of a paper."""
+
 RARE = 0.01
 """A single lower-case word counts as a name if no larger share of chunks mentions it."""
 
@@ -61,12 +64,12 @@ def recognise(
     question is compared with every entity.
     """
     found = words(text[:MAX_TEXT])[:MAX_WORDS]
-    known = graph.find_entities(sorted(candidate_keys(found)))
+    known = graph.find_entities(sorted(candidate_keys(found, longest=MAX_NAME)))
     total = max(1, graph.size())
     strong = {key: entity for key, entity in known.items() if entity.strong and _may_seed(key, entity, total)}
     seeds: dict[str, Seed] = {}
     typed_low = not any(word.is_name_like for word in found[1:])
-    for key, at, size in match_names(_as_names(found, strong, total), strong):
+    for key, at, size in match_names(_as_names(found, strong, total, typed_low=typed_low), strong, longest=MAX_NAME):
         # "place of birth" may be somebody's title, but in a question that writes names large it is not one
         if size > 1 and not typed_low and not any(word.is_name_like for word in found[at : at + size]):
             continue
@@ -96,9 +99,9 @@ def _may_seed(key: str, entity: Entity, total: int) -> bool:
     return key not in QUESTION_WORDS and not (key.isdigit() and len(key) < 3)
 
 
-def _as_names(found: Sequence[Word], known: dict[str, Entity], total: int) -> list[Word]:
+def _as_names(found: Sequence[Word], known: dict[str, Entity], total: int, *, typed_low: bool) -> list[Word]:
     """A question may be typed in lower case: a rare single word is taken for a name there."""
-    rare = {key for key, entity in known.items() if entity.chunks <= max(2, RARE * total)}
+    rare = {key for key, entity in known.items() if typed_low and entity.chunks <= max(2, RARE * total)}
     return [
         replace(word, is_name_like=(word.is_name_like or word.text in rare) and word.text not in QUESTION_WORDS)
         for word in found

@@ -28,6 +28,7 @@ from weft.search.cite import cite
 from weft.search.confidence import find_calibration, judged
 from weft.search.mix import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
 from weft.search.prepare import prepare
+from weft.search.spelled import add_spelled, find_spelled
 from weft.store.base import Store
 
 CHANNELS: Mapping[str, frozenset[str]] = {
@@ -117,7 +118,8 @@ def _find(
         background = embedder.card.background if embedder else (0.0, 0.1)
         texts = {channel: ranking for channel, ranking in rankings.items() if channel != "graph"}
         hits = fuse(texts, query=query, options=options, background=background, alone=len(channels) == 1)
-        hits = hits[: max(options.top_k, options.pool)]
+        spelled = _spelled(query.text, channels, store=store, options=options, where=where)
+        hits = add_spelled(hits, spelled, bonus=options.name_bonus)[: max(options.top_k, options.pool)]
         walked = weigh_graph(walked, hits, options=graph)
         fused = add_graph(hits, walked, rrf_k=options.rrf_k, options=graph)
         verdict, shown = _let_through(fused), hits
@@ -130,7 +132,7 @@ def _find(
         dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
     with watch.stage("read"):
         sources = walked.found.explain([hit.chunk_id for hit in chosen])
-        evidence = read_evidence(chosen, rankings, store=store, sources=sources)
+        evidence = read_evidence(chosen, rankings, store=store, sources=sources, spelled=spelled)
         rejected = read_evidence(verdict.rejected[:1], rankings, store=store)
     status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
@@ -202,12 +204,21 @@ def fuse(
     return fuse_weighted(rankings, weights=weights, background=background)
 
 
+def _spelled(
+    text: str, channels: frozenset[str], *, store: Store, options: SearchOptions, where: Filter
+) -> dict[str, tuple[str, ...]]:
+    """Return the chunks that hold names of the question, where words count and scores are summed."""
+    counts = {"vector", "keyword"} <= channels and options.text_weight > 0 and options.name_bonus > 0
+    return find_spelled(text, store=store, where=where) if counts and options.fusion == "weighted" else {}
+
+
 def read_evidence(
     hits: Sequence[Hit],
     rankings: Mapping[str, Ranking],
     *,
     store: Store,
     sources: Mapping[str, GraphSource] = MappingProxyType({}),
+    spelled: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> list[Evidence]:
     """Fetch text and place of each hit, with what every channel said of it and how the graph led there."""
     found = {
@@ -232,6 +243,7 @@ def read_evidence(
                 channels=channels,
                 citation=cite(document, chunk),
                 graph=_cited(sources.get(hit.chunk_id), citation=cite(document, chunk)),
+                names=spelled.get(hit.chunk_id, ()),
             )
         )
     return evidence

@@ -100,14 +100,14 @@ def join_key(parts: Sequence[str]) -> str:
     return key
 
 
-def spans(found: Sequence[Word], at: int) -> list[tuple[int, str]]:
+def spans(found: Sequence[Word], at: int, *, longest: int = MAX_WORDS) -> list[tuple[int, str]]:
     """Return (number of words, key) for the names that may begin at word `at`, longest first."""
     first = found[at].text
     if first in _ARTICLES:  # a name begins behind its article, and a lone article is a word like any other
         return [(1, first)]
     is_cjk = _is_cjk(first)
     is_mixed = at + 1 < len(found) and _is_cjk(found[at + 1].text)  # `OAuth服务`
-    limit = MAX_CHARACTERS if is_cjk or is_mixed else MAX_WORDS
+    limit = MAX_CHARACTERS if is_cjk else max(longest, MAX_CHARACTERS * is_mixed)
     keys = [(1, singular(first))]
     raw, size = first, 1
     for word in found[at + 1 : at + limit]:
@@ -119,12 +119,14 @@ def spans(found: Sequence[Word], at: int) -> list[tuple[int, str]]:
     return keys[::-1]
 
 
-def candidate_keys(found: Sequence[Word]) -> set[str]:
+def candidate_keys(found: Sequence[Word], *, longest: int = MAX_WORDS) -> set[str]:
     """Return every key that a run of words could be: what has to be looked up in the dictionary."""
-    return {key for at in range(len(found)) for _, key in spans(found, at) if key}
+    return {key for at in range(len(found)) for _, key in spans(found, at, longest=longest) if key}
 
 
-def match_names(found: Sequence[Word], known: Collection[str]) -> list[tuple[str, int, int]]:
+def match_names(
+    found: Sequence[Word], known: Collection[str], *, longest: int = MAX_WORDS
+) -> list[tuple[str, int, int]]:
     """
     Return (key, first word, number of words) of the known names in a text, longest first, none overlapping.
 
@@ -138,7 +140,7 @@ def match_names(found: Sequence[Word], known: Collection[str]) -> list[tuple[str
         word = found[at]
         step = 1
         if word.text in heads or singular(word.text) in heads:
-            for size, key in spans(found, at):
+            for size, key in spans(found, at, longest=longest):
                 if key in known and (size > 1 or (word.is_name_like and not _is_inside(found, at))):
                     matches.append((key, at, size))
                     step = size

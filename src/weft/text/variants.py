@@ -1,4 +1,4 @@
-"""How else the name of a person may be written: with initials, without the middle name, by the surname alone."""
+"""How else a name may be written: a person's with initials or by the surname, a place's without what it lies in."""
 
 from __future__ import annotations
 
@@ -49,6 +49,22 @@ def name_variants(name: str, *, text: str) -> list[tuple[str, str]]:
     if len(surname) >= MIN_SURNAME and _stands_alone(surname, given=given[-1], text=text):
         found.append((surname, "surname behind a full name"))
     return [(variant, reason) for variant, reason in dict(found).items() if variant != name]
+
+
+def place_head(name: str, *, text: str) -> str:
+    """
+    Return the name of a place without what it lies in: `Springfield` of `Springfield, Illinois`; else nothing.
+
+    The text about it must begin with that part and not with the whole, as it does where the rest only tells places
+    of one name apart: `Earth, Wind & Fire` is never called by its first word.
+    """
+    head, comma, rest = name.partition(", ")
+    parts = rest.replace(",", "").split()
+    if not comma or len(head) < MIN_SURNAME or not all(part[0].isupper() for part in (*head.split()[-1:], *parts)):
+        return ""
+    opening = text.lstrip()
+    follows = opening[len(head) : len(head) + 1]
+    return head if opening.startswith(head) and not opening.startswith(name) and not follows.isalnum() else ""
 
 
 def _stands_alone(surname: str, *, given: str, text: str) -> bool:

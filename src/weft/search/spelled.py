@@ -1,0 +1,95 @@
+"""Names that a question spells and few chunks hold: what it is about, whether or not the graph knows them."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from weft.rank.fuse import order
+from weft.records import Filter, Hit
+from weft.store.base import Store
+from weft.text.analyse import query_terms
+from weft.text.names import words
+from weft.text.phrases import find_names
+from weft.text.sentences import Sentence
+
+HOLDERS = 3
+"""Chunks that may hold a name for it to tell anything; one that more of them hold is a common one."""
+
+LOOK = 8
+"""Chunks that are read in search of a name: the best by its words."""
+
+MAX_NAMES = 4
+"""Names of a question that are looked for, the longest."""
+
+MAX_TEXT = 2000
+"""Characters of a question that are read for names."""
+
+
+def find_spelled(text: str, *, store: Store, where: Filter) -> dict[str, tuple[str, ...]]:
+    """
+    Return, by id, the chunks that hold a name of the question which hardly any other chunk holds.
+
+    Names are quoted texts, identifiers and capitalised phrases. They must stand in a chunk word by word; case, accents
+    and punctuation do not count.
+    """
+    holders: dict[str, list[str]] = defaultdict(list)
+    for name in _names(text):
+        for id in _find_holders(name, store=store, where=where):
+            holders[id].append(name)
+    return {id: tuple(names) for id, names in sorted(holders.items())}
+
+
+def add_spelled(hits: Sequence[Hit], spelled: Mapping[str, tuple[str, ...]], *, bonus: float) -> list[Hit]:
+    """
+    Return hits with chunks that hold names of the question moved up, and put in where they were missing.
+
+    One that alone holds a name gains `bonus` times the best score; one of n gains that divided by the root of n. Of
+    several names the rarest counts.
+    """
+    if not spelled or not bonus:
+        return list(hits)
+    count: dict[str, int] = defaultdict(int)
+    for names in spelled.values():
+        for name in names:
+            count[name] += 1
+    scores = {hit.chunk_id: hit.score for hit in hits}
+    best, worst = max(map(abs, scores.values()), default=1.0) or 1.0, min((0.0, *scores.values()))
+    for id, names in spelled.items():
+        gain = max(1 / math.sqrt(count[name]) for name in names)
+        scores[id] = scores.get(id, worst) + bonus * best * gain
+    return order(scores)
+
+
+def _names(text: str) -> list[str]:
+    """Return the names a question spells, the longest first, none inside another."""
+    found = [name.text for name in find_names(Sentence(text[:MAX_TEXT]))]
+    return sorted(dict.fromkeys(found), key=lambda name: (-len(name), name))[:MAX_NAMES]
+
+
+def _find_holders(name: str, *, store: Store, where: Filter) -> list[str]:
+    """Return the chunks a name stands in; none where it is common, or in no chunk."""
+    wanted = [word.text for word in words(name)]
+    terms = query_terms(name)
+    if not wanted or not terms:
+        return []
+    ids = [hit.chunk_id for hit in store.search_keyword(terms, limit=LOOK, where=where).hits]
+    chunks = store.chunks(ids)
+    titles = {document.id: document.title for document in store.documents([chunk.document_id for chunk in chunks])}
+    found = [
+        chunk.id
+        for chunk in chunks
+        if any(_holds(part, wanted) for part in (titles.get(chunk.document_id, ""), *chunk.heading, chunk.text))
+    ]
+    return found if len(found) <= HOLDERS else []
+
+
+def _holds(text: str, wanted: Sequence[str]) -> bool:
+    if text.isascii():  # a look that costs little, and mostly says no
+        plain = text.lower().replace("'", "")
+        if not all(word in plain for word in wanted):
+            return False
+    found = [word.text for word in words(text)]
+    first, size = wanted[0], len(wanted)
+    return any(word == first and found[at : at + size] == wanted for at, word in enumerate(found))
