@@ -3,11 +3,7 @@
 import pytest
 from conftest import write_notes
 
-QUESTIONS = (
-    "What does the Auth Service do when the clock drifts?",
-    "重跑gen-itgc后做什么？",
-    "gpt-4o and arXiv:2501.03236",
-)
+QUESTIONS = ("What does the Auth Service do when the clock drifts?", "重跑gen-itgc后做什么？", "gpt-4o and arXiv:2501.03236")
 
 
 def answer(weft, db, question, seed):
