@@ -116,7 +116,7 @@ def spans(found: Sequence[Word], at: int, *, longest: int = MAX_WORDS) -> list[t
         return [(1, first)]
     is_cjk = _is_cjk(first)
     is_mixed = at + 1 < len(found) and _is_cjk(found[at + 1].text)  # `OAuth服务`
-    limit = MAX_CHARACTERS if is_cjk or is_mixed else longest
+    limit = MAX_CHARACTERS if is_cjk else max(longest, MAX_CHARACTERS * is_mixed)
     keys = [(1, singular(first))]
     raw, size = first, 1
     for word in found[at + 1 : at + limit]:
