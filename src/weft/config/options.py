@@ -189,8 +189,10 @@ class MemoryOptions:
     """Whether recall also follows facts from their object to their subject."""
     max_hops: int = 2
     """How far recall goes from the entities a question is about."""
+    by_words: bool = True
+    """Whether facts that share words with the question come first; False: confidence alone says which are recalled."""
     per_entity: int = 10
-    """Surest facts of one entity that are recalled."""
+    """Facts of one entity that are recalled."""
     max_facts: int = 30
     """Facts recalled in all."""
 
