@@ -14,6 +14,7 @@ from weft.errors import StoreUnavailable, WeftError
 if TYPE_CHECKING:
     from weft.config import Settings
     from weft.engine.engine import Engine
+    from weft.models.base import Embedder
 
 logger = logging.getLogger(__name__)
 
@@ -28,8 +29,9 @@ class Standby:
     Nothing is imported, opened or loaded before `start` or `engine` is called.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, embedder: Embedder | None = None) -> None:
         self.settings = settings
+        self._embedder = embedder
         self._engine: Engine | None = None
         self._lock = threading.Lock()
         self._starting = threading.Event()
@@ -53,7 +55,7 @@ class Standby:
                         f"there is no store {self.settings.store.db!r} yet",
                         hint="index documents with `weft index PATH`, or remember a fact; `--db` names another store",
                     )
-                engine = Engine(self.settings)
+                engine = Engine(self.settings, embedder=self._embedder)
                 self._closing.callback(engine.close)
                 self._closing.enter_context(Warmer(engine, patience=PATIENCE))
                 self._engine = engine

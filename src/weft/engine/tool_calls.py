@@ -288,7 +288,7 @@ def _search_text(answer: Mapping[str, Any], context: str) -> str:
     parts = [f"status: {answer['status']}, confidence {answer['confidence']:.2f}"]
     parts += [f"{name}: {answer[name]}" for name in ("warning", "action") if name in answer]
     parts += [f"note: {note}" for note in answer["notes"] if not context]
-    if facts := answer["facts"]:
+    if facts := [fact for fact in answer["facts"] if fact["source"] != "file"]:  # those of files change with them
         known = "; ".join(f"{fact['id']} = {fact['subject']} {fact['predicate']} ({fact['status']})" for fact in facts)
         context += f"\nIds of facts: {known}"
     more = [f"More results: cursor {answer['cursor']}"] if "cursor" in answer else []
