@@ -7,7 +7,6 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
@@ -50,6 +49,8 @@ def serve_http(
 
     `on_listen` is told the address. Raises `ConfigError` for an address that others can reach.
     """
+    import uvicorn
+
     with bind(host, port) as listener, Standby(settings) as standby:
         app = make_server(standby, compat=compat).streamable_http_app(
             streamable_http_path=PATH, transport_security=security(), max_request_body_size=MAX_BODY
