@@ -82,13 +82,13 @@ def test_every_tool_over_stdio(tmp_path, mode):
     check_every_answer(seen)
 
 
-def post(url, **headers):
-    """Send a ping with these headers; return the status."""
+def post(url, *, padding=0, **headers):
+    """Send a ping with these headers, and so many blanks; return the status."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
     known = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    connection.request("POST", parts.path, body, {**known, **headers})
+    connection.request("POST", parts.path, body + " " * padding, {**known, **headers})
     status = connection.getresponse().status
     connection.close()
     return status
@@ -108,7 +108,8 @@ def test_every_tool_over_http(tmp_path):
         assert post(url, Host="evil.example") == 421
         assert post(url, Host=f"evil.example:{port}") == 421
         assert post(url, Origin="https://evil.example") == 403
-        assert post(url, Origin=f"http://localhost:{port}") not in (403, 421)
+        assert post(url, Origin=f"http://localhost:{port}") not in (403, 413, 421)
+        assert post(url, padding=2_000_000) == 413
 
 
 def test_only_this_machine_is_served(weft):
@@ -160,11 +161,12 @@ def test_stdout_holds_nothing_but_the_protocol(tmp_path):
     assert process.returncode == 0
 
 
-def test_the_list_of_tools_costs_little(tmp_path):
+@pytest.mark.parametrize("compat", [None, "memory"])
+def test_the_list_of_tools_costs_little(tmp_path, compat):
     """Under 4,000 tokens, and every tool says all that clients ask for."""
 
     async def steps():
-        async with connect(settings_for(tmp_path / "weft.db")) as client:
+        async with connect(settings_for(tmp_path / "weft.db"), compat=compat) as client:
             return await client.list_tools()
 
     listed = drive(steps())
@@ -177,9 +179,19 @@ def test_the_list_of_tools_costs_little(tmp_path):
         assert tool.title and len(tool.description) > 30
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
-    writers = {tool.name for tool in listed.tools if not tool.annotations.read_only_hint}
-    assert writers == {"memory_add", "memory_confirm", "memory_forget"}
-    assert [tool.name for tool in listed.tools if tool.annotations.destructive_hint] == ["memory_forget"]
+
+
+def test_clients_are_told_which_tools_write():
+    """So that they can ask their user first."""
+    hints = {tool.name: tool.annotations for tool in TOOLS}
+
+    assert {name for name in NAMES if not hints[name]["readOnlyHint"]} == {
+        "memory_add",
+        "memory_confirm",
+        "memory_forget",
+    }
+    assert [name for name in NAMES if hints[name]["destructiveHint"]] == ["memory_forget"]
+    assert not any(hints[name]["openWorldHint"] for name in NAMES)
 
 
 def test_documents_and_entities_are_resources(tmp_path):

@@ -1,5 +1,6 @@
 """What the MCP server says when arguments are wrong, when much is asked for, and when something does not work."""
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -8,7 +9,7 @@ import apsw
 import pytest
 from mcp_driving import PAGES, connect, drive, fill, settings_for
 
-from weft.engine import pages
+from weft.engine import pages, standby
 from weft.engine.engine import Engine
 from weft.errors import ModelUnavailable
 from weft.store.sqlite import connect as connections
@@ -241,6 +242,56 @@ def test_a_file_that_is_no_store_is_an_answer_too(tmp_path):
     assert "--db" in answer.structured_content["action"]
 
 
+def test_what_nobody_foresaw_does_not_end_the_server(filled, monkeypatch, caplog):
+    """The model hears that it failed, the log has the rest, and the next call is answered."""
+
+    def fail(engine):
+        raise RuntimeError("a detail that is nobody's business")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Engine, "stats", fail)
+        failed, found = ask(filled, ("memory_stats", {}), ("entity_lookup", {"name": "Auth Service"}))
+
+    assert failed.is_error
+    assert "RuntimeError" in failed.structured_content["warning"]
+    assert "business" not in failed.content[0].text
+    assert "business" in caplog.text
+    assert found.structured_content["name"] == "Auth Service"
+
+
+def test_many_calls_at_once_lose_nothing(tmp_path):
+    """Reads and writes in one session."""
+    settings = settings_for(fill(tmp_path / "weft.db"))
+
+    async def steps():
+        async with connect(settings) as client:
+            calls = []
+            for n in range(20):
+                fact = {"subject": "user", "predicate": "visited", "value": f"city number {n}"}
+                calls += [client.call_tool("memory_add", fact), client.call_tool("memory_search", {"query": "sign-in"})]
+            return await asyncio.gather(*calls)
+
+    answers = drive(steps())
+
+    assert not any(answer.is_error for answer in answers)
+    with Engine(settings) as engine:
+        assert len({fact.value for fact in engine.memory.list("user")}) == 20
+
+
+def test_a_name_that_only_facts_know_is_found_where_it_is(tmp_path):
+    """The graph says where to look."""
+    looked, around = ask(
+        settings_for(fill(tmp_path / "weft.db")),
+        ("memory_add", {"subject": "Grace Hopper", "predicate": "wrote", "object": "Auth Service"}),
+        ("entity_lookup", {"name": "grace hopper"}),
+        ("graph_neighbours", {"name": "Grace Hopper"}),
+    )[1:]
+
+    assert looked.structured_content["facts"][0]["object"] == "Auth Service"
+    assert around.is_error
+    assert "entity_lookup" in around.structured_content["action"]
+
+
 # ── start ───────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -275,6 +326,27 @@ def test_the_client_is_greeted_while_the_model_loads(tmp_path, mode):
             return stats
 
     assert drive(steps()).structured_content["documents"] == 1
+
+
+def test_leaving_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
+    """A client that goes away while the model loads leaves nothing behind that hangs."""
+    monkeypatch.setattr(standby, "PATIENCE", 0.01)
+    embedder = BlockingEmbedder()
+    settings = settings_for(tmp_path / "weft.db")
+    Engine(settings).close()
+
+    async def steps():
+        async with connect(settings, embedder=embedder) as client:
+            await client.list_tools()
+            assert await asyncio.to_thread(embedder.loading.wait, 60)
+
+    drive(steps())
+
+    assert not embedder.go_on.is_set()
+    embedder.go_on.set()
+    for thread in threading.enumerate():
+        if thread.name == "weft-warm":
+            thread.join(60)
 
 
 GREET = """

@@ -1,5 +1,6 @@
 """`--compat memory`: what the reference memory server is tested for, asked of ours, with the shapes of its answers."""
 
+import asyncio
 import json
 
 import jsonschema
@@ -280,6 +281,25 @@ def test_wrong_arguments_are_errors_that_say_what_to_do(company, name, arguments
 
     assert answer.is_error
     assert said in answer.structured_content["action"]
+
+
+def test_two_servers_that_write_at_once_lose_nothing(memory):
+    """What breaks the reference server's file (its issue 1819) is two transactions here."""
+
+    async def steps():
+        async with (
+            connect(memory.settings, compat="memory") as first,
+            connect(memory.settings, compat="memory") as second,
+        ):
+            calls = [
+                client.call_tool("create_entities", {"entities": [{**BOB, "name": f"{side} {n}"}]})
+                for side, client in (("Left", first), ("Right", second))
+                for n in range(10)
+            ]
+            return await asyncio.gather(*calls)
+
+    assert not any(answer.is_error for answer in drive(steps()))
+    assert len(memory("read_graph")[0]) == 20
 
 
 def test_over_stdio_and_across_runs(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -16,7 +16,7 @@ from weft.engine.pages import cut_page, shorten
 from weft.engine.tool_definitions import TOOLS, ToolDefinition
 from weft.errors import ConfigError, InputError, MissingExtra, ModelError, NotFound, SchemaMismatch
 from weft.facts.life import is_live
-from weft.records import Chunk, DocumentInfo, Fact
+from weft.records import Chunk, DocumentInfo
 from weft.search.cite import cite
 from weft.text.names import name_key
 
@@ -59,7 +59,7 @@ def call_tool(engine: Engine, name: str, arguments: Mapping[str, Any]) -> ToolAn
     try:
         answer = _CALLS[name](engine, values)
     except NotFound as error:
-        raise NotFound(str(error), hint=ELSEWHERE) from error
+        raise NotFound(str(error), hint=_elsewhere(engine, values)) from error
     context = answer.pop("context", None)
     answer |= _impairment(engine, tool, answer)
     return ToolAnswer(values=answer, text=to_json(answer) if context is None else _search_text(answer, context))
@@ -122,21 +122,19 @@ def memory_forget(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def entity_lookup(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what documents and facts know of a name."""
-    name = values["name"]
-    remembered = engine.store.facts.find_entities([name_key(name)]).get(name_key(name))
-    facts, cursor = cut_page(
-        [_remembered_fact(fact_to_dict(fact)) for fact in _live_facts(engine, name)], cursor=values.get("cursor", "")
-    )
+    name, cursor = values["name"], values.get("cursor", "")
     try:
         view = engine.entities.show(name, limit=SHOWN)
     except NotFound:
+        remembered = engine.store.facts.find_entities([name_key(name)]).get(name_key(name))
         if remembered is None:
             raise
         known = {"name": remembered.name, "type": remembered.type, "description": remembered.description}
-        return {**known, "aliases": [], "relations": [], "mentions": [], "facts": facts, **_next(cursor)}
+        return {**known, "aliases": [], "relations": [], "mentions": [], **_facts_of(engine, [name], cursor=cursor)}
     places = [{"citation": engine.cite(m.chunk_id), "id": m.chunk_id, "about": m.about} for m in view.mentions[:SHOWN]]
     relations = [{"type": step.type, "target": step.target, "weight": step.weight} for step in view.relations]
-    return {**entity_to_dict(view.entity), "relations": relations, "mentions": places, "facts": facts, **_next(cursor)}
+    facts = _facts_of(engine, [view.entity.name, *view.entity.aliases, name], cursor=cursor)
+    return {**entity_to_dict(view.entity), "relations": relations, "mentions": places, **facts}
 
 
 def graph_neighbours(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -295,8 +293,20 @@ def _search_text(answer: Mapping[str, Any], context: str) -> str:
     return "\n".join([*parts, *([context] if context else []), *more])
 
 
-def _live_facts(engine: Engine, name: str) -> list[Fact]:
-    return [fact for fact in engine.memory.list(name) if is_live(fact)] if name_key(name) else []
+def _elsewhere(engine: Engine, values: Mapping[str, Any]) -> str:
+    """Say where to look for what was not found."""
+    keys = [name_key(values[name]) for name in ("name", "source", "target") if name in values]
+    if engine.store.facts.find_entities([key for key in keys if key]):
+        return "only facts know it, and the graph is what documents name: entity_lookup shows its facts"
+    return ELSEWHERE
+
+
+def _facts_of(engine: Engine, names: Sequence[str], *, cursor: str) -> dict[str, Any]:
+    """Return a page of what stands of something that has these names."""
+    keys = dict.fromkeys(filter(None, map(name_key, names)))
+    found = [fact for key in keys for fact in engine.memory.list(key) if is_live(fact)]
+    page, after = cut_page([_remembered_fact(fact_to_dict(fact)) for fact in found], cursor=cursor)
+    return {"facts": page, **_next(after)}
 
 
 def _result_to_dict(result: Mapping[str, Any]) -> dict[str, Any]:
