@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -120,12 +121,18 @@ def test_only_this_machine_is_served(weft):
     assert "127.0.0.1" in refused.err
 
 
-def test_stdout_holds_nothing_but_the_protocol(tmp_path):
-    """Also with all logs on: they go to stderr."""
-    fill(tmp_path / "weft.db")
+HELLO = {
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+
+
+def start(folder, *arguments):
+    """Start `weft mcp` with pipes; it is killed should it hang."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "weft", "mcp", "-vv"],
-        cwd=tmp_path,
+        [sys.executable, "-m", "weft", "mcp", *arguments],
+        cwd=folder,
         env={**os.environ, "WEFT_EMBEDDER": "hash", "PYTHONUTF8": "1"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -134,9 +141,34 @@ def test_stdout_holds_nothing_but_the_protocol(tmp_path):
     )
     watchdog = threading.Timer(LIMIT, process.kill)
     watchdog.start()
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    return process, watchdog
+
+
+def send(process, request):
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", **request}) + "\n")
+    process.stdin.flush()
+
+
+def test_an_interrupt_ends_the_server(tmp_path):
+    """Also while its client says nothing and keeps the line open."""
+    process, watchdog = start(tmp_path)
+    send(process, HELLO)
+    assert json.loads(process.stdout.readline())["id"] == 1
+    process.send_signal(signal.SIGINT)
+    code = process.wait()
+    watchdog.cancel()
+    rest, logs = process.communicate()
+
+    assert (code, rest) == (130, "")
+    assert "Traceback" not in logs
+
+
+def test_stdout_holds_nothing_but_the_protocol(tmp_path):
+    """Also with all logs on: they go to stderr."""
+    fill(tmp_path / "weft.db")
+    process, watchdog = start(tmp_path, "-vv")
     requests = [
-        {"id": 1, "method": "initialize", "params": hello},
+        HELLO,
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/call", "params": {"name": "memory_search", "arguments": {"query": "sign-in"}}},
         {"id": 3, "method": "tools/call", "params": {"name": "memory_search", "arguments": {"query": ""}}},
@@ -144,8 +176,7 @@ def test_stdout_holds_nothing_but_the_protocol(tmp_path):
     ]
     answers = []
     for request in requests:
-        process.stdin.write(json.dumps({"jsonrpc": "2.0", **request}) + "\n")
-        process.stdin.flush()
+        send(process, request)
         if "id" in request:
             answers.append(json.loads(process.stdout.readline()))
     rest, logs = process.communicate()

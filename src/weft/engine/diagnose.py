@@ -31,6 +31,7 @@ EXTRAS = {
     "watch": "watchfiles",
     "plot": "matplotlib",
     "fastembed": "fastembed",
+    "mcp": "mcp",
     "sentence-transformers": "sentence_transformers",
     EXTRA: MODULE,
 }

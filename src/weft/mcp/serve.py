@@ -15,6 +15,7 @@ from weft.config import Settings
 from weft.engine.standby import Standby
 from weft.errors import ConfigError
 from weft.mcp.server import Compat, make_server
+from weft.mcp.wire import claimed_stdin, iter_lines
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -28,12 +29,13 @@ MAX_BODY = 1024 * 1024
 def serve_stdio(settings: Settings, *, compat: Compat | None = None) -> None:
     """Serve the client that started this process until it closes standard input. Nothing else goes to stdout."""
 
-    async def run(server: Server[Any]) -> None:
-        async with stdio_server() as (incoming, outgoing):
+    async def run(server: Server[Any], wire: int) -> None:
+        lines: Any = iter_lines(wire)
+        async with stdio_server(stdin=lines) as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    with Standby(settings) as standby:
-        asyncio.run(run(make_server(standby, compat=compat)))
+    with claimed_stdin() as wire, Standby(settings) as standby:
+        asyncio.run(run(make_server(standby, compat=compat), wire))
 
 
 def serve_http(
@@ -69,6 +71,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        listener.listen()  # from here on clients may come; they wait until the application runs
     except OSError as error:
         listener.close()
         raise ConfigError(
