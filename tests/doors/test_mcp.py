@@ -212,6 +212,14 @@ def test_the_list_of_tools_costs_little(tmp_path, compat):
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
 
 
+def test_a_description_names_nothing_that_is_not_in_the_answer():
+    """What `weft query --json` has and MCP leaves out is not promised."""
+    (search,) = [tool for tool in TOOLS if tool.name == "memory_search"]
+
+    assert "`context`" not in search.description
+    assert "memory_get" in search.description
+
+
 def test_clients_are_told_which_tools_write():
     """So that they can ask their user first."""
     hints = {tool.name: tool.annotations for tool in TOOLS}

@@ -177,8 +177,8 @@ def test_an_empty_namespace_is_said_to_be_empty(tmp_path):
     settings = settings_for(tmp_path / "weft.db")
     Engine(settings).close()
     for answer in ask(settings, ("memory_search", {"query": "tea"}), ("memory_stats", {}), ("search", {"query": "t"})):
-        assert "empty" in answer.structured_content["warning"] or "hash" in answer.structured_content["warning"]
-        assert answer.structured_content["action"]
+        assert "is empty" in answer.structured_content["warning"]
+        assert "weft index" in answer.structured_content["action"]
 
 
 def test_a_model_that_fails_leaves_words_to_search_by(tmp_path):

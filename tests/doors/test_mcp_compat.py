@@ -225,12 +225,14 @@ def test_nodes_are_opened_by_name(company, names, found, relations):
     assert (set(opened[0]), opened[1]) == (found, relations)
 
 
-def test_a_store_that_is_not_there_yet_is_not_an_empty_graph(memory):
-    """Reading says so; the first entity makes it."""
+def test_a_store_that_is_not_there_yet_is_an_empty_graph(memory):
+    """As in the reference; a second text says that it is empty, so that nobody takes it for a failure."""
     answer = memory.ask("read_graph")
 
-    assert answer.is_error
-    assert answer.structured_content["warning"] and answer.structured_content["action"]
+    assert answer.structured_content == json.loads(answer.content[0].text) == {"entities": [], "relations": []}
+    assert "nothing is remembered" in answer.content[1].text
+    assert memory("search_nodes", query="Alice") == ([], [])
+    assert memory("delete_entities", entityNames=[]) == "Entities deleted successfully"
 
 
 def test_a_large_graph_comes_in_parts(company, monkeypatch):

@@ -141,7 +141,10 @@ def delete_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
 
 def read_graph(engine: Engine, values: Mapping[str, Any]) -> Answer:
     """Return all entities and relations, as many as fit into one answer."""
-    return _bounded(*_read(engine), cursor=values.get("cursor", ""))
+    entities, relations = _read(engine)
+    if not entities:
+        return *_bounded([], [])[:2], (f"nothing is remembered in namespace {engine.store.namespace!r} yet",)
+    return _bounded(entities, relations, cursor=values.get("cursor", ""))
 
 
 def search_nodes(engine: Engine, values: Mapping[str, Any]) -> Answer:

@@ -252,23 +252,20 @@ def url_of(document: DocumentInfo) -> str:
     return document.source if is_web else f"weft://document/{quote(document.id, safe='')}"
 
 
-def _impairment(engine: Engine, tool: ToolDefinition, answer: Mapping[str, Any]) -> dict[str, str]:
-    """Return what hinders a tool that reads and what helps, or nothing."""
-    if tool.writes:
+def _impairment(engine: Engine, tool: ToolDefinition, answer: dict[str, Any]) -> dict[str, str]:
+    """Return what hinders a tool that reads and what helps, or nothing; what it says of itself is taken out."""
+    degraded = answer.pop("degraded", "")
+    if tool.name not in ("memory_search", "memory_stats", "search"):
         return {}
-    if degraded := answer.get("degraded"):
+    is_empty = not (answer.get("results") or answer.get("facts") or answer.get("documents"))
+    if is_empty and not engine.stats().documents and not engine.memory.stats()["facts"]:
+        return {
+            "warning": f"namespace {engine.store.namespace!r} is empty: nothing is indexed or remembered",
+            "action": "ask the user to run `weft index PATH` for this namespace, or remember facts with memory_add",
+        }
+    if degraded:
         return {"warning": str(degraded), "action": LIMITED}
-    if tool.name == "memory_stats" and (problem := _embedder_problem(engine)):
-        return problem
-    if answer.get("results") or answer.get("facts") or tool.name not in ("memory_search", "memory_stats", "search"):
-        return {}
-    stats = engine.stats()
-    if stats.documents or engine.memory.stats()["facts"]:
-        return {}
-    return {
-        "warning": f"namespace {engine.store.namespace!r} is empty: nothing is indexed or remembered",
-        "action": "ask the user to run `weft index PATH` for this namespace, or remember facts with memory_add",
-    }
+    return _embedder_problem(engine) if tool.name == "memory_stats" else {}
 
 
 def _embedder_problem(engine: Engine) -> dict[str, str]:
