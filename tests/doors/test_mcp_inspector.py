@@ -44,8 +44,8 @@ def test_the_inspector_lists_the_tools_over_stdio(inspector, tmp_path):
     """It starts the server itself."""
     fill(tmp_path / "weft.db")
     how = parameters(tmp_path)
-    target = ["-e", "WEFT_EMBEDDER=hash", how.command]
-    found = inspect(inspector, [*target, *how.args], "tools/list", cwd=tmp_path)
+    environment = [word for name, value in how.env.items() for word in ("-e", f"{name}={value}")]
+    found = inspect(inspector, [*environment, how.command, *how.args], "tools/list", cwd=tmp_path)
 
     assert [tool["name"] for tool in found["tools"]] == [tool.name for tool in TOOLS]
 

@@ -101,7 +101,8 @@ def memory_add(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Remember a fact that came up in a conversation."""
     if ("value" in values) == ("object" in values):
         raise InputError("a fact needs a value or an object, and not both", hint="give value, or object for a name")
-    return remembered_to_dict(engine.memory.add(**{"value": "", **values}, source="conversation"))
+    done = remembered_to_dict(engine.memory.add(**{"value": "", **values}, source="conversation"))
+    return {name: value for name, value in done.items() if value is not None}
 
 
 def memory_confirm(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,8 +167,8 @@ def graph_path(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     entities = engine.entities
     source, target = entities.get(values["source"]), entities.get(values["target"])
     steps = entities.path(values["source"], values["target"], max_hops=values["maxHops"])
-    path = None if steps is None else [step_to_dict(step) for step in steps]
-    return {"source": source.name, "target": target.name, "path": path}
+    path = [step_to_dict(step) for step in steps or ()]
+    return {"source": source.name, "target": target.name, "connected": steps is not None, "path": path}
 
 
 def memory_stats(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,7 +182,7 @@ def memory_stats(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         "entities": entities,
         "relations": relations,
         "facts": engine.memory.stats()["facts"],
-        "embedder": active,
+        **({"embedder": active} if active else {}),
     }
 
 

@@ -109,9 +109,9 @@ TOOLS: tuple[ToolDefinition, ...] = (
             "supersedes": {"type": "string", "description": "Id of the fact that this one corrects."},
         },
         required=("subject", "predicate"),
-        answer={"outcome": TEXT, "reason": {"type": ["string", "null"]}, "fact": {"type": ["object", "null"]},
+        answer={"outcome": TEXT, "reason": TEXT, "fact": {"type": "object"},
                 "contradicts": {"type": "array", "items": TEXT}},
-        certain=("outcome", "reason", "fact"),
+        certain=("outcome",),
         aliases={"relation": "predicate", "content": "value"},
         writes=True,
     ),
@@ -177,16 +177,15 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="graph_path",
         title="Find how two entities are connected",
-        description="The best path between two entities: fewest steps, then strongest. `path` is null where none is "
-        "known.",
+        description="The best path between two entities: fewest steps, then strongest.",
         properties={
             "source": _text("Name it starts from."),
             "target": _text("Name it leads to."),
             "maxHops": {"type": "integer", "minimum": 1, "maximum": 6, "default": 4},
         },
         required=("source", "target"),
-        answer={"source": TEXT, "target": TEXT, "path": {"type": ["array", "null"]}},
-        certain=("source", "target", "path"),
+        answer={"source": TEXT, "target": TEXT, "connected": {"type": "boolean"}, "path": OBJECTS},
+        certain=("source", "target", "connected", "path"),
         aliases={"from": "source", "to": "target", "start": "source", "end": "target"},
     ),
     ToolDefinition(
@@ -194,7 +193,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         title="Say what memory holds",
         description="How many documents, entities and facts there are, and whether search works as it should.",
         answer={name: {"type": "integer"} for name in ("documents", "chunks", "entities", "relations", "facts")}
-        | {"namespace": TEXT, "embedder": {"type": ["string", "null"]}},
+        | {"namespace": TEXT, "embedder": TEXT},
         certain=("documents", "facts"),
     ),
     ToolDefinition(
