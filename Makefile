@@ -47,12 +47,12 @@ bench: $(VENV)/.dev model
 
 $(VENV)/.demo: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[html]'
+	$(PIP) install --quiet --editable '.[html,zh]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[html,pdf,docx,openai,watch,plot,mcp,multilingual,dev]'
+	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,mcp,multilingual,zh,dev]'
 	@touch $(VENV)/.demo $@
 
 # The MCP inspector drives our server in a test; where there is no npm, that test is skipped and says so.

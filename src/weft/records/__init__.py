@@ -1,6 +1,7 @@
 """The values that pass between stages: frozen dataclasses, in small rooms. This package imports nothing of ours."""
 
 from weft.records.accounts import (
+    Census,
     FactReceipt,
     ImportReceipt,
     Problem,
@@ -9,8 +10,10 @@ from weft.records.accounts import (
 )
 from weft.records.answers import (
     ChannelHit,
+    Choice,
     Context,
     Evidence,
+    Features,
     Filter,
     GraphContext,
     GraphSource,
@@ -71,6 +74,8 @@ from weft.records.models import (
     Curve,
     ModelCard,
     StoredModel,
+    TaggedWord,
+    WordKind,
 )
 from weft.records.writing import (
     Batch,
@@ -82,8 +87,10 @@ __all__ = [
     "Anchor",
     "Batch",
     "Calibration",
+    "Census",
     "Channel",
     "ChannelHit",
+    "Choice",
     "Chunk",
     "Claim",
     "Context",
@@ -100,6 +107,7 @@ __all__ = [
     "FactOutcome",
     "FactReceipt",
     "FactStatus",
+    "Features",
     "Filter",
     "GivenEntity",
     "GivenFact",
@@ -136,6 +144,8 @@ __all__ = [
     "StoreStats",
     "StoredModel",
     "Suspicion",
+    "TaggedWord",
     "Vector",
     "Vectors",
+    "WordKind",
 ]

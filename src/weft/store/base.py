@@ -17,6 +17,7 @@ from weft.graph.standing import EditKind
 from weft.records import (
     Batch,
     Calibration,
+    Census,
     Chunk,
     DocumentInfo,
     Entity,
@@ -76,6 +77,9 @@ class Graph(Protocol):
 
     def count(self) -> tuple[int, int]:
         """Return how many entities and relations there are."""
+
+    def census(self) -> Census:
+        """Return how many entities there are of each type, and how many stated relations."""
 
     def size(self) -> int:
         """Return how many chunks the namespace has, which is cheap."""
