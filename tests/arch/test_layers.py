@@ -14,6 +14,7 @@ LAYERS = [
     {"index", "search"},
     {"evaluate", "testing"},
     {"engine"},
+    {"mcp"},
     {"cli"},
     {"__main__"},
 ]
