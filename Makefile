@@ -58,7 +58,7 @@ $(VENV)/.dev: pyproject.toml
 # The MCP inspector drives our server in a test; where there is no npm, that test is skipped and says so.
 $(VENV)/.inspector: $(VENV)/.dev
 	@if command -v npm > /dev/null; then \
-	  npm install --silent --no-audit --no-fund --prefix $(VENV)/inspector @modelcontextprotocol/inspector \
+	  npm install --silent --no-audit --no-fund --prefix $(VENV)/inspector @modelcontextprotocol/inspector@0.15.0 \
 	    || echo "the MCP inspector could not be installed; its test is skipped"; \
 	fi
 	@touch $@
