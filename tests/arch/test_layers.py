@@ -14,7 +14,7 @@ LAYERS = [
     {"index", "search"},
     {"evaluate", "testing"},
     {"engine"},
-    {"cli"},
+    {"cli", "integrations"},
     {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
