@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from weft.errors import ConfigError, InputError, MissingExtra
-from weft.integrations.passages import answer_to_text, check_options, find_passages
+from weft.integrations.passages import answer_to_text, check_options, error_to_text, find_passages
 from weft.records import Document
 
 
@@ -72,6 +72,12 @@ def test_options_are_checked_by_the_engine(engine):
     with pytest.raises(ConfigError, match="engine is a str") as caught:
         check_options("weft.db", {})
     assert "open_engine" in caught.value.hint
+
+
+def test_the_text_of_an_error_says_what_to_do():
+    """Where there is something to be done."""
+    assert error_to_text(InputError("no", hint="yes")) == "error: no; yes"
+    assert error_to_text(InputError("no")) == "error: no"
 
 
 def test_the_text_of_an_answer_begins_with_how_sure_it_is(engine):

@@ -55,6 +55,8 @@ def test_an_entry_is_one_that_the_api_takes(api, entry):
         ({"query": "milk", "minGraphScore": 1.5}, False),
         ({"query": "milk", "useGraph": "perhaps"}, False),
         ({"query": "milk", "limit": 3}, False),
+        ({"query": "milk", "self": "x"}, False),
+        ({"query": "milk", "engine": "x"}, False),
     ],
 )
 def test_the_schema_and_the_engine_agree_on_calls(api, call, is_right):

@@ -8,7 +8,14 @@ from weft.engine.asynchronous import AsyncEngine
 from weft.engine.engine import Engine
 from weft.engine.tools import anthropic_tool
 from weft.errors import MissingExtra, WeftError
-from weft.integrations.passages import Passage, answer_to_text, check_options, find_passages, find_passages_async
+from weft.integrations.passages import (
+    Passage,
+    answer_to_text,
+    check_options,
+    error_to_text,
+    find_passages,
+    find_passages_async,
+)
 from weft.records import Filter
 
 try:
@@ -69,14 +76,14 @@ def memory_search_tool(engine: Engine) -> StructuredTool:
         try:
             values = engine.memory_search(**arguments)
         except WeftError as error:
-            raise _to_exception(error) from error
+            raise ToolException(error_to_text(error)) from error
         return answer_to_text(values), values
 
     async def call_async(**arguments: Any) -> tuple[str, dict[str, Any]]:
         try:
             values = await AsyncEngine(engine).memory_search(**arguments)
         except WeftError as error:
-            raise _to_exception(error) from error
+            raise ToolException(error_to_text(error)) from error
         return answer_to_text(values), values
 
     definition = anthropic_tool()
@@ -93,7 +100,3 @@ def memory_search_tool(engine: Engine) -> StructuredTool:
 
 def _to_document(passage: Passage) -> Document:
     return Document(id=passage.id, page_content=passage.text, metadata=dict(passage.metadata))
-
-
-def _to_exception(error: WeftError) -> ToolException:
-    return ToolException(f"error: {error}; {error.hint}")

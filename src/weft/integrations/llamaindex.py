@@ -8,7 +8,14 @@ from weft.engine.asynchronous import AsyncEngine
 from weft.engine.engine import Engine
 from weft.engine.tools import anthropic_tool
 from weft.errors import MissingExtra, WeftError
-from weft.integrations.passages import Passage, answer_to_text, check_options, find_passages, find_passages_async
+from weft.integrations.passages import (
+    Passage,
+    answer_to_text,
+    check_options,
+    error_to_text,
+    find_passages,
+    find_passages_async,
+)
 from weft.records import Filter
 
 try:
@@ -82,7 +89,7 @@ class MemorySearchTool(AsyncBaseTool):
         told = anthropic_tool()
         return ToolMetadata(name=told["name"], description=told["description"], fn_schema=MemorySearchArguments)
 
-    def call(self, *query: Any, **arguments: Any) -> ToolOutput:
+    def call(self, /, *query: Any, **arguments: Any) -> ToolOutput:
         """Answer a call."""
         try:
             values = self._engine.memory_search(*query, **arguments)
@@ -90,7 +97,7 @@ class MemorySearchTool(AsyncBaseTool):
             return self._to_error(error, {"args": query, "kwargs": arguments})
         return self._to_output(values, {"args": query, "kwargs": arguments})
 
-    async def acall(self, *query: Any, **arguments: Any) -> ToolOutput:
+    async def acall(self, /, *query: Any, **arguments: Any) -> ToolOutput:
         """Answer a call in a worker thread."""
         try:
             values = await AsyncEngine(self._engine).memory_search(*query, **arguments)
@@ -103,10 +110,8 @@ class MemorySearchTool(AsyncBaseTool):
         return ToolOutput(tool_name=name, content=text, raw_input=given, raw_output=values)
 
     def _to_error(self, error: WeftError, given: dict[str, Any]) -> ToolOutput:
-        name, text = self.metadata.get_name(), f"error: {error}; {error.hint}"
-        return ToolOutput(
-            tool_name=name, content=text, raw_input=given, raw_output=text, is_error=True, exception=error
-        )
+        name, text = self.metadata.get_name(), error_to_text(error)
+        return ToolOutput(tool_name=name, content=text, raw_input=given, raw_output=text, is_error=True)
 
 
 def _to_node(passage: Passage) -> NodeWithScore:

@@ -9,7 +9,7 @@ from typing import Any
 from weft.context.serialise import evidence_to_dict
 from weft.engine.asynchronous import AsyncEngine
 from weft.engine.engine import Engine
-from weft.errors import ConfigError, InputError
+from weft.errors import ConfigError, InputError, WeftError
 from weft.records import Evidence, Filter, Result
 
 
@@ -54,6 +54,11 @@ def answer_to_text(values: Mapping[str, Any]) -> str:
     """Return an answer of `memory_search` as a model should read it: how sure it is, then what was found."""
     status = f"status: {values['status']}, confidence: {values['confidence']:.2f}"
     return "\n\n".join(filter(None, ["; ".join([status, *values["notes"]]), values["context"]]))
+
+
+def error_to_text(error: WeftError) -> str:
+    """Return an error as a model should read it: what is wrong, and what to do about it."""
+    return "; ".join(filter(None, [f"error: {error}", error.hint]))
 
 
 def _read_question(question: Any) -> str:
