@@ -23,7 +23,7 @@ demo: $(VENV)/.demo model
 	@$(BIN)/weft --db $(DEMO) query "what happens if we change the OAuth provider?" --explain
 	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
 
-test: $(VENV)/.dev lint model
+test: $(VENV)/.dev $(VENV)/.inspector lint model
 	$(BIN)/python -m pytest -m "not slow" --numprocesses auto
 
 test-slow: $(VENV)/.dev model
@@ -57,8 +57,16 @@ $(VENV)/.demo: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,multilingual,zh,langchain,dev]'
+	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,mcp,multilingual,zh,langchain,dev]'
 	@touch $(VENV)/.demo $@
+
+# The MCP inspector drives our server in a test; where there is no npm, that test is skipped and says so.
+$(VENV)/.inspector: $(VENV)/.dev
+	@if command -v npm > /dev/null; then \
+	  npm install --silent --no-audit --no-fund --prefix $(VENV)/inspector @modelcontextprotocol/inspector \
+	    || echo "the MCP inspector could not be installed; its test is skipped"; \
+	fi
+	@touch $@
 
 clean:
 	rm -rf $(VENV) $(DEMO) $(DEMO)-wal $(DEMO)-shm .mypy_cache .ruff_cache .pytest_cache .hypothesis

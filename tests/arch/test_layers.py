@@ -14,7 +14,8 @@ LAYERS = [
     {"index", "search"},
     {"evaluate", "testing"},
     {"engine"},
-    {"cli", "integrations"},
+    {"mcp", "integrations"},
+    {"cli"},
     {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

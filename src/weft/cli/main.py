@@ -34,6 +34,7 @@ COMMANDS = {
     "models": ("weft.cli.models:models", "List, fetch and show embedding models."),
     "config": ("weft.cli.config:config", "Print every setting and where it came from."),
     "eval": ("weft.cli.evaluate:evaluate", "Measure retrieval on a set in BEIR layout."),
+    "mcp": ("weft.cli.mcp:mcp", "Serve MCP clients."),
     "doctor": ("weft.cli.doctor:doctor", "Check this installation and this store."),
     "completion": ("weft.cli.completion:completion", "Print the completion script of a shell."),
 }

@@ -84,6 +84,8 @@ class CountBar:
         """Count `count` more done, and `extra` of the unit whose rate is shown."""
         self._done += count
         self._extra += extra
+        if self._total is not None and self._done > self._total:  # a file may hold more records than it looked like
+            self._forget_total()
         now = time.monotonic()
         rate = f"{self._extra / max(now - self._start, 1e-9):.1f} {self._unit}/s" if self._extra else ""
         if self._bar is not None:
@@ -91,6 +93,11 @@ class CountBar:
         elif not self._quiet and now - self._last >= EVERY_SECONDS:
             self._last = now
             click.echo(f"{self._label}: {self._line(now, rate)}", err=True)
+
+    def _forget_total(self) -> None:
+        self._total = None
+        if self._bar is not None:
+            self._bar.update(self._task, total=None)
 
     def _line(self, now: float, rate: str) -> str:
         parts = [f"{self._done:,} of {self._total:,}" if self._total else f"{self._done:,}", rate]

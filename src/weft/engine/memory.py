@@ -154,7 +154,9 @@ class Memory:
         nothing counts as accessed.
         """
         store, name = self._store, self._store.namespace
-        warm = read_warm(store, options=self._options, at=self._clock(), limit=limit)
+        with store.reading():
+            store.facts.generation()  # the state is fixed by the first read: what is in it was stated before now
+            warm = read_warm(store, options=self._options, at=self._clock(), limit=limit)
         if store.facts.generation() == warm.generation:
             self._cache.keep_warm(name, warm)
         for entity in store.facts.find_entities(warm.entities[:1]).values():
@@ -195,6 +197,8 @@ class Memory:
         same = embedder.card.same if embedder and not embedder.card.degraded else None
         with store.reading():
             generation = store.facts.generation()
+            # Asked of the clock again: a fact that came while the question was embedded is in this state too.
+            moment = at or max(now, self._clock())
             named = find_named(question, store=store)
             keys = tuple(sorted(entity.key for entity in named))
             asked = replace(asked, entities=keys, vector=question.vector, same=same)
@@ -203,8 +207,8 @@ class Memory:
                 return replace(found, text=question.text)
             about = None
             if at is None and (warm := cache.find_warm(name, options=self._options, generation=generation, now=now)):
-                about = WarmReader(store, at=now, warm=warm)
-            found = answer(question, named, store=store, options=self._options, at=at or now, about=about)
+                about = WarmReader(store, at=moment, warm=warm)
+            found = answer(question, named, store=store, options=self._options, at=moment, about=about)
         cache.keep(name, asked, found, generation=generation, now=now)
         return found
 

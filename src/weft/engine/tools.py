@@ -97,7 +97,7 @@ MEMORY_SEARCH: Mapping[str, Any] = {
     "outputSchema": _output_schema(),
     "annotations": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
 }
-"""The definition as MCP has it; published as docs/memory_search.schema.json."""
+"""The definition in the form of MCP; published as docs/memory_search.schema.json. `weft mcp` gives a shorter answer."""
 
 
 def openai_tool() -> dict[str, Any]:

@@ -34,12 +34,14 @@ class Warmer:
     """
     Keeps an engine warm in a thread of its own, from entering to leaving: a door that stays open enters it once.
 
-    A round that fails is logged and tried again in the next one. Leaving waits for the round under way.
+    A round that fails is logged and tried again in the next one. Leaving waits for the round under way, at most
+    `patience` seconds.
     """
 
-    def __init__(self, engine: Engine, *, every: float = EVERY) -> None:
+    def __init__(self, engine: Engine, *, every: float = EVERY, patience: float | None = None) -> None:
         self._engine = engine
         self._every = every
+        self._patience = patience
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="weft-warm", daemon=True)
 
@@ -51,7 +53,7 @@ class Warmer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stopped.set()
-        self._thread.join()
+        self._thread.join(self._patience)
 
     def _run(self) -> None:
         while not self._stopped.is_set():

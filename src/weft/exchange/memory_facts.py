@@ -113,7 +113,7 @@ def to_memory_facts(entities: Iterable[FactEntity], facts: Iterable[Fact]) -> It
         if fact.object:
             relations.append(fact)
         else:
-            observations.setdefault(fact.subject, {})[_to_observation(fact)] = None
+            observations.setdefault(fact.subject, {})[to_observation(fact)] = None
     for entity in entities:
         said = [*([entity.description] if entity.description else []), *observations.get(entity.key, ())]
         yield _to_line(type="entity", name=entity.name, entityType=entity.type, observations=said)
@@ -122,7 +122,8 @@ def to_memory_facts(entities: Iterable[FactEntity], facts: Iterable[Fact]) -> It
         yield _to_line(**{"type": "relation", "from": fact.subject_name, "to": fact.value, "relationType": type})
 
 
-def _to_observation(fact: Fact) -> str:
+def to_observation(fact: Fact) -> str:
+    """Return a literal fact as an observation: its value, with the predicate before it where it has one of its own."""
     if fact.predicate == OBSERVATION:
         return fact.value
     return f"{fact.spelling or fact.predicate}: {to_text(fact.value)}"

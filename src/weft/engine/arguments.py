@@ -1,0 +1,128 @@
+"""Arguments of tools as models write them: in camelCase or not, numbers in text, null for what is not given."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from weft.errors import InputError
+
+SHOWN = 80
+"""Characters of a value that a refusal repeats."""
+
+
+def read_arguments(
+    given: Mapping[str, Any], schema: Mapping[str, Any], *, aliases: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """
+    Return arguments under the names that a JSON schema gives them, in the types it asks for; defaults are filled in.
+
+    `aliases` are further names, beside those that differ in case and underscores only. Raises `InputError`, whose hint
+    says what to write instead.
+    """
+    known = {_plain(name): name for name in schema["properties"]}
+    known |= {_plain(other): name for other, name in (aliases or {}).items()}
+    values: dict[str, Any] = {}
+    for spelling, value in given.items():
+        name = known.get(_plain(spelling))
+        if name is None:
+            raise InputError(f"there is no argument {_show(spelling)}", hint=f"give {_list(schema)}")
+        if value is None:
+            continue
+        read = read_value(spelling, value, schema["properties"][name])
+        if values.setdefault(name, read) != read:
+            raise InputError(f"{name} is given twice and differs", hint=f"give {name} once")
+    if missing := [name for name in schema.get("required", ()) if name not in values]:
+        raise InputError(f"{missing[0]} is missing", hint=f"give {_list(schema)}")
+    defaults = {name: field["default"] for name, field in schema["properties"].items() if "default" in field}
+    return {**defaults, **values}
+
+
+def read_value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+    """Return a value in the type a schema asks for. Raises `InputError`."""
+    match schema.get("type"):
+        case "string":
+            return _read_text(name, value, schema)
+        case "boolean":
+            known = {"true": True, "false": False}.get(value.strip().lower()) if isinstance(value, str) else value
+            if not isinstance(known, bool):
+                raise refusal(name, value, "true or false")
+            return known
+        case "integer" | "number" as kind:
+            return _read_number(name, value, schema, is_whole=kind == "integer")
+        case "array":
+            return _read_list(name, value, schema)
+        case _:
+            return _read_object(name, value, schema)
+
+
+def refusal(name: str, value: Any, wanted: str) -> InputError:
+    """Return the error for an argument that is not what it should be."""
+    return InputError(f"{name} is {_show(value)}", hint=f"{name}: {wanted}")
+
+
+def _read_text(name: str, value: Any, schema: Mapping[str, Any]) -> str:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        value = str(value)
+    least, most = schema.get("minLength", 0), schema.get("maxLength")
+    if not isinstance(value, str) or (least and not value.strip()):
+        raise refusal(name, value, "a text that is not empty" if least else "a text")
+    if most is not None and len(value) > most:
+        raise refusal(name, value, f"a text of at most {most:,} characters")
+    return value
+
+
+def _read_number(name: str, value: Any, schema: Mapping[str, Any], *, is_whole: bool) -> float:
+    least, most = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
+    wanted = f"a {'whole ' if is_whole else ''}number from {least:g} to {most:g}"
+    try:
+        number = float(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        number = math.nan
+    if not least <= number <= most or (is_whole and not number.is_integer()):
+        raise refusal(name, value, wanted)
+    return int(number) if is_whole else number
+
+
+def _read_list(name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
+    if isinstance(value, str) and value.lstrip().startswith("["):  # some models write lists as text
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            raise refusal(name, value, "a list") from None
+    items = schema.get("items", {})
+    if not isinstance(value, list):
+        if items.get("type") != "string":
+            raise refusal(name, value, "a list")
+        value = [value]
+    most = schema.get("maxItems")
+    if most is not None and len(value) > most:
+        raise InputError(f"{name} has {len(value):,} items", hint=f"{name}: at most {most:,} in one call")
+    return [read_value(f"{name}[{place}]", item, items) for place, item in enumerate(value)]
+
+
+def _read_object(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+    if "properties" not in schema:
+        return value
+    if not isinstance(value, dict):
+        raise refusal(name, value, f"an object with {_list(schema)}")
+    known = {key: item for key, item in value.items() if _plain(key) in map(_plain, schema["properties"])}
+    return read_arguments(known, schema)
+
+
+def _plain(name: Any) -> str:
+    return re.sub(r"[\s_-]", "", str(name)).casefold()
+
+
+def _list(schema: Mapping[str, Any]) -> str:
+    required = schema.get("required", ())
+    names = [name if name in required else f"{name} (optional)" for name in schema["properties"]]
+    return ", ".join(names) or "no arguments"
+
+
+def _show(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= SHOWN else shown[:SHOWN] + "…"

@@ -1,0 +1,230 @@
+"""The nine tools of the MCP reference memory server on facts: the same arguments, the same answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from weft.engine.arguments import read_arguments
+from weft.engine.engine import Engine
+from weft.engine.fact_exchange import export_facts
+from weft.engine.memory_graph_definitions import MEMORY_TOOLS
+from weft.engine.pages import cut_page
+from weft.engine.tool_calls import ToolAnswer
+from weft.errors import InputError
+from weft.exchange.clean import to_name, to_text
+from weft.exchange.memory_facts import from_memory_facts, to_observation
+from weft.facts.life import is_live
+from weft.records import Fact, Remembered
+from weft.text.names import name_key, predicate_key
+from weft.text.normalise import fold
+
+SOURCE = "conversation"
+"""Who states what comes in through these tools."""
+
+GRAPH_CHARACTERS = 40_000
+"""How much of the graph one answer holds, about 10,000 tokens."""
+
+Answer = tuple[Any, dict[str, Any], tuple[str, ...]]
+"""What is shown as text, the structured answer, and notes."""
+
+
+def call_memory_tool(engine: Engine, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    """Return the answer of one of the nine tools. Raises `InputError`, and what the engine raises."""
+    tool = next(tool for tool in MEMORY_TOOLS if tool.name == name)
+    values = read_arguments(arguments, tool.input_schema, aliases=tool.aliases)
+    shown, answer, notes = _CALLS[name](engine, values)
+    text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, indent=2)
+    return ToolAnswer(values=answer, text=text, notes=notes)
+
+
+def create_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
+    """Create entities that are not there yet; those that are stay as they are."""
+    known = {key for entity in values["entities"] if (key := name_key(entity["name"])) and _find(engine, key)}
+    fresh: dict[str, Any] = {}
+    for entity in values["entities"]:
+        key = name_key(entity["name"])
+        if not key:
+            raise InputError(f"{entity['name'][:80]!r} is not a name", hint="name: with letters or digits")
+        if key not in known:
+            fresh.setdefault(key, entity)
+    given = from_memory_facts(json.dumps({"entities": list(fresh.values())}), source=SOURCE)
+    done = engine.memory.add_many(given.facts, entities=given.entities)
+    refused = {(name_key(f.subject), f.value) for f, item in zip(given.facts, done, strict=True) if item.reason}
+    made = [
+        {
+            **fresh[e.key],
+            "observations": [t for t in fresh[e.key]["observations"] if (e.key, to_text(t)) not in refused],
+        }
+        for e in given.entities
+    ]
+    return made, {"entities": made}, (*given.skipped, *_refusals(done))
+
+
+def create_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
+    """Create relations between entities that are there; those that are known are left out."""
+    for relation in values["relations"]:
+        for name in (relation["from"], relation["to"]):
+            _get(engine, name)
+    given = from_memory_facts(json.dumps({"relations": values["relations"]}), source=SOURCE)
+    done = engine.memory.add_many(given.facts)
+    pairs = zip(given.facts, done, strict=True)
+    added = {(f.subject, f.object, f.predicate) for f, item in pairs if item.outcome == "added"}
+    made = []
+    for relation in values["relations"]:
+        key = (to_name(relation["from"]), to_name(relation["to"]), to_name(relation["relationType"]))
+        if key in added:
+            added.discard(key)
+            made.append(relation)
+    return made, {"relations": made}, (*given.skipped, *_refusals(done))
+
+
+def add_observations(engine: Engine, values: Mapping[str, Any]) -> Answer:
+    """Add observations to entities that are there; return those that are new."""
+    items = values["observations"]
+    for item in items:
+        _get(engine, item["entityName"])
+    rows = [{"name": item["entityName"], "observations": item["contents"]} for item in items]
+    given = from_memory_facts(json.dumps({"entities": rows}), source=SOURCE)
+    done = engine.memory.add_many(given.facts)
+    pairs = zip(given.facts, done, strict=True)
+    added = {(name_key(f.subject), f.value) for f, item in pairs if item.outcome == "added"}
+    results = []
+    for item in items:
+        key = name_key(item["entityName"])
+        new = [text for text in dict.fromkeys(item["contents"]) if (key, to_text(text)) in added]
+        added -= {(key, to_text(text)) for text in new}
+        results.append({"entityName": item["entityName"], "addedObservations": new})
+    return results, {"results": results}, (*given.skipped, *_refusals(done))
+
+
+def delete_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
+    """Delete entities with all that is said of them and leads to them."""
+    names = values["entityNames"]
+    present = [name for name in names if _find(engine, name_key(name))]
+    missing = [name for name in names if name not in present]
+    if present:
+        engine.memory.forget(entities=present)
+    rest = f"Deleted {len(present)} of {len(names)} entities. Not found: {', '.join(missing)}"
+    return _done(rest if missing else "Entities deleted successfully")
+
+
+def delete_observations(engine: Engine, values: Mapping[str, Any]) -> Answer:
+    """Delete observations of entities."""
+    missing, gone = [], 0
+    for item in values["deletions"]:
+        if not _find(engine, name_key(item["entityName"])):
+            missing.append(item["entityName"])
+            continue
+        wanted = {to_text(text) for text in item["observations"]}
+        ids = [f.id for f in _live(engine, item["entityName"]) if not f.object and to_observation(f) in wanted]
+        gone += engine.memory.forget(*ids) if ids else 0
+    asked = sum(len(item["observations"]) for item in values["deletions"])
+    rest = f"Deleted {gone} of {asked} observations."
+    rest += f" Entities not found: {', '.join(missing)}" if missing else ""
+    return _done("Observations deleted successfully" if gone == asked else rest)
+
+
+def delete_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
+    """Delete relations between entities."""
+    gone = 0
+    for relation in values["relations"]:
+        target, type = name_key(relation["to"]), predicate_key(relation["relationType"])
+        known = [f for f in _live(engine, relation["from"]) if f.object]
+        ids = [f.id for f in known if (f.object, f.predicate) == (target, type)]
+        gone += engine.memory.forget(*ids) if ids else 0
+    asked = len(values["relations"])
+    rest = f"Deleted {gone} of {asked} relations. The rest matched nothing."
+    return _done("Relations deleted successfully" if gone == asked else rest)
+
+
+def read_graph(engine: Engine, values: Mapping[str, Any]) -> Answer:
+    """Return all entities and relations, as many as fit into one answer."""
+    entities, relations = _read(engine)
+    if not entities:
+        return *_bounded([], [])[:2], (f"nothing is remembered in namespace {engine.store.namespace!r} yet",)
+    return _bounded(entities, relations, cursor=values.get("cursor", ""))
+
+
+def search_nodes(engine: Engine, values: Mapping[str, Any]) -> Answer:
+    """Return entities whose name, type or observations hold a text, with the relations at them."""
+    wanted = fold(values["query"])
+
+    def holds(entity: Mapping[str, Any]) -> bool:
+        return any(wanted in fold(text) for text in (entity["name"], entity["entityType"], *entity["observations"]))
+
+    entities, relations = _read(engine)
+    return _bounded(*_around([e for e in entities if holds(e)], relations), cursor=values.get("cursor", ""))
+
+
+def open_nodes(engine: Engine, values: Mapping[str, Any]) -> Answer:
+    """Return entities by name, with the relations at them."""
+    keys = {name_key(name) for name in values["names"]}
+    entities, relations = _read(engine)
+    found = [entity for entity in entities if name_key(entity["name"]) in keys]
+    return _bounded(*_around(found, relations), cursor=values.get("cursor", ""))
+
+
+_CALLS: Mapping[str, Callable[[Engine, Mapping[str, Any]], Answer]] = {
+    call.__name__: call
+    for call in (
+        create_entities,
+        create_relations,
+        add_observations,
+        delete_entities,
+        delete_observations,
+        delete_relations,
+        read_graph,
+        search_nodes,
+        open_nodes,
+    )
+}
+
+
+def _read(engine: Engine) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return all entities and relations as the reference server has them."""
+    entities: list[dict[str, Any]] = []
+    relations: list[dict[str, Any]] = []
+    for line in export_facts(engine, form="memory"):
+        record = json.loads(line)
+        (entities if record.pop("type") == "entity" else relations).append(record)
+    return entities, relations
+
+
+def _around(
+    entities: list[dict[str, Any]], relations: Sequence[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return entities with the relations that begin or end at one of them."""
+    keys = {name_key(entity["name"]) for entity in entities}
+    return entities, [r for r in relations if {name_key(r["from"]), name_key(r["to"])} & keys]
+
+
+def _bounded(entities: list[dict[str, Any]], relations: list[dict[str, Any]], *, cursor: str = "") -> Answer:
+    """Return a part of the graph that fits into one answer: entities first, then relations."""
+    page, after = cut_page([*entities, *relations], cursor=cursor, characters=GRAPH_CHARACTERS, limit=10_000)
+    graph = {"entities": [i for i in page if "name" in i], "relations": [i for i in page if "name" not in i]}
+    left = len(entities) + len(relations) - int(after or 0)
+    more = f"{left:,} more entities and relations do not fit: narrow with search_nodes, or go on with cursor {after!r}"
+    return graph, graph, (more,) if after else ()
+
+
+def _done(message: str) -> Answer:
+    return message, {"success": True, "message": message}, ()
+
+
+def _find(engine: Engine, key: str) -> bool:
+    return bool(key and engine.store.facts.find_entities([key]))
+
+
+def _get(engine: Engine, name: str) -> None:
+    if not _find(engine, name_key(name)):
+        raise InputError(f"Entity with name {name[:80]} not found", hint="create it first with create_entities")
+
+
+def _live(engine: Engine, name: str) -> list[Fact]:
+    return [fact for fact in engine.memory.list(name) if is_live(fact)] if name_key(name) else []
+
+
+def _refusals(done: Sequence[Remembered]) -> list[str]:
+    return [f"one statement was not kept: {item.reason}" for item in done if item.reason]

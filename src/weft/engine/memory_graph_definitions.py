@@ -1,0 +1,151 @@
+"""What models are told of the nine tools that answer as the MCP reference memory server does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.engine.tool_definitions import CURSOR, TEXT, ToolDefinition
+
+MANY = 1000
+"""Entities or relations in one call."""
+
+
+def _objects(items: dict[str, Any], *, about: str = "") -> dict[str, Any]:
+    schema = {"type": "object", "properties": items, "required": list(items)}
+    return {"type": "array", "maxItems": MANY, "items": schema, **({"description": about} if about else {})}
+
+
+def _texts(about: str) -> dict[str, Any]:
+    return {"type": "array", "items": TEXT, "description": about}
+
+
+_ENTITIES = _objects(
+    {
+        "name": {"type": "string", "description": "Name of the entity"},
+        "entityType": {"type": "string", "description": "What kind of thing it is"},
+        "observations": _texts("What is said of it"),
+    }
+)
+_RELATIONS = _objects(
+    {
+        "from": {"type": "string", "description": "Entity where it starts"},
+        "to": {"type": "string", "description": "Entity where it ends"},
+        "relationType": {"type": "string", "description": "How they are related, in active voice"},
+    }
+)
+_GRAPH = {
+    "entities": _objects({"name": TEXT, "entityType": TEXT, "observations": {"type": "array", "items": TEXT}}),
+    "relations": _objects({"from": TEXT, "to": TEXT, "relationType": TEXT}),
+}
+_DONE = {"success": {"type": "boolean"}, "message": TEXT}
+
+MEMORY_TOOLS: tuple[ToolDefinition, ...] = (
+    ToolDefinition(
+        name="create_entities",
+        title="Create Entities",
+        description="Create entities in the knowledge graph, each with a type and observations. Those that are there "
+        "already are left as they are.",
+        properties={"entities": _ENTITIES},
+        required=("entities",),
+        answer={"entities": _GRAPH["entities"]},
+        certain=("entities",),
+        writes=True,
+        repeatable=False,
+    ),
+    ToolDefinition(
+        name="create_relations",
+        title="Create Relations",
+        description="Create relations between entities of the knowledge graph, in active voice. Both must be there.",
+        properties={"relations": _RELATIONS},
+        required=("relations",),
+        answer={"relations": _GRAPH["relations"]},
+        certain=("relations",),
+        writes=True,
+        repeatable=False,
+    ),
+    ToolDefinition(
+        name="add_observations",
+        title="Add Observations",
+        description="Add observations to entities that are in the knowledge graph.",
+        properties={
+            "observations": _objects(
+                {
+                    "entityName": {"type": "string", "description": "Entity they are about"},
+                    "contents": _texts("Observations to add"),
+                }
+            )
+        },
+        required=("observations",),
+        answer={"results": _objects({"entityName": TEXT, "addedObservations": {"type": "array", "items": TEXT}})},
+        certain=("results",),
+        writes=True,
+        repeatable=False,
+    ),
+    ToolDefinition(
+        name="delete_entities",
+        title="Delete Entities",
+        description="Delete entities with their observations and relations from the knowledge graph.",
+        properties={"entityNames": _texts("Names of the entities")},
+        required=("entityNames",),
+        answer=_DONE,
+        certain=("success", "message"),
+        writes=True,
+        destroys=True,
+    ),
+    ToolDefinition(
+        name="delete_observations",
+        title="Delete Observations",
+        description="Delete observations of entities from the knowledge graph.",
+        properties={
+            "deletions": _objects(
+                {
+                    "entityName": {"type": "string", "description": "Entity they are about"},
+                    "observations": _texts("Observations to delete, as they are written"),
+                }
+            )
+        },
+        required=("deletions",),
+        answer=_DONE,
+        certain=("success", "message"),
+        writes=True,
+        destroys=True,
+    ),
+    ToolDefinition(
+        name="delete_relations",
+        title="Delete Relations",
+        description="Delete relations from the knowledge graph.",
+        properties={"relations": _RELATIONS},
+        required=("relations",),
+        answer=_DONE,
+        certain=("success", "message"),
+        writes=True,
+        destroys=True,
+    ),
+    ToolDefinition(
+        name="read_graph",
+        title="Read Graph",
+        description="Read the knowledge graph, in parts where it is large; search_nodes is quicker.",
+        properties={"cursor": CURSOR},
+        answer=_GRAPH,
+        certain=("entities", "relations"),
+    ),
+    ToolDefinition(
+        name="search_nodes",
+        title="Search Nodes",
+        description="Find entities of the knowledge graph whose name, type or observations hold a text, with their "
+        "relations.",
+        properties={"query": {"type": "string", "maxLength": 2048, "description": "The text"}, "cursor": CURSOR},
+        required=("query",),
+        answer=_GRAPH,
+        certain=("entities", "relations"),
+    ),
+    ToolDefinition(
+        name="open_nodes",
+        title="Open Nodes",
+        description="Read entities of the knowledge graph by name, with their relations.",
+        properties={"names": _texts("Names of the entities"), "cursor": CURSOR},
+        required=("names",),
+        answer=_GRAPH,
+        certain=("entities", "relations"),
+    ),
+)

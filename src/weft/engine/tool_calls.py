@@ -1,0 +1,340 @@
+"""What runs when a model calls a tool: arguments as it wrote them in, a bounded answer out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from weft.context.serialise import document_to_dict, entity_to_dict, fact_to_dict, remembered_to_dict, step_to_dict
+from weft.engine.arguments import read_arguments
+from weft.engine.engine import Engine
+from weft.engine.pages import cut_page, shorten
+from weft.engine.tool_definitions import TOOLS, ToolDefinition
+from weft.errors import ConfigError, InputError, MissingExtra, ModelError, NotFound, SchemaMismatch
+from weft.facts.life import is_live
+from weft.records import Chunk, DocumentInfo
+from weft.search.cite import cite
+from weft.text.names import name_key
+
+SNIPPET = 1200
+"""Characters of a passage in the answer to a search; memory_get gives all of it."""
+
+FETCHED = 60_000
+"""Characters of a document that `fetch` and resources give."""
+
+SHOWN = 20
+"""Relations and mentions of an entity that are shown."""
+
+ELSEWHERE = "look for it with memory_search; ids and names stand in its answers"
+
+LIMITED = "say that the search was limited; `weft doctor` says what to do"
+
+_CITATION = re.compile(r"(?P<source>.+):p?(?P<start>\d+)(?:-(?P<end>\d+))?")
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswer:
+    """What a tool gives back: values that keep to its definition, and the same as text for a model."""
+
+    values: Mapping[str, Any]
+    text: str
+    notes: tuple[str, ...] = ()
+    """What the values have no place for, one line each."""
+
+
+def call_tool(engine: Engine, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+    """
+    Return the answer of a tool, as its definition says.
+
+    Where something does not work as it should, `warning` says what and `action` what helps. Raises `InputError` and
+    `NotFound`, whose hints a model can act on, and what the engine raises.
+    """
+    tool = _BY_NAME[name]
+    values = read_arguments(arguments, tool.input_schema, aliases=tool.aliases)
+    try:
+        answer = _CALLS[name](engine, values)
+    except NotFound as error:
+        raise NotFound(str(error), hint=_elsewhere(engine, values)) from error
+    context = answer.pop("context", None)
+    answer |= _impairment(engine, tool, answer)
+    return ToolAnswer(values=answer, text=to_json(answer) if context is None else _search_text(answer, context))
+
+
+def to_json(value: Any) -> str:
+    """Return a value as JSON in its own script."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Answer a question with passages and facts, a page of them at a time."""
+    given = {name: value for name, value in values.items() if name != "cursor"}
+    found = engine.memory_search(**given)
+    results, cursor = cut_page([_result_to_dict(item) for item in found["results"]], cursor=values.get("cursor", ""))
+    facts = [_remembered_fact(fact) for fact in (found["facts"] or {"facts": ()})["facts"]]
+    return {
+        "status": found["status"],
+        "confidence": found["confidence"],
+        "method": found["method"],
+        "results": results,
+        "facts": cut_page(facts)[0],
+        "entities": (found["graph_context"] or {"recognised": []})["recognised"],
+        "notes": found["notes"],
+        **_next(cursor),
+        **({"degraded": found["degraded"]} if found["degraded"] else {}),
+        "context": found["context"],
+    }
+
+
+def memory_get(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a document or a passage, in parts where it is long."""
+    document, chunks = find_cited(engine, values["id"])
+    passages, cursor = cut_page([_passage(document, chunk) for chunk in chunks], cursor=values.get("cursor", ""))
+    return {**document_to_dict(document), "passages": passages, **_next(cursor)}
+
+
+def memory_add(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Remember a fact that came up in a conversation."""
+    if ("value" in values) == ("object" in values):
+        raise InputError("a fact needs a value or an object, and not both", hint="give value, or object for a name")
+    done = remembered_to_dict(engine.memory.add(**{"value": "", **values}, source="conversation"))
+    return {name: value for name, value in done.items() if value is not None}
+
+
+def memory_confirm(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Confirm a fact, or reject it."""
+    memory = engine.memory
+    if values["reject"]:
+        return {"fact": fact_to_dict(memory.reject(values["id"], reason=values.get("reason", "")))}
+    return {"fact": fact_to_dict(memory.confirm(values["id"]))}
+
+
+def memory_forget(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Erase facts, by id or all of an entity."""
+    entities = [values["entity"]] if values.get("entity") else []
+    if not values["ids"] and not entities:
+        raise InputError("there is nothing to forget", hint="give ids of facts, or the name of an entity")
+    return {"forgotten": engine.memory.forget(*values["ids"], entities=entities)}
+
+
+def entity_lookup(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what documents and facts know of a name."""
+    name, cursor = values["name"], values.get("cursor", "")
+    try:
+        view = engine.entities.show(name, limit=SHOWN)
+    except NotFound:
+        remembered = engine.store.facts.find_entities([name_key(name)]).get(name_key(name))
+        if remembered is None:
+            raise
+        known = {"name": remembered.name, "type": remembered.type, "description": remembered.description}
+        return {**known, "aliases": [], "relations": [], "mentions": [], **_facts_of(engine, [name], cursor=cursor)}
+    places = [{"citation": engine.cite(m.chunk_id), "id": m.chunk_id, "about": m.about} for m in view.mentions[:SHOWN]]
+    relations = [{"type": step.type, "target": step.target, "weight": step.weight} for step in view.relations]
+    facts = _facts_of(engine, [view.entity.name, *view.entity.aliases, name], cursor=cursor)
+    return {**entity_to_dict(view.entity), "relations": relations, "mentions": places, **facts}
+
+
+def graph_neighbours(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """List the entities around one."""
+    entities = engine.entities
+    start = entities.get(values["name"])
+    found = entities.neighbours(values["name"], hops=values["hops"], min_weight=values["minWeight"])
+    names = {start.id: start.name, **{entity.id: entity.name for entity, _ in found}}
+    items = [
+        {
+            "name": entity.name,
+            "type": entity.type,
+            "hops": near.hops,
+            "weight": near.weight,
+            "path": [
+                {"source": names[s.source_id], "type": s.type, "weight": s.weight, "target": names[s.target_id]}
+                for s in near.path
+                if {s.source_id, s.target_id} <= names.keys()
+            ],
+        }
+        for entity, near in found
+    ]
+    page, cursor = cut_page(items, cursor=values.get("cursor", ""))
+    return {"name": start.name, "neighbours": page, **_next(cursor)}
+
+
+def graph_path(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Find the best path between two entities."""
+    entities = engine.entities
+    source, target = entities.get(values["source"]), entities.get(values["target"])
+    steps = entities.path(values["source"], values["target"], max_hops=values["maxHops"])
+    path = [step_to_dict(step) for step in steps or ()]
+    return {"source": source.name, "target": target.name, "connected": steps is not None, "path": path}
+
+
+def memory_stats(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what the namespace holds."""
+    stats, (entities, relations) = engine.stats(), engine.store.graph.count()
+    active = next((model.name for model in stats.models if model.active), None)
+    return {
+        "namespace": engine.store.namespace,
+        "documents": stats.documents,
+        "chunks": stats.chunks,
+        "entities": entities,
+        "relations": relations,
+        "facts": engine.memory.stats()["facts"],
+        **({"embedder": active} if active else {}),
+    }
+
+
+def search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Find documents in the form that connector clients expect."""
+    found = engine.query(values["query"])
+    documents = {piece.document.id: piece.document for piece in found.evidence}
+    results = [{"id": d.id, "title": d.title, "url": url_of(d)} for d in documents.values()]
+    return {"results": results, **({"degraded": found.degraded} if found.degraded else {})}
+
+
+def fetch(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a document in the form that connector clients expect."""
+    document, chunks = find_cited(engine, values["id"])
+    metadata = {**document.metadata, "source": document.source}
+    text = whole_text(document, chunks)
+    return {"id": values["id"], "title": document.title, "text": text, "url": url_of(document), "metadata": metadata}
+
+
+_CALLS: Mapping[str, Callable[[Engine, Mapping[str, Any]], dict[str, Any]]] = {
+    call.__name__: call
+    for call in (
+        memory_search,
+        memory_get,
+        memory_add,
+        memory_confirm,
+        memory_forget,
+        entity_lookup,
+        graph_neighbours,
+        graph_path,
+        memory_stats,
+        search,
+        fetch,
+    )
+}
+
+
+def find_cited(engine: Engine, name: str) -> tuple[DocumentInfo, list[Chunk]]:
+    """Return a document with its chunks, or one chunk: by id, source or citation. Raises `NotFound`."""
+    try:
+        return engine.get(name)
+    except NotFound:
+        match = _CITATION.fullmatch(name.strip())
+        if match is None:
+            raise
+    document, chunks = engine.get(match["source"])
+    start, end = int(match["start"]), int(match["end"] or match["start"])
+    cited = [chunk for chunk in chunks if chunk.start_line <= end and start <= chunk.end_line]
+    return document, cited or chunks
+
+
+def whole_text(document: DocumentInfo, chunks: list[Chunk]) -> str:
+    """Return a document's text from its chunks, cut where it is very long."""
+    text: list[str] = []
+    spent = 0
+    for chunk in chunks:
+        if text and spent + len(chunk.text) > FETCHED:
+            text.append(f"[… goes on at {cite(document, chunk)}; memory_get reads it in parts]")
+            break
+        text.append(shorten(chunk.text, size=FETCHED))
+        spent += len(chunk.text)
+    return "\n\n".join(text)
+
+
+def url_of(document: DocumentInfo) -> str:
+    """Return where a document is found: its own address where it has one, else that of its resource."""
+    is_web = document.source.startswith(("https://", "http://"))
+    return document.source if is_web else f"weft://document/{quote(document.id, safe='')}"
+
+
+def _impairment(engine: Engine, tool: ToolDefinition, answer: dict[str, Any]) -> dict[str, str]:
+    """Return what hinders a tool that reads and what helps, or nothing; what it says of itself is taken out."""
+    degraded = answer.pop("degraded", "")
+    if tool.name not in ("memory_search", "memory_stats", "search"):
+        return {}
+    is_empty = not (answer.get("results") or answer.get("facts") or answer.get("documents"))
+    if is_empty and not engine.stats().documents and not engine.memory.stats()["facts"]:
+        return {
+            "warning": f"namespace {engine.store.namespace!r} is empty: nothing is indexed or remembered",
+            "action": "ask the user to run `weft index PATH` for this namespace, or remember facts with memory_add",
+        }
+    if degraded:
+        return {"warning": str(degraded), "action": LIMITED}
+    return _embedder_problem(engine) if tool.name == "memory_stats" else {}
+
+
+def _embedder_problem(engine: Engine) -> dict[str, str]:
+    """Return why questions are not answered by meaning and what helps, or nothing. Loads no model."""
+    try:
+        embedder = engine.answering_embedder()
+    except (ModelError, MissingExtra, SchemaMismatch, ConfigError) as error:
+        return {"warning": str(error), "action": error.hint or LIMITED}
+    degraded = embedder.card.degraded if embedder else ""
+    return {"warning": degraded, "action": LIMITED} if degraded else {}
+
+
+def _search_text(answer: Mapping[str, Any], context: str) -> str:
+    """Return the answer to a search as a model reads it: status, what is wrong, evidence, ids of facts."""
+    parts = [f"status: {answer['status']}, confidence {answer['confidence']:.2f}"]
+    parts += [f"{name}: {answer[name]}" for name in ("warning", "action") if name in answer]
+    parts += [f"note: {note}" for note in answer["notes"] if not context]
+    if facts := [fact for fact in answer["facts"] if fact["source"] != "file"]:  # those of files change with them
+        known = "; ".join(f"{fact['id']} = {fact['subject']} {fact['predicate']} ({fact['status']})" for fact in facts)
+        context += f"\nIds of facts: {known}"
+    more = [f"More results: cursor {answer['cursor']}"] if "cursor" in answer else []
+    return "\n".join([*parts, *([context] if context else []), *more])
+
+
+def _elsewhere(engine: Engine, values: Mapping[str, Any]) -> str:
+    """Say where to look for what was not found."""
+    keys = [name_key(values[name]) for name in ("name", "source", "target") if name in values]
+    if engine.store.facts.find_entities([key for key in keys if key]):
+        return "only facts know it, and the graph is what documents name: entity_lookup shows its facts"
+    return ELSEWHERE
+
+
+def _facts_of(engine: Engine, names: Sequence[str], *, cursor: str) -> dict[str, Any]:
+    """Return a page of what stands of something that has these names."""
+    keys = dict.fromkeys(filter(None, map(name_key, names)))
+    found = [fact for key in keys for fact in engine.memory.list(key) if is_live(fact)]
+    page, after = cut_page([_remembered_fact(fact_to_dict(fact)) for fact in found], cursor=cursor)
+    return {"facts": page, **_next(after)}
+
+
+def _result_to_dict(result: Mapping[str, Any]) -> dict[str, Any]:
+    chunk, document = result["chunk"], result["document"]
+    return {
+        "id": chunk["id"],
+        "citation": result["citation"],
+        "score": result["score"],
+        "title": " › ".join((document["title"], *chunk["heading"])),
+        "snippet": shorten(chunk["text"], size=SNIPPET),
+        "path": document["source"],
+        "startLine": chunk["start_line"],
+        "endLine": chunk["end_line"],
+        "source": result["source"],
+    }
+
+
+def _remembered_fact(fact: Mapping[str, Any]) -> dict[str, Any]:
+    wanted = ("id", "subject", "predicate", "object", "value", "confidence", "source", "status", "valid_to", "score")
+    return {name: fact[name] for name in wanted if fact.get(name) is not None}
+
+
+def _passage(document: DocumentInfo, chunk: Chunk) -> dict[str, Any]:
+    return {
+        "id": chunk.id,
+        "citation": cite(document, chunk),
+        "heading": list(chunk.heading),
+        "text": shorten(chunk.text, size=FETCHED),
+    }
+
+
+def _next(cursor: str) -> dict[str, str]:
+    return {"cursor": cursor} if cursor else {}

@@ -1,0 +1,93 @@
+"""Documents and entities as resources: addresses, pages of them, and what stands behind one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from weft.engine.engine import Engine
+from weft.engine.tool_calls import call_tool, find_cited, whole_text
+from weft.errors import InputError, NotFound
+from weft.records import DocumentInfo, Entity, Filter
+
+PAGE = 50
+"""Resources in one page."""
+
+DOCUMENT = "weft://document/"
+ENTITY = "weft://entity/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResource:
+    """Something that can be read by its address."""
+
+    uri: str
+    name: str
+    title: str
+    description: str = ""
+    mime_type: str = "text/markdown"
+    text: str = ""
+    """Empty in lists."""
+
+
+def list_resources(engine: Engine, *, cursor: str = "", limit: int = PAGE) -> tuple[list[ToolResource], str]:
+    """
+    Return a page of resources and the cursor of the next one, empty at the end.
+
+    Documents come first, by source, then the entities of the graph by key. Raises `InputError`.
+    """
+    kind, _, after = cursor.partition(":")
+    if cursor and kind not in ("document", "entity"):
+        raise InputError(f"cursor is {cursor[:80]!r}", hint="cursor: as the answer before gave it")
+    store = engine.store
+    page: list[ToolResource] = []
+    if kind != "entity":
+        documents = store.find_documents(Filter(), after=after, limit=limit)
+        page += [_document_resource(document) for document in documents]
+        if len(documents) == limit:
+            return page, f"document:{documents[-1].source}"
+        after = ""
+    entities = store.graph.entities_after(after, limit=limit - len(page))
+    page += [_entity_resource(entity) for entity in entities]
+    return page, f"entity:{entities[-1].key}" if entities and len(page) == limit else ""
+
+
+def read_resource(engine: Engine, uri: str) -> ToolResource:
+    """Return a document or an entity by its address. Raises `InputError`, `NotFound`."""
+    if uri.startswith(DOCUMENT):
+        document, chunks = find_cited(engine, unquote(uri.removeprefix(DOCUMENT)))
+        found = _document_resource(document)
+        return ToolResource(uri=uri, name=found.name, title=found.title, text=whole_text(document, chunks))
+    if uri.startswith(ENTITY):
+        name = unquote(uri.removeprefix(ENTITY))
+        if not name.strip():
+            raise NotFound("the address names no entity", hint="weft://entity/NAME")
+        answer = call_tool(engine, "entity_lookup", {"name": name})
+        return ToolResource(uri=uri, name=name, title=name, mime_type="application/json", text=answer.text)
+    raise InputError(f"{uri[:80]!r} is no address of this server", hint=f"{DOCUMENT}ID or {ENTITY}NAME")
+
+
+def iter_resources(engine: Engine) -> Iterator[ToolResource]:
+    """Yield all resources."""
+    cursor = ""
+    while True:
+        page, cursor = list_resources(engine, cursor=cursor)
+        yield from page
+        if not cursor:
+            return
+
+
+def _document_resource(document: DocumentInfo) -> ToolResource:
+    uri = DOCUMENT + quote(document.id, safe="")
+    return ToolResource(uri=uri, name=document.source, title=document.title, description=document.source)
+
+
+def _entity_resource(entity: Entity) -> ToolResource:
+    return ToolResource(
+        uri=ENTITY + quote(entity.name, safe=""),
+        name=entity.name,
+        title=entity.name,
+        description=entity.description or entity.type,
+        mime_type="application/json",
+    )

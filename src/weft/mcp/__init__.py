@@ -1,0 +1,1 @@
+"""The door for MCP clients, over standard input and output or HTTP."""

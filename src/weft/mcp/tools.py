@@ -1,0 +1,102 @@
+"""Tools: what clients are told of them, and their calls."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+from weft.engine.standby import Standby
+from weft.errors import InputError, NotFound, WeftError
+
+if TYPE_CHECKING:
+    from weft.engine.tool_calls import ToolAnswer
+    from weft.engine.tool_definitions import ToolDefinition
+
+logger = logging.getLogger(__name__)
+
+MISUSES: tuple[type[WeftError], ...] = (InputError, NotFound)
+"""Errors that the caller can mend by another call. All others say that something does not work as it should."""
+
+
+class Tools:
+    """The tools of one server."""
+
+    def __init__(self, standby: Standby, *, compat: str | None) -> None:
+        self._standby = standby
+        self._compat = compat
+
+    async def list(
+        self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        """Return what there is to call."""
+        definitions = await asyncio.to_thread(self._definitions)
+        return ListToolsResult(tools=[to_tool(definition) for definition in definitions.values()])
+
+    async def call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
+        """Call a tool; whatever happens there is an answer that says so."""
+        definition = (await asyncio.to_thread(self._definitions)).get(params.name)
+        if definition is None:
+            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name[:80]!r}: tools/list names them all")
+        return await asyncio.to_thread(self._call, definition, params.arguments or {})
+
+    def _call(self, definition: ToolDefinition, arguments: Mapping[str, Any]) -> CallToolResult:
+        try:
+            # The reference memory server reads a file that is not there as an empty graph; so it is made.
+            engine = self._standby.engine(writes=definition.writes or bool(self._compat))
+            answer = self._caller()(engine, definition.name, arguments)
+        except MISUSES as error:
+            return _failure(error=str(error), action=error.hint)
+        except WeftError as error:
+            logger.warning("%s: %s", definition.name, error)
+            return _failure(warning=str(error), action=error.hint or "tell the user; `weft doctor` says more")
+        except Exception as error:  # the server stays up, and the log has the rest
+            logger.exception("%s failed", definition.name)
+            return _failure(warning=f"it failed inside: {type(error).__name__}", action="tell the user to see the log")
+        texts = [TextContent(text=text) for text in (answer.text, *answer.notes)]
+        return CallToolResult(content=[*texts], structured_content=dict(answer.values))
+
+    def _definitions(self) -> dict[str, ToolDefinition]:
+        from weft.engine.memory_graph_definitions import MEMORY_TOOLS
+        from weft.engine.tool_definitions import TOOLS
+
+        return {tool.name: tool for tool in (MEMORY_TOOLS if self._compat else TOOLS)}
+
+    def _caller(self) -> Callable[..., ToolAnswer]:
+        from weft.engine.memory_graph import call_memory_tool
+        from weft.engine.tool_calls import call_tool
+
+        return call_memory_tool if self._compat else call_tool
+
+
+def to_tool(definition: ToolDefinition) -> Tool:
+    """Return a definition as the protocol has it."""
+    return Tool(
+        name=definition.name,
+        title=definition.title,
+        description=definition.description,
+        input_schema=definition.input_schema,
+        output_schema=definition.output_schema,
+        annotations=ToolAnnotations.model_validate(definition.annotations),
+    )
+
+
+def _failure(**values: str) -> CallToolResult:
+    """Return an answer that says what is wrong and what to do, as text and as values."""
+    said = {name: value for name, value in values.items() if value}
+    text = "\n".join(f"{name}: {value}" for name, value in said.items())
+    return CallToolResult(content=[TextContent(text=text)], structured_content=said, is_error=True)

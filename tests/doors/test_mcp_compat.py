@@ -1,0 +1,323 @@
+"""`--compat memory`: what the reference memory server is tested for, asked of ours, with the shapes of its answers."""
+
+import asyncio
+import json
+
+import jsonschema
+import pytest
+from mcp_driving import Client, connect, drive, parameters, settings_for
+
+from weft.engine import memory_graph
+from weft.engine.engine import Engine
+from weft.engine.memory_graph_definitions import MEMORY_TOOLS
+
+ALICE = {"name": "Alice", "entityType": "person", "observations": ["works at Acme Corp", "likes programming"]}
+BOB = {"name": "Bob", "entityType": "person", "observations": ["works at TechCo"]}
+ACME = {"name": "Acme Corp", "entityType": "company", "observations": ["tech company"]}
+WORKS = {"from": "Alice", "to": "Acme Corp", "relationType": "works_at"}
+COMPETES = {"from": "Bob", "to": "Acme Corp", "relationType": "competitor"}
+KNOWS = {"from": "Alice", "to": "Bob", "relationType": "knows"}
+SCHEMAS = {tool.name: tool.output_schema for tool in MEMORY_TOOLS}
+
+
+class Driver:
+    """Calls tools of a server in this process and checks that text and values agree as they do in the reference."""
+
+    def __init__(self, settings):
+        self.settings = settings
+
+    def ask(self, name, **arguments):
+        async def steps():
+            async with connect(self.settings, compat="memory") as client:
+                return await client.call_tool(name, arguments)
+
+        return drive(steps())
+
+    def __call__(self, name, **arguments):
+        answer = self.ask(name, **arguments)
+        assert not answer.is_error, answer.content[0].text
+        values, text = answer.structured_content, answer.content[0].text
+        jsonschema.validate(values, SCHEMAS[name])
+        if name.startswith("delete_"):
+            assert (set(values), values["success"], values["message"]) == ({"success", "message"}, True, text)
+            return text
+        shown = json.loads(text)
+        if name in ("read_graph", "search_nodes", "open_nodes"):
+            assert values == shown
+            return [entity["name"] for entity in shown["entities"]], shown["relations"]
+        ((_, inner),) = values.items()
+        assert inner == shown
+        return shown
+
+
+@pytest.fixture
+def memory(tmp_path):
+    return Driver(settings_for(tmp_path / "weft.db"))
+
+
+@pytest.fixture
+def company(memory):
+    """Two people and a company."""
+    memory("create_entities", entities=[ALICE, BOB, ACME])
+    memory("create_relations", relations=[WORKS, COMPETES])
+    return memory
+
+
+def observations(memory, name):
+    answer = memory.ask("open_nodes", names=[name])
+    return answer.structured_content["entities"][0]["observations"]
+
+
+def test_the_nine_tools_are_there_and_no_others(memory):
+    """Under the names, titles and hints of the reference."""
+
+    async def steps():
+        async with connect(memory.settings, compat="memory") as client:
+            return (await client.list_tools()).tools
+
+    tools = {tool.name: tool for tool in drive(steps())}
+
+    assert list(tools) == [
+        "create_entities",
+        "create_relations",
+        "add_observations",
+        "delete_entities",
+        "delete_observations",
+        "delete_relations",
+        "read_graph",
+        "search_nodes",
+        "open_nodes",
+    ]
+    assert {name for name, tool in tools.items() if tool.annotations.read_only_hint} == {*list(tools)[6:]}
+    assert {name for name, tool in tools.items() if tool.annotations.destructive_hint} == {*list(tools)[3:6]}
+    assert tools["create_entities"].title == "Create Entities"
+    assert tools["add_observations"].input_schema["required"] == ["observations"]
+
+
+def test_entities_are_created_once(memory):
+    """What was new comes back as it was given."""
+    assert memory("create_entities", entities=[ALICE, BOB]) == [ALICE, BOB]
+    assert memory("create_entities", entities=[ALICE, {**ALICE, "entityType": "robot"}]) == []
+    assert memory("create_entities", entities=[]) == []
+    assert memory("read_graph") == (["Alice", "Bob"], [])
+    assert sorted(observations(memory, "Alice")) == sorted(ALICE["observations"])
+
+
+def test_an_entity_twice_in_one_call_is_one(memory):
+    """The first counts."""
+    assert memory("create_entities", entities=[BOB, {**BOB, "observations": ["else"]}]) == [BOB]
+    assert observations(memory, "Bob") == BOB["observations"]
+
+
+def test_relations_are_created_once_between_what_is_there(company):
+    """One that is known, or given twice, is not new; one that leads nowhere is refused, and nothing is written."""
+    assert company("create_relations", relations=[KNOWS, KNOWS, WORKS]) == [KNOWS]
+    assert company("create_relations", relations=[]) == []
+    refused = company.ask("create_relations", relations=[{**KNOWS, "relationType": "likes"}, {**KNOWS, "to": "Ghost"}])
+    assert refused.is_error
+    assert "Entity with name Ghost not found" in refused.content[0].text
+    assert company("read_graph")[1] == [WORKS, COMPETES, KNOWS]
+
+
+def test_a_relation_may_lead_back(memory):
+    """From an entity to itself."""
+    memory("create_entities", entities=[ALICE])
+    own = {"from": "Alice", "to": "Alice", "relationType": "self"}
+
+    assert memory("create_relations", relations=[own]) == [own]
+    assert memory("read_graph") == (["Alice"], [own])
+
+
+def test_observations_are_added_once(company):
+    """What was new comes back per entity."""
+    more = {"entityName": "Bob", "contents": ["likes coffee", "works at TechCo", "has a dog", "has a dog"]}
+
+    assert company("add_observations", observations=[more]) == [
+        {"entityName": "Bob", "addedObservations": ["likes coffee", "has a dog"]}
+    ]
+    assert company("add_observations", observations=[more]) == [{"entityName": "Bob", "addedObservations": []}]
+    assert sorted(observations(company, "Bob")) == ["has a dog", "likes coffee", "works at TechCo"]
+
+
+def test_observations_of_nobody_are_refused(memory):
+    """With the words of the reference, and what to do."""
+    answer = memory.ask("add_observations", observations=[{"entityName": "NonExistent", "contents": ["x"]}])
+
+    assert answer.is_error
+    assert "Entity with name NonExistent not found" in answer.content[0].text
+    assert "create_entities" in answer.content[0].text
+
+
+def test_deleting_an_entity_takes_its_relations(company):
+    """Those from it and those to it."""
+    assert company("delete_entities", entityNames=["Acme Corp"]) == "Entities deleted successfully"
+    assert company("read_graph") == (["Alice", "Bob"], [])
+    message = company("delete_entities", entityNames=["Alice", "NonExistent"])
+    assert message == "Deleted 1 of 2 entities. Not found: NonExistent"
+    assert company("read_graph") == (["Bob"], [])
+
+
+def test_deleting_what_was_created_leaves_nothing(memory):
+    """`delete(add(x))` is the identity here too."""
+    before = memory("create_entities", entities=[]), memory("read_graph")
+    memory("create_entities", entities=[ALICE, BOB])
+    memory("create_relations", relations=[KNOWS])
+    memory("delete_entities", entityNames=["Alice", "Bob"])
+
+    assert (memory("create_entities", entities=[]), memory("read_graph")) == before
+    with Engine(memory.settings) as engine:
+        assert engine.memory.stats()["facts"] == engine.memory.stats()["entities"] == 0
+
+
+def test_deleting_observations(company):
+    """Those that match; what does not is counted."""
+    one = {"entityName": "Alice", "observations": ["likes programming"]}
+    none = {"entityName": "NonExistent", "observations": ["some observation"]}
+
+    assert company("delete_observations", deletions=[one]) == "Observations deleted successfully"
+    assert observations(company, "Alice") == ["works at Acme Corp"]
+    message = company("delete_observations", deletions=[one, none])
+    assert message == "Deleted 0 of 2 observations. Entities not found: NonExistent"
+    assert "Alice" in company("read_graph")[0]
+
+
+def test_deleting_relations(company):
+    """Only the one that is meant."""
+    company("create_relations", relations=[KNOWS, {**KNOWS, "relationType": "works_with"}])
+
+    assert company("delete_relations", relations=[KNOWS]) == "Relations deleted successfully"
+    assert {**KNOWS, "relationType": "works_with"} in company("read_graph")[1]
+    assert company("delete_relations", relations=[KNOWS]) == "Deleted 0 of 1 relations. The rest matched nothing."
+
+
+@pytest.mark.parametrize(
+    "query, names, relations",
+    [
+        ("Alice", {"Alice"}, [WORKS]),
+        ("ALICE", {"Alice"}, [WORKS]),
+        ("company", {"Acme Corp"}, [WORKS, COMPETES]),
+        ("programming", {"Alice"}, [WORKS]),
+        ("Acme", {"Alice", "Acme Corp"}, [WORKS, COMPETES]),
+        ("NonExistent", set(), []),
+    ],
+)
+def test_nodes_are_found_by_name_type_and_observation(company, query, names, relations):
+    """Whatever the case; with the relations at either end."""
+    found = company("search_nodes", query=query)
+
+    assert (set(found[0]), found[1]) == (names, relations)
+
+
+@pytest.mark.parametrize(
+    "names, found, relations",
+    [
+        (["Alice", "Bob"], {"Alice", "Bob"}, [WORKS, COMPETES]),
+        (["Acme Corp"], {"Acme Corp"}, [WORKS, COMPETES]),
+        (["Bob"], {"Bob"}, [COMPETES]),
+        (["NonExistent"], set(), []),
+        ([], set(), []),
+    ],
+)
+def test_nodes_are_opened_by_name(company, names, found, relations):
+    """With all relations at them, also to those that were not opened."""
+    opened = company("open_nodes", names=names)
+
+    assert (set(opened[0]), opened[1]) == (found, relations)
+
+
+def test_a_store_that_is_not_there_yet_is_an_empty_graph(memory):
+    """As in the reference; a second text says that it is empty, so that nobody takes it for a failure."""
+    answer = memory.ask("read_graph")
+
+    assert answer.structured_content == json.loads(answer.content[0].text) == {"entities": [], "relations": []}
+    assert "nothing is remembered" in answer.content[1].text
+    assert memory("search_nodes", query="Alice") == ([], [])
+    assert memory("delete_entities", entityNames=[]) == "Entities deleted successfully"
+
+
+def test_a_large_graph_comes_in_parts(company, monkeypatch):
+    """The shape stays; a second text says what is left and how to get it."""
+    monkeypatch.setattr(memory_graph, "GRAPH_CHARACTERS", 250)
+    found, cursor = [], {}
+    while True:
+        answer = company.ask("read_graph", **cursor)
+        assert set(answer.structured_content) == {"entities", "relations"}
+        found += [*answer.structured_content["entities"], *answer.structured_content["relations"]]
+        if len(answer.content) == 1:
+            break
+        cursor = {"cursor": answer.content[1].text.rpartition("cursor ")[2].strip("'")}
+
+    assert cursor
+    assert sorted(map(str, found)) == sorted(map(str, [*company_entities(company), WORKS, COMPETES]))
+
+
+def company_entities(company):
+    with Engine(company.settings) as engine:
+        return memory_graph._read(engine)[0]
+
+
+def test_a_secret_is_not_kept_and_the_model_hears_it(memory):
+    """The rest is; the shape of the answer stays."""
+    entity = {**BOB, "observations": ["likes tea", "password: correct-horse-battery"]}
+    answer = memory.ask("create_entities", entities=[entity])
+
+    assert answer.structured_content == {"entities": [{**BOB, "observations": ["likes tea"]}]}
+    assert "secret" in answer.content[1].text
+    assert observations(memory, "Bob") == ["likes tea"]
+
+
+@pytest.mark.parametrize(
+    "name, arguments, said",
+    [
+        ("create_entities", {}, "entities"),
+        ("create_entities", {"entities": "Alice"}, "a list"),
+        ("create_entities", {"entities": [{"name": "Alice"}]}, "entityType"),
+        ("create_entities", {"entities": [{**ALICE, "name": "?!"}]}, "letters"),
+        ("search_nodes", {"query": "x" * 3000}, "2,048"),
+        ("open_nodes", {"namespace": "other", "names": []}, "names"),
+    ],
+)
+def test_wrong_arguments_are_errors_that_say_what_to_do(company, name, arguments, said):
+    """Of the tool, so that the model sees it."""
+    answer = company.ask(name, **arguments)
+
+    assert answer.is_error
+    assert said in answer.structured_content["action"]
+
+
+def test_two_servers_that_write_at_once_lose_nothing(memory):
+    """What breaks the reference server's file (its issue 1819) is two transactions here."""
+
+    async def steps():
+        async with (
+            connect(memory.settings, compat="memory") as first,
+            connect(memory.settings, compat="memory") as second,
+        ):
+            calls = [
+                client.call_tool("create_entities", {"entities": [{**BOB, "name": f"{side} {n}"}]})
+                for side, client in (("Left", first), ("Right", second))
+                for n in range(10)
+            ]
+            return await asyncio.gather(*calls)
+
+    assert not any(answer.is_error for answer in drive(steps()))
+    assert len(memory("read_graph")[0]) == 20
+
+
+def test_over_stdio_and_across_runs(tmp_path):
+    """What one process keeps, the next one has; and Weft's own tools see it as facts."""
+
+    async def create():
+        async with Client(parameters(tmp_path, "--compat", "memory")) as client:
+            await client.call_tool("create_entities", {"entities": [ALICE, ACME]})
+            await client.call_tool("create_relations", {"relations": [WORKS]})
+
+    async def look():
+        async with connect(settings_for(tmp_path / "weft.db")) as client:
+            return (await client.call_tool("entity_lookup", {"name": "Alice"})).structured_content
+
+    drive(create())
+
+    assert Driver(settings_for(tmp_path / "weft.db"))("read_graph") == (["Acme Corp", "Alice"], [WORKS])
+    found = drive(look())
+    assert {fact.get("object") or fact["value"] for fact in found["facts"]} == {*ALICE["observations"], "Acme Corp"}
