@@ -8,6 +8,8 @@ import jsonschema
 import pytest
 
 from weft.engine.engine import open_engine
+from weft.engine.tool_calls import call_tool
+from weft.engine.tool_definitions import TOOLS
 from weft.engine.tools import anthropic_tool, openai_tool
 from weft.errors import InputError
 from weft.testing import FakeEmbedder
@@ -39,6 +41,39 @@ def test_an_entry_is_one_that_the_api_takes(api, entry):
     """Nothing is missing and nothing is too much."""
     jsonschema.validate(entry, ENTRIES[api])
     jsonschema.Draft202012Validator.check_schema(PARAMETERS[api]())
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_can_be_handed_to_either_api(tool):
+    """In a copy, so that changing one changes nothing else."""
+    chat, messages = tool.to_openai(), tool.to_anthropic()
+    jsonschema.validate(chat, ENTRIES["openai"])
+    jsonschema.validate(messages, ENTRIES["anthropic"])
+    jsonschema.Draft202012Validator.check_schema(messages["input_schema"])
+
+    assert chat["function"]["parameters"] == messages["input_schema"] == tool.input_schema
+    for values in messages["input_schema"]["properties"].values():
+        values.clear()
+    assert tool.to_anthropic()["input_schema"] == chat["function"]["parameters"]
+
+
+def test_the_other_tools_are_called_as_the_docs_show(tmp_path, monkeypatch, capsys):
+    """Those that write are left out there; a tool that does not exist is refused with those that do."""
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "python.md").read_text("utf-8"), re.DOTALL)
+    (block,) = (block for block in blocks if "call_tool" in block)
+    monkeypatch.chdir(tmp_path)
+    with open_engine("weft.db", embedder="none") as engine:
+        engine.add_text("Remember the milk.", source="memo")
+        with pytest.raises(InputError, match="there is no tool 'memory_serach'") as caught:
+            call_tool(engine, "memory_serach", {})
+    scope = {}
+    exec(block, scope)
+    names = {entry["function"]["name"] for entry in scope["offered"]}
+
+    assert "memory_search" in caught.value.hint
+    assert "Remember the milk." in capsys.readouterr().out
+    assert {"memory_search", "memory_get"} <= names
+    assert not {"memory_add", "memory_forget", "memory_confirm"} & names
 
 
 @pytest.mark.parametrize("api", PARAMETERS)
