@@ -8,7 +8,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check
 DEMO = examples/lanternworks.db
 
-.PHONY: demo test test-slow model lint format bench clean
+.PHONY: demo test test-slow test-integrations model lint format bench clean
 
 demo: $(VENV)/.demo model
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -28,6 +28,11 @@ test: $(VENV)/.dev $(VENV)/.inspector lint model
 
 test-slow: $(VENV)/.dev model
 	$(BIN)/python -m pytest -m slow
+
+# LlamaIndex brings fifty packages, so `make test` leaves it out.
+test-integrations: $(VENV)/.dev model
+	$(PIP) install --quiet --editable '.[langchain,llamaindex]'
+	$(BIN)/python -m pytest tests/doors/test_langchain.py tests/doors/test_llamaindex.py tests/docs/test_integrations.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests benchmarks
@@ -52,7 +57,7 @@ $(VENV)/.demo: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,mcp,multilingual,zh,dev]'
+	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,mcp,multilingual,zh,langchain,dev]'
 	@touch $(VENV)/.demo $@
 
 # The MCP inspector drives our server in a test; where there is no npm, that test is skipped and says so.

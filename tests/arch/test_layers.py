@@ -14,7 +14,7 @@ LAYERS = [
     {"index", "search"},
     {"evaluate", "testing"},
     {"engine"},
-    {"mcp"},
+    {"mcp", "integrations"},
     {"cli"},
     {"__main__"},
 ]

@@ -45,7 +45,7 @@ class AsyncEngine:
         """Return a result as text for a model, what is remembered first."""
         return await asyncio.to_thread(self.engine.context, result, format=format, budget=budget, recall=recall)
 
-    async def memory_search(self, query: str = "", **arguments: Any) -> dict[str, Any]:
+    async def memory_search(self, /, query: str = "", **arguments: Any) -> dict[str, Any]:
         """Answer the call of a model."""
         return await asyncio.to_thread(self.engine.memory_search, query, **arguments)
 

@@ -260,7 +260,7 @@ class Engine:
         recall = self.memory.recall(text)
         return blend(self.query(text, **options), recall), recall
 
-    def memory_search(self, query: str = "", **arguments: Any) -> dict[str, Any]:
+    def memory_search(self, /, query: str = "", **arguments: Any) -> dict[str, Any]:
         """Answer the call of a model: arguments and answer as `weft.engine.tools.MEMORY_SEARCH` defines them."""
         return memory_search(self, query, **arguments)
 

@@ -54,7 +54,9 @@ def call_tool(engine: Engine, name: str, arguments: Mapping[str, Any]) -> ToolAn
     Where something does not work as it should, `warning` says what and `action` what helps. Raises `InputError` and
     `NotFound`, whose hints a model can act on, and what the engine raises.
     """
-    tool = _BY_NAME[name]
+    tool = _BY_NAME.get(name)
+    if tool is None:
+        raise InputError(f"there is no tool {name[:80]!r}", hint=f"call one of {', '.join(_BY_NAME)}")
     values = read_arguments(arguments, tool.input_schema, aliases=tool.aliases)
     try:
         answer = _CALLS[name](engine, values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +58,15 @@ class ToolDefinition:
             "idempotentHint": self.repeatable,
             "openWorldHint": False,
         }
+
+    def to_openai(self) -> dict[str, Any]:
+        """Return it as an entry of `tools` for OpenAI's chat completions, and whoever speaks like them."""
+        told = {"name": self.name, "description": self.description, "parameters": deepcopy(self.input_schema)}
+        return {"type": "function", "function": told}
+
+    def to_anthropic(self) -> dict[str, Any]:
+        """Return it as an entry of `tools` for Anthropic's messages."""
+        return {"name": self.name, "description": self.description, "input_schema": deepcopy(self.input_schema)}
 
 
 def _text(about: str, **more: Any) -> dict[str, Any]:

@@ -119,6 +119,7 @@ def _input_schema() -> dict[str, Any]:
 
 def memory_search(
     engine: Engine,
+    /,
     query: str = "",
     *,
     max_results: int | None = None,

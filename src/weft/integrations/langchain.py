@@ -1,0 +1,102 @@
+"""The engine as a retriever and as a tool of LangChain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.engine.asynchronous import AsyncEngine
+from weft.engine.engine import Engine
+from weft.engine.tools import anthropic_tool
+from weft.errors import MissingExtra, WeftError
+from weft.integrations.passages import (
+    Passage,
+    answer_to_text,
+    check_options,
+    error_to_text,
+    find_passages,
+    find_passages_async,
+)
+from weft.records import Filter
+
+try:
+    from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+    from langchain_core.documents import Document
+    from langchain_core.retrievers import BaseRetriever
+    from langchain_core.tools import StructuredTool, ToolException
+    from pydantic import ConfigDict
+except ImportError as error:
+    raise MissingExtra("langchain-core", extra="langchain") from error
+
+
+class WeftRetriever(BaseRetriever):
+    """
+    Finds the passages of an engine that answer a question; an empty list where nothing relevant is stored.
+
+    What is not given is as the engine is set. Every field, and any other of `[search]`, can also be given for one
+    call: `retriever.invoke(question, top_k=3)`. Closing the engine is left to whoever opened it.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    engine: Engine
+    top_k: int | None = None
+    """At most so many documents."""
+    method: str | None = None
+    where: Filter | None = None
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Refuse wrong options now, not at the first question."""
+        super().model_post_init(context)
+        check_options(self.engine, self._options())
+
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **options: Any
+    ) -> list[Document]:
+        found = find_passages(self.engine, query, **{**self._options(), **options})
+        return [_to_document(passage) for passage in found]
+
+    async def _aget_relevant_documents(
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **options: Any
+    ) -> list[Document]:
+        found = await find_passages_async(self.engine, query, **{**self._options(), **options})
+        return [_to_document(passage) for passage in found]
+
+    def _options(self) -> dict[str, Any]:
+        return {"top_k": self.top_k, "method": self.method, "where": self.where}
+
+
+def memory_search_tool(engine: Engine) -> StructuredTool:
+    """
+    Return `memory_search` as a tool: its message is text for the model, its artifact the whole answer.
+
+    A call that cannot be answered is a message that says what to write instead.
+    """
+
+    def call(**arguments: Any) -> tuple[str, dict[str, Any]]:
+        try:
+            values = engine.memory_search(**arguments)
+        except WeftError as error:
+            raise ToolException(error_to_text(error)) from error
+        return answer_to_text(values), values
+
+    async def call_async(**arguments: Any) -> tuple[str, dict[str, Any]]:
+        try:
+            values = await AsyncEngine(engine).memory_search(**arguments)
+        except WeftError as error:
+            raise ToolException(error_to_text(error)) from error
+        return answer_to_text(values), values
+
+    definition = anthropic_tool()
+    return StructuredTool(
+        name=definition["name"],
+        description=definition["description"],
+        args_schema=definition["input_schema"],
+        func=call,
+        coroutine=call_async,
+        response_format="content_and_artifact",
+        handle_tool_error=True,
+    )
+
+
+def _to_document(passage: Passage) -> Document:
+    return Document(id=passage.id, page_content=passage.text, metadata=dict(passage.metadata))

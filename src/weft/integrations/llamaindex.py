@@ -1,0 +1,126 @@
+"""The engine as a retriever and as a tool of LlamaIndex."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.engine.asynchronous import AsyncEngine
+from weft.engine.engine import Engine
+from weft.engine.tools import anthropic_tool
+from weft.errors import MissingExtra, WeftError
+from weft.integrations.passages import (
+    Passage,
+    answer_to_text,
+    check_options,
+    error_to_text,
+    find_passages,
+    find_passages_async,
+)
+from weft.records import Filter
+
+try:
+    from llama_index.core.bridge.pydantic import BaseModel, ConfigDict
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
+    from llama_index.core.tools import ToolMetadata, ToolOutput
+    from llama_index.core.tools.types import AsyncBaseTool
+except ImportError as error:
+    raise MissingExtra("llama-index-core", extra="llamaindex") from error
+
+TOLD = frozenset({"citation", "status"})
+"""Metadata that LlamaIndex writes above the text when it hands a node to a model; the rest is for programs."""
+
+
+class WeftRetriever(BaseRetriever):
+    """
+    Finds the passages of an engine that answer a question; an empty list where nothing relevant is stored.
+
+    What is not given is as the engine is set; `settings` are those of `BaseRetriever`. Closing the engine is left to
+    whoever opened it. The text of a `QueryBundle` is asked; vectors in it are of another model and left aside.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        top_k: int | None = None,
+        method: str | None = None,
+        where: Filter | None = None,
+        **settings: Any,
+    ) -> None:
+        self._engine = engine
+        self._options: dict[str, Any] = {"top_k": top_k, "method": method, "where": where}
+        check_options(engine, self._options)
+        super().__init__(**settings)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = find_passages(self._engine, query_bundle.query_str, **self._options)
+        return [_to_node(passage) for passage in found]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        found = await find_passages_async(self._engine, query_bundle.query_str, **self._options)
+        return [_to_node(passage) for passage in found]
+
+
+class MemorySearchArguments(BaseModel):
+    """The arguments of `memory_search` as its definition has them; the engine reads them."""
+
+    model_config = ConfigDict(extra="allow")
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
+        schema: dict[str, Any] = anthropic_tool()["input_schema"]
+        return schema
+
+
+class MemorySearchTool(AsyncBaseTool):
+    """
+    `memory_search` as a tool: its content is text for the model, its raw output the whole answer.
+
+    A call that cannot be answered gives an output marked as an error, which says what to write instead.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def metadata(self) -> ToolMetadata:
+        """What the model is told of it."""
+        told = anthropic_tool()
+        return ToolMetadata(name=told["name"], description=told["description"], fn_schema=MemorySearchArguments)
+
+    def call(self, /, *query: Any, **arguments: Any) -> ToolOutput:
+        """Answer a call."""
+        try:
+            values = self._engine.memory_search(*query, **arguments)
+        except WeftError as error:
+            return self._to_error(error, {"args": query, "kwargs": arguments})
+        return self._to_output(values, {"args": query, "kwargs": arguments})
+
+    async def acall(self, /, *query: Any, **arguments: Any) -> ToolOutput:
+        """Answer a call in a worker thread."""
+        try:
+            values = await AsyncEngine(self._engine).memory_search(*query, **arguments)
+        except WeftError as error:
+            return self._to_error(error, {"args": query, "kwargs": arguments})
+        return self._to_output(values, {"args": query, "kwargs": arguments})
+
+    def _to_output(self, values: dict[str, Any], given: dict[str, Any]) -> ToolOutput:
+        name, text = self.metadata.get_name(), answer_to_text(values)
+        return ToolOutput(tool_name=name, content=text, raw_input=given, raw_output=values)
+
+    def _to_error(self, error: WeftError, given: dict[str, Any]) -> ToolOutput:
+        name, text = self.metadata.get_name(), error_to_text(error)
+        return ToolOutput(tool_name=name, content=text, raw_input=given, raw_output=text, is_error=True)
+
+
+def _to_node(passage: Passage) -> NodeWithScore:
+    node = TextNode(
+        id_=passage.id,
+        text=passage.text,
+        metadata=dict(passage.metadata),
+        excluded_llm_metadata_keys=sorted(passage.metadata.keys() - TOLD),
+        excluded_embed_metadata_keys=sorted(passage.metadata),
+        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=passage.document_id)},
+    )
+    return NodeWithScore(node=node, score=passage.score)

@@ -1,0 +1,107 @@
+"""What the doors into other libraries share: a question in, passages that say where they come from out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from weft.context.serialise import evidence_to_dict
+from weft.engine.asynchronous import AsyncEngine
+from weft.engine.engine import Engine
+from weft.errors import ConfigError, InputError, WeftError
+from weft.records import Evidence, Filter, Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A chunk that answers a question, as other libraries want it."""
+
+    id: str
+    document_id: str
+    text: str
+    score: float
+    metadata: Mapping[str, Any]
+    """JSON values: where it stands, how it was found, how sure the answer is. Fields in docs/integrations.md."""
+
+
+def check_options(engine: Engine, options: Mapping[str, Any]) -> None:
+    """Raise `ConfigError` where the engine would refuse these options of a question."""
+    if not isinstance(engine, Engine):
+        raise ConfigError(f"engine is a {type(engine).__name__}", hint="give what open_engine returns")
+    engine.search_options({name: value for name, value in options.items() if name != "where"})
+
+
+def find_passages(engine: Engine, question: str, *, where: Filter | None = None, **options: Any) -> list[Passage]:
+    """
+    Return the passages that answer a question, best first; none where nothing relevant is stored.
+
+    `options` are fields of `[search]` for this call. Where `top_k` is given, there are at most so many.
+    """
+    result = engine.query(_read_question(question), where=where, **options)
+    return _to_passages(result, limit=options.get("top_k"))
+
+
+async def find_passages_async(
+    engine: Engine, question: str, *, where: Filter | None = None, **options: Any
+) -> list[Passage]:
+    """Return what `find_passages` does, found in a worker thread."""
+    result = await AsyncEngine(engine).query(_read_question(question), where=where, **options)
+    return _to_passages(result, limit=options.get("top_k"))
+
+
+def answer_to_text(values: Mapping[str, Any]) -> str:
+    """Return an answer of `memory_search` as a model should read it: how sure it is, then what was found."""
+    status = f"status: {values['status']}, confidence: {values['confidence']:.2f}"
+    return "\n\n".join(filter(None, ["; ".join([status, *values["notes"]]), values["context"]]))
+
+
+def error_to_text(error: WeftError) -> str:
+    """Return an error as a model should read it: what is wrong, and what to do about it."""
+    return "; ".join(filter(None, [f"error: {error}", error.hint]))
+
+
+def _read_question(question: Any) -> str:
+    if not isinstance(question, str) or not question.strip():
+        shown = repr(question)[:80]
+        raise InputError(f"the question is {shown}", hint="give a text that is not empty")
+    return question
+
+
+def _to_passages(result: Result, *, limit: int | None) -> list[Passage]:
+    # The graph may add to what was asked for; who asks for k passages has room for k.
+    evidence = result.evidence[:limit]
+    return [_to_passage(result, piece, rank) for rank, piece in enumerate(evidence, start=1)]
+
+
+def _to_passage(result: Result, piece: Evidence, rank: int) -> Passage:
+    found = evidence_to_dict(piece, rank)
+    way = {name: value for name, value in found["source"].items() if name not in ("type", "origin")}
+    metadata = {
+        "citation": piece.citation,
+        "source": piece.document.source,
+        "title": piece.document.title,
+        "heading": found["chunk"]["heading"],
+        "start_line": piece.chunk.start_line,
+        "end_line": piece.chunk.end_line,
+        "chunk_id": piece.chunk.id,
+        "document_id": piece.document.id,
+        "document": found["document"]["metadata"],
+        "rank": rank,
+        "score": found["score"],
+        "channels": found["channels"],
+        "graph": way or None,
+        "names": found["names"],
+        "method": result.method,
+        "status": result.status,
+        "confidence": round(result.confidence, 4),
+        "degraded": result.degraded or None,
+        "notes": list(result.notes),
+    }
+    return Passage(
+        id=piece.chunk.id,
+        document_id=piece.document.id,
+        text=piece.chunk.text,
+        score=piece.score,
+        metadata=metadata,
+    )
