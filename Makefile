@@ -52,7 +52,7 @@ $(VENV)/.demo: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[html,pdf,docx,openai,watch,plot,multilingual,dev]'
+	$(PIP) install --quiet --editable '.[html,pdf,docx,openai,watch,plot,multilingual,serve,dev]'
 	@touch $(VENV)/.demo $@
 
 clean:

@@ -14,6 +14,7 @@ LAYERS = [
     {"index", "search"},
     {"evaluate", "testing"},
     {"engine"},
+    {"server"},
     {"cli"},
     {"__main__"},
 ]

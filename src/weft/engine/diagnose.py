@@ -33,6 +33,7 @@ EXTRAS = {
     "fastembed": "fastembed",
     "sentence-transformers": "sentence_transformers",
     EXTRA: MODULE,
+    "serve": "fastapi",
 }
 
 
