@@ -10,7 +10,6 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
-from conftest import run_weft
 
 
 @contextmanager
@@ -139,14 +138,14 @@ def test_a_port_that_is_taken_is_an_error_with_a_hint(tmp_path, weft):
 
 
 @pytest.mark.parametrize("package", ["fastapi", "uvicorn", "python_multipart"])
-def test_without_the_extra_the_pip_command_is_named(tmp_path, package):
+def test_without_the_extra_the_pip_command_is_named(tmp_path, weft, package):
     """The rest of the command line does without it."""
     (tmp_path / "sitecustomize.py").write_text(
         "import importlib.util as u\nfind = u.find_spec\n"
         f"u.find_spec = lambda name, *a: None if name == {package!r} else find(name, *a)\n"
     )
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    refused = run_weft("serve", cwd=tmp_path, expect=1, PYTHONPATH=path)
+    refused = weft("serve", expect=1, PYTHONPATH=path)
 
     assert f"{package!r} is not installed" in refused.err
     assert "pip install 'weft[serve]'" in refused.err
