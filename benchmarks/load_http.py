@@ -45,6 +45,8 @@ class Account:
     errors: list[str] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
     facts: list[str] = field(default_factory=list)
+    processor: float = 0.0
+    """Seconds of the server."""
 
 
 @contextmanager
@@ -104,6 +106,7 @@ async def timed(client: httpx.AsyncClient, account: Account, kind: str, method: 
 async def run(url: str, process: subprocess.Popen, *, clients: int, seconds: float) -> tuple[Account, list[float]]:
     """Let clients ask for some seconds; return what they saw, and the server's memory in MB over that time."""
     account, memory, until = Account(), [], time.perf_counter() + seconds
+    before = processor(process.pid)
     limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
     async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits) as client:
 
@@ -115,6 +118,7 @@ async def run(url: str, process: subprocess.Popen, *, clients: int, seconds: flo
         await asyncio.gather(
             watch(), *(work(client, number, until=until, account=account) for number in range(clients))
         )
+        account.processor = processor(process.pid) - before
         await look_for(client, account)
     return account, memory
 
@@ -144,6 +148,15 @@ def resident(pid: int) -> float:
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
 
 
+def processor(pid: int) -> float:
+    """Return how many seconds of a core a process has used, where the system tells."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def percentile(values: list[float], share: float) -> float:
     return (
         statistics.quantiles(values, n=100, method="inclusive")[int(share * 100) - 1] if len(values) > 1 else values[0]
@@ -161,6 +174,7 @@ def report(one: Account, many: Account, memory: list[float], *, clients: int, se
         cells = [f"{len(v):,}, {percentile(v, 0.5):.0f}, {percentile(v, 0.95):.0f}" if v else "–" for v in pair]
         lines.append(f"| {kind} | {' | '.join(cells)} |")
     count = sum(map(len, many.times.values()))
+    spent = [1000 * a.processor / max(sum(map(len, a.times.values())), 1) for a in (one, many)]
     third = max(len(memory) // 3, 1)
     lines += [
         "",
@@ -168,6 +182,7 @@ def report(one: Account, many: Account, memory: list[float], *, clients: int, se
         f"{len(many.documents):,} documents and {len(many.facts):,} facts written, all of them found afterwards."
         if not many.errors
         else f"{len(many.errors)} errors, the first: {many.errors[0]}",
+        f"The server used {spent[0]:.0f} ms of a core for a request of one client, {spent[1]:.0f} ms of {clients}.",
         f"Memory of the server, mean of each third of the run: "
         f"{', '.join(f'{statistics.mean(memory[i : i + third]):.0f}' for i in range(0, third * 3, third))} MB.",
     ]

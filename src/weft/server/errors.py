@@ -138,14 +138,10 @@ def add_handlers(app: FastAPI) -> None:
             response.headers["Allow"] = ", ".join(_methods(app, request.url.path))
         return response
 
-    async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        return answer(request, Refused(500, "failed", "the server failed", hint="its log has more"))
-
     app.add_exception_handler(Refused, refused)
     app.add_exception_handler(WeftError, ours)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, plain)
-    app.add_exception_handler(Exception, unexpected)
 
 
 def _methods(app: FastAPI, path: str) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Callable
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -20,7 +22,12 @@ KEEP_ALIVE = 75
 
 
 class Server(uvicorn.Server):
-    """A server that tells its streams to end before it waits for them."""
+    """A server that tells its streams to end before it waits for them, and returns when it was asked to stop."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop; interrupted a second time, without waiting. The signal ends here, so that the store is closed."""
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End streams, wait for requests, then let the application finish its writes."""
