@@ -214,6 +214,7 @@ def test_every_answer_has_a_request_id(client):
             422,
             "invalid_input",
         ),
+        ("POST", "/facts", {"facts": [{"subject": "a", "predicate": "b", "supersedes": "none"}]}, 404, "not_found"),
         ("GET", "/jobs/none", None, 404, "not_found"),
         ("GET", "/jobs/none/events", None, 404, "not_found"),
         ("DELETE", "/documents/none", None, 404, "not_found"),
