@@ -14,7 +14,7 @@ LAYERS = [
     {"index", "search"},
     {"evaluate", "testing"},
     {"engine"},
-    {"mcp", "integrations"},
+    {"mcp", "server", "integrations"},
     {"cli"},
     {"__main__"},
 ]

@@ -31,6 +31,8 @@ COMMANDS = {
     "compact": ("weft.cli.care:compact", "Give space back; leave no trace of deleted text."),
     "reembed": ("weft.cli.care:reembed", "Switch to another embedder without reading documents again."),
     "calibrate": ("weft.cli.calibrate:calibrate", "Fit the confidence of answers to this namespace."),
+    "serve": ("weft.cli.serve:serve", "Answer over HTTP."),
+    "keys": ("weft.cli.keys:keys", "Make, list and revoke keys for doors that others can reach."),
     "models": ("weft.cli.models:models", "List, fetch and show embedding models."),
     "config": ("weft.cli.config:config", "Print every setting and where it came from."),
     "eval": ("weft.cli.evaluate:evaluate", "Measure retrieval on a set in BEIR layout."),

@@ -16,11 +16,12 @@ from weft.config.options import (
     Method,
     ModelOptions,
     SearchOptions,
+    ServerOptions,
     Settings,
     SplitOptions,
     StoreOptions,
 )
-from weft.config.read import ALIASES, GROUPS, check_settings, convert, flatten, read_settings
+from weft.config.read import ALIASES, GROUPS, check_namespace, check_settings, convert, flatten, read_settings
 
 __all__ = [
     "ALIASES",
@@ -38,9 +39,11 @@ __all__ = [
     "Method",
     "ModelOptions",
     "SearchOptions",
+    "ServerOptions",
     "Settings",
     "SplitOptions",
     "StoreOptions",
+    "check_namespace",
     "check_settings",
     "convert",
     "flatten",

@@ -198,6 +198,34 @@ class MemoryOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """Who may ask `weft serve`, and how much. Sizes are in bytes, times in seconds."""
+
+    allowed_hosts: tuple[str, ...] = ()
+    """Names this server is asked by, beside `localhost` and addresses; `weft.example.org`, without a port."""
+    allowed_origins: tuple[str, ...] = ()
+    """Web pages elsewhere that may ask: `https://notes.example.org`. Its own pages always may."""
+    max_body_bytes: int = 10 * MEBIBYTE
+    """A larger request is refused."""
+    max_upload_bytes: int = 100 * MEBIBYTE
+    """The same for uploads: all files of one request."""
+    max_upload_files: int = 100
+    """Files in one upload."""
+    max_inline_documents: int = 16
+    """More documents than this in one request are indexed as a job; each of its transactions holds as many."""
+    max_requests: int = 128
+    """Requests under way at once; further ones are told to come back."""
+    threads: int = 8
+    """Questions that are answered at once. Writes have a thread of their own and wait for each other."""
+    seconds: int = 60
+    """How long a request may take to arrive, and an answer to be found. A write that has begun is finished."""
+    shutdown_seconds: int = 30
+    """How long jobs may go on when the server is asked to stop; then the transaction under way is the last."""
+    max_jobs: int = 1000
+    """Jobs that are remembered; the oldest finished ones make room."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything that can be set. A stage gets its own group, never the whole."""
 
@@ -209,6 +237,7 @@ class Settings:
     graph: GraphOptions = field(default_factory=GraphOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
     memory: MemoryOptions = field(default_factory=MemoryOptions)
+    server: ServerOptions = field(default_factory=ServerOptions)
     api_key: str = field(default="", repr=False)
     """For the OpenAI-compatible endpoint; read from `OPENAI_API_KEY` only, never from a file."""
     origins: Mapping[str, str] = field(default_factory=dict)

@@ -82,6 +82,10 @@ def check_settings(settings: Settings) -> None:
     search = settings.search
     groups = {"search": "top_k pool rrf_k", "split": "max_tokens", "context": "budget graph_budget"}
     groups |= {"load": "max_file_bytes max_expanded_bytes max_pages", "memory": "max_hops per_entity max_facts"}
+    groups["server"] = (
+        "max_body_bytes max_upload_bytes max_upload_files max_inline_documents max_requests threads seconds "
+        "shutdown_seconds max_jobs"
+    )
     for name in (f"{group}.{item}" for group, names in groups.items() for item in names.split()):
         value = flatten(settings)[name]
         if value < 1:
@@ -91,10 +95,14 @@ def check_settings(settings: Settings) -> None:
         raise ConfigError("the weights of vector and text must be numbers from 0, and not both 0")
     if search.min_score is not None and not math.isfinite(search.min_score):
         raise ConfigError(f"search.min_score is {search.min_score!r}", hint="give a cosine, from -1 to 1")
-    namespace = settings.store.namespace
-    if not namespace.strip() or len(namespace) > 200 or not namespace.isprintable():
+    check_namespace(settings.store.namespace)
+
+
+def check_namespace(name: str) -> None:
+    """Raise `ConfigError` where a name cannot be that of a namespace."""
+    if not name.strip() or len(name) > 200 or not name.isprintable():
         raise ConfigError(
-            f"{namespace[:40]!r} is not a namespace", hint="use 1 to 200 printable characters, not only spaces"
+            f"{name[:40]!r} is not a namespace", hint="use 1 to 200 printable characters, not only spaces"
         )
 
 

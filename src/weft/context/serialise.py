@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from weft.records import (
+    ApiKey,
     Calibration,
     Census,
     Choice,
@@ -316,6 +317,18 @@ def facts_to_dict(recall: Recall) -> dict[str, Any]:
             }
             for piece in recall.facts
         ],
+    }
+
+
+def key_to_dict(key: ApiKey) -> dict[str, Any]:
+    """Return a key as JSON values, without what it is checked against."""
+    return {
+        "id": key.id,
+        "name": key.name,
+        "namespaces": list(key.namespaces),
+        "access": key.access,
+        "created": key.created.isoformat(),
+        "revoked": _time(key.revoked),
     }
 
 

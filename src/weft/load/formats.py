@@ -16,6 +16,9 @@ BINARY_SUFFIXES = frozenset(" ".join((_ARCHIVES, _PICTURES, _SOUND, _PROGRAMS, _
 """Files without text, or in formats we have no loader for."""
 
 
+_ARCHIVE_SUFFIXES = frozenset(_ARCHIVES.split())
+
+
 def is_line_based(path: Path) -> bool:
     """Tell whether a file holds JSON Lines, packed or not, and is read line by line."""
     name = path.name.lower().removesuffix(".gz")
@@ -25,3 +28,26 @@ def is_line_based(path: Path) -> bool:
 def is_binary(path: Path) -> bool:
     """Tell whether a file's name alone rules it out."""
     return path.suffix.lower() in BINARY_SUFFIXES and not is_line_based(path)
+
+
+_SIGNATURES = (
+    b"PK\x03\x04",  # zip, and everything that is one
+    b"PK\x05\x06",
+    b"\x1f\x8b",  # gzip
+    b"\x1f\x9d",  # compress
+    b"BZh",
+    b"\xfd7zXZ\x00",
+    b"7z\xbc\xaf\x27\x1c",
+    b"Rar!\x1a\x07",
+    b"\x28\xb5\x2f\xfd",  # zstd
+    b"\x04\x22\x4d\x18",  # lz4
+)
+_TAR = slice(257, 262)
+
+
+def is_archive(name: str, beginning: bytes) -> bool:
+    """Tell whether a file is an archive or packed, by its name or by its first 512 bytes. A DOCX is a document."""
+    if any(f".{part}" in _ARCHIVE_SUFFIXES for part in name.lower().split(".")[1:]):
+        return True
+    packed = beginning.startswith(_SIGNATURES) or beginning[_TAR] == b"ustar"
+    return packed and not name.lower().endswith(".docx")

@@ -16,7 +16,7 @@ from weft.load.code import find_language, load_code
 from weft.load.docx import load_docx
 from weft.load.files import Unloadable, safe_text
 from weft.load.folder import FoundFile, iter_files
-from weft.load.formats import TEXT_SUFFIXES, is_line_based
+from weft.load.formats import TEXT_SUFFIXES, is_binary, is_line_based
 from weft.load.html import load_html
 from weft.load.json_file import load_json
 from weft.load.json_lines import load_json_lines
@@ -66,6 +66,13 @@ def iter_documents(paths: Sequence[Path], *, options: LoadOptions, base: Path | 
     """
     files = iter_files(paths, options=options, base=base)
     return (item for found in files for item in _load(found, options=options))
+
+
+def load_file(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
+    """Return the documents of one file under a source of the caller's choice, lazily."""
+    if is_binary(path):
+        return iter([Skipped(source=source, reason="binary")])
+    return _load(FoundFile(path=path, source=source), options=options)
 
 
 def iter_sources(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Path]:

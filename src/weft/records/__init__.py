@@ -69,6 +69,10 @@ from weft.records.facts import (
     Remembered,
     Suspicion,
 )
+from weft.records.keys import (
+    Access,
+    ApiKey,
+)
 from weft.records.models import (
     Calibration,
     Curve,
@@ -84,7 +88,9 @@ from weft.records.writing import (
 
 __all__ = [
     "STRONG_KINDS",
+    "Access",
     "Anchor",
+    "ApiKey",
     "Batch",
     "Calibration",
     "Census",

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from weft.graph.standing import EditKind
 from weft.records import (
+    ApiKey,
     Batch,
     Calibration,
     Census,
@@ -282,8 +283,28 @@ class Store(Protocol):
         """Return what the namespace holds."""
 
 
+class Keys(Protocol):
+    """The keys of a database, which belong to no namespace. Each write is one transaction."""
+
+    def write(self, key: ApiKey) -> None:
+        """Keep a key, in the place of the one with the same id."""
+
+    def all(self) -> list[ApiKey]:
+        """Return all keys, revoked ones too, in the order they were created, then by id."""
+
+    def find(self, ids: Sequence[str]) -> dict[str, ApiKey]:
+        """Return the keys with these ids; ids that are not here are left out."""
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Remove keys as if they had never been; return how many there were."""
+
+
 class Database(Protocol):
     """The opened file or server that holds all namespaces."""
+
+    @property
+    def keys(self) -> Keys:
+        """Who may come in through a door that others can reach."""
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ from weft.store.joining import same_statements, unrepeated
 from weft.store.labels import labels, wanted_labels
 from weft.store.memory_facts import FactContent, MemoryFacts
 from weft.store.memory_graph import MemoryGraph
+from weft.store.memory_keys import MemoryKeys
 
 
 @dataclass
@@ -63,6 +64,7 @@ class MemoryDatabase:
 
     def __init__(self) -> None:
         self._contents: dict[str, _Content] = {}
+        self.keys = MemoryKeys()
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from weft.errors import InputError
 from weft.records import Problem
 from weft.store.sqlite.connect import Connections
+from weft.store.sqlite.keys import SqliteKeys
 from weft.store.sqlite.soundness import find_problems, mend
 from weft.store.sqlite.statements import run
 from weft.store.sqlite.store import SqliteStore
@@ -22,6 +23,10 @@ class SqliteDatabase:
     def notes(self) -> tuple[str, ...]:
         problem = self._connections.vector_problem
         return (f"vectors are scanned by numpy, because sqlite-vec did not load: {problem}",) if problem else ()
+
+    @property
+    def keys(self) -> SqliteKeys:
+        return SqliteKeys(self._connections)
 
     def store(self, namespace: str) -> SqliteStore:
         return SqliteStore(self._connections, namespace=namespace)

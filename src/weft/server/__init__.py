@@ -1,0 +1,1 @@
+"""The HTTP door: parses requests, calls the engine, answers in JSON."""

@@ -1,0 +1,77 @@
+"""Puts the HTTP door together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
+from starlette.middleware.cors import CORSMiddleware
+
+from weft.engine.keys import Keyring
+from weft.engine.tenants import Engines
+from weft.server.auth import NAMESPACE_HEADER, Gatekeeper
+from weft.server.errors import add_handlers
+from weft.server.jobs import Jobs
+from weft.server.limits import Entrance
+from weft.server.metrics import Metrics
+from weft.server.reference import POLICY, page
+from weft.server.routes import documents, facts, graph, jobs, query, system
+from weft.server.state import Door
+from weft.server.workers import Workers
+
+ROUTERS = (query.router, documents.router, graph.router, facts.router, jobs.router, system.router)
+ABOUT = "Vectors, keywords and a knowledge graph woven into one ranked, explained, budgeted answer."
+
+
+def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
+    """Return the application for a server that listens at `host`. When it ends, it finishes writes."""
+    options = engines.settings.server
+    workers = Workers(options)
+    door = Door(
+        engines=engines,
+        keys=Keyring(engines.database),
+        workers=workers,
+        jobs=Jobs(workers, options),
+        metrics=Metrics(),
+        host=host,
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await door.jobs.close()
+        workers.close()
+
+    app = FastAPI(
+        title="Weft",
+        version=version("weft"),
+        description=ABOUT,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.door = door
+    add_handlers(app)
+    for router in ROUTERS:
+        app.include_router(router)
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> HTMLResponse:
+        """Show the routes."""
+        return HTMLResponse(page(app.openapi()), headers={"Content-Security-Policy": POLICY})
+
+    app.add_middleware(Gatekeeper, door=door)
+    if options.allowed_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(options.allowed_origins),
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID", NAMESPACE_HEADER],
+            expose_headers=["X-Request-ID", "Location"],
+        )
+    app.add_middleware(Entrance, options=options, host=host, metrics=door.metrics)
+    return app

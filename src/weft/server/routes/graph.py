@@ -1,0 +1,98 @@
+"""`/graph`: entities, neighbours, paths."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from weft.context.serialise import entity_to_dict, step_to_dict
+from weft.engine.engine import Engine
+from weft.server.auth import Reader
+from weft.server.errors import documented
+from weft.server.shapes import EntityList, EntityPage, NeighbourList, PathOut
+
+router = APIRouter(prefix="/graph", tags=["graph"])
+
+EntityName = Annotated[
+    str, Query(min_length=1, max_length=1000, description="A name in any spelling, another name, or an id.")
+]
+Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
+
+
+@router.get("/entities", response_model=EntityList, responses=documented(401, 504))
+async def list_entities(caller: Reader, limit: Limit = 20) -> dict[str, Any]:
+    """List the entities most chunks mention."""
+    found = await caller.door.workers.read(lambda: caller.engine.entities.top(limit=limit))
+    return {"entities": [entity_to_dict(entity) for entity in found]}
+
+
+@router.get("/entity", response_model=EntityPage, responses=documented(401, 404, 504))
+async def get_entity(caller: Reader, name: EntityName, limit: Limit = 20) -> dict[str, Any]:
+    """Show an entity: its names, description, relations and where it is mentioned."""
+    return await caller.door.workers.read(lambda: _entity(caller.engine, name, limit=limit))
+
+
+@router.get("/neighbours", response_model=NeighbourList, responses=documented(401, 404, 504))
+async def list_neighbours(
+    caller: Reader,
+    name: EntityName,
+    hops: Annotated[int, Query(ge=1, le=3, description="How far.")] = 1,
+    min_weight: Annotated[float, Query(ge=1, le=10, description="Weakest relation.")] = 1.0,
+    limit: Limit = 100,
+) -> dict[str, Any]:
+    """List the entities around one, nearest and strongest first, with the way to each."""
+    return await caller.door.workers.read(
+        lambda: _neighbours(caller.engine, name, hops=hops, min_weight=min_weight, limit=limit)
+    )
+
+
+@router.get("/path", response_model=PathOut, responses=documented(401, 404, 504))
+async def find_path(
+    caller: Reader,
+    source: EntityName,
+    target: EntityName,
+    max_hops: Annotated[int, Query(ge=1, le=6, description="How far to look.")] = 4,
+) -> dict[str, Any]:
+    """Return the best path between two entities: fewest hops, then strongest."""
+    found = await caller.door.workers.read(lambda: caller.engine.entities.path(source, target, max_hops=max_hops))
+    return {"found": found is not None, "path": [step_to_dict(step) for step in found or ()]}
+
+
+def _entity(engine: Engine, name: str, *, limit: int) -> dict[str, Any]:
+    view = engine.entities.show(name, limit=limit)
+    return {
+        "entity": entity_to_dict(view.entity),
+        "relations": [step_to_dict(step) for step in view.relations],
+        "mentions": [
+            {"chunk_id": m.chunk_id, "citation": engine.cite(m.chunk_id), "count": m.count, "about": m.about}
+            for m in view.mentions[:limit]
+        ],
+    }
+
+
+def _neighbours(engine: Engine, name: str, *, hops: int, min_weight: float, limit: int) -> dict[str, Any]:
+    entity = engine.entities.get(name)
+    found = engine.entities.neighbours(name, hops=hops, min_weight=min_weight)
+    names = {entity.id: entity.name} | {near.id: near.name for near, _ in found}
+    return {
+        "entity": entity_to_dict(entity),
+        "neighbours": [
+            {
+                "entity": entity_to_dict(near),
+                "hops": way.hops,
+                "weight": way.weight,
+                "path": [
+                    {
+                        "source": names.get(step.source_id, step.source_id),
+                        "type": step.type,
+                        "weight": step.weight,
+                        "target": names.get(step.target_id, step.target_id),
+                    }
+                    for step in way.path
+                ],
+            }
+            for near, way in found[:limit]
+        ],
+        "omitted": max(len(found) - limit, 0),
+    }

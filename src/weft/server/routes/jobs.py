@@ -1,0 +1,57 @@
+"""`/jobs/{id}` and its events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path
+from fastapi.responses import StreamingResponse
+
+from weft.server.auth import Caller, Reader
+from weft.server.errors import Refused, documented
+from weft.server.jobs import ENDED, Job
+from weft.server.shapes import JobOut
+
+router = APIRouter(tags=["jobs"])
+
+Key = Annotated[str, Path(min_length=1, max_length=200)]
+
+
+@router.get("/jobs/{id}", response_model=JobOut, responses=documented(401, 404, 504))
+async def get_job(caller: Reader, id: Key) -> dict[str, Any]:
+    """Say how far a job is, and in the end what it did."""
+    return _find(caller, id).to_dict()
+
+
+@router.get(
+    "/jobs/{id}/events",
+    response_class=StreamingResponse,
+    responses={
+        **documented(401, 404, 504),
+        200: {
+            "description": "Events `progress`, and `end` as the last; the data of each is the job.",
+            "content": {"text/event-stream": {}},
+        },
+    },
+)
+async def job_events(caller: Reader, id: Key) -> StreamingResponse:
+    """Tell about a job whenever it gets on, as server-sent events, until it has ended."""
+    return StreamingResponse(_events(caller, _find(caller, id)), media_type="text/event-stream")
+
+
+async def _events(caller: Caller, job: Job) -> AsyncIterator[str]:
+    async for found in caller.door.jobs.watch(job):
+        if found is None:
+            yield ": still here\n\n"
+        else:
+            name = "end" if found["state"] in ENDED else "progress"
+            yield f"event: {name}\ndata: {json.dumps(found, ensure_ascii=False)}\n\n"
+
+
+def _find(caller: Caller, id: str) -> Job:
+    job = caller.door.jobs.find(id, namespace=caller.namespace)
+    if job is None:
+        raise Refused(404, "not_found", "no such job in this namespace", hint="jobs are forgotten when the server ends")
+    return job

@@ -1,0 +1,71 @@
+"""`POST /query`, and `/search`, which is the same."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from weft.context.serialise import context_to_dict, facts_to_dict, result_to_dict
+from weft.engine.engine import Engine
+from weft.records import Filter
+from weft.server.auth import Reader
+from weft.server.errors import documented
+from weft.server.shapes import Question
+
+router = APIRouter(tags=["query"])
+
+OPTIONS = ("method", "top_k", "min_score", "fusion", "vector_weight", "text_weight", "gate")
+
+
+def _schema() -> dict[str, Any]:
+    """Return the schema of `weft query --json`, and of what a request may ask for beside it."""
+    schema: dict[str, Any] = json.loads((resources.files("weft.engine") / "result.schema.json").read_text("utf-8"))
+    context = {
+        "type": "object",
+        "required": ["text", "tokens", "sources", "omitted"],
+        "properties": {"text": {"type": "string"}, "tokens": {"type": "integer"}, "omitted": {"type": "integer"}},
+    }
+    schema["properties"]["context"] = context
+    return schema
+
+
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    **documented(401, 409, 501, 502, 504),
+    200: {
+        "description": "Cited evidence, or status `no_match`.",
+        "content": {"application/json": {"schema": _schema()}},
+    },
+}
+
+
+@router.post("/query", responses=ANSWERS, response_class=JSONResponse)
+@router.post("/search", responses=ANSWERS, response_class=JSONResponse, summary="The same as /query")
+async def query(question: Question, caller: Reader) -> JSONResponse:
+    """Answer a question: evidence with scores, reasons and citations, or that there is none."""
+    return JSONResponse(await caller.door.workers.read(lambda: _answer(caller.engine, question)))
+
+
+def _answer(engine: Engine, question: Question) -> dict[str, Any]:
+    options: dict[str, Any] = {name: getattr(question, name) for name in OPTIONS}
+    options["where"] = Filter(
+        documents=tuple(question.documents),
+        source_prefix=question.source_prefix,
+        metadata=tuple(question.metadata.items()),
+    )
+    options["graph"] = {"enabled": question.use_graph}
+    recall = None
+    if question.facts:
+        result, recall = engine.query_with_facts(question.query, **options)
+    else:
+        result = engine.query(question.query, **options)
+    answer = result_to_dict(result)
+    if recall:
+        answer["facts"] = facts_to_dict(recall)
+    if question.context or question.budget:
+        context = engine.context(result, format=question.context, budget=question.budget, recall=recall)
+        answer["context"] = context_to_dict(context)
+    return answer

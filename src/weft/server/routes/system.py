@@ -1,0 +1,71 @@
+"""`/health`, `/ready`, `/stats`, `/metrics`."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
+
+from weft.context.serialise import confidence_to_dict, stats_to_dict
+from weft.engine.engine import Engine
+from weft.server.auth import Reader, get_door
+from weft.server.errors import Refused, documented
+from weft.server.shapes import Health, Ready, StatsOut
+
+router = APIRouter(tags=["system"])
+
+
+@router.get("/health", response_model=Health, responses=documented())
+async def health() -> dict[str, str]:
+    """Say that the server is there. Asks nothing of store or model, and needs no key."""
+    return {"status": "ok", "version": version("weft")}
+
+
+@router.get("/ready", response_model=Ready, responses=documented())
+async def ready(request: Request) -> dict[str, str]:
+    """Say whether requests will be answered: the store can be read, and the server is not stopping. Needs no key."""
+    door = get_door(request)
+    if door.jobs.closing.is_set():
+        raise Refused(503, "stopping", "the server is stopping", hint="ask another one")
+    await door.workers.read(door.keys.is_empty)
+    return {"status": "ready"}
+
+
+@router.get("/stats", response_model=StatsOut, responses=documented(401, 504))
+async def stats(caller: Reader) -> dict[str, Any]:
+    """Say what the namespace holds."""
+    return await caller.door.workers.read(lambda: _stats(caller.engine))
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={**documented(401, 504), 200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(caller: Reader) -> PlainTextResponse:
+    """Count the requests about the namespace since the server began, for Prometheus."""
+    door = caller.door
+    held = await door.workers.read(caller.engine.stats)
+    gauges = {
+        "weft_documents": ("Documents in the namespace.", held.documents),
+        "weft_chunks": ("Chunks in the namespace.", held.chunks),
+        "weft_jobs_under_way": ("Jobs that have not ended.", door.jobs.count(caller.namespace)),
+    }
+    return PlainTextResponse(
+        door.metrics.text(caller.namespace, gauges=gauges), media_type="text/plain; version=0.0.4; charset=utf-8"
+    )
+
+
+def _stats(engine: Engine) -> dict[str, Any]:
+    entities, relations = engine.store.graph.count()
+    return {
+        **stats_to_dict(engine.stats()),
+        "namespace": engine.store.namespace,
+        "entities": entities,
+        "relations": relations,
+        "facts": engine.memory.stats()["facts"],
+        "confidence": confidence_to_dict(engine.store.calibration()),
+        "notes": list(engine.database.notes),
+    }

@@ -1,0 +1,59 @@
+"""The keys of a SQLite file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from weft.records import ApiKey
+from weft.store.sqlite.connect import Connections
+from weft.store.sqlite.statements import run
+
+
+class SqliteKeys:
+    """Keys in a table of their own."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+
+    def write(self, key: ApiKey) -> None:
+        values = {
+            "id": key.id,
+            "name": key.name,
+            "digest": key.digest,
+            "namespaces": json.dumps(key.namespaces, ensure_ascii=False),
+            "access": key.access,
+            "created": key.created.isoformat(),
+            "revoked": key.revoked.isoformat() if key.revoked else None,
+        }
+        with self._connections.write() as db:
+            run(db, "write_key", values)
+
+    def all(self) -> list[ApiKey]:
+        with self._connections.read() as db:
+            return [_key(row) for row in run(db, "list_keys")]
+
+    def find(self, ids: Sequence[str]) -> dict[str, ApiKey]:
+        with self._connections.read() as db:
+            found = [_key(row) for row in run(db, "find_keys", {"ids": json.dumps(list(ids))})]
+        return {key.id: key for key in found}
+
+    def forget(self, ids: Sequence[str]) -> int:
+        with self._connections.write() as db:
+            run(db, "delete_keys", {"ids": json.dumps(list(ids))})
+            return db.changes()
+
+
+def _key(row: tuple[Any, ...]) -> ApiKey:
+    id, name, digest, namespaces, access, created, revoked = row
+    return ApiKey(
+        id=id,
+        name=name,
+        digest=digest,
+        namespaces=tuple(json.loads(namespaces)),
+        access=access,
+        created=datetime.fromisoformat(created),
+        revoked=datetime.fromisoformat(revoked) if revoked else None,
+    )

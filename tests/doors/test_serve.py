@@ -1,0 +1,301 @@
+"""What every route of the HTTP door answers."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from serving import NOTE, OTHER, Running, add, wait
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with Running(tmp_path_factory.mktemp("serve") / "weft.db") as running:
+        with running.client() as client:
+            add(client)
+            add(client, OTHER, "oauth")
+        yield running
+
+
+@pytest.fixture
+def client(server):
+    with server.client() as made:
+        yield made
+
+
+def test_health_and_readiness_are_told_without_a_key(client):
+    """They say nothing of what is stored."""
+    assert client.get("/health").json()["status"] == "ok"
+    assert client.get("/ready").json() == {"status": "ready"}
+
+
+@pytest.mark.parametrize("path", ["/query", "/search"])
+def test_a_question_gets_the_answer_of_the_command_line(client, path):
+    """The document of `weft query --json`, under the published schema."""
+    answer = client.post(path, json={"query": "which tokens does the auth service issue?", "top_k": 3}).json()
+
+    jsonschema.validate(answer, SCHEMA)
+    assert answer["status"] == "ok"
+    assert answer["results"][0]["citation"].startswith("text:auth:")
+    assert "JWT" in answer["results"][0]["chunk"]["text"]
+
+
+def test_a_question_may_be_narrowed_and_ask_for_facts_and_context(client):
+    """Options are those of a call of the engine."""
+    body = {"query": "tokens", "source_prefix": "text:oauth", "method": "keyword", "facts": True, "gate": False}
+    answer = client.post("/query", json={**body, "context": "evidence", "budget": 200}).json()
+
+    assert {result["document"]["source"] for result in answer["results"]} == {"text:oauth"}
+    assert answer["method"] == "keyword"
+    assert 0 < answer["context"]["tokens"] <= 200
+    assert answer["facts"]["status"] == "no_match"
+
+
+def test_a_question_about_nothing_known_is_not_an_error(client):
+    """The status says so."""
+    answer = client.post("/query", json={"query": "zebra migration in the serengeti"})
+
+    assert (answer.status_code, answer.json()["status"], answer.json()["results"]) == (200, "no_match", [])
+
+
+def test_documents_are_added_listed_read_changed_and_deleted(client):
+    """The life of a document over HTTP."""
+    document = {"text": "# Chronicle\n\nOnce.", "source": "life/one", "metadata": {"kind": "tale", "tags": ["a", "b"]}}
+    added = client.post("/documents", json={"documents": [document]})
+    found = client.get("/documents", params={"prefix": "text:life"}).json()["documents"]
+    whole = client.get(f"/documents/{found[0]['id']}").json()
+
+    assert (added.status_code, added.json()["added"]) == (201, 1)
+    assert [(d["source"], d["title"], d["metadata"]) for d in found] == [
+        ("text:life/one", "Chronicle", {"kind": "tale", "tags": ["a", "b"]})
+    ]
+    assert "Once." in whole["chunks"][0]["text"]
+    chunk = client.get(f"/documents/{whole['chunks'][0]['id']}").json()
+    assert chunk["document"] == whole["document"]
+    asked = {"query": "once", "metadata": {"kind": "tale"}, "gate": False}
+    assert len(client.post("/query", json=asked).json()["results"]) == 1
+    assert client.post("/documents", json={"documents": [{**document, "text": "Twice."}]}).json()["changed"] == 1
+    assert client.delete(f"/documents/{found[0]['id']}").json() == {"deleted": 1}
+    assert client.get(f"/documents/{found[0]['id']}").status_code == 404
+    assert client.delete("/documents", params={"source": "text:life"}).status_code == 404
+
+
+def test_documents_come_in_pages(client):
+    """`next` leads on until there is no more."""
+    client.post("/documents", json={"documents": [{"text": f"page {n}", "source": f"pages:{n}"} for n in range(5)]})
+    seen, after = [], ""
+    while after is not None:
+        page = client.get("/documents", params={"prefix": "pages:", "after": after, "limit": 2}).json()
+        seen += [document["source"] for document in page["documents"]]
+        after = page["next"]
+
+    assert seen == [f"pages:{n}" for n in range(5)]
+    assert client.delete("/documents", params={"source": "pages:3"}).json() == {"deleted": 1}
+
+
+def test_many_documents_become_a_job(client):
+    """It tells its progress, and what it did in the end; one bad document refuses all before anything is written."""
+    many = [{"text": f"Item {n} of the long list.", "source": f"many:{n}"} for n in range(40)]
+    refused = client.post("/documents", json={"documents": [*many, {"text": " \n", "source": "empty"}]})
+    answer = client.post("/documents", json={"documents": many})
+    events = wait(client, answer.json())
+
+    assert refused.status_code == 422
+    assert (answer.status_code, answer.headers["location"]) == (202, f"/jobs/{answer.json()['id']}")
+    assert [name for name, _ in events][-1] == "end"
+    assert {name for name, _ in events[:-1]} == {"progress"}
+    assert [job["processed"] for _, job in events] == sorted(job["processed"] for _, job in events)
+    job = client.get(answer.headers["location"]).json()
+    assert (job["state"], job["total"], job["processed"], job["receipt"]["added"]) == ("done", 40, 40, 40)
+    assert job == events[-1][1]
+
+
+def test_a_single_document_may_be_a_job_too(client):
+    """Those who do not want to wait say so."""
+    given = {"documents": [{"text": "later", "source": "later"}], "background": True}
+    answer = client.post("/documents", json=given)
+
+    assert answer.status_code == 202
+    assert wait(client, answer.json())[-1][1]["receipt"]["added"] == 1
+
+
+def test_the_graph_is_walked(client):
+    """Entities, what is around them, and how they are connected."""
+    top = client.get("/graph/entities", params={"limit": 5}).json()["entities"]
+    shown = client.get("/graph/entity", params={"name": "auth service"}).json()
+    near = client.get("/graph/neighbours", params={"name": "Auth Service", "hops": 2}).json()
+    path = client.get("/graph/path", params={"source": "Auth Service", "target": "oauth provider"}).json()
+
+    assert {"Auth Service", "OAuth Provider"} <= {entity["name"] for entity in top}
+    assert shown["entity"]["name"] == "Auth Service"
+    assert "OAuth Provider" in {step["target"] for step in shown["relations"]}
+    assert shown["mentions"][0]["citation"].startswith("text:")
+    assert near["neighbours"][0]["entity"]["name"] == "OAuth Provider"
+    assert near["neighbours"][0]["path"][0]["source"] == "Auth Service"
+    assert near["omitted"] == 0
+    assert path["found"]
+    assert path["path"][-1]["target"] == "OAuth Provider"
+    assert client.get("/graph/entity", params={"name": "nobody at all"}).status_code == 404
+
+
+def test_facts_are_stated_recalled_confirmed_rejected_and_forgotten(client):
+    """The life of a fact over HTTP."""
+    stated = {"subject": "user", "predicate": "drinks", "value": "green tea"}
+    link = {
+        "subject": "user",
+        "predicate": "works with",
+        "object": "Auth Service",
+        "valid_from": "2026-01-01T00:00:00Z",
+    }
+    done = client.post("/facts", json={"facts": [stated, link, {**stated, "value": "password: hunter2!"}]})
+    first, second = (item["fact"]["id"] for item in done.json()["facts"][:2])
+    recalled = client.post("/facts/recall", json={"query": "what does the user drink?"}).json()
+
+    assert [item["outcome"] for item in done.json()["facts"]] == ["added", "added", "refused"]
+    assert "green tea" in recalled["context"]["text"]
+    assert recalled["facts"][0]["value"] == "green tea"
+    assert client.post(f"/facts/{first}/confirm").json()["status"] == "confirmed"
+    assert client.post(f"/facts/{second}/reject", json={"reason": "no more"}).json()["status"] == "rejected"
+    assert client.get(f"/facts/{second}").json()["history"][-1]["detail"] == "no more"
+    assert client.get(f"/facts/{second}").json()["fact"]["object"] == "Auth Service"
+    assert {fact["id"] for fact in client.get("/facts", params={"subject": "user"}).json()["facts"]} == {first, second}
+    assert len(client.get("/facts", params={"limit": 1}).json()["facts"]) == 1
+    assert client.delete(f"/facts/{first}").json() == {"forgotten": 1}
+    assert client.get(f"/facts/{first}").status_code == 404
+
+
+def test_what_the_namespace_holds_is_told(client):
+    """Counts, models, and where confidence comes from; no path of the machine."""
+    stats = client.get("/stats").json()
+
+    assert stats["namespace"] == "default"
+    assert stats["documents"] >= 2
+    assert stats["entities"] >= 2
+    assert stats["models"][0]["name"] == "fake/words"
+    assert "weft.db" not in json.dumps(stats)
+
+
+def test_prometheus_reads_the_counts(client):
+    """Requests by route and status, times, and what is there now."""
+    client.get("/graph/entity", params={"name": "nobody at all"})
+    answer = client.get("/metrics")
+
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert 'weft_requests_total{method="GET",route="/graph/entity",status="404"}' in answer.text
+    assert 'weft_request_seconds_bucket{route="/graph/entity",le="+Inf"}' in answer.text
+    assert "weft_jobs_under_way 0" in answer.text
+
+
+def test_every_answer_has_a_request_id(client):
+    """That of the client where it is a proper one."""
+    own = client.get("/health", headers={"X-Request-ID": "trace-1.2"})
+    bad = client.get("/documents/none", headers={"X-Request-ID": "a b\tc" + "x" * 100})
+
+    assert own.headers["x-request-id"] == "trace-1.2"
+    assert len(bad.headers["x-request-id"]) == 32
+    assert bad.json()["request_id"] == bad.headers["x-request-id"]
+    assert bad.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "method, path, body, status, code",
+    [
+        ("GET", "/nowhere", None, 404, "not_found"),
+        ("PUT", "/query", None, 405, "method_not_allowed"),
+        ("POST", "/query", {}, 422, "invalid_request"),
+        ("POST", "/query", {"query": "x", "topk": 1}, 422, "invalid_request"),
+        ("POST", "/query", {"query": "x", "vector_weight": 0, "text_weight": 0}, 422, "invalid_option"),
+        (
+            "POST",
+            "/facts",
+            {"facts": [{"subject": "a", "predicate": "b", "value": "c", "object": "d"}]},
+            422,
+            "invalid_input",
+        ),
+        (
+            "POST",
+            "/facts",
+            {"facts": [{"subject": "a", "predicate": "b", "value": "c", "supersedes": "none"}]},
+            404,
+            "not_found",
+        ),
+        ("GET", "/jobs/none", None, 404, "not_found"),
+        ("GET", "/jobs/none/events", None, 404, "not_found"),
+        ("DELETE", "/documents/none", None, 404, "not_found"),
+        ("POST", "/facts/none/confirm", None, 404, "not_found"),
+    ],
+)
+def test_every_error_has_one_shape(client, method, path, body, status, code):
+    """Code and hint for programs and people."""
+    answer = client.request(method, path, json=body)
+
+    assert answer.status_code == status
+    assert answer.json()["error"]["code"] == code
+    assert answer.json()["error"]["message"]
+    assert answer.json()["request_id"]
+
+
+def test_what_nobody_foresaw_is_an_error_with_an_id_and_nothing_more(client, monkeypatch, caplog):
+    """The log has the rest."""
+    from weft.engine.memory import Memory
+
+    def fail(*arguments, **options):
+        raise ZeroDivisionError("a private detail")
+
+    monkeypatch.setattr(Memory, "page", fail)
+    answer = client.get("/facts")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "failed")
+    assert answer.json()["request_id"] == answer.headers["x-request-id"]
+    assert "private" not in answer.text
+    assert answer.headers["x-request-id"] in caplog.text
+    assert "a private detail" in caplog.text
+
+
+def test_a_store_that_fails_keeps_its_path_to_itself(client, monkeypatch):
+    """Where the file lies is nobody's business."""
+    from weft.engine.memory import Memory
+    from weft.errors import StoreUnavailable
+
+    def fail(*arguments, **options):
+        raise StoreUnavailable("'/srv/private/weft.db' is busy", hint="try again")
+
+    monkeypatch.setattr(Memory, "page", fail)
+    answer = client.get("/facts")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_unavailable")
+    assert "private" not in answer.text
+
+
+def test_half_characters_are_refused(client):
+    """Text that no encoding holds is not a question, and the error can be written down."""
+    answer = client.post("/query", content=b'{"query": "\\ud800 x"}', headers={"Content-Type": "application/json"})
+
+    assert answer.status_code == 422
+
+
+def test_the_schema_names_every_route(client, server):
+    """OpenAPI 3.1, and a page that shows it without scripts or anything from elsewhere."""
+    schema = client.get("/openapi.json").json()
+    page = client.get("/docs")
+
+    assert schema["openapi"].startswith("3.1")
+    assert {"/query", "/search", "/documents", "/documents/upload", "/jobs/{id}/events"} <= set(schema["paths"])
+    assert all(path in page.text for path in schema["paths"])
+    assert "<script" not in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "//" not in page.text.replace("</", "<")
+
+
+def test_an_answer_over_http_is_that_of_the_engine(client, server):
+    """The door adds and takes away nothing."""
+    from weft.context.serialise import result_to_dict
+
+    engine = server.engines.engine("default")
+    question = "what does the auth service depend on?"
+    direct, asked = result_to_dict(engine.query(question)), client.post("/query", json={"query": question}).json()
+
+    assert {**direct, "timings_ms": 0} == {**asked, "timings_ms": 0}
+    assert NOTE.split("\n")[2] in asked["results"][0]["chunk"]["text"]
