@@ -47,12 +47,12 @@ bench: $(VENV)/.dev model
 
 $(VENV)/.demo: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[html]'
+	$(PIP) install --quiet --editable '.[html,zh]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[html,pdf,docx,openai,watch,plot,multilingual,serve,dev]'
+	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,multilingual,zh,serve,dev]'
 	@touch $(VENV)/.demo $@
 
 clean:

@@ -296,7 +296,7 @@ def test_eval_prints_the_promised_keys(weft, tmp_path):
     keys |= {"embed_p50_ms", "index_seconds", "queries", "documents", "method"}
     assert keys <= set(one)
     assert (one["recall@1"], one["queries"], one["documents"]) == (1.0, 1, 3)
-    assert [row["method"] for row in everything] == ["vector", "keyword", "hybrid", "graph", "mix"]
+    assert [row["method"] for row in everything] == ["vector", "keyword", "hybrid", "graph", "mix", "auto"]
     assert re.match(r"q1 Q0 d1 1 [\d.]+ weft-auto\n", (tmp_path / "run.txt").read_text())
     assert "corpus.jsonl" in weft("eval", "notes", cwd=_empty(tmp_path), expect=1).err
 

@@ -95,3 +95,25 @@ def test_text_opens_packed_or_not_and_within_bounds(tmp_path: Path) -> None:
             assert list(stream) == ["one\n", "two\n"]
         with pytest.raises(InputError), open_text(tmp_path / name, max_bytes=5) as stream:
             stream.read()
+
+
+def test_citations_beside_a_corpus_make_its_rows_papers(load: Load, tmp_path: Path) -> None:
+    """Authors, keywords and year come from the metadata; a citation of a row that is not there makes a stub."""
+    row = {"_id": "d1", "title": "Sorting (Algorithm 5)", "text": "Fast.", "metadata": {"date": "March, 1970"}}
+    row["metadata"] |= {"authors": ["Rapp, D. G."], "keywords": ["sorting"]}  # type: ignore[operator]
+    rows = [row, {"_id": "d2", "title": "Heaps", "text": ""}]
+    lines = [{"citing": "d1", "cited": "d2"}, {"citing": "d1", "cited": "d9"}, {"citing": "d7", "cited": "d1"}, {}]
+    for name, records in (("corpus", rows), ("citations", lines), ("queries", [{"_id": "q", "text": "?"}])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+    results = load()
+    first, second = (item for item in results if isinstance(item, Document))
+    types = sorted((claim.type, claim.source == first.given.nominations[0].key) for claim in first.given.claims)
+
+    assert types == [("cites", True), ("cites", True), ("introduces", True), ("written_by", True)]
+    assert second.given.nominations[0].key in {claim.target for claim in first.given.claims}
+    assert (first.metadata["type"], first.metadata["year"]) == ("paper", 1970)
+    assert [(item.source, item.reason, item.detail) for item in results if isinstance(item, Skipped)] == [
+        ("citations.jsonl#L4", "bad record", "line 4: no citing id"),
+        ("citations.jsonl#L3", "unknown id", "line 3: no row of the corpus has the id 'd7'"),
+    ]
+    assert all(not item.given.claims for item in load(citations=False) if isinstance(item, Document))

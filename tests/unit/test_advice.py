@@ -3,7 +3,9 @@
 import pytest
 from making import adopt, fill
 
+from weft.cli.output import print_receipt
 from weft.config import read_settings
+from weft.context.serialise import receipt_to_dict
 from weft.engine import advice
 from weft.engine.advice import GOOD_PART, measure_scripts, recommend
 from weft.engine.diagnose import diagnose
@@ -68,14 +70,17 @@ def test_nothing_is_recommended_that_would_not_help(database, latin):
     assert recommend(mixed, card=degraded) == ("", "")
 
 
-def test_an_index_run_ends_with_the_recommendation(database, latin, tmp_path):
-    """In the receipt, also after a run that changed nothing and one that prunes."""
+def test_an_index_run_ends_with_the_recommendation(database, latin, tmp_path, capsys):
+    """In the receipt, as printed and as JSON, also after a run that changed nothing and one that prunes."""
     (tmp_path / "zh.md").write_text(CHINESE, encoding="utf-8")
     engine = Engine(read_settings({}), database=database, embedder=latin)
 
     for prune in (False, False, True):
         (note,) = engine.index(tmp_path, prune=prune).notes
         assert note.startswith("100% of the text") and "weft reembed" in note and "use/multilingual" in note
+    print_receipt(engine.index(tmp_path))
+    assert capsys.readouterr().err.splitlines()[-1] == f"note: {note}"
+    assert receipt_to_dict(engine.index(tmp_path))["notes"] == [note]
     suited = Engine(read_settings({"store.namespace": "other"}), database=database, embedder=FakeEmbedder())
     assert suited.index(tmp_path).notes == ()
 

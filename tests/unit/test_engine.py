@@ -362,7 +362,7 @@ def test_an_engine_is_opened_by_path_and_settings(tmp_path):
         assert engine.embedder.card.name == "fake/words"
         assert (tmp_path / "weft.db").exists()
     with open_engine(":memory:", embedder="none") as engine:
-        assert engine.base is None
+        assert engine.base == tmp_path
 
 
 @pytest.mark.parametrize("settings", [{"search_topk": 3}, {"nonsense": 1}, {"namespace": " "}, {"db": "http://x"}])

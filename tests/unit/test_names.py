@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from weft.text.analyse import count_terms
 from weft.text.mentions import must_hold
-from weft.text.names import candidate_keys, key_words, match_names, name_key, singular, words
+from weft.text.names import candidate_keys, key_words, match_names, name_key, singular, whole_key, words
 
 NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, max_size=4).map(" ".join)
 
@@ -129,3 +129,10 @@ def test_marks_and_soft_hyphens_stay_inside_a_word(text, expected):
     """Accents written apart, vowel signs, soft hyphens and apostrophes do not tear a name into pieces."""
     assert [word.text for word in words(text)] == expected
     assert all(spellings & count_terms(text).keys() for word in words(text) for spellings in must_hold(word.text))
+
+
+def test_a_whole_key_keeps_what_stands_in_parentheses():
+    """Two titles may differ in that alone."""
+    assert whole_key("The Gamma Function (Algorithm 31)") == "gamma function algorithm 31"
+    assert whole_key("Auth Services") == name_key("Auth Services")
+    assert whole_key("…") == ""

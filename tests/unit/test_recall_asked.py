@@ -107,3 +107,14 @@ def test_a_thing_of_which_nothing_was_known_at_the_time_gives_no_match(make_engi
     assert engine.memory.recall("What is Harbour Atlas?").status == "ok"
     past = engine.memory.recall("What is Harbour Atlas?", as_of=NOW - timedelta(days=30))
     assert (past.status, past.facts) == ("no_match", ())
+
+
+def test_words_can_be_left_aside(make_engine):
+    """Then the ten surest of each entity are recalled, whatever is asked."""
+    many = [GivenFact(subject="user", predicate=f"habit_{n}", value=f"number {n}") for n in range(60)]
+    unsure = GivenFact(subject="user", predicate="blood_type", value="A", confidence=0.5)
+    engine = make_engine([*many, unsure], by_words=False)
+
+    found = told(engine.memory.recall("What do you know about me?"))
+    assert len(found) == 10
+    assert "user blood_type A" not in told(engine.memory.recall("What is my blood type, by habit?"))

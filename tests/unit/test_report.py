@@ -33,6 +33,14 @@ def test_the_table_has_a_row_per_set_and_method():
     assert cells[0][1] == "1,200 / 34"
 
 
+def test_the_table_says_what_was_chosen_where_the_choice_was_open():
+    """How often each method ran, and by which rules."""
+    chosen = {"ran": {"mix": 1100, "hybrid": 100}, "rules": {"default": 1100, "exact": 100}}
+    _, (cells,) = set_table([row("a", "auto", 0.5) | chosen])
+
+    assert cells[2] == "auto (1,100 mix, 100 hybrid; by 1,100 default, 100 exact)"
+
+
 def test_a_page_keeps_what_stands_around_the_figures(tmp_path):
     """And is made where there is none."""
     page = tmp_path / "new" / "quality.md"

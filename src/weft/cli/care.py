@@ -9,8 +9,12 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
-from weft.context.serialise import confidence_to_dict, stats_to_dict
+from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict
 from weft.engine.calibration import describe
+
+TOP = 10
+"""Entities that `weft stats` names."""
+MAX_TYPES = 12
 
 
 @verb()
@@ -21,6 +25,7 @@ def stats(session: Session) -> None:
         remembered = engine.memory.stats()
         found["facts"] = remembered["facts"]
         found["recall_cache"] = {"entries": remembered["cached"]} | {n: remembered[n] for n in ("hits", "misses")}
+        found |= census_to_dict(engine.store.graph.census(), engine.entities.top(limit=TOP))
         found |= {"namespace": engine.store.namespace, "db": engine.settings.store.db}
         path = Path(engine.settings.store.db).expanduser()
         found["bytes"] = path.stat().st_size if path.is_file() else 0
@@ -39,8 +44,21 @@ def stats(session: Session) -> None:
             click.echo(f"confidence: {confidence}")
         elif key == "recall_cache":
             click.echo(f"recall cache: {', '.join(f'{count:,} {name}' for name, count in value.items())}")
+        elif key in ("entity_types", "relation_types"):
+            _print_types(key.replace("_", " "), value)
+        elif key == "top_entities":
+            named = (f"{item['name']} ({item['type']})" if item["type"] else item["name"] for item in value)
+            click.echo(f"top entities: {', '.join(named) or 'none'}")
         elif key != "notes":
             click.echo(f"{key}: {value:,}" if isinstance(value, int) else f"{key}: {value}")
+
+
+def _print_types(title: str, counts: dict[str, int]) -> None:
+    """Print the most frequent types on one line."""
+    often = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    more = f" and {len(often) - MAX_TYPES:,} more types" if len(often) > MAX_TYPES else ""
+    listed = ", ".join(f"{type} {count:,}" for type, count in often[:MAX_TYPES])
+    click.echo(f"{title}: {listed or 'none'}{more}")
 
 
 @verb()

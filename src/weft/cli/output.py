@@ -16,8 +16,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from weft.context.serialise import choice_to_dict
 from weft.errors import InputError
-from weft.records import Evidence, PathStep, Receipt, Result
+from weft.records import Choice, Evidence, PathStep, Receipt, Result
 from weft.text.analyse import query_terms, terms
 
 SNIPPET = 420
@@ -106,11 +107,23 @@ def path_text(steps: Sequence[PathStep]) -> str:
     return " ".join(parts)
 
 
+def choice_text(choice: Choice) -> str:
+    """Return a rule and what it saw in one line: `citation (language: en; citation: citing; degree: 3)`."""
+    parts = []
+    for name, value in choice_to_dict(choice)["features"].items():
+        if value:
+            shown = ", ".join(value) if isinstance(value, list) else "yes" if value is True else str(value)
+            parts.append(f"{name}: {shown}")
+    return f"{choice.rule} ({'; '.join(parts)})"
+
+
 def _print_explanation(out: Console, result: Result) -> None:
     why = f" ({result.reason})" if result.reason else ""
     found = ", ".join(f"{count} by {channel}" for channel, count in result.counts.items()) or "nothing"
     times = ", ".join(f"{name} {value:.1f} ms" for name, value in result.timings.items())
     out.print(f"\n[dim]method {escape(result.method)}{escape(why)}; found before fusion: {found}[/]")
+    if result.choice is not None:
+        out.print(f"[dim]chosen by the rule {escape(choice_text(result.choice))}[/]")
     if result.graph is not None:
         named = ", ".join(result.graph.recognised) or "none"
         how = "entities close in meaning" if result.graph.found_by == "meaning" else "entities recognised"

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, cast, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 
 from weft.cli.facts import explain_recall
 from weft.cli.failure import NO_MATCH
 from weft.cli.options import Session, verb
-from weft.cli.output import print_json, print_result
+from weft.cli.output import print_json, print_receipt, print_result
 from weft.config import ContextFormat, Fusion, Method
 from weft.context.serialise import context_to_dict, facts_to_dict, result_to_dict
 from weft.records import Filter, Result
+
+if TYPE_CHECKING:
+    from weft.engine.engine import Engine
 
 FORMATS: tuple[str, ...] = get_args(ContextFormat)
 
@@ -47,6 +51,14 @@ def _check_format(ctx: click.Context, param: click.Parameter, value: str | None)
 @click.option("--in", "prefix", default="", metavar="PATH", help="Only documents whose source begins with PATH.")
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Only this document; repeatable.")
 @click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata; repeatable.")
+@click.option(
+    "--load",
+    "paths",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True),
+    metavar="PATH",
+    help="Ask this file or folder instead of a store: it is indexed in memory, for this question; repeatable.",
+)
 @click.option("--explain", is_flag=True, help="Say why each result is there.")
 @click.option("--full", is_flag=True, help="Print whole chunks.")
 @click.option("--facts", "wants_facts", is_flag=True, help="Also recall what is remembered; it comes first.")
@@ -64,6 +76,7 @@ def query(
     prefix: str,
     documents: tuple[str, ...],
     where: tuple[str, ...],
+    paths: tuple[Path, ...],
     explain: bool,
     full: bool,
     wants_facts: bool,
@@ -78,7 +91,7 @@ def query(
     """
     text = sys.stdin.read() if question == ("-",) else " ".join(question)
     only = Filter(documents=documents, source_prefix=prefix, metadata=tuple(_pair(item) for item in where))
-    with session.open() as engine:
+    with _open(session, paths) as engine:
         recall = None
         if wants_facts:
             result, recall = engine.query_with_facts(text, where=only, **options)
@@ -100,6 +113,19 @@ def query(
             if recall and explain:
                 explain_recall(recall)
     return _exit_code(result)
+
+
+def _open(session: Session, paths: tuple[Path, ...]) -> Engine:
+    """Open the store, or one in memory that holds what the paths hold."""
+    if not paths:
+        return session.open()
+    if "store.db" in session.overrides:
+        raise click.UsageError("--load goes without --db")
+    engine = session.open(store__db=":memory:")
+    receipt = engine.index(*paths)
+    if session.verbosity >= 0:
+        print_receipt(receipt)
+    return engine
 
 
 def _exit_code(result: Result) -> int:

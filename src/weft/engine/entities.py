@@ -13,7 +13,8 @@ from weft.records import Entity, Mention, PathStep, Relation
 from weft.search.relations import relations_in
 from weft.store.base import Store
 from weft.text.mentions import DERIVED_TYPES
-from weft.text.names import name_key
+from weft.text.names import name_key, whole_key
+from weft.text.paper_ids import id_key, read_id
 from weft.text.statements import inverse
 
 EDGES = 50
@@ -39,8 +40,9 @@ class Entities:
 
     def get(self, name: str) -> Entity:
         """Return the entity called `name`, in any spelling, or with this id. Raises `NotFound`."""
-        key = name_key(name)
-        found = list(self._store.graph.find_entities([key]).values()) if key else []
+        keys = [key for key in (id_key(read_id(name)), whole_key(name), name_key(name)) if key]
+        known = self._store.graph.find_entities(keys)
+        found = [known[key] for key in keys if key in known]
         found = found or self._store.graph.entities([name])
         if not found:
             raise NotFound(f"no entity {name[:80]!r} in namespace {self._store.namespace!r}", hint="weft entity list")

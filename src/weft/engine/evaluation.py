@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +20,7 @@ from weft.text import analyse, split
 from weft.text.ids import digest
 
 TEXT_METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid")
-GRAPH_METHODS: tuple[Method, ...] = ("graph", "mix")
+GRAPH_METHODS: tuple[Method, ...] = ("graph", "mix", "auto")
 
 
 def all_methods(settings: Settings) -> tuple[Method, ...]:
@@ -96,7 +97,7 @@ def _cached_store(folder: Path, settings: Settings) -> Settings:
             corpus_hash(folder),
             settings.models.embedder,
             version("weft"),
-            f"{analyse.VERSION} {split.VERSION} {settings.split} {settings.load.titles}",
+            f"{analyse.VERSION} {split.VERSION} {settings.split} {settings.load.titles} {settings.load.citations}",
             extractor.name if extractor else "",
         )
     )
@@ -110,7 +111,7 @@ def _rounded(figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _chosen(answered: Sequence[Answered]) -> dict[str, Any]:
-    counts: dict[str, int] = {}
-    for item in answered:
-        counts[item.method] = counts.get(item.method, 0) + 1
-    return {"ran": counts}
+    """Return how often each method ran and, where `auto` chose, which of its rules decided how often."""
+    ran = Counter(item.method for item in answered)
+    rules = Counter(item.rule for item in answered if item.rule)
+    return {"ran": dict(ran.most_common()), "rules": dict(rules.most_common())}

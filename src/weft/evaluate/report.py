@@ -19,7 +19,7 @@ TIMES = ("p50_ms", "p95_ms", "embed_p50_ms", "index_seconds")
 def table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Return headings and cells: one row per method, fractions with three digits."""
     cells = [
-        [str(row["method"]), *(f"{row[name]:.3f}" for name in COLUMNS), *(f"{row[name]:.1f}" for name in TIMES)]
+        [_method(row), *(f"{row[name]:.3f}" for name in COLUMNS), *(f"{row[name]:.1f}" for name in TIMES)]
         for row in rows
     ]
     return ["method", *COLUMNS, *TIMES], cells
@@ -32,7 +32,7 @@ def set_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[s
         [
             str(row["dataset"]),
             f"{row['queries']:,} / {row['documents']:,}",
-            str(row["method"]),
+            _method(row),
             *(f"{row[name]:.3f}" for name in COLUMNS),
             f"{row['p50_ms']:.1f} / {row['p95_ms']:.1f}",
         ]
@@ -55,6 +55,15 @@ def fact_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[
         for row in rows
     ]
     return ["method", "kind", "questions", *shares, "p50_ms"], cells
+
+
+def _method(row: Mapping[str, Any]) -> str:
+    """Return the method of a row; where the choice was open, with what was chosen how often and by which rules."""
+    if not row.get("rules"):
+        return str(row["method"])
+    ran = ", ".join(f"{count:,} {method}" for method, count in row["ran"].items())
+    rules = ", ".join(f"{count:,} {rule}" for rule, count in row["rules"].items())
+    return f"{row['method']} ({ran}; by {rules})"
 
 
 def write_page(rows: Sequence[Mapping[str, Any]], path: Path, *, plot: Path | None = None) -> None:

@@ -27,6 +27,8 @@ class Answered:
     embed_ms: float
     search_ms: float
     method: str
+    rule: str = ""
+    """The rule that chose the method; empty where the caller chose."""
 
 
 def answer_cases(
@@ -51,6 +53,7 @@ def answer_cases(
                 embed_ms=embed,
                 search_ms=sum(result.timings.values()) - embed,
                 method=result.method,
+                rule=result.choice.rule if result.choice else "",
             )
         )
         on_step()

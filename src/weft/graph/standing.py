@@ -17,7 +17,7 @@ EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
 
 RANKS = {
     "given": 0, "title": 0, "definition": 1, "metadata": 2, "field": 2, "link": 3, "abbreviation": 4,
-    "quoted": 5, "identifier": 5, "phrase": 6, "term": 6, "heading": 7, "variant": 8,
+    "name": 5, "quoted": 5, "identifier": 5, "phrase": 6, "term": 6, "heading": 7, "variant": 8,
 }  # fmt: skip
 """Whose spelling, type and description an entity takes: the smaller, the better."""
 

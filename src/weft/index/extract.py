@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from weft.models.base import Tagger
 from weft.records import Chunk, Document, Extraction, NominationKind
 from weft.text.attributes import (
     Field,
@@ -17,6 +18,8 @@ from weft.text.attributes import (
     read_type,
 )
 from weft.text.ballots import Ballot
+from weft.text.chinese_definitions import find_called_at
+from weft.text.chinese_names import find_tagged_names, has_han
 from weft.text.definitions import (
     Definition,
     find_abbreviations,
@@ -24,6 +27,7 @@ from weft.text.definitions import (
     find_defined_name,
     find_definition,
     find_opening,
+    may_be_topic,
 )
 from weft.text.names import key_words, name_key
 from weft.text.normalise import squeeze
@@ -78,14 +82,17 @@ class RuleExtractor:
     It is deterministic, needs time in proportion to the text, and never raises.
     """
 
+    def __init__(self, tagger: Tagger | None = None) -> None:
+        self._tagger = tagger
+
     @property
     def name(self) -> str:
         """What is recorded with the graph; changes whenever the same text would give another one."""
-        return "rules-4"
+        return f"rules-5+{self._tagger.name}" if self._tagger else "rules-5"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk says, in their order."""
-        reader = _Reader(document)
+        reader = _Reader(document, self._tagger)
         return [reader.read(chunk, is_first=index == 0) for index, chunk in enumerate(chunks)]
 
 
@@ -102,6 +109,7 @@ class _Reader:
     """Reads the chunks of one document in order and remembers what the text is about."""
 
     document: Document
+    tagger: Tagger | None
     topic: Topic = field(init=False)
     known: frozenset[str] = field(init=False)
     """Keys of what the document links to or names in a field."""
@@ -125,7 +133,7 @@ class _Reader:
         form = self.document.form
         rows = self._rows(chunk.text)
         sentences = _cells(rows) if form == "table" else read_sentences(chunk.text, form=form)
-        passages = [_Passage(sentence, find_names(sentence)) for sentence in sentences]
+        passages = [_Passage(sentence, self._names(sentence)) for sentence in sentences]
         first = next(filter(_is_prose, passages), None) if is_first else None
         if first and not self.document.title.strip():
             self._read_topic(first)
@@ -139,12 +147,18 @@ class _Reader:
         self._read_prose(ballot, passages, first=first)
         return ballot.close()
 
+    def _names(self, sentence: Sentence) -> list[Name]:
+        names = find_names(sentence)
+        if self.tagger is None or not has_han(sentence.text):
+            return names
+        return find_tagged_names(sentence, self.tagger.tag(sentence.text), names)
+
     # ── the document itself ─────────────────────────────────────────────────────────────────────
 
     def _read_topic(self, first: _Passage) -> None:
         """A text without a title is about what its first sentence defines."""
         found = find_definition(first.sentence, find_subject(first.sentence, first.names, self.topic))
-        if found and found.subject.kind == "name":
+        if found and may_be_topic(found, first.sentence.text):
             self.topic = Topic(found.subject.name, found.subject.key, found.type)
         else:
             name, kind = find_defined_name(first.sentence)
@@ -250,6 +264,11 @@ class _Reader:
         if found := find_definition(sentence, subject):
             self._nominate_defined(ballot, sentence, found, name=translated.get(found.subject.key, found.subject.name))
             subject = replace(found.subject, kind="name") if found.subject.kind == "word" else found.subject
+        if subject and subject.kind != "pronoun" and has_han(sentence.text):
+            for called in find_called_at(sentence.text, names, at=subject.end):
+                key = ballot.nominate(subject.name, "definition") if subject.kind != "topic" else subject.key
+                reason = f"“{called.cue}” in the text"
+                ballot.nominate(called.name, "abbreviation", alias_of=key, reason=reason)
         covered = subject.end if subject and subject.kind == "topic" else 0
         for name in names:
             if name.end > covered or name.kind == "link":
@@ -279,7 +298,8 @@ class _Reader:
     def _nominate_name(self, ballot: Ballot, name: Name, sentence: Sentence) -> None:
         if name_key(name.text) == self.topic.key:
             return
-        ballot.nominate(name.text, name.kind)
+        is_work = sentence.text[name.start : name.start + 1] == "《"
+        ballot.nominate(name.text, "name" if is_work else name.kind, type=name.type)
         if name.kind == "link" and self.topic.key:
             statement = Statement(self.topic.name, name.text, "links_to")
             ballot.claim(statement, weight=LINK_WEIGHT, description=sentence.text)
@@ -304,6 +324,8 @@ class _Reader:
 
     def _is_full_name(self, found: Definition, sentence: Sentence) -> bool:
         """Tell whether a definition calls the topic by a longer name, or names the title before the verb."""
+        if has_han(self.topic.name):
+            return found.subject.kind == "name" and self._is_full_chinese(found.subject)
         title = name_key(self.topic.name.split(",")[0]).split()
         given = name_key(found.subject.name.split(",")[0]).split()
         if found.subject.kind != "name" or len(given) < 2 or not title:
@@ -315,10 +337,27 @@ class _Reader:
             or bare_name(self.topic.name) in sentence.text[: found.at]
         )
 
+    def _is_full_chinese(self, subject: Subject) -> bool:
+        return has_han(self.topic.name) and 1 < len(self.topic.key) < len(subject.key) and self.topic.key in subject.key
+
+    def _read_short_name(self, ballot: Ballot, name: str) -> None:
+        """A Chinese text may call its subject by the end of the title: `莫高窟` in `敦煌莫高窟`."""
+        if 1 < len(name_key(name)) < len(self.topic.key) and self.topic.key.endswith(name_key(name)):
+            reason = "short name in the first sentence"
+            ballot.nominate(name, "abbreviation", alias_of=self.topic.key, reason=reason, about=True)
+
     def _read_opening(self, ballot: Ballot, first: _Passage, subject: Subject | None) -> Subject | None:
         """Read the aliases out of the first sentence and return what it is about."""
         topic = self.topic
         opening = self._opening(first) if topic.key else None
+        if subject and subject.kind == "name" and self._is_full_chinese(subject):
+            reason = "full name in the first sentence"
+            ballot.nominate(subject.name, "definition", alias_of=topic.key, reason=reason, about=True)
+            subject = Subject(topic.name, topic.key, subject.end, "topic")
+        if subject and subject.is_topic and has_han(topic.name):
+            self._read_short_name(ballot, first.sentence.text[: subject.end])
+            for alias in find_aliases(first.sentence, first.names, end=subject.end + MAX_ASIDE) if not opening else ():
+                ballot.nominate(alias.name, "abbreviation", alias_of=topic.key, reason=alias.reason, about=True)
         if opening is None:
             return subject if subject is None or subject.kind != "word" else None
         given = opening.subject

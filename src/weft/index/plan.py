@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 
 from weft.config import SplitOptions
 from weft.errors import InputError
 from weft.graph.standing import preference
+from weft.index.joining import join_given
 from weft.index.state import State
 from weft.models.base import Extractor
 from weft.records import (
@@ -86,7 +87,7 @@ def make_plan(
     stored = {chunk.id for chunk in store.find_chunks(id)} if known else set()
     extractions = extractor.extract(document, chunks) if extractor else [Extraction()] * len(chunks)
     if document.given != Extraction():
-        extractions = _join(document, extractions)
+        extractions = join_given(document, extractions)
     return Plan(
         document=info,
         chunks=tuple(chunks),
@@ -159,28 +160,6 @@ def metadata_text(metadata: Metadata) -> str:
     kept = [value for key, value in metadata.items() if key not in NOT_SEARCHED]
     values = [item for value in kept for item in (value if isinstance(value, list) else [value])]
     return "\n".join(str(value) for value in values if value is not None and not isinstance(value, bool))
-
-
-def _join(document: Document, extractions: Sequence[Extraction]) -> list[Extraction]:
-    """
-    Return what the chunks say, with what was given said by the first of them.
-
-    How two given entities are related stands as it was given: the text, which may be made from it, adds nothing to it.
-    """
-    given = document.given
-    if not extractions:
-        raise InputError(f"{document.source!r} brings a graph but neither title nor text", hint="give it a title")
-    meant = {nomination.key for nomination in given.nominations if nomination.kind in STRONG_KINDS}
-    pairs = {frozenset((claim.source, claim.target)) for claim in given.claims}
-    settled = {pair for pair in pairs if pair <= meant}
-    first, *rest = [
-        replace(
-            extraction, claims=tuple(c for c in extraction.claims if frozenset((c.source, c.target)) not in settled)
-        )
-        for extraction in extractions
-    ]
-    joined = Extraction(nominations=(*given.nominations, *first.nominations), claims=(*given.claims, *first.claims))
-    return [joined, *rest]
 
 
 def _metadata_and_given(document: Document) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.errors import InputError
+from weft.load.citations import Citations, find_citations
 from weft.load.files import open_text
 from weft.load.json_lines import Labels, collect_metadata, find_id, iter_records
 from weft.records import Document, Skipped
@@ -44,15 +45,29 @@ def iter_corpus(folder: Path, *, options: LoadOptions | None = None) -> Iterator
 
 
 def load_corpus(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Yield a document for each line of a corpus, with title and text as they stand."""
+    """
+    Yield a document for each line of a corpus, with title and text as they stand.
+
+    With `citations.jsonl` beside it the rows are papers and come with a graph, unless the options say otherwise.
+    """
     labels = Labels()
+    beside = find_citations(path) if options.citations else None
+    citations = Citations(beside, corpus=source, options=options) if beside else None
+    if citations:
+        yield from citations.skipped
+    known: set[str] = set()
     for line, record in iter_records(path, source=source, options=options):
         if isinstance(record, Skipped):
             yield record
             continue
         place = f"{source}#{labels.choose(record, fallback=f'L{line}')}"
         document = _to_document(record, source=place, line=line, options=options)
+        if document and citations:
+            known.add(find_id(record))
+            document = citations.tell(document)
         yield document or Skipped(source=place, reason="empty", detail="neither title nor text")
+    if citations:
+        yield from citations.strays(known)
 
 
 def _to_document(record: Mapping[str, object], *, source: str, line: int, options: LoadOptions) -> Document | None:

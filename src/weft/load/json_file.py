@@ -11,6 +11,7 @@ from weft.load.assemble import join_numbered
 from weft.load.files import Unloadable, read_text, safe_text
 from weft.load.json_leaves import iter_elements, iter_leaves
 from weft.load.json_lines import TITLE_FIELDS, Labels, skip_rest, to_document
+from weft.load.research import find_lists, iter_research, report_encoding
 from weft.records import Document, Skipped
 from weft.text.decode import clean
 
@@ -19,11 +20,15 @@ def load_json(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     """
     Yield a document for each object of a list, or one document that shows all values.
 
-    The values read `place: value`, or stand alone when the file is a list of nothing but values.
+    Papers and projects come with a graph of their own. The values read `place: value`, or stand alone when the file
+    is a list of nothing but values.
     """
     text = read_text(path, options=options)
     content = _parse(text)
-    if isinstance(content, list) and content and all(isinstance(item, dict) for item in content):
+    if lists := find_lists(content):
+        yield from report_encoding(path, source=source, options=options)
+        yield from iter_research(text, lists=lists, source=source, options=options)
+    elif isinstance(content, list) and content and all(isinstance(item, dict) for item in content):
         yield from _iter_elements(text, source=source, options=options)
     else:
         title = _find_title(content) or safe_text(path.stem)

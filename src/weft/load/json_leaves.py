@@ -75,3 +75,36 @@ def _skip(text: str, position: int) -> int:
 def _join(place: list[str | int | None]) -> str:
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
     return "".join(steps).removeprefix(".")
+
+
+def iter_members(text: str) -> Iterator[tuple[str, int, object, int]]:
+    """
+    Yield the elements of each list in a valid JSON object: its field, their place in it, themselves and their lines.
+
+    Of JSON that is a list itself the field is empty. Values that are no lists are passed over.
+    """
+    position = _skip(text, 0)
+    if text[position] == "[":
+        for place, (element, line) in enumerate(iter_elements(text)):
+            yield "", place, element, line
+        return
+    line, before, field = 1, 0, ""
+    position = _skip(text, position + 1)
+    while text[position] != "}":
+        key, position = _DECODER.raw_decode(text, position)
+        field = str(key)
+        position = _skip(text, text.index(":", position) + 1)
+        if text[position] != "[":
+            _, position = _DECODER.raw_decode(text, position)
+            position = _skip(text, position)
+            continue
+        position = _skip(text, position + 1)
+        place = 0
+        while text[position] != "]":
+            line += text.count("\n", before, position)
+            before = position
+            element, position = _DECODER.raw_decode(text, position)
+            yield field, place, element, line
+            place += 1
+            position = _skip(text, position)
+        position = _skip(text, position + 1)

@@ -11,6 +11,7 @@ from weft.config import LoadOptions
 from weft.errors import InputError
 from weft.load.assemble import shorten
 from weft.load.beir import load_corpus
+from weft.load.bibtex import load_bibtex
 from weft.load.code import find_language, load_code
 from weft.load.docx import load_docx
 from weft.load.files import Unloadable, safe_text
@@ -35,6 +36,7 @@ class Loader(Protocol):
 
 
 LOADERS: dict[str, Loader] = {
+    ".bib": load_bibtex,
     ".csv": load_table,
     ".docx": load_docx,
     ".htm": load_html,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from weft.records import Chunk, Document, Extraction, ModelCard, Vectors
+from weft.records import Chunk, Document, Extraction, ModelCard, TaggedWord, Vectors
 
 TextKind: TypeAlias = Literal["document", "query"]
 
@@ -46,7 +46,18 @@ class Extractor(Protocol):
 
     @property
     def name(self) -> str:
-        """What is recorded with the graph; changes whenever the same text would give another one: `rules-4`."""
+        """What is recorded with the graph; changes whenever the same text would give another one: `rules-5`."""
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each of the document's chunks says, in their order."""
+
+
+class Tagger(Protocol):
+    """Cuts text in a script without spaces into words and says which of them are names."""
+
+    @property
+    def name(self) -> str:
+        """Changes whenever the same text would be read otherwise: `lac-0.1.0`."""
+
+    def tag(self, text: str) -> list[TaggedWord]:
+        """Return the words of one sentence in order, without gaps. Loads the model when it is first called."""

@@ -15,7 +15,7 @@ BESIDE = Curve(middle=0.15, slope=17.5)
 WORDS = Curve(middle=0.20, slope=30.0)
 """The keyword share alone, where there is no cosine. Fitted in the same place."""
 
-PAIRS = Curve(middle=0.14, slope=50.0)
+PAIRS = Curve(middle=0.19, slope=35.0)
 """The same for terms that are pairs of characters: in Chinese no small words match everywhere."""
 
 NO_MATCH = 0.10

@@ -1,6 +1,7 @@
 """The values that pass between stages: frozen dataclasses, in small rooms. This package imports nothing of ours."""
 
 from weft.records.accounts import (
+    Census,
     FactReceipt,
     ImportReceipt,
     Problem,
@@ -9,8 +10,10 @@ from weft.records.accounts import (
 )
 from weft.records.answers import (
     ChannelHit,
+    Choice,
     Context,
     Evidence,
+    Features,
     Filter,
     GraphContext,
     GraphSource,
@@ -75,6 +78,8 @@ from weft.records.models import (
     Curve,
     ModelCard,
     StoredModel,
+    TaggedWord,
+    WordKind,
 )
 from weft.records.writing import (
     Batch,
@@ -88,8 +93,10 @@ __all__ = [
     "ApiKey",
     "Batch",
     "Calibration",
+    "Census",
     "Channel",
     "ChannelHit",
+    "Choice",
     "Chunk",
     "Claim",
     "Context",
@@ -106,6 +113,7 @@ __all__ = [
     "FactOutcome",
     "FactReceipt",
     "FactStatus",
+    "Features",
     "Filter",
     "GivenEntity",
     "GivenFact",
@@ -142,6 +150,8 @@ __all__ = [
     "StoreStats",
     "StoredModel",
     "Suspicion",
+    "TaggedWord",
     "Vector",
     "Vectors",
+    "WordKind",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weft.records.documents import Skipped
@@ -82,6 +83,16 @@ class StoreStats:
     generation: int
     """Grows with every committed write to the namespace."""
     models: tuple[StoredModel, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """What kinds of things the graph of a namespace holds."""
+
+    entities: Mapping[str, int]
+    """By type, how many entities documents call so; one that is called two things counts as both."""
+    relations: Mapping[str, int]
+    """By type, how many relations documents state. What merely follows from mentions is left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

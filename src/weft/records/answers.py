@@ -127,6 +127,36 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """What can be measured of a question before it is answered."""
+
+    language: str = ""
+    """`zh`, `en` for other Latin text too, or the name of the main script; empty without letters."""
+    citation: str = ""
+    """What it asks of the citations: `citing`, `references`, `builds_on` …; empty for other questions."""
+    ids: tuple[str, ...] = ()
+    """Identifiers in it: of papers, tickets, errors, versions."""
+    quoted: tuple[str, ...] = ()
+    comparison: bool = False
+    overview: bool = False
+    entities: tuple[str, ...] = ()
+    """Names of the entities it names."""
+    degree: int = 0
+    """Chunks that mention the best known of them."""
+    named: float = 0.0
+    """Share of its words, those of every question left aside, that are ids, quoted, or names of entities."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Why a method was chosen for the caller."""
+
+    rule: str
+    """`citation`, `exact`, `comparison`, `overview` or `default`."""
+    features: Features
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
     """The best chunk that was not good enough."""
 
@@ -157,6 +187,8 @@ class Result:
     """Chunks found by each channel before fusion."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds per stage."""
+    choice: Choice | None = None
+    """Which rule chose the method, and what it saw; None where the caller chose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

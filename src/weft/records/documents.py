@@ -44,7 +44,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A file or record that was not loaded, and why."""
+    """A file or record that was not loaded, or of which something was left out (`partly read`), and why."""
 
     source: str
     reason: str

@@ -7,9 +7,11 @@ from typing import Literal, TypeAlias
 
 NominationKind: TypeAlias = Literal[
     "title", "link", "metadata", "field", "definition", "abbreviation", "given", "heading", "quoted", "phrase",
-    "identifier", "term", "variant",
+    "identifier", "term", "variant", "name",
 ]  # fmt: skip
-STRONG_KINDS: frozenset[str] = frozenset({"title", "link", "metadata", "field", "definition", "abbreviation", "given"})
+STRONG_KINDS: frozenset[str] = frozenset(
+    {"title", "link", "metadata", "field", "definition", "abbreviation", "given", "name"}
+)
 """Kinds that make an entity at once. The others need several documents to agree."""
 
 

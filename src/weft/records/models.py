@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
+
+WordKind: TypeAlias = Literal["person", "place", "organisation", "work", "name", "noun", "other"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,3 +73,13 @@ class Calibration:
     """Area under the ROC curve of own against foreign probes; 0 where it was not fitted."""
     chunks: int = 0
     """How many chunks the namespace had when it was fitted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedWord:
+    """A word of a text in a script without spaces, and what it is."""
+
+    start: int
+    end: int
+    kind: WordKind
+    """`name` is a proper noun of another kind; `noun` may be part of a term; `other` is everything else."""

@@ -9,6 +9,7 @@ from weft.models.base import Embedder
 from weft.rank.fuse import coverage
 from weft.rank.gate import shipped
 from weft.records import Calibration, Query, Ranking
+from weft.search.prepare import trust
 from weft.store.base import Store
 from weft.text.normalise import is_unspaced, scripts
 
@@ -38,20 +39,19 @@ def judged(
     Return the rankings without what says nothing.
 
     Cosines say nothing of a script the embedder does not know, or of no model; missing words say nothing where the
-    closest text is in another script than the question, for there they cannot match.
+    closest text is in another script than the question, and one the embedder knows, for there they cannot match.
     """
-    trusted = embedder is not None and query.vector_weight > 0 and not embedder.card.degraded
-    seen = {channel: ranking for channel, ranking in rankings.items() if channel != "vector" or trusted}
-    vector, keyword = seen.get("vector"), seen.get("keyword")
-    if vector and vector.hits and keyword and coverage(keyword) < 1 and _is_elsewhere(query.text, vector, store):
-        del seen["keyword"]
-    return seen
+    if embedder is None or query.vector_weight == 0 or embedder.card.degraded:
+        return {channel: ranking for channel, ranking in rankings.items() if channel != "vector"}
+    vector, keyword = rankings.get("vector"), rankings.get("keyword")
+    silent = False
+    if vector and vector.hits and keyword and coverage(keyword) < 1:
+        closest = store.chunks([vector.hits[0].chunk_id])
+        silent = any(trust(chunk.text, card=embedder.card)[0] and _differ(query.text, chunk.text) for chunk in closest)
+    return {channel: ranking for channel, ranking in rankings.items() if channel != "keyword" or not silent}
 
 
-def _is_elsewhere(text: str, vector: Ranking, store: Store) -> bool:
-    """Tell whether the chunk closest in meaning shares less than half of its letters' scripts with the question."""
-    asked = scripts(text)
-    found = [scripts(chunk.text) for chunk in store.chunks([vector.hits[0].chunk_id])]
-    if not asked or not found or not found[0]:
-        return False
-    return sum(min(share, found[0].get(name, 0.0)) for name, share in asked.items()) < SHARED
+def _differ(question: str, text: str) -> bool:
+    """Tell whether a question shares less than half of its letters' scripts with a text."""
+    asked, found = scripts(question), scripts(text)
+    return bool(asked and found) and sum(min(share, found.get(name, 0.0)) for name, share in asked.items()) < SHARED

@@ -13,9 +13,10 @@ from weft.rank.boost import fuse_boost, fuse_graph_weighted
 from weft.rank.fuse import fuse_reciprocal
 from weft.rank.heuristic import heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
+from weft.search.citations import Cited
 from weft.search.confidence import least_cosine
 from weft.search.graph import GraphFound, relations_between, search_graph
-from weft.search.recognise import Seed, recognise
+from weft.search.recognise import Seed, recognise_meaning, recognise_names
 from weft.search.relations import Relations
 from weft.search.trust import BY_MEANING, agreement, graph_trust
 from weft.store.base import Store
@@ -48,11 +49,15 @@ class Walked:
     """Why the graph was not walked; empty when it was."""
     trust: float = 1.0
     """How far the graph counts for this question, 0 to 1."""
+    cited: Cited | None = None
+    """The answer to a citation question, which the text need not bear out."""
 
     def context(self, evidence: Sequence[Evidence], *, relations: Relations) -> GraphContext:
         """Return the entities of the question and of the answer, with the relations among them."""
         graph = relations.graph
         ids = [seed.entity.id for seed in self.seeds]
+        if self.cited is not None:
+            ids += [id for id in self.cited.entities if id not in ids]
         shown = [piece.chunk.id for piece in evidence if piece.graph is not None]
         for mention in graph.mentions_in(shown):
             if mention.about and mention.entity_id not in ids:
@@ -78,10 +83,18 @@ def walk_graph(
     limit: int,
     where: Filter,
     relations: Relations | None = None,
+    cited: Cited | None = None,
+    named: Sequence[Seed] | None = None,
 ) -> Walked:
-    """Recognise the question's entities and follow `relations` from them, or those of the graph, or say why not."""
+    """
+    Recognise the question's entities and follow `relations` from them, or those of the graph, or say why not.
+
+    `named` are the entities it names, where they are known already; `cited` the answer to a citation question.
+    """
     if not options.enabled:
         return Walked(skipped="the graph is switched off")
+    if cited is not None and cited.seeds:
+        return Walked(found=cited.found, seeds=cited.seeds, trust=cited.trust, cited=cited)
     floor = None
     if embedder and query.vector_weight and not embedder.card.degraded:
         floor = partial(least_cosine, query.text, store=store, embedder=embedder)
@@ -92,7 +105,9 @@ def walk_graph(
             ranking = store.search_vector(query.vector, limit=NEAR, where=where)
         return [hit.chunk_id for hit in ranking.hits[:NEAR]] if ranking else []
 
-    seeds = recognise(query.text, graph=store.graph, vector=query.vector, floor=floor, near=near)
+    if named is None:
+        named = recognise_names(query.text, graph=store.graph)
+    seeds = list(named) or recognise_meaning(graph=store.graph, vector=query.vector, floor=floor, near=near)
     trust = 1.0
     if options.confidence == "heuristic":
         top = vector.hits[0].score if vector and vector.hits else None
@@ -124,7 +139,7 @@ def walk_graph(
 
 def weigh_graph(walked: Walked, text: Sequence[Hit], *, options: GraphOptions) -> Walked:
     """Return what the graph gave with less trust where it does not agree with the best of the text."""
-    if options.confidence != "measured" or not walked.found.hits or not text:
+    if options.confidence != "measured" or not walked.found.hits or not text or walked.cited is not None:
         return walked
     return replace(walked, trust=walked.trust * agreement(text, walked.found.hits))
 
@@ -134,6 +149,8 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
     graph = walked.found.hits
     if not graph:
         return list(text)
+    if not text and (walked.cited is not None or not walked.trust):
+        return list(graph)  # there is nothing to weigh it against
     match options.fusion:
         case "boost":
             return fuse_boost(text, graph=graph, share=options.share, trust=walked.trust)

@@ -97,7 +97,8 @@ def answer(
     asked = asked_terms(question.text, names=[anchor.entity.name for anchor in starts])
     keys = [anchor.entity.key for anchor in starts]
     read = about or partial(store.facts.about, at=at)
-    facts = activate_facts(keys, about=read, options=options, at=at, asked=asked)
+    wanted = asked if options.by_words else frozenset()
+    facts = activate_facts(keys, about=read, options=options, at=at, asked=wanted)
     if not _is_known(anchors, facts) and not _concerns_user(found, facts, asked):
         return Recall(text=question.text, status="no_match", at=at, degraded=degraded)
     status: RecallStatus = "degraded" if degraded else "ok"

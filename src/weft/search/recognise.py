@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from weft.records import Entity, Vector
 from weft.store.base import Graph
 from weft.text.names import Word, candidate_keys, match_names, words
+from weft.text.paper_ids import find_ids, id_key
 
 MAX_WORDS = 400
 """Words of a question that are looked at; a pasted book is cut here."""
@@ -27,6 +28,8 @@ QUESTION_WORDS = frozenset(
     who whom whose what when where which why how is are was were did do does has have had can could will would
     in on of at by for from to and or not the a an it he she they this that these those name list both if
     be been as with than more we i you my our your
+    的 是 了 吗 呢 谁 哪 什 么 几 何 怎 为 多 少 在 有 和 与 被 由 于 里 些 个 请 问
+    什么 多少 哪里 哪些 哪个 如何 怎么 怎样 为何 何时 何处 是否 为什么
     """.split()
 )
 """Words that a question is made of, not about."""
@@ -61,11 +64,22 @@ def recognise(
     least the cosine that `floor` gives, closest first, at most `fallback`. `near` gives the ids of these chunks, so
     that no question is compared with every entity. Without `floor`, cosines are not to be trusted.
     """
+    seeds = recognise_names(text, graph=graph, limit=limit)
+    return seeds or recognise_meaning(graph=graph, vector=vector, floor=floor, near=near, limit=fallback)
+
+
+def recognise_names(text: str, *, graph: Graph, limit: int = 5) -> list[Seed]:
+    """Return the entities named in a question, the most telling first, at most `limit`."""
     found = words(text[:MAX_TEXT])[:MAX_WORDS]
-    known = graph.find_entities(sorted(candidate_keys(found, longest=MAX_NAME)))
+    papers = {id_key(paper.id): len(words(paper.id)) for paper in find_ids(text[:MAX_TEXT])}
+    known = graph.find_entities(sorted(candidate_keys(found, longest=MAX_NAME) | papers.keys()))
     total = max(1, graph.size())
     strong = {key: entity for key, entity in known.items() if entity.strong and _may_seed(key, entity, total)}
-    seeds: dict[str, Seed] = {}
+    seeds = {
+        known[key].id: Seed(entity=known[key], weight=idf(known[key].chunks, total), words=size, how="named")
+        for key, size in papers.items()
+        if key in known
+    }
     typed_low = not any(word.is_name_like for word in found[1:])
     for key, at, size in match_names(_as_names(found, strong, total, typed_low=typed_low), strong, longest=MAX_NAME):
         # "place of birth" may be somebody's title, but in a question that writes names large it is not one
@@ -73,16 +87,27 @@ def recognise(
             continue
         entity = strong[key]
         seeds.setdefault(entity.id, Seed(entity=entity, weight=idf(entity.chunks, total), words=size, how="named"))
-    if seeds:
-        return sorted(seeds.values(), key=lambda seed: (-seed.weight, seed.entity.id))[:limit]
+    return sorted(seeds.values(), key=lambda seed: (-seed.weight, seed.entity.id))[:limit]
+
+
+def recognise_meaning(
+    *,
+    graph: Graph,
+    vector: Vector | None,
+    floor: Callable[[], float] | None,
+    near: Callable[[], Sequence[str]],
+    limit: int = 3,
+) -> list[Seed]:
+    """Return the entities described by chunks that are near in meaning, and near themselves, closest first."""
     if vector is None or floor is None:
         return []
     least = floor()
     close = [
         (entity, score)
-        for entity, score in graph.search_entities(vector, chunk_ids=near(), limit=fallback)
+        for entity, score in graph.search_entities(vector, chunk_ids=near(), limit=limit)
         if score >= least
     ]
+    total = max(1, graph.size())
     return [
         Seed(entity=e, weight=idf(e.chunks, total), words=0, how=f"close in meaning ({score:.2f})")
         for e, score in close

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 
-from weft.config import GraphOptions, Method, SearchOptions
+from weft.config import GraphOptions, SearchOptions
 from weft.models.base import Embedder
 from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted
 from weft.rank.gate import NOTHING, Verdict, gate
@@ -25,6 +25,7 @@ from weft.records import (
     Result,
     Status,
 )
+from weft.search.choose import Plan, choose
 from weft.search.cite import cite
 from weft.search.confidence import find_calibration, judged
 from weft.search.mix import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
@@ -75,20 +76,21 @@ def find(
 
     The graph channel follows facts that hold `at` a time too; without one it follows what documents say alone.
     """
-    method, reason = choose(options.method)
-    channels, watch = CHANNELS[method], Stopwatch()
+    watch = Stopwatch()
+    with watch.stage("choose"), store.reading():
+        plan = choose(text, options=options, graph=graph, store=store, where=where)
+    channels = CHANNELS[plan.method]
     with watch.stage("embed"):
         query = prepare(
             text,
             embedder=embedder,
-            wants_vector="vector" in channels or "graph" in channels,
+            wants_vector="vector" in channels or ("graph" in channels and not plan.is_cited),
             wants_keyword="keyword" in channels,
         )
     with store.reading():
         return _find(
             query,
-            method,
-            reason,
+            plan,
             store=store,
             embedder=embedder,
             options=options,
@@ -101,8 +103,7 @@ def find(
 
 def _find(
     query: Query,
-    method: str,
-    reason: str,
+    plan: Plan,
     *,
     store: Store,
     embedder: Embedder | None,
@@ -113,7 +114,7 @@ def _find(
     watch: Stopwatch,
 ) -> Result:
     """Answer a prepared question from one state of the store."""
-    channels = CHANNELS[method]
+    channels = CHANNELS[plan.method]
     rankings = search(query, channels, store=store, options=options, where=where, watch=watch)
     walked = Walked()
     relations = relations_in(store, at=at if graph.enabled else None) if "graph" in channels else None
@@ -128,6 +129,8 @@ def _find(
                 options=graph,
                 limit=max(options.top_k, options.pool),
                 where=where,
+                cited=plan.cited,
+                named=plan.named,
             )
             rankings["graph"] = Ranking(hits=walked.found.hits)
     with watch.stage("fuse"):
@@ -154,30 +157,20 @@ def _find(
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
     return Result(
         query=query.text,
-        method=method,
-        reason=reason,
+        method=plan.method,
+        reason=plan.reason,
         status=status,
         confidence=verdict.confidence,
         evidence=tuple(evidence),
         rejected=_rejection(rejected, verdict) if query.terms else None,
-        notes=(EMPTY.format(store.namespace),) if is_empty else (*query.notes, *_notes(query, verdict)),
+        notes=(EMPTY.format(store.namespace),) if is_empty else (*plan.notes, *query.notes, *_notes(query, verdict)),
         degraded="" if is_empty else query.degraded,
         dropped=dropped,
         graph=walked.context(evidence, relations=relations) if relations is not None else None,
         counts={channel: len(ranking.hits) for channel, ranking in rankings.items()},
         timings=watch.spent,
+        choice=plan.choice,
     )
-
-
-def choose(method: Method) -> tuple[str, str]:
-    """Return the method to run and, where the caller left it open, why."""
-    match method:
-        case "auto" | "agentic":
-            return "mix", "the default: vector, keyword and graph together"
-        case "naive":
-            return "vector", ""
-        case _:
-            return method, ""
 
 
 def search(

@@ -18,6 +18,7 @@ from weft.records import (
     ApiKey,
     Batch,
     Calibration,
+    Census,
     Chunk,
     DocumentInfo,
     Entity,
@@ -77,6 +78,9 @@ class Graph(Protocol):
 
     def count(self) -> tuple[int, int]:
         """Return how many entities and relations there are."""
+
+    def census(self) -> Census:
+        """Return how many entities there are of each type, and how many stated relations."""
 
     def size(self) -> int:
         """Return how many chunks the namespace has, which is cheap."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from weft.records import Claim, Extraction, Mention, Nomination, Relation
@@ -24,6 +24,16 @@ def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
             )
         joined[at] = mention
     return sorted(joined.values(), key=lambda m: (not m.about, -m.count, m.chunk_id, m.entity_id))
+
+
+def other_names(name: str, names: Iterable[str], *, spelling: Callable[[], str | None]) -> tuple[str, ...]:
+    """
+    Return the other names of an entity, in their order.
+
+    An entity may be called by one of them, as a paper that is kept under its id is called by its title. There the
+    `spelling` by which others refer to what it is kept under stands instead.
+    """
+    return tuple((spelling() or other) if other == name else other for other in names)
 
 
 def join_relations(weights: Iterable[tuple[tuple[str, str, str], float]]) -> list[Relation]:

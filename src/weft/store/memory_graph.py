@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,8 +19,8 @@ from weft.graph.standing import (
     preference,
     vote,
 )
-from weft.records import Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
-from weft.store.joining import join_mentions, join_relations
+from weft.records import Census, Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
+from weft.store.joining import join_mentions, join_relations, other_names
 from weft.text.ids import entity_id
 from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
 from weft.text.names import name_text
@@ -163,6 +163,26 @@ class MemoryGraph:
         pairs = [pair for pair in self._derived.claims if pair[0] in known and pair[1] in known]
         return len(known), len(pairs)
 
+    def census(self) -> Census:
+        known = self._derived.standings
+        called = {
+            (n.type, self._target(key))
+            for key in known
+            for n in self._derived.nominations[key]
+            if n.type and not n.alias_of
+        }
+        stated = {
+            (type, self._target(source), self._target(target))
+            for (source, target, type), by_chunk in self._derived.claims.items()
+            if source in known and target in known
+            if any(not derived for claims in by_chunk.values() for _, derived in claims)
+        }
+        relations = Counter(type for type, source, target in stated if source != target)
+        return Census(
+            entities=dict(sorted(Counter(type for type, _ in called).items())),
+            relations=dict(sorted(relations.items())),
+        )
+
     def size(self) -> int:
         return len(self._chunks)
 
@@ -207,13 +227,18 @@ class MemoryGraph:
         mentions = [mention for (other, _), mention in derived.mentions.items() if other in group]
         typed = sorted((RANKS[n.kind], n.type) for n in mine if n.type)
         described = sorted((RANKS[n.kind], n.description) for n in mine if n.description)
+        name = renamed[0] if renamed else mine[0].name if mine else key
         return Entity(
             id=entity_id(self._name, key),
             key=key,
-            name=renamed[0] if renamed else mine[0].name if mine else key,
+            name=name,
             type=typed[0][1] if typed else "",
             description=described[0][1] if described else "",
-            aliases=tuple(self._spelling(other) for other in sorted(group) if other != key),
+            aliases=other_names(
+                name,
+                [self._spelling(other) for other in sorted(group) if other != key],
+                spelling=lambda: min((n.name for n in mine if n.kind == "link" and n.name != name), default=None),
+            ),
             reasons=tuple(derived.standings[other].reason for other in sorted(group) if other != key),
             mentions=sum(mention.count for mention in mentions),
             chunks=len(mentions),

@@ -1,7 +1,7 @@
 """
 The analyser: which terms a text has. Shared by every store, by indexing and by asking.
 
-- case, width and accents are folded; English endings are stemmed
+- case, width, accents and traditional characters are folded; English endings are stemmed
 - runs of a script without spaces (Chinese, Japanese, Thai …, and Korean) become overlapping pairs of
   characters, and single characters
 - such a run ends where ASCII begins, so `重跑gen-itgc后` has `重跑`, `gen-itgc` and `后`
@@ -19,9 +19,10 @@ from functools import cache, lru_cache
 
 import snowballstemmer
 
+from weft.text.chinese import asked_parts
 from weft.text.normalise import MARKS, UNSPACED, fold
 
-VERSION = 2
+VERSION = 3
 """Part of every content hash, so that documents are indexed again when the analyser changes."""
 
 MAX_TERM = 120
@@ -78,14 +79,15 @@ def query_terms(text: str) -> list[str]:
     """
     Return the terms to look up for a question, each once, in order.
 
-    A lone CJK character is asked for as itself; a longer run only by its pairs, which are far more telling.
+    A lone CJK character is asked for as itself; a longer run only by its pairs, which are far more telling. Words that
+    a Chinese question is made of, not about, end a run: `蓍的别名是什么` asks for `蓍` and `别名`.
     """
     found: dict[str, None] = {}
     for match in _tokens(text):
         run = match.group()
         if match.lastgroup == "unspaced":
-            run = fold(run)
-            found |= dict.fromkeys((run[i : i + 2] for i in range(len(run) - 1)) if len(run) > 1 else run)
+            for part in asked_parts(fold(run)):
+                found |= dict.fromkeys((part[i : i + 2] for i in range(len(part) - 1)) if len(part) > 1 else part)
         elif match.lastgroup == "word":
             found |= dict.fromkeys(_word_terms(run))
         else:

@@ -4,38 +4,40 @@ from __future__ import annotations
 
 import re
 
+from weft.text.simplified import simplify
+
 _DEPENDENTS = "depended_on_by used_by called_by read_by implemented_by affects concerns"
 _CUES: tuple[tuple[str, str], ...] = (
-    (r"\b(?:direct(?:ors?|ed|s)|film-?makers?)\b|导演", "directed_by directed"),
-    (r"\b(?:writers?|wrote|writ(?:es|ten)|authors?|novelist|poet)\b|作者|写", "written_by wrote"),
-    (r"\b(?:produc(?:ers?|ed|es))\b|制片", "produced_by produced"),
-    (r"\b(?:compos(?:ers?|ed|es))\b|作曲", "composed_by composed"),
+    (r"\b(?:direct(?:ors?|ed|s)|film-?makers?)\b|导演|执导", "directed_by directed"),
+    (r"\b(?:writers?|wrote|writ(?:es|ten)|authors?|novelist|poet)\b|作者|写|创作|编剧|所著", "written_by wrote"),
+    (r"\b(?:produc(?:ers?|ed|es))\b|制片|制作", "produced_by produced"),
+    (r"\b(?:compos(?:ers?|ed|es))\b|作曲|谱曲", "composed_by composed"),
     (r"\b(?:perform(?:ers?|ed|s)|sang|singers?|sung|artists?)\b|演唱|歌手", "performed_by performed"),
     (
-        r"\b(?:found(?:ers?|ed|s)|creat(?:ors?|ed|es)|established)\b|创立|创建|创始",
+        r"\b(?:found(?:ers?|ed|s)|creat(?:ors?|ed|es)|established)\b|创立|创建|创始|创办|建立|成立",
         "founded_by founded created_by created",
     ),
     (
-        r"\b(?:design(?:ers?|ed|s)|architects?|develop(?:ers?|ed|s))\b|设计|开发",
+        r"\b(?:design(?:ers?|ed|s)|architects?|develop(?:ers?|ed|s))\b|设计|开发|研发",
         "designed_by designed developed_by developed",
     ),
     (r"\b(?:publish(?:ers?|ed)|edit(?:ors?|ed))\b|出版|编辑", "published_by published edited_by edited"),
-    (r"\b(?:stars?|starring|starred|actors?|actress|cast)\b|主演|演员", "stars stars_in"),
+    (r"\b(?:stars?|starring|starred|actors?|actress|cast)\b|主演|演员|饰演", "stars stars_in"),
     (
-        r"\b(?:mother|father|parents?|grand\w*|child(?:ren)?|sons?|daughters?|\w+-in-law|uncle|aunt)\b|母亲|父亲|儿子|女儿",
+        r"\b(?:mother|father|parents?|grand\w*|child(?:ren)?|sons?|daughters?|\w+-in-law|uncle|aunt)\b|母亲|父亲|父母|儿子|女儿|子女|孩子",
         "child_of parent_of",
     ),
-    (r"\b(?:spouse|husband|wife|married|marry|widow(?:er)?|\w+-in-law)\b|妻子|丈夫|配偶", "married_to"),
-    (r"\b(?:siblings?|brothers?|sisters?|uncle|aunt|sister-in-law)\b|兄弟|姐妹", "sibling_of"),
-    (r"\b(?:born|birth\w*|native)\b|出生", "born_in birthplace_of"),
-    (r"\b(?:died|death|deathplace|buried|killed)\b|去世|死", "died_in deathplace_of"),
+    (r"\b(?:spouse|husband|wife|married|marry|widow(?:er)?|\w+-in-law)\b|妻子|丈夫|配偶|夫人|嫁", "married_to"),
+    (r"\b(?:siblings?|brothers?|sisters?|uncle|aunt|sister-in-law)\b|兄弟|姐妹|哥哥|弟弟|姐姐|妹妹", "sibling_of"),
+    (r"\b(?:born|birth\w*|native)\b|出生|生于|诞生|哪里人", "born_in birthplace_of"),
+    (r"\b(?:died|death|deathplace|buried|killed)\b|去世|逝世|死", "died_in deathplace_of"),
     (
-        r"\b(?:where|located|country|city|place|region|state|capital)\b|哪里|位于|国家|首都",
+        r"\b(?:where|located|country|city|place|region|state|capital)\b|哪里|在哪|何处|何地|位于|国家|城市|首都|首府|省会|总部",
         "located_in capital_of has_capital",
     ),
-    (r"\b(?:members?|belongs?|band|team)\b|成员|属于", "member_of has_member part_of"),
+    (r"\b(?:members?|belongs?|band|team)\b|成员|属于|隶属", "member_of has_member part_of"),
     (
-        r"\b(?:owns?|owners?|owned|responsible|maintain(?:s|er|ed)?|in charge)\b|负责|拥有|维护",
+        r"\b(?:owns?|owners?|owned|responsible|maintain(?:s|er|ed)?|in charge)\b|负责|拥有|维护|归谁",
         "owned_by owns maintained_by maintains",
     ),
     (
@@ -51,6 +53,10 @@ _CUES: tuple[tuple[str, str], ...] = (
     ),
     (r"\b(?:caus\w*|why)\b|原因|为什么", "caused_by caused"),
     (r"\b(?:cit(?:e|es|ed|ing|ation\w*)|references?)\b|引用|参考文献", "cites cited_by"),
+    (r"收购|并购", "acquired_by acquired"),
+    (r"发明", "invented_by invented"),
+    (r"发现", "discovered_by discovered"),
+    (r"推出|提出", "created_by created"),
     (r"\b(?:replac\w+|supersed\w+|instead of)\b|取代", "supersedes superseded_by"),
 )  # fmt: skip
 _PATTERNS = tuple((re.compile(pattern, re.IGNORECASE), frozenset(types.split())) for pattern, types in _CUES)
@@ -61,4 +67,5 @@ MAX_TEXT = 2000
 
 def asked_types(text: str) -> frozenset[str]:
     """Return the relation types a question asks for, by the names they have when walked from what it names."""
-    return frozenset().union(*(types for pattern, types in _PATTERNS if pattern.search(text[:MAX_TEXT])))
+    plain = simplify(text[:MAX_TEXT])
+    return frozenset().union(*(types for pattern, types in _PATTERNS if pattern.search(plain)))

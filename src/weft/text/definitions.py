@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from weft.text.chinese_definitions import find_bracketed, find_called, find_chinese_type, is_clear_definition
 from weft.text.lexicon import DEMONYMS, NO_ACRONYMS, RANKS, RELATIVES, SMALL_WORDS, STARTERS, word_set
 from weft.text.names import singular
 from weft.text.normalise import CJK
 from weft.text.phrases import Name, is_identifier, is_proper, is_term, is_usable
 from weft.text.sentences import Sentence
+from weft.text.simplified import simplify
 from weft.text.subjects import Subject, Topic
 
 MAX_BETWEEN = 300
@@ -23,9 +25,7 @@ _OPENING = re.compile(r"\s*[\"“'‘]?\s*(?P<name>[^,;()（）\"“”]{2,90}?)
 _COPULA = re.compile(r"\s(?P<verb>is|was|are|were)\s+(?:(?:also|still|now)\s+)?(?P<article>(?:an?|the|one of the)\s)?")
 _MEANS = re.compile(r"\s(?:refers? to|means|stands for|denotes)\s+(?:an?\s|the\s)?")
 _APPOSITION = re.compile(r",\s+(?P<article>an?\s|the\s)(?=[^,]{3,120},)")
-_ZH_IS = re.compile(r"\s?(?:是指|指的是|是一[种个款家位部座项类条本套]|是)")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*|[,.;:()（]")
-_ZH_END = re.compile("[，。；、,;：:（(]")
 _BOUNDARY = word_set(
     "of in by from that which who whom whose with for at on to as about between near under over into and or but "
     "than where when while since during after before until within without along across against through via per "
@@ -46,17 +46,16 @@ _PERSON = "person"
 _AS = re.compile(
     r"(?:\b(?P<known>also known as|also called|better known as|best known as|known professionally as|known as"
     r"|a\.?k\.?a\.?|nicknamed|(?:stage|ring|pen) name(?: of)?|formerly(?: known as| called)?|abbreviated(?: as| to)?)"
-    r"|\b(?P<born>born)|(?P<zh>又称|又名|也叫|也称|亦称|简称|原名|俗称))[,:：为]?\s*[\"“'‘「]?\s*"
+    r"|\b(?P<born>born))[,:]?\s*[\"“'‘]?\s*"
 )
 _ALIAS_END = re.compile(
     r"[,;:()\[\]（）\"“”]|\.(?:\s|$)|\s(?:is|was|are|were|and|or|in|who|which|from|by|when|at|on|until)\s|$"
 )
 _BRACKET = re.compile(r"\s?[(（]([^()（）]{1,80})[)）]")
-_ZH_ASIDE = re.compile(r"\s?[(（][^()（）]{1,80}[)）]|[，,][^，,。]{1,30}[，,]")
 _ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&-]{1,9}")
-_LATIN = re.compile(r"[A-Za-z][\w.&+-]*(?: [\w.&+-]+){0,4}")
 _CJK_TAIL = re.compile(f"[{CJK}]+$")
 _CJK_ALL = re.compile(f"[{CJK}]{{2,10}}")
+_CJK = re.compile(f"[{CJK}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +105,13 @@ def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
         return None
     kind = guess_type(sentence.text[match.end() :])
     return Definition(Subject(topic.name, topic.key, match.start(), "topic"), kind, match.start()) if kind else None
+
+
+def may_be_topic(found: Definition, text: str) -> bool:
+    """Tell whether an untitled text is about what its first sentence defines; in Chinese it must do so beyond doubt."""
+    if _CJK.search(found.subject.name):
+        return found.subject.kind in ("name", "term", "quoted") and is_clear_definition(text, found.at)
+    return found.subject.kind == "name"
 
 
 def find_defined_name(sentence: Sentence) -> tuple[str, str]:
@@ -161,15 +167,13 @@ def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int) -> Iter
     for match in _AS.finditer(sentence.text, 0, end):
         at = match.end()
         found = next((starts[place] for place in (at, at + 4, at - 1, at - 2) if place in starts), None)
-        run = _CJK_ALL.match(sentence.text, at)
-        if match["zh"]:
-            text = found.text if found else run.group() if run and is_term(run.group()) else ""
-        else:
-            text = _whole_alias(sentence.text, found) if found else ""
-        text = text.strip("'’ ")
+        text = (_whole_alias(sentence.text, found) if found else "").strip("'’ ")
         is_full = len(text.split()) > 1 or not (match["born"] or (found and found.start == at + 4))
         if text and is_full and is_usable(text):
-            yield Alias(text, "", "birth name" if match["born"] else f"“{match['known'] or match['zh']}” in the text")
+            yield Alias(text, "", "birth name" if match["born"] else f"“{match['known']}” in the text")
+    for called in find_called(sentence.text, names, end=end):
+        if is_usable(called.name):
+            yield Alias(called.name, "", f"“{called.cue}” in the text")
 
 
 def _whole_alias(text: str, found: Name) -> str:
@@ -189,11 +193,21 @@ def find_abbreviations(sentence: Sentence, names: Sequence[Name]) -> Iterator[Al
             yield Alias(inner, full, "abbreviation in parentheses")
         elif (short := _last_word(before)) and (_expand(inner, short) == inner):
             yield Alias(short, inner, "abbreviation of the name in parentheses")
-        elif (tail := _CJK_TAIL.search(before)) and _is_latin_name(inner):
-            if term := _last_term(tail.group(), has_text_before=tail.start() > 0):
-                yield Alias(inner, term, "translation in parentheses")
-        elif _CJK_ALL.fullmatch(inner) and is_term(inner) and (name := ends.get(match.start())):
+        elif _CJK_ALL.fullmatch(inner) and is_term(simplify(inner)) and (name := ends.get(match.start())):
             yield Alias(inner, name, "translation in parentheses")
+    yield from _find_translations(sentence.text, names)
+
+
+def _find_translations(text: str, names: Sequence[Name]) -> Iterator[Alias]:
+    """Yield the names in brackets behind a Chinese one: `知识图谱（Knowledge Graph，简称KG）`."""
+    for start, others in find_bracketed(text):
+        before = text[max(0, start - 160) : start]
+        whole = max((name.text for name in names if name.end == start and _CJK.search(name.text)), key=len, default="")
+        tail = _CJK_TAIL.search(before)
+        if not whole and tail:
+            whole = _last_term(tail.group(), has_text_before=tail.start() > 0)
+        if whole:
+            yield from (Alias(other, whole, "translation in parentheses") for other in others)
 
 
 # ── how it is done ──────────────────────────────────────────────────────────────────────────────
@@ -229,18 +243,10 @@ def _is_defining(subject: Subject, match: re.Match[str], kind: str, text: str) -
 
 
 def _find_chinese(text: str, subject: Subject) -> Definition | None:
-    at = subject.end
-    if aside := _ZH_ASIDE.match(text, at):
-        at = aside.end()
-    match = _ZH_IS.match(text, at)
-    if not match or subject.kind in ("pronoun", "word"):
+    if subject.kind in ("pronoun", "word"):
         return None
-    is_plain = match.group().strip() == "是"
-    if is_plain and subject.kind == "term" and not aside:
-        return None
-    rest = _ZH_END.split(text[match.end() : match.end() + 60])[0]
-    noun = rest.rpartition("的")[2].strip()
-    return Definition(subject, noun if 2 <= len(noun) <= 6 and _CJK_ALL.fullmatch(noun) else "", match.start())
+    found = find_chinese_type(text, subject.end, is_clear_name=subject.kind != "term")
+    return Definition(subject, found[1], found[0]) if found else None
 
 
 def _expand(before: str, short: str) -> str:
@@ -264,13 +270,6 @@ def _expand(before: str, short: str) -> str:
 
 def _last_word(before: str) -> str:
     return before.rstrip().rpartition(" ")[2]
-
-
-def _is_latin_name(text: str) -> bool:
-    """One to five words with capital letters, or an identifier."""
-    if not _LATIN.fullmatch(text) or text.lower() in NO_ACRONYMS:
-        return False
-    return is_usable(text) and all(word[0].isupper() or word in SMALL_WORDS for word in text.split())
 
 
 def _last_term(run: str, *, has_text_before: bool) -> str:

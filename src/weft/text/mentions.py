@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from weft.records import Claim
-from weft.text.analyse import query_terms
+from weft.text.analyse import terms
 from weft.text.names import Word, match_names, words
 
 TOGETHER = "co_occurs_with"
@@ -90,7 +90,7 @@ def _spellings(word: str) -> set[str]:
     forms = [word, f"{word}s", f"{word}es"]
     if word.endswith("y"):
         forms.append(word[:-1] + "ies")
-    return {term for form in forms for term in query_terms(form)}
+    return {term for form in forms for term in terms(form)}
 
 
 def _pairs(text: str, found: Sequence[Word], matches: Sequence[tuple[str, int, int]]) -> set[tuple[str, str]]:

@@ -36,6 +36,7 @@ _PREDICATE_WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _SUFFIX = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _ARTICLES = ("the", "a", "an")
 _POSSESSIVE = re.compile("['’]s?$")
+_PARTICLES = frozenset("的是在和与及或有为由于从对把被了吗呢")
 _SAME = frozenset({"series", "species"})
 _SILENT = frozenset(
     """
@@ -68,6 +69,15 @@ def name_key(name: str) -> str:
     name = name[:MAX_NAME]
     bare = _SUFFIX.sub("", name) if name.rstrip()[-1:] in (")", "）") else name
     return join_key([_folded(word) for word in _WORD.findall(bare) or _WORD.findall(name)])
+
+
+def whole_key(name: str) -> str:
+    """
+    Return the key of a name with all that stands in parentheses at its end.
+
+    Titles of papers may differ in that alone: `Gamma Function (Algorithm 31)`, `Gamma Function (Algorithm 34)`.
+    """
+    return join_key([_folded(word) for word in _WORD.findall(name[:MAX_NAME])])
 
 
 def key_words(key: str) -> frozenset[str]:
@@ -105,7 +115,8 @@ def spans(found: Sequence[Word], at: int, *, longest: int = MAX_WORDS) -> list[t
     if first in _ARTICLES:  # a name begins behind its article, and a lone article is a word like any other
         return [(1, first)]
     is_cjk = _is_cjk(first)
-    limit = MAX_CHARACTERS if is_cjk else longest
+    is_mixed = at + 1 < len(found) and _is_cjk(found[at + 1].text)  # `OAuth服务`
+    limit = MAX_CHARACTERS if is_cjk else max(longest, MAX_CHARACTERS * is_mixed)
     keys = [(1, singular(first))]
     raw, size = first, 1
     for word in found[at + 1 : at + limit]:
@@ -128,7 +139,8 @@ def match_names(
     """
     Return (key, first word, number of words) of the known names in a text, longest first, none overlapping.
 
-    A single word only counts where it is written like a name, so that the film `It` is not in every sentence.
+    A single word only counts where it is written like a name, so that the film `It` is not in every sentence, and a
+    single CJK character only where it stands alone or beside a particle: `宋` is not in `宋体`.
     """
     heads = {key[0] if _is_cjk(key[:1]) else key.partition(" ")[0] for key in known}
     matches: list[tuple[str, int, int]] = []
@@ -138,7 +150,7 @@ def match_names(
         step = 1
         if word.text in heads or singular(word.text) in heads:
             for size, key in spans(found, at, longest=longest):
-                if key in known and (size > 1 or word.is_name_like):
+                if key in known and (size > 1 or (word.is_name_like and not _is_inside(found, at))):
                     matches.append((key, at, size))
                     step = size
                     break
@@ -146,6 +158,23 @@ def match_names(
     return matches
 
 
+def _is_inside(found: Sequence[Word], at: int) -> bool:
+    """Tell whether the word at `at` is a CJK character with another one beside it that may belong to the same word."""
+    word = found[at]
+    if not _is_cjk(word.text):
+        return False
+    before = found[at - 1] if at else None
+    after = found[at + 1] if at + 1 < len(found) else None
+    return any(
+        other is not None and touches and _is_cjk(other.text) and other.text not in _PARTICLES
+        for other, touches in (
+            (before, before is not None and before.end == word.start),
+            (after, after is not None and after.start == word.end),
+        )
+    )
+
+
+@lru_cache(maxsize=65536)
 def _is_cjk(word: str) -> bool:
     return len(word) == 1 and not word.isascii() and _CJK.match(word) is not None
 

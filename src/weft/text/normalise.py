@@ -1,4 +1,4 @@
-"""Makes texts comparable: folding of case, width and accents, and which scripts a text is written in."""
+"""Makes texts comparable: folding of case, width, accents and script, and which scripts a text is written in."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
 
+from weft.text.simplified import simplify
+
 # accents, and what Hebrew and Arabic leave out at will: points, harakat, the stretching tatweel
 _OPTIONAL = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+")
 _SPACE = re.compile(r"\s+")
+_PLAIN_HAN = re.compile("[\u4e00-\u9fff]+")  # has neither case nor accents nor width
 
 HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
 KANA = "\u3040-\u30ff\u31f0-\u31ff"
@@ -62,11 +65,13 @@ _SCRIPTS = (
 
 
 def fold(text: str) -> str:
-    """Return `text` with width, case and accents folded: `Ｃａｆé` becomes `cafe`."""
+    """Return `text` with width, case, accents and script folded: `Ｃａｆé` gives `cafe`, `圖檢索` gives `图检索`."""
     if text.isascii():
         return text.lower()
+    if _PLAIN_HAN.fullmatch(text):
+        return simplify(text)
     decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return unicodedata.normalize("NFKC", _OPTIONAL.sub("", decomposed))
+    return simplify(unicodedata.normalize("NFKC", _OPTIONAL.sub("", decomposed)))
 
 
 def squeeze(text: str) -> str:

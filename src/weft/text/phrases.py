@@ -27,8 +27,9 @@ from weft.text.lexicon import (
 from weft.text.names import name_key
 from weft.text.normalise import CJK
 from weft.text.sentences import Sentence
+from weft.text.simplified import simplify
 
-NameKind: TypeAlias = Literal["link", "identifier", "phrase", "quoted", "term"]
+NameKind: TypeAlias = Literal["link", "identifier", "phrase", "quoted", "term", "name"]
 
 MAX_NAME = 80
 """Characters. Longer names are dropped."""
@@ -76,6 +77,8 @@ class Name:
     start: int
     end: int
     kind: NameKind
+    type: str = ""
+    """`person`, `place` … where it can be told."""
 
 
 class _Token(NamedTuple):
@@ -127,7 +130,10 @@ def find_terms(text: str) -> list[str]:
 
 def is_term(run: str) -> bool:
     """Tell whether a run of CJK characters may be a term: short, and without particles and pronouns."""
-    return 2 <= len(run) <= MAX_TERM and not ZH_STOPS.intersection(run) and run[0] not in "一二三四五六七八九十两几第"
+    plain = simplify(run)
+    return (
+        2 <= len(run) <= MAX_TERM and not ZH_STOPS.intersection(plain) and plain[0] not in "一二三四五六七八九十两几第"
+    )
 
 
 @lru_cache(maxsize=16384)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
+from weft.text.chinese_statements import find_chinese_relations
 from weft.text.lexicon import SMALL_WORDS, STARTERS, word_set
 from weft.text.names import name_key
 from weft.text.normalise import CJK
@@ -35,6 +36,7 @@ VERB_WEIGHT = 7.0
 STRUCTURE_WEIGHT = 6.0
 
 _PAIRS = {
+    "acquired_by": "acquired",
     "affects": "affected_by",
     "applies_to": "has_application",
     "born_in": "birthplace_of",
@@ -51,9 +53,12 @@ _PAIRS = {
     "developed_by": "developed",
     "died_in": "deathplace_of",
     "directed_by": "directed",
+    "discovered_by": "discovered",
     "edited_by": "edited",
     "founded_by": "founded",
     "implements": "implemented_by",
+    "invented_by": "invented",
+    "introduces": "introduced_by",
     "links_to": "linked_from",
     "located_in": "location_of",
     "maintained_by": "maintains",
@@ -63,6 +68,7 @@ _PAIRS = {
     "performed_by": "performed",
     "produced_by": "produced",
     "published_by": "published",
+    "published_in": "venue_of",
     "reads_from": "read_by",
     "stars": "stars_in",
     "supersedes": "superseded_by",
@@ -193,7 +199,9 @@ def find_statements(
         if source := _find_source(sentence.text, cue, names, subject, topic):
             for target in _find_targets(sentence.text, cue.end, names):
                 found += (Statement(source, target, type) for type in cue.types)
-    found += _find_chinese(sentence.text, names, subject=subject, topic=topic)
+    if _ZH_RUN.search(sentence.text):
+        found += _find_chinese(sentence.text, names, subject=subject, topic=topic)
+        found += (Statement(*stated) for stated in find_chinese_relations(sentence.text, names, subject=subject))
     kept = dict.fromkeys(canonical(statement) for statement in found)
     return [statement for statement in kept if name_key(statement.source) != name_key(statement.target)]
 
@@ -268,8 +276,6 @@ def _find_targets(text: str, at: int, names: Sequence[Name]) -> Iterator[str]:
 
 
 def _find_chinese(text: str, names: Sequence[Name], *, subject: Subject | None, topic: Topic) -> Iterator[Statement]:
-    if not _ZH_RUN.search(text):
-        return
     for match in _ZH_CUE.finditer(text):
         source = _before(text, match.start(), names, topic)
         targets = _after(text, match.end(), names) if source and match.lastgroup else []

@@ -15,7 +15,7 @@ from weft.text.sentences import Sentence
 
 SubjectKind: TypeAlias = Literal["topic", "pronoun", "name", "quoted", "term", "word"]
 
-_LEAD = re.compile(r"[\"“'‘«\s]*(?:(?:The|A|An)\s+)?")
+_LEAD = re.compile(r"[\"“'‘«\s]*(?:(?:The|A|An)\s+|所[谓謂][“「]?)?")
 _SUFFIX = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _PRONOUN = re.compile(
     r"(?:It|He|She|They)\b|(?:This|The)\s+([a-z]+)\b|它|[本该](?:服务|系统|文档|组件|模块|团队|工具|项目)"
@@ -59,14 +59,18 @@ def find_subject(sentence: Sentence, names: Sequence[Name], topic: Topic) -> Sub
     text = sentence.text
     lead = _LEAD.match(text)
     start = lead.end() if lead else 0
-    longest = max((name.end for name in names if name.start <= start and name.kind == "phrase"), default=0)
+    longest = max((name.end for name in names if name.start <= start and name.kind in ("phrase", "name")), default=0)
     if topic.key and (end := _topic_end(text, start, topic)) >= longest and end:
         return Subject(topic.name, topic.key, end, "topic")
     for name in names:
         if name.start > start:
             break
+        if name.kind == "term":
+            continue
         key = name_key(name.text)
         if topic.key and name.kind == "phrase" and key_words(key) <= key_words(topic.key):
+            return Subject(topic.name, topic.key, name.end, "topic")
+        if topic.key and name.kind == "name" and len(key) > 1 and topic.key.endswith(key):
             return Subject(topic.name, topic.key, name.end, "topic")
         if is_usable(name.text):
             return Subject(name.text, key, name.end, "quoted" if name.kind == "quoted" else "name")
@@ -110,8 +114,8 @@ def _find_strong(sentence: Sentence) -> Subject | None:
 
 def _find_word(text: str, start: int, topic: Topic) -> Subject | None:
     """A single word at the start: its capital letter does not tell whether it is a name."""
-    if (term := _TERM.match(text)) and (end := _term_end(text, term.end())):
-        name = text[:end]
+    if (term := _TERM.match(text, start)) and (end := _term_end(text, start, term.end())):
+        name = text[start:end]
         return Subject(name, name_key(name), end, "term") if is_term(name) else None
     word = _FIRST_WORD.match(text, start)
     if not word or not word[0][0].isupper() or not is_usable(word[0]):
@@ -125,10 +129,10 @@ def _find_word(text: str, start: int, topic: Topic) -> Subject | None:
     return Subject(word[0], key, word.end(), "word")
 
 
-def _term_end(text: str, limit: int) -> int:
+def _term_end(text: str, start: int, limit: int) -> int:
     """Return where the Chinese term at the start of the text ends: before the verb, or with its run of characters."""
-    for verb in ("是", "指", "由"):
-        at = text.find(verb, 2, limit)
+    for verb in ("指的是", "是", "指", "由"):
+        at = text.find(verb, start + 2, limit)
         if at > 0:
             return at
     return limit

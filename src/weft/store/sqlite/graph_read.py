@@ -6,18 +6,19 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import apsw
 import numpy as np
 
-from weft.graph.standing import EditKind
-from weft.records import Entity, Mention, Relation, Vector
-from weft.store.joining import join_mentions, join_relations
+from weft.graph.standing import RANKS, EditKind
+from weft.records import Census, Entity, Mention, Relation, Vector
+from weft.store.joining import join_mentions, join_relations, other_names
 from weft.store.sqlite.connect import Connections
 from weft.store.sqlite.graph_write import GraphChanges
 from weft.store.sqlite.statements import run
-from weft.text.mentions import find_sentence
+from weft.text.mentions import DERIVED_TYPES, find_sentence
 from weft.text.names import name_text
 
 CHUNKS = 20
@@ -92,6 +93,8 @@ class SqliteGraph:
     def relations_of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
+        if types and not set(types) & set(DERIVED_TYPES):
+            return self._relations_of_types(entity_ids, limit=limit, types=types, min_weight=min_weight)
         wanted = {"limit": limit, "all_types": not types, "types": json.dumps(list(types)), "weight": min_weight}
         with self._connections.read() as db:
             values = {"namespace": _number(db, self._name), "ids": json.dumps(list(entity_ids)), **wanted}
@@ -135,6 +138,12 @@ class SqliteGraph:
         with self._connections.read() as db:
             values = {"namespace": _number(db, self._name)}
             return run(db, "count_entities", values)[0][0], run(db, "count_relations", values)[0][0]
+
+    def census(self) -> Census:
+        with self._connections.read() as db:
+            values = {"namespace": _number(db, self._name)}
+            entities, relations = dict(run(db, "count_types", values)), dict(run(db, "count_stated", values))
+        return Census(entities=entities, relations=relations)
 
     def size(self) -> int:
         with self._connections.read() as db:
@@ -184,7 +193,11 @@ class SqliteGraph:
                 name=name,
                 type=type,
                 description=description,
-                aliases=tuple(row[3] for row in groups[key] if row[0] != key),
+                aliases=other_names(
+                    name,
+                    [row[3] for row in groups[key] if row[0] != key],
+                    spelling=partial(self._other_spelling, db, namespace, key, name),
+                ),
                 reasons=tuple(row[4] for row in groups[key] if row[0] != key),
                 mentions=sum(row[1] for row in groups[key]),
                 chunks=sum(row[2] for row in groups[key]),
@@ -192,6 +205,28 @@ class SqliteGraph:
             )
             for id, key, strong, name, type, description in run(db, "entity_cards", values)
         }
+
+    def _relations_of_types(
+        self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
+    ) -> list[Relation]:
+        """Read each type by its own index: what else a hub is related to is not looked at."""
+        found: dict[tuple[int, int], list[tuple[Any, ...]]] = defaultdict(list)
+        with self._connections.read() as db:
+            values = {"namespace": _number(db, self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
+            for type in sorted(set(types)):
+                for *directions, name in run(db, "relations_of_type", {**values, "type": type, "weight": min_weight}):
+                    for direction, rows in enumerate(directions):
+                        found[name, direction] += [
+                            (-weight, place, other, type, source, target)
+                            for source, target, weight, place, other in json.loads(rows)
+                        ]
+        strongest = (row for rows in found.values() for row in sorted(rows)[:limit])
+        return join_relations(((source, target, type), -weight) for weight, _, _, type, source, target in strongest)
+
+    def _other_spelling(self, db: apsw.Connection, namespace: int, key: str, name: str) -> str | None:
+        values = {"namespace": namespace, "key": key, "name": name, "rank": RANKS["link"]}
+        spelling: str | None = run(db, "other_spelling", values)[0][0]
+        return spelling
 
     def _described(
         self,

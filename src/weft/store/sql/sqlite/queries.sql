@@ -469,6 +469,13 @@ SELECT e.id, e.key, e.strong,
 FROM entity AS e
 WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
 
+-- name: other_spelling
+-- The first name by which others refer to a key that is not `name`.
+SELECT coalesce(
+    (SELECT min(name) FROM nomination WHERE namespace = :namespace AND key = :key AND rank = :rank AND name < :name),
+    (SELECT min(name) FROM nomination WHERE namespace = :namespace AND key = :key AND rank = :rank AND name > :name)
+);
+
 -- name: other_names
 SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
 
@@ -526,6 +533,35 @@ SELECT (
 FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
 
+-- name: relations_of_type
+-- Of each name, the strongest relations of one type, which is stated and not derived: those that go out, those that come in.
+SELECT
+    (
+        SELECT json_group_array(json_array(sh.id, th.id, r.weight, r.place, r.target))
+        FROM (
+            SELECT source, target, weight, place FROM relation
+            WHERE source = e.number AND type = :type AND type NOT IN ('co_occurs_with', 'mentions') AND weight >= :weight
+            ORDER BY weight DESC, place, target
+            LIMIT :limit
+        ) AS r
+        JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
+        JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
+    ),
+    (
+        SELECT json_group_array(json_array(sh.id, th.id, r.weight, r.place, r.source))
+        FROM (
+            SELECT source, target, weight, place FROM relation
+            WHERE target = e.number AND type = :type AND type NOT IN ('co_occurs_with', 'mentions') AND weight >= :weight
+            ORDER BY weight DESC, place, source
+            LIMIT :limit
+        ) AS r
+        JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
+        JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
+    ),
+    e.number
+FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
+
 -- name: relations_between
 SELECT source, target, type, weight FROM relation
 WHERE source IN (SELECT value FROM json_each(:entities)) AND target IN (SELECT value FROM json_each(:entities));
@@ -560,6 +596,26 @@ SELECT count(*) FROM entity WHERE namespace = :namespace;
 
 -- name: count_relations
 SELECT count(*) FROM entity AS e JOIN relation AS r ON r.source = e.number WHERE e.namespace = :namespace;
+
+-- name: count_types
+-- By type, how many entities are called so, not only as what a name of something else would be: one pass over an index.
+SELECT n.type, count(DISTINCT e.head)
+FROM nomination AS n INDEXED BY nomination_with_type JOIN entity AS e ON e.namespace = n.namespace AND e.key = n.key
+WHERE n.namespace = :namespace AND n.type <> '' AND n.alias_of = ''
+GROUP BY n.type
+ORDER BY n.type;
+
+-- name: count_stated
+-- By type, how many pairs of entities are said to stand in a relation: one pass over an index of what is said.
+SELECT c.type, count(*) FROM (
+    SELECT DISTINCT s.head AS source, t.head AS target, claim.type AS type
+    FROM claim INDEXED BY claim_given
+    CROSS JOIN entity AS s ON s.namespace = claim.namespace AND s.key = claim.source
+    CROSS JOIN entity AS t ON t.namespace = claim.namespace AND t.key = claim.target
+    WHERE claim.namespace = :namespace AND claim.origin <> '*' AND s.head <> t.head
+) AS c
+GROUP BY c.type
+ORDER BY c.type;
 
 -- name: entities_after
 SELECT key FROM entity

@@ -174,6 +174,12 @@ CREATE TABLE relation (
 CREATE INDEX relation_by_source ON relation (source, weight DESC, place, target, type);
 CREATE INDEX relation_by_target ON relation (target, weight DESC, place, source, type);
 
+-- Relations of one type; those that only follow from mentions are nearly all, and nobody asks for them by type.
+CREATE INDEX relation_by_source_type ON relation (source, type, weight DESC, place, target)
+WHERE type NOT IN ('co_occurs_with', 'mentions');
+CREATE INDEX relation_by_target_type ON relation (target, type, weight DESC, place, source)
+WHERE type NOT IN ('co_occurs_with', 'mentions');
+
 CREATE TABLE entity_vector (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     key TEXT NOT NULL,

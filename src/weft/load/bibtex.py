@@ -1,0 +1,140 @@
+"""BibTeX files to documents: each entry a paper, read by bibtexparser (`weft[bibtex]`)."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from weft.config import LoadOptions
+from weft.load.assemble import collapse, shorten
+from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_text
+from weft.load.json_lines import skip_rest
+from weft.load.research import load_works
+from weft.load.work_fields import read_work
+from weft.load.works import Reference, Work
+from weft.records import Document, Skipped
+from weft.text.decode import clean
+from weft.text.names import whole_key
+
+Entries: TypeAlias = dict[str, dict[str, str]]
+"""By cite key, the fields of an entry, and under `line` where it begins."""
+
+VERBATIM = ("doi", "url", "eprint", "arxiv_id", "file", "link")
+"""Fields that are no LaTeX: in it a percent sign would begin a comment."""
+CONTAINERS = frozenset({"proceedings", "collection", "mvproceedings"})
+INHERITED = ("year", "date", "publisher", "editor", "series", "booktitle")
+"""What an entry takes over from the one it refers to with `crossref`."""
+
+_CITES = ("cites", "references", "cited")
+_LIST = re.compile(r"[,;\s]+")
+
+logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it objects to is reported as skipped
+
+
+def load_bibtex(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
+    """Yield a paper for each entry of a file; entries that cannot be read, or come again, are reported."""
+    try:
+        from bibtexparser.entrypoint import parse_string
+        from bibtexparser.middlewares import LatexDecodingMiddleware
+    except ImportError as error:
+        raise missing_extra("bibtexparser", extra="bibtex") from error
+    text = read_text(path, options=options)
+    try:
+        plain = parse_string(text)
+        decoded = LatexDecodingMiddleware(allow_inplace_modification=False).transform(plain)
+    except PARSER_ERRORS as error:
+        raise Unloadable("broken", f"BibTeX: {error}") from error
+    failed = {_line(block): block for block in (*plain.failed_blocks, *decoded.failed_blocks)}
+    for line, block in sorted(failed.items()):
+        yield _skip(block, line=line, source=source)
+    verbatim = {entry.key: entry for entry in plain.entries}
+    entries = {
+        entry.key: _fields(entry, verbatim.get(entry.key, entry)) for entry in sorted(decoded.entries, key=_line)
+    }
+    if not entries and not failed:
+        raise Unloadable("empty", "no entries")
+    if options.max_records is not None and len(entries) > options.max_records:
+        left = dict(list(entries.items())[: options.max_records])
+        line = int(next(fields["line"] for key, fields in entries.items() if key not in left))
+        yield skip_rest(source, line=line, options=options)
+        entries = left
+    yield from load_works(_iter_works(entries, source=source), source=source, separator="#")
+
+
+def _line(block: Any) -> int:
+    """Return the line a block begins on, from 1."""
+    return int(block.start_line or 0) + 1
+
+
+def _fields(entry: Any, verbatim: Any) -> dict[str, str]:
+    fields = {field.key.lower(): clean(str(field.value)) for field in entry.fields}
+    fields |= {field.key.lower(): clean(str(field.value)) for field in verbatim.fields if field.key.lower() in VERBATIM}
+    return fields | {"line": str(_line(entry)), "entrytype": entry.entry_type.lower()}
+
+
+def _skip(block: Any, *, line: int, source: str) -> Skipped:
+    place = f"{source}#L{line}"
+    first = getattr(block, "previous_block", None)
+    if first is not None:
+        detail = f"line {line}: {shorten(block.key)} again; the entry on line {_line(first)} is kept"
+        return Skipped(source=place, reason="duplicate", detail=detail)
+    what = collapse(clean(str(block.error))) or collapse(clean(block.raw))
+    return Skipped(source=place, reason="broken", detail=f"line {line}: {shorten(what, limit=200)}")
+
+
+def _iter_works(entries: Entries, *, source: str) -> Iterator[Work | Skipped]:
+    """Yield the entries as papers. One without an id is known by its title, unless another has the same."""
+    parents = {_parent(fields, entries) for fields in entries.values()} - {""}
+    works: dict[str, Work] = {}
+    for key, fields in entries.items():
+        if fields["entrytype"] in CONTAINERS and key in parents:
+            continue  # it is where others were published
+        line = int(fields["line"])
+        work = read_work(_to_record(key, fields, entries), kind="paper", place=key, line=line)
+        if work is None or (work.title == key and not work.ids):
+            yield Skipped(source=f"{source}#{key}", reason="no id", detail=f"line {line}: neither id nor title")
+            continue
+        works[key] = work
+    titles = Counter(whole_key(work.title) for work in works.values() if not work.ids)
+    named = {key: replace(work, local="") if _is_named(work, titles) else work for key, work in works.items()}
+    for key, work in named.items():
+        cited = (item for field in _CITES for item in _LIST.split(entries[key].get(field, "")) if item in named)
+        cites = tuple(dict.fromkeys(_refer(named[other]) for other in cited))
+        strange = tuple(reference for reference in work.cites if reference.local not in named)
+        yield replace(work, cites=(*cites, *strange))
+
+
+def _is_named(work: Work, titles: Mapping[str, int]) -> bool:
+    return not work.ids and titles[whole_key(work.title)] == 1
+
+
+def _refer(work: Work) -> Reference:
+    return Reference(ids=work.ids[:1], local="" if work.ids else work.local, title=work.title)
+
+
+def _parent(fields: Mapping[str, str], entries: Entries) -> str:
+    key = fields.get("crossref", "").strip()
+    return key if key in entries else ""
+
+
+def _to_record(key: str, fields: Mapping[str, str], entries: Entries) -> dict[str, object]:
+    """Return an entry as the record of a paper."""
+    own = {field: value for field, value in fields.items() if field not in ("line", "crossref", *_CITES)}
+    if parent := entries.get(_parent(fields, entries)):
+        own = {field: parent[field] for field in INHERITED if field in parent} | own
+        own.setdefault("booktitle", parent.get("title", ""))
+    if "arxiv" in own.get("archiveprefix", own.get("eprinttype", "")).lower() and "eprint" in own:
+        own["arxiv_id"] = own.pop("eprint")
+        own.pop("archiveprefix", None)
+    record: dict[str, object] = {**own, "id": key}
+    for field in _CITES:
+        if items := [item for item in _LIST.split(fields.get(field, "")) if item]:
+            record[field if field != "cited" else "cites"] = [
+                {"id": item} if item in entries else item for item in items
+            ]
+    return record

@@ -1,0 +1,72 @@
+"""Citations beside a BEIR corpus: `citations.jsonl`, a line `{"citing": …, "cited": …}` for each, by ids of rows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from weft.config import LoadOptions
+from weft.load.fields import Fields
+from weft.load.json_lines import find_id, iter_records
+from weft.load.work_fields import read_work
+from weft.load.work_graph import state
+from weft.load.works import Catalogue, Reference
+from weft.records import Document, Skipped
+
+CITATION_NAMES = ("citations.jsonl", "citations.jsonl.gz")
+MAX_REPORTED = 100
+
+
+class Citations:
+    """Who cites whom in a corpus: makes its rows papers."""
+
+    def __init__(self, path: Path, *, corpus: str, options: LoadOptions) -> None:
+        self.source = f"{corpus.removesuffix(corpus.rpartition('/')[2])}{path.name}"
+        self._catalogue = Catalogue(scope=corpus, keys={}, names={})
+        self._cited: dict[str, dict[str, int]] = defaultdict(dict)
+        self.skipped: list[Skipped] = []
+        for line, record in iter_records(path, source=self.source, options=options):
+            if isinstance(record, Skipped):
+                self.skipped.append(record)
+                continue
+            citing, cited = (find_id({"id": record.get(field)}) for field in ("citing", "cited"))
+            if citing and cited:
+                self._cited[citing].setdefault(cited, line)
+            else:
+                place = f"{self.source}#L{line}"
+                detail = f"line {line}: {'no cited' if citing else 'no citing'} id"
+                self.skipped.append(Skipped(source=place, reason="bad record", detail=detail))
+
+    def tell(self, document: Document) -> Document:
+        """Return a row of the corpus as a paper: what it cites, and what its metadata says."""
+        metadata: Fields = dict(document.metadata)
+        id = str(metadata.get("_id", ""))
+        record = {**metadata, "id": id, "title": document.title or id}
+        work = read_work(record, kind="paper", place=document.source, line=1)
+        if work is None:
+            return document
+        cites = tuple(Reference(local=cited) for cited in self._cited.get(id, ()))
+        work = replace(work, local=id, text=document.text, cites=(*work.cites, *cites))
+        metadata.setdefault("type", "paper")
+        if work.year is not None:
+            metadata.setdefault("year", work.year)
+        return replace(document, metadata=metadata, given=state(work, catalogue=self._catalogue))
+
+    def strays(self, known: Collection[str]) -> Iterator[Skipped]:
+        """Yield the citations by papers that the corpus does not have, the first of each."""
+        lost = [
+            (line, citing) for citing, cited in self._cited.items() if citing not in known for line in cited.values()
+        ]
+        for line, citing in sorted(lost)[:MAX_REPORTED]:
+            detail = f"line {line}: no row of the corpus has the id {citing!r}"
+            yield Skipped(source=f"{self.source}#L{line}", reason="unknown id", detail=detail)
+        if len(lost) > MAX_REPORTED:
+            more = f"{len(lost) - MAX_REPORTED:,} more citations by rows that the corpus does not have"
+            yield Skipped(source=self.source, reason="unknown id", detail=more)
+
+
+def find_citations(corpus: Path) -> Path | None:
+    """Return the citations beside a corpus, if there are any."""
+    return next((path for path in (corpus.parent / name for name in CITATION_NAMES) if path.is_file()), None)

@@ -1,0 +1,132 @@
+"""Names and terms in Chinese text, from the words a tagger cut it into."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from weft.records import TaggedWord
+from weft.text.chinese_definitions import find_called
+from weft.text.lexicon import ZH_STOPS
+from weft.text.normalise import HAN, is_unspaced
+from weft.text.phrases import MAX_TERM, Name, is_label
+from weft.text.sentences import MAX_SENTENCE, Sentence
+from weft.text.simplified import simplify
+
+MAX_NAME = 20
+"""Characters. A longer organisation is a clause that was misread."""
+
+MIN_TERM = 3
+"""Characters of a term; a single noun of two says too little."""
+
+SMALL = (
+    "说說是在和与與及之等的了曾也又就于於由对對从從至任为為同以有将將被把让讓向给給跟或但而且则則即因所其该該此这這那他她们們不没沒还還都只"
+    "很最更已便着著过過来來去上下中里裡外内內前后後时時人者家称稱名字号號作写寫生卒死任兼率领領受获獲得出入到回先再才"
+)
+"""Characters that stand alone behind a person's name and are no part of it."""
+
+_HAN = re.compile(f"[{HAN}]")
+_HAN_ONLY = re.compile(f"[{HAN}·]{{2,}}")
+_GIVEN = re.compile(f"(?![{SMALL}])[{HAN}]")
+_COMMON = re.compile("[文语語元币幣率账賬额額值量级級类類型制法学學]")
+_NAMED = frozenset({"person", "place", "organisation", "work", "name"})
+_IN_TERM = frozenset({"noun", "name"})
+_EMPTY = frozenset(
+    "时候 时间 地方 问题 情况 方面 原因 结果 作用 内容 方法 方式 过程 部分 人员 工作 活动 事情 东西 意义 关系 特点 人们"
+    " 名称 名字 数量 大量 主要 目前 当时 同时 其中 之间 以上 以下".split()
+)
+"""Nouns that name nothing."""
+
+
+def has_han(text: str) -> bool:
+    """Tell whether a text holds a Chinese character, so that it is worth tagging."""
+    return _HAN.search(text) is not None
+
+
+def find_tagged_names(sentence: Sentence, words: Sequence[TaggedWord], names: Sequence[Name]) -> list[Name]:
+    """
+    Return the names of a sentence together with those the tagger saw, in order.
+
+    Persons, places, organisations, works and other proper nouns are names, with a type. Two or more nouns in a row,
+    and a Latin name with nouns behind it (`OAuth服务`), are terms.
+    """
+    words = [_as_noun(sentence.text, word) for word in words]
+    taken = [(name.start, name.end) for name in names if name.kind != "quoted"]
+    quoted = [(name.start, name.end) for name in names if name.kind == "quoted"]
+    called = [(item.start, item.start + len(item.name)) for item in find_called(sentence.text, names, end=MAX_SENTENCE)]
+    quoted += called
+    found = [_known(name, words) if is_unspaced(sentence.text) else name for name in names]
+    for name in [
+        *_proper(sentence.text, _complete(sentence.text, words)),
+        *_terms(sentence.text, words),
+        *_mixed(sentence.text, words, names),
+    ]:
+        is_inside = any(start <= name.start and name.end <= end for start, end in [*taken, *quoted])
+        crosses = any(start < name.end and name.start < end for start, end in quoted)
+        if not is_inside and not crosses:
+            found.append(name)
+    return sorted(found, key=lambda name: (name.start, -name.end))
+
+
+def _as_noun(text: str, word: TaggedWord) -> TaggedWord:
+    """Languages, currencies, measures and fields of study are tagged as proper nouns, and name no one thing."""
+    is_common = word.kind == "name" and _COMMON.match(text, word.end - 1, word.end)
+    return replace(word, kind="noun") if is_common else word
+
+
+def _known(name: Name, words: Sequence[TaggedWord]) -> Name:
+    """In Chinese text a Latin word that the tagger takes for a name is one: `Milvus`."""
+    if name.kind not in ("phrase", "identifier"):
+        return name
+    is_named = any(word.kind in _NAMED for word in words if word.start < name.end and name.start < word.end)
+    return replace(name, kind="name") if is_named else name
+
+
+def _complete(text: str, words: Sequence[TaggedWord]) -> list[TaggedWord]:
+    """Most persons have three characters: one alone behind two of them belongs there, unless it is a small word."""
+    found: list[TaggedWord] = []
+    for word, after in zip_longest(words, words[1:]):
+        is_short = word.kind == "person" and word.end - word.start == 2
+        if is_short and after and after.end - after.start == 1 and _GIVEN.match(text, after.start):
+            word = replace(word, end=after.end)
+        found.append(word)
+    return found
+
+
+def _proper(text: str, words: Sequence[TaggedWord]) -> Iterator[Name]:
+    for word in words:
+        name = text[word.start : word.end]
+        if word.kind not in _NAMED or len(name) > MAX_NAME or not _HAN_ONLY.fullmatch(name):
+            continue
+        if simplify(name) in _EMPTY or is_label(simplify(name)):
+            continue
+        yield Name(name, word.start, word.end, "name", "" if word.kind == "name" else word.kind)
+
+
+def _terms(text: str, words: Sequence[TaggedWord]) -> Iterator[Name]:
+    run: list[TaggedWord] = []
+    for word in [*words, None]:
+        if word is not None and word.kind in _IN_TERM and _HAN_ONLY.fullmatch(text[word.start : word.end]):
+            run.append(word)
+            continue
+        if word is not None and word.kind in _IN_TERM and run and word.end - word.start == 1:
+            run.append(word)  # the `窟` of `石窟`
+            continue
+        if len(run) > 1:
+            name = text[run[0].start : run[-1].end]
+            if MIN_TERM <= len(name) <= MAX_TERM and not ZH_STOPS.intersection(simplify(name)):
+                # a proper noun and what kind of thing it is: `麒麟芯片`
+                is_name = [word.kind for word in run] == ["name", "noun"]
+                yield Name(name, run[0].start, run[-1].end, "name" if is_name else "term")
+        run = []
+
+
+def _mixed(text: str, words: Sequence[TaggedWord], names: Sequence[Name]) -> Iterator[Name]:
+    """Yield a Latin name with the noun behind it: `GPT-4o模型`."""
+    starts = {word.start: word for word in words if word.kind == "noun"}
+    for name in names:
+        noun = starts.get(name.end)
+        if name.kind in ("identifier", "phrase") and noun and not _HAN.search(name.text):
+            yield Name(text[name.start : noun.end], name.start, noun.end, "term")

@@ -1,0 +1,78 @@
+"""Relations of some types are found by type, however many others there are; both stores agree."""
+
+from dataclasses import replace
+
+import pytest
+from contract import MODEL, make_batch
+
+from weft.records import Claim, Extraction, Nomination
+from weft.store.memory import MemoryDatabase
+from weft.store.sqlite.database import SqliteDatabase
+
+TYPES = ["cites", "introduces", "links_to"]
+
+
+def hub():
+    """Return a document that relates a hub to thirty others, one in ten of them by a rare type, in both directions."""
+    names = ["Hub", *(f"Node {number:02}" for number in range(30))]
+    nominations = [Nomination(key=name.lower(), name=name, kind="given") for name in names]
+    claims = []
+    for number, name in enumerate(names[1:]):
+        ends = ("hub", name.lower()) if number % 2 else (name.lower(), "hub")
+        kind = "cites" if number % 10 == 0 else "introduces" if number % 10 == 5 else "links_to"
+        claims.append(Claim(source=ends[0], target=ends[1], type=kind, weight=float(1 + number % 9)))
+    batch = make_batch("hub.md", ["Hub and Node 01 and Node 02 stand together."])
+    extraction = Extraction(nominations=tuple(nominations), claims=tuple(claims))
+    return replace(batch, chunks=tuple(replace(item, extraction=extraction) for item in batch.chunks))
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def graph(request, tmp_path):
+    database = MemoryDatabase() if request.param == "memory" else SqliteDatabase(str(tmp_path / "weft.db"))
+    database.store("default").write_model(MODEL)
+    database.store("default").write(hub())
+    yield database.store("default").graph
+    database.close()
+
+
+def triples(graph, **options):
+    (entity,) = graph.find_entities(["hub"]).values()
+    found = graph.relations_of([entity.id], **options)
+    assert [relation.weight for relation in found] == sorted((relation.weight for relation in found), reverse=True)
+    return {(relation.source_id, relation.target_id, relation.type, relation.weight) for relation in found}
+
+
+@pytest.mark.parametrize(
+    "types", [["cites"], ["introduces"], ["cites", "introduces"], TYPES, ["cites", "co_occurs_with"]]
+)
+@pytest.mark.parametrize("least", [0.0, 4.0])
+def test_types_are_a_choice_among_all_relations(graph, types, least):
+    """What is asked for by type is what would be found among everything."""
+    every = triples(graph, limit=99)
+
+    assert triples(graph, limit=99, types=types, min_weight=least) == {
+        row for row in every if row[2] in types and row[3] >= least
+    }
+
+
+def test_many_relations_of_other_types_hide_none(graph):
+    """A limit counts those of the types asked for, in each direction."""
+    rare = triples(graph, limit=99, types=["cites"])
+
+    assert len(rare) == 3
+    assert triples(graph, limit=3, types=["cites"]) == rare
+
+
+def test_the_limit_holds_over_all_types_together(graph):
+    """The strongest of them, in each direction."""
+    (entity,) = graph.find_entities(["hub"]).values()
+    every, some = triples(graph, limit=99, types=TYPES), triples(graph, limit=4, types=TYPES)
+    for end in (0, 1):
+        weights = sorted((row[3] for row in every if row[end] == entity.id), reverse=True)
+        assert sorted((row[3] for row in some if row[end] == entity.id), reverse=True) == weights[:4]
+
+
+def test_what_is_not_there_is_not_found(graph):
+    """An unknown type, an unknown entity."""
+    assert triples(graph, limit=9, types=["owns"]) == set()
+    assert graph.relations_of(["e" + "0" * 24], limit=9, types=["cites"]) == []

@@ -1,0 +1,60 @@
+"""A question in one script or language finds a document in another, through words and through entities."""
+
+import pytest
+from making import sources
+
+from weft.config import read_settings
+from weft.engine.engine import Engine
+from weft.search.recognise import recognise
+from weft.testing import FakeEmbedder
+
+
+@pytest.fixture
+def engine(tmp_path):
+    settings = read_settings({"store.db": str(tmp_path / "weft.db")}, environment={}, folder=tmp_path)
+    engine = Engine(settings, embedder=FakeEmbedder())
+    engine.add_text("圖檢索（Graph Retrieval）沿著關係尋找相關文件。", source="zh", title="圖檢索")
+    engine.add_text(
+        "Spreading Activation (扩散激活) walks an associative network.", source="en", title="Spreading Activation"
+    )
+    engine.add_text("会话存储保存用户的登录状态。", source="session", title="会话存储")
+    engine.add_text("Bread needs flour, water and patience.", source="bread", title="Bread")
+    yield engine
+    engine.close()
+
+
+def first(engine, question, method="mix"):
+    return sources(engine.query(question, method=method, min_score=0.0))[:1]
+
+
+@pytest.mark.parametrize("method", ["keyword", "mix"])
+def test_a_simplified_question_finds_a_traditional_document_and_the_reverse(engine, method):
+    """Terms and names are folded; what is shown is not."""
+    assert first(engine, "图检索是什么？", method) == ["text:zh"]
+    assert first(engine, "會話存儲", method) == ["text:session"]
+    shown = engine.query("图检索", method=method).evidence[0].chunk.text
+    assert "圖檢索" in shown
+
+
+def test_an_english_question_finds_a_chinese_document_through_its_entity(engine):
+    """The document calls itself by both names."""
+    result = engine.query("How does Graph Retrieval work?", method="mix")
+
+    assert sources(result)[:1] == ["text:zh"]
+    assert [seed.entity.name for seed in recognise("How does Graph Retrieval work?", graph=engine.store.graph)] == [
+        "圖檢索"
+    ]
+
+
+def test_a_chinese_question_finds_an_english_document_through_its_entity(engine):
+    """The other way round, without spaces around the name."""
+    question = "谁提出了扩散激活这个方法？"
+
+    assert [seed.entity.name for seed in recognise(question, graph=engine.store.graph)] == ["Spreading Activation"]
+    assert first(engine, question) == ["text:en"]
+
+
+@pytest.mark.parametrize("question", ["今天天气怎么样？", "他的代表作有哪些？", "这是什么？"])
+def test_a_question_that_names_nothing_starts_nowhere(engine, question):
+    """Question words are no names."""
+    assert recognise(question, graph=engine.store.graph) == []

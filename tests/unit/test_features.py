@@ -1,0 +1,101 @@
+"""What a question shows by itself: cues are whole words, ids are no words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.text.features import find_language, read_features
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LangGraph vs CrewAI",
+        "LangGraph vs. CrewAI",
+        "compare the two stores",
+        "a comparison of stores",
+        "what is the difference between paging and swapping",
+        "is Redis faster than SQLite",
+        "Redis和SQLite的区别",
+        "对比Redis与SQLite",
+        "比较Redis和SQLite",
+        "Redis與SQLite的差異",
+    ],
+)
+def test_comparisons_are_seen(text):
+    """In English and Chinese."""
+    assert read_features(text).comparison
+
+
+@pytest.mark.parametrize(
+    "text", ["canvas", "the vsync rate", "incomparable views", "比较好的方法", "TVs", "who was older"]
+)
+def test_cues_of_comparison_are_whole_words(text):
+    """`vs` inside a word compares nothing, and 比较 before an adjective means rather."""
+    assert not read_features(text).comparison
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["overview of caches", "a survey of memory", "summarise the incidents", "图检索综述", "介绍一下缓存", "現狀"],
+)
+def test_overviews_are_seen(text):
+    """In English and Chinese."""
+    assert read_features(text).overview
+
+
+@pytest.mark.parametrize("text", ["the surveyor", "overviewing", "introductions", "who reviewed it"])
+def test_cues_of_an_overview_are_whole_words(text):
+    """A surveyor surveys nothing here."""
+    assert not read_features(text).overview
+
+
+@pytest.mark.parametrize(
+    "text, ids",
+    [
+        ("what is SR-052?", ("SR-052",)),
+        ("ERR_CONN_RESET after deploy", ("ERR_CONN_RESET",)),
+        ("see https://arxiv.org/abs/2501.03236v2.", ("arXiv:2501.03236",)),
+        ("paper 2501.03236 and INC-2041", ("arXiv:2501.03236", "INC-2041")),
+        ("doi:10.1145/363011.363155", ("doi:10.1145/363011.363155",)),
+        ("重跑gpt-4o之后", ("gpt-4o",)),
+        ("two-hop questions from 1965-1970 and/or later, 3.14", ()),
+        ("plain words", ()),
+    ],
+)
+def test_ids_are_found(text, ids):
+    """Those of papers in their canonical form; hyphened words, years and numbers are none."""
+    assert read_features(text).ids == ids
+
+
+def test_quoted_text_is_found():
+    """In the quotes of several languages."""
+    assert read_features('who said "to be" or “not to be” in 《哈姆雷特》?').quoted == (
+        "to be",
+        "not to be",
+        "哈姆雷特",
+    )
+
+
+def test_a_citation_question_is_seen():
+    """Also in Chinese; what contains such a word is none."""
+    assert read_features("who cites MAGMA").citation == "citing"
+    assert read_features("MAGMA的参考文献").citation == "references"
+    assert read_features("an exciting reference").citation == ""
+
+
+def test_the_language_is_that_of_most_letters():
+    """Numbers have none."""
+    assert find_language("who cites MAGMA") == "en"
+    assert find_language("哪些论文引用了MAGMA") == "zh"
+    assert find_language("кто это") == "cyrillic"
+    assert find_language("42") == ""
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_features(text):
+    """And quoted text is never empty."""
+    seen = read_features(text)
+
+    assert all(seen.quoted)
+    assert all(seen.ids)
