@@ -17,7 +17,7 @@ OTHER = "# OAuth Provider\n\nThe OAuth Provider signs tokens. [[Auth Service]] a
 
 
 class Running:
-    """`with Running(path) as server:` answers at `server.url` until the block ends; `host` is what it believes to be."""
+    """`with Running(path) as server:` answers at `server.url` until the block ends, as if it listened at `host`."""
 
     def __init__(self, path, *, host="127.0.0.1", embedder=None, **settings):
         overrides = {"store.db": str(path), **{name.replace("__", "."): value for name, value in settings.items()}}

@@ -132,7 +132,7 @@ def test_the_graph_is_walked(client):
     assert shown["entity"]["name"] == "Auth Service"
     assert "OAuth Provider" in {step["target"] for step in shown["relations"]}
     assert shown["mentions"][0]["citation"].startswith("text:")
-    assert [n["entity"]["name"] for n in near["neighbours"]][0] == "OAuth Provider"
+    assert near["neighbours"][0]["entity"]["name"] == "OAuth Provider"
     assert near["neighbours"][0]["path"][0]["source"] == "Auth Service"
     assert near["omitted"] == 0
     assert path["found"]
@@ -143,7 +143,12 @@ def test_the_graph_is_walked(client):
 def test_facts_are_stated_recalled_confirmed_rejected_and_forgotten(client):
     """The life of a fact over HTTP."""
     stated = {"subject": "user", "predicate": "drinks", "value": "green tea"}
-    link = {"subject": "user", "predicate": "works with", "object": "Auth Service", "valid_from": "2026-01-01T00:00:00Z"}
+    link = {
+        "subject": "user",
+        "predicate": "works with",
+        "object": "Auth Service",
+        "valid_from": "2026-01-01T00:00:00Z",
+    }
     done = client.post("/facts", json={"facts": [stated, link, {**stated, "value": "password: hunter2!"}]})
     first, second = (item["fact"]["id"] for item in done.json()["facts"][:2])
     recalled = client.post("/facts/recall", json={"query": "what does the user drink?"}).json()
@@ -202,7 +207,13 @@ def test_every_answer_has_a_request_id(client):
         ("POST", "/query", {}, 422, "invalid_request"),
         ("POST", "/query", {"query": "x", "topk": 1}, 422, "invalid_request"),
         ("POST", "/query", {"query": "x", "vector_weight": 0, "text_weight": 0}, 422, "invalid_option"),
-        ("POST", "/facts", {"facts": [{"subject": "a", "predicate": "b", "value": "c", "object": "d"}]}, 422, "invalid_input"),
+        (
+            "POST",
+            "/facts",
+            {"facts": [{"subject": "a", "predicate": "b", "value": "c", "object": "d"}]},
+            422,
+            "invalid_input",
+        ),
         ("GET", "/jobs/none", None, 404, "not_found"),
         ("GET", "/jobs/none/events", None, 404, "not_found"),
         ("DELETE", "/documents/none", None, 404, "not_found"),

@@ -33,7 +33,17 @@ def test_a_key_is_found_by_its_text_alone(ring):
     assert ring.find(text) == key
     assert (key.namespaces, key.access, key.created, key.revoked) == (("café", "notes"), "write", NOON, None)
     wrong = text[:-1] + ("a" if text[-1] != "a" else "b")
-    for other in (wrong, text[5:], text.upper(), "", "weft__", key.id, key.digest, f"weft_{'0' * 12}_{'a' * 43}", "\ud800"):
+    for other in (
+        wrong,
+        text[5:],
+        text.upper(),
+        "",
+        "weft__",
+        key.id,
+        key.digest,
+        f"weft_{'0' * 12}_{'a' * 43}",
+        "\ud800",
+    ):
         assert ring.find(other) is None
 
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 
 from weft.config import Settings, check_namespace
 from weft.engine.adapters import Progress, open_database, open_embedder
@@ -50,7 +51,7 @@ class Engines:
 
     def _make(self, namespace: str) -> Engine:
         settings = replace(self.settings, store=replace(self.settings.store, namespace=namespace))
-        return Engine(settings, database=self.database, embedder=self._embedder(namespace), clock=self._clock)
+        return _Tenant(settings, database=self.database, find=lambda: self._embedder(namespace), clock=self._clock)
 
     def _embedder(self, namespace: str) -> Embedder | None:
         """Return the one embedder of this name: that of the settings, or the one the namespace was indexed with."""
@@ -60,6 +61,27 @@ class Engines:
         if "models.embedder" not in self.settings.origins:
             models = self.database.store(namespace).models()
             name = next((model.name for model in models if model.active), name)
-        if name not in self._embedders:
-            self._embedders[name] = open_embedder(self.settings, name=name, progress=self._on_fetch)
-        return self._embedders[name]
+        with self._lock:
+            if name not in self._embedders:
+                self._embedders[name] = open_embedder(self.settings, name=name, progress=self._on_fetch)
+            return self._embedders[name]
+
+
+class _Tenant(Engine):
+    """An engine that asks for the shared embedder when it first needs one."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        database: Database,
+        find: Callable[[], Embedder | None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        super().__init__(settings, database=database, clock=clock)
+        self._find = find
+
+    @cached_property
+    def embedder(self) -> Embedder | None:
+        """The embedder of this namespace; its weights are loaded when first used."""
+        return self._find()

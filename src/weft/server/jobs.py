@@ -84,9 +84,10 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
-        self._stopping = False
         self.closing = asyncio.Event()
         """Set when the server is asked to stop: streams end, nothing new begins."""
+        self.is_stopping = False
+        """Whether jobs have no more time: the transaction under way is the last."""
 
     def start(
         self, engine: Engine, items: Iterator[Document | Skipped], *, total: int, cleanup: Callable[[], None]
@@ -138,7 +139,7 @@ class Jobs:
         self.closing.set()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._options.shutdown_seconds)
-        self._stopping = True
+        self.is_stopping = True
         if self._tasks:
             await asyncio.wait(self._tasks)
 
@@ -164,7 +165,7 @@ class Jobs:
         def on_step(step: Step) -> None:
             loop.call_soon_threadsafe(job.step, step)
 
-        while not self._stopping:
+        while not self.is_stopping:
             batch = await self._workers.load(lambda: list(islice(items, size)))
             if not batch:
                 return "done"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import JSONResponse
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
 
 from weft.context.serialise import chunk_to_dict, document_to_dict, receipt_to_dict
 from weft.engine.incoming import Sandbox, text_document
@@ -83,23 +86,21 @@ async def add_documents(caller: Writer, given: GivenDocuments) -> Response:
 @router.post(UPLOADS, status_code=202, response_model=JobOut, responses=documented(401, 415), openapi_extra=FORM)
 async def upload(caller: Writer, request: Request) -> Response:
     """Index files as a job. Their names become their sources, `upload:name`, and never paths."""
-    most = caller.engine.settings.server.max_upload_files
-    async with request.form(max_files=most, max_fields=0) as form:
-        files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
-        if not files or len(files) != len(form.multi_items()):
-            raise Refused(
-                422, "invalid_request", "files are wanted, each in a field `files`", hint="curl -F files=@a.md"
-            )
-        sandbox = await caller.door.workers.load(Sandbox)
-        try:
+    sandbox = await caller.door.workers.load(Sandbox)
+    try:
+        async with _form(request, max_files=caller.engine.settings.server.max_upload_files) as form:
+            files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
+            if not files or len(files) != len(form.multi_items()):
+                hint = "curl -F files=@a.md"
+                raise Refused(422, "invalid_request", "files are wanted, each in a field `files`", hint=hint)
             for file in files:
                 await caller.door.workers.load(partial(sandbox.save, file.filename or "", file.file))
-        except InputError as error:
-            sandbox.close()
-            raise Refused(415, "archive", str(error), hint=error.hint) from error
-        except BaseException:
-            sandbox.close()
-            raise
+    except InputError as error:
+        sandbox.close()
+        raise Refused(415, "archive", str(error), hint=error.hint) from error
+    except BaseException:
+        sandbox.close()
+        raise
     items = sandbox.documents(caller.engine.settings.load)
     return _started(caller.door.jobs.start(caller.engine, items, total=len(sandbox), cleanup=sandbox.close))
 
@@ -116,6 +117,24 @@ async def delete_source(
 ) -> dict[str, int]:
     """Delete documents by their source; that of a folder or file takes all that is in it."""
     return {"deleted": await caller.door.workers.write(lambda: caller.engine.delete(source))}
+
+
+@asynccontextmanager
+async def _form(request: Request, *, max_files: int) -> AsyncIterator[FormData]:
+    """Give the form of a request, its files on disk where they are large; they are gone afterwards."""
+    try:
+        form = await request.form(max_files=max_files, max_fields=0)
+    except Refused:
+        raise
+    except HTTPException as error:
+        if str(error.detail).startswith("Too many files"):
+            hint = "send them in parts"
+            raise Refused(413, "too_many_files", f"the limit is {max_files} files", hint=hint) from error
+        raise
+    try:
+        yield form
+    finally:
+        await form.close()
 
 
 def _documents(given: GivenDocuments) -> list[Document]:

@@ -1,0 +1,271 @@
+"""Who may ask what: keys, namespaces, hosts and origins."""
+
+import json
+
+import pytest
+from serving import NOTE, OTHER, Running, add, wait
+
+from weft.engine.keys import Keyring
+from weft.server.auth import PUBLIC
+
+SECRET = "Zanzibar ledger"
+"""Stands in everything that is stored in namespace A, and nowhere else."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with Running(tmp_path_factory.mktemp("keys") / "weft.db") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def choosy(tmp_path_factory):
+    """A server that knows one more name and one more origin."""
+    known = {"server__allowed_hosts": "weft.example.org", "server__allowed_origins": "https://notes.example.org"}
+    with Running(tmp_path_factory.mktemp("choosy") / "weft.db", **known) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def kept(server):
+    """What is stored in A: ids to ask for, and keys for A and B."""
+    keys = {"a": server.make_key("a"), "b": server.make_key("b"), "a_reads": server.make_key("a", access="read")}
+    with server.client(keys["a"]) as client:
+        text = f"# {SECRET}\n\nThe {SECRET} depends on the Vault Room. [[Vault Room]] keeps the {SECRET}.\n"
+        add(client, text, f"{SECRET} file")
+        add(client, "# Vault Room\n\nHolds it.\n", "vault")
+        fact = {"subject": "user", "predicate": "owns", "value": SECRET}
+        found = {"fact": client.post("/facts", json={"facts": [fact]}).json()["facts"][0]["fact"]["id"]}
+        found["document"] = client.get("/documents").json()["documents"][0]["id"]
+        given = {"documents": [{"text": f"{SECRET} again", "source": "again"}], "background": True}
+        job = client.post("/documents", json=given).json()
+        wait(client, job)
+    with server.client(keys["b"]) as client:
+        add(client, "# Own Things\n\nThe Own Things belong to B.\n", "own")
+    return {**keys, **found, "job": job["id"]}
+
+
+def requests(kept):
+    """How each route is asked for what namespace A holds: arguments, and whether it writes."""
+    document, fact, job = kept["document"], kept["fact"], kept["job"]
+    name = {"name": SECRET}
+    question = {"json": {"query": f"{SECRET} vault", "gate": False, "facts": True, "context": "evidence+graph"}}
+    return {
+        ("POST", "/query"): ("/query", question, False),
+        ("POST", "/search"): ("/search", question, False),
+        ("GET", "/documents"): ("/documents", {}, False),
+        ("GET", "/documents/{id}"): (f"/documents/{document}", {}, False),
+        ("POST", "/documents"): ("/documents", {"json": {"documents": [{"text": "x", "source": "x"}]}}, True),
+        ("POST", "/documents/upload"): ("/documents/upload", {"files": [("files", ("u.md", b"# Up"))]}, True),
+        ("DELETE", "/documents/{id}"): (f"/documents/{document}", {}, True),
+        ("DELETE", "/documents"): ("/documents", {"params": {"source": f"text:{SECRET} file"}}, True),
+        ("GET", "/graph/entities"): ("/graph/entities", {"params": {"limit": 1000}}, False),
+        ("GET", "/graph/entity"): ("/graph/entity", {"params": name}, False),
+        ("GET", "/graph/neighbours"): ("/graph/neighbours", {"params": {**name, "hops": 3}}, False),
+        ("GET", "/graph/path"): ("/graph/path", {"params": {"source": SECRET, "target": "Vault Room"}}, False),
+        ("GET", "/facts"): ("/facts", {}, False),
+        ("POST", "/facts"): (
+            "/facts",
+            {"json": {"facts": [{"subject": "user", "predicate": "is", "value": "b"}]}},
+            True,
+        ),
+        ("POST", "/facts/recall"): ("/facts/recall", {"json": {"query": f"who owns the {SECRET}?"}}, False),
+        ("GET", "/facts/{id}"): (f"/facts/{fact}", {}, False),
+        ("POST", "/facts/{id}/confirm"): (f"/facts/{fact}/confirm", {}, True),
+        ("POST", "/facts/{id}/reject"): (f"/facts/{fact}/reject", {}, True),
+        ("DELETE", "/facts/{id}"): (f"/facts/{fact}", {}, True),
+        ("GET", "/jobs/{id}"): (f"/jobs/{job}", {}, False),
+        ("GET", "/jobs/{id}/events"): (f"/jobs/{job}/events", {}, False),
+        ("GET", "/stats"): ("/stats", {}, False),
+        ("GET", "/metrics"): ("/metrics", {}, False),
+    }
+
+
+def routes(found):
+    """Yield every route of an application as method and path, also those in routers and mounts."""
+    for route in found:
+        inner = getattr(route, "original_router", route)
+        if hasattr(inner, "routes"):
+            yield from routes(inner.routes)
+        else:
+            yield from ((method, route.path) for method in route.methods)
+
+
+def held(server, namespace):
+    """Return all that a namespace holds, as text."""
+    engine = server.engines.engine(namespace)
+    return (
+        sorted((d.source, d.content_hash) for d in engine.documents()),
+        sorted((f.id, f.status, f.value) for f in engine.memory.list()),
+    )
+
+
+def test_no_route_is_forgotten(server, kept):
+    """Every route is either public or asked below for what belongs to somebody else."""
+    schema = server.app.openapi()["paths"]
+    documented = {(method.upper(), path) for path, methods in schema.items() for method in methods}
+    served = {(method, path) for method, path in routes(server.app.routes) if method != "HEAD"}
+
+    assert served == set(requests(kept)) | {("GET", path) for path in PUBLIC}
+    assert served - documented == {("GET", "/openapi.json"), ("GET", "/docs")}
+
+
+def test_a_key_for_b_sees_nothing_of_a(server, kept):
+    """Whatever it asks for and by whichever id, and it changes nothing there."""
+    before = held(server, "a")
+    with server.client(kept["b"]) as client:
+        for (method, path), (url, arguments, _) in requests(kept).items():
+            answer = client.request(method, url, **arguments)
+            asked = json.dumps(arguments.get("json", {}).get("query", ""))[1:-1]
+            shown = answer.text.replace(asked, "") if asked else answer.text
+            if answer.status_code == 404:  # it repeats what was asked for, and nothing else
+                shown = shown.replace(repr(SECRET), "").replace(repr(f"text:{SECRET} file"), "")
+
+            assert answer.status_code in (200, 201, 202, 404), f"{method} {path}: {answer.text}"
+            assert SECRET not in shown, f"{method} {path}"
+            assert "Vault" not in shown.replace("target", ""), f"{method} {path}"
+
+    assert held(server, "a") == before
+
+
+def test_a_key_for_b_cannot_name_a(server, kept):
+    """Not even in the header that chooses among a key's namespaces."""
+    with server.client(kept["b"], **{"X-Weft-Namespace": "a"}) as client:
+        for (method, path), (url, arguments, _) in requests(kept).items():
+            assert client.request(method, url, **arguments).status_code == 403, f"{method} {path}"
+
+
+def test_counts_are_those_of_the_namespace(server, kept):
+    """Metrics of one say nothing of the other."""
+    with server.client(kept["a_reads"]) as client:
+        client.get("/graph/path", params={"source": SECRET, "target": "Vault Room"})
+    with server.client(server.make_key("quiet")) as client:
+        text = client.get("/metrics").text
+
+    assert "/graph/path" not in text
+    assert "weft_documents 0" in text
+
+
+def test_a_key_that_reads_cannot_write(server, kept):
+    """It is told so, and nothing has changed."""
+    before = held(server, "a")
+    with server.client(kept["a_reads"]) as client:
+        for (method, path), (url, arguments, writes) in requests(kept).items():
+            answer = client.request(method, url, **arguments)
+            assert (answer.status_code == 403) == writes, f"{method} {path}: {answer.text}"
+            assert not writes or answer.json()["error"]["code"] == "read_only"
+
+    assert held(server, "a") == before
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"Authorization": "Bearer wrong"}, {"X-API-Key": ""}, {"Authorization": "Basic eDp5"}]
+)
+def test_without_a_right_key_nothing_is_answered(server, kept, headers):
+    """As soon as there is a key, also on loopback; what is public stays so."""
+    with server.client(**headers) as client:
+        for (method, path), (url, arguments, _) in requests(kept).items():
+            answer = client.request(method, url, **arguments)
+            assert answer.status_code == 401, f"{method} {path}"
+            assert answer.headers["www-authenticate"] == "Bearer"
+        assert {client.get(path).status_code for path in PUBLIC} == {200}
+
+
+def test_the_key_may_stand_in_either_header(server, kept):
+    """`Authorization: Bearer` and `X-API-Key`."""
+    with server.client(**{"X-API-Key": kept["b"]}) as client:
+        assert client.get("/stats").json()["namespace"] == "b"
+
+
+def test_a_revoked_key_is_refused_at_once(server):
+    """The server need not be started again."""
+    text = server.make_key("c")
+    with server.client(text) as client:
+        assert client.get("/stats").status_code == 200
+        Keyring(server.engines.database).revoke(text.split("_")[1])
+        assert client.get("/stats").status_code == 401
+
+
+def test_a_key_for_several_namespaces_says_which(server):
+    """The header chooses, also beyond ASCII; without it there is no guessing."""
+    with server.client(server.make_key("one", "zweite Ablage ü")) as client:
+        assert client.get("/stats").json()["error"]["code"] == "which_namespace"
+        name = "zweite Ablage ü".encode()
+        assert client.get("/stats", headers={"X-Weft-Namespace": name}).json()["namespace"] == "zweite Ablage ü"
+
+
+def test_revoking_the_last_key_does_not_open_the_door(tmp_path):
+    """Without keys loopback may ask; once there was one, only forgetting it opens again."""
+    with Running(tmp_path / "weft.db") as server, server.client() as client:
+        assert client.get("/stats").status_code == 200
+        assert client.get("/stats", headers={"X-Weft-Namespace": "other"}).status_code == 403
+        text = server.make_key("default")
+        assert client.get("/stats").status_code == 401
+        ring = Keyring(server.engines.database)
+        ring.revoke(text.split("_")[1])
+        assert client.get("/stats").status_code == 401
+        ring.forget(text.split("_")[1])
+        assert client.get("/stats").status_code == 200
+
+
+def test_at_an_address_others_can_reach_there_is_no_way_in_without_a_key(tmp_path):
+    """Also when all keys were forgotten while it runs."""
+    with Running(tmp_path / "weft.db", host="0.0.0.0") as server, server.client() as client:
+        assert client.get("/stats").status_code == 401
+        assert client.get("/health").status_code == 200
+        with server.client(server.make_key("default")) as known:
+            assert known.get("/stats").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host, status",
+    [
+        ("localhost", 200),
+        ("LOCALHOST:8321", 200),
+        ("[::1]:8321", 200),
+        ("127.0.0.1", 200),
+        ("weft.example.org", 200),
+        ("evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("10.0.0.7", 421),
+        ("user@localhost", 421),
+        ("localhost/x", 421),
+        ("", 421),
+    ],
+)
+def test_the_host_must_be_ours(choosy, host, status):
+    """A name that somebody else made lead here is turned away, before anything is looked at."""
+    with choosy.client() as client:
+        answer = client.get("/stats", headers={"Host": host})
+
+    assert answer.status_code == status
+
+
+def test_a_page_from_elsewhere_may_not_ask(choosy):
+    """Its own pages may, and those the settings name, which are told so."""
+    with choosy.client() as client:
+        own = client.get("/stats", headers={"Origin": choosy.url})
+        named = client.get("/stats", headers={"Origin": "https://notes.example.org"})
+        evil = [
+            client.post("/query", json={"query": "x"}, headers={"Origin": origin}).status_code
+            for origin in ("https://evil.example", "null", "http://[", "http://localhost:1", "", "http://127.0.0.1")
+        ]
+        wanted = {"Origin": "https://notes.example.org", "Access-Control-Request-Method": "POST"}
+        asked_first = client.options("/query", headers=wanted)
+
+    assert own.status_code == named.status_code == asked_first.status_code == 200
+    assert named.headers["access-control-allow-origin"] == "https://notes.example.org"
+    assert "access-control-allow-origin" not in own.headers
+    assert evil == [403] * 6
+
+
+def test_two_namespaces_hold_the_same_document_apart(server):
+    """Deleting it in one leaves the other as it was."""
+    first, second = server.make_key("twin-1"), server.make_key("twin-2")
+    with server.client(first) as one, server.client(second) as two:
+        add(one, NOTE)
+        add(two, NOTE)
+        add(two, OTHER, "oauth")
+        assert one.delete("/documents", params={"source": "text:auth"}).json() == {"deleted": 1}
+        assert one.get("/stats").json()["documents"] == 0
+        assert two.get("/stats").json()["documents"] == 2
