@@ -108,7 +108,7 @@ function toGraph(event) {
 
 function dropped(answer) {
   const reasons = Object.entries(answer.dropped);
-  return reasons.length ? el("p", { class: "quiet" }, "Left out: ", reasons.map(([reason, times]) => `${count(times)} ${reason}`).join("; ")) : null;
+  return reasons.length ? el("p", { class: "quiet" }, reasons.map(([reason, times]) => `${plural(times, "passage")} left out: ${reason}`).join("; ")) : null;
 }
 
 /** Say what came closest and why it was not shown. */

@@ -53,7 +53,7 @@ export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value
 
 /** Return a score with about three digits that mean something. */
 export function digits(value) {
-  if (value === 0) return "0";
+  if (Number.isInteger(value)) return String(value);
   return Math.abs(value) >= 10 ? value.toFixed(1) : Number(value.toPrecision(3)).toString();
 }
 

@@ -49,15 +49,16 @@ function card(result, answer) {
   return el("article", { tabindex: 0, "aria-label": `${rank}. ${source.title || short(source.source)}`, "data-chunk": chunk.id },
     el("header", {},
       el("span", { class: "rank", "aria-hidden": "true" }, String(rank)),
-      el("h3", {}, link("document", { id: source.id, chunk: chunk.id }, {}, source.title || short(source.source)),
-        chunk.heading.map((part) => el("span", { class: "crumb" }, part))),
+      el("div", { class: "where" },
+        el("h3", {}, link("document", { id: source.id, chunk: chunk.id }, {}, source.title || short(source.source)),
+          chunk.heading.map((part) => el("span", { class: "crumb" }, part))),
+        link("document", { id: source.id, chunk: chunk.id }, { class: "citation", title: result.citation }, short(result.citation))),
       el("span", { class: "score", title: "Fused score of this question" }, digits(result.score))),
     folded(text),
     el("footer", {},
       el("ul", { class: "channels", "aria-label": "Channels" }, CHANNELS.filter((name) => result.channels[name]).map((name) =>
         el("li", { class: `channel ${name}`, title: `${name}: ${MEANS[name]}, score ${digits(result.channels[name].score)}` },
           name, el("b", {}, `#${result.channels[name].rank}`), el("span", { class: "number" }, digits(result.channels[name].score))))),
-      link("document", { id: source.id, chunk: chunk.id }, { class: "citation", title: result.citation }, short(result.citation)),
       why),
     reasons);
 }
@@ -90,7 +91,7 @@ function explain(result, answer) {
     result.source.path?.length ? [el("h4", {}, "The way through the graph"), pathway(result.source, answer)] : null,
     el("p", { class: "quiet" }, `Fused score ${digits(result.score)}; best placed by ${result.source.type}. `,
       `Method ${answer.method}: ${answer.reason || "as asked"}.`),
-  ].flat().filter(Boolean);
+  ].flat(Infinity).filter(Boolean);
 }
 
 function channelRow(name, hit, of) {

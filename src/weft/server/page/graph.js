@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { announce, digits, el, link, plural, replace, svg, words } from "./dom.js";
+import { measure, spread } from "./labels.js";
 import { place, step } from "./layout.js";
 
 const MOST = 60;
@@ -23,7 +24,7 @@ export class Graph {
     this.larger = el("button", { type: "button", class: "plain small", "aria-pressed": "false", on: { click: () => this.enlarge() } }, "Enlarge");
     this.title = el("h2", {}, "Graph");
     this.element = el("section", { class: "graph panel", id: "graph", "aria-label": "Graph around the answer" },
-      el("header", { class: "row" }, this.title, this.legend, this.larger), this.canvas, this.about);
+      el("header", { class: "row" }, this.title, this.larger), this.canvas, this.legend, this.about);
     this.element.addEventListener("keydown", (event) => this.onKey(event));
     new ResizeObserver(() => this.measure()).observe(this.canvas);
   }
@@ -77,19 +78,19 @@ export class Graph {
   select(name) {
     this.selected = this.points.get(name) ?? null;
     this.mark();
+    if (this.selected?.group) this.nameLinks();
     if (this.selected) replace(this.about, this.describe(this.selected));
   }
 
   describe(point) {
     const { entity } = point;
-    const own = [...this.links.values()].filter((l) => l.a === point || l.b === point).flatMap((l) => l.relations);
+    const own = [...this.links.values()].filter((l) => l.a === point || l.b === point);
+    own.sort((x, y) => y.relations[0].weight - x.relations[0].weight);
     return [
       el("p", { class: "row" }, el("strong", {}, point.name), entity.type && el("span", { class: "tag" }, entity.type),
         link("entity", { name: point.name }, { class: "more" }, "Open entity")),
       entity.description && el("p", { class: "quiet clamp" }, entity.description),
-      el("ul", { class: "relations" }, own.slice(0, 6).map((r) => el("li", {},
-        el("span", {}, r.source === point.name ? words(r.type) : `${r.source} ${words(r.type)}`), " ",
-        el("b", {}, r.source === point.name ? r.target : "this"), el("span", { class: "number" }, digits(r.weight))))),
+      el("ul", { class: "relations" }, own.slice(0, 6).map((found) => relationRow(found, point))),
       point.omitted ? el("p", { class: "quiet" }, `${plural(point.omitted, "weaker neighbour")} not drawn`) : null,
     ];
   }
@@ -111,13 +112,16 @@ export class Graph {
     const [first, ...rest] = found.relations;
     const text = `${words(first.type)} ${digits(first.weight)}${rest.length ? ` +${rest.length}` : ""}`;
     found.line = svg("line", { "stroke-width": 0.8 + first.weight * 0.22, "marker-end": "url(#tip)" });
-    found.label = svg("text", { class: "label" }, text);
+    const width = text.length * 5.5 + 6;
+    found.width = width;
+    found.label = svg("g", { class: "label" }, svg("rect", { x: -width / 2, y: -8, width, height: 15, rx: 4 }), svg("text", { y: 3 }, text));
     return found.line;
   }
 
   drawPoint(point) {
     const hue = this.types.indexOf(point.entity.type);
-    point.radius = 7 + Math.min(Math.sqrt(point.entity.chunks ?? 1) * 2, 9);
+    point.radius = (7 + Math.min(Math.sqrt(point.entity.chunks ?? 1) * 2, 9)) * (this.size.width < 420 ? 0.8 : 1);
+    measure(point, shorten(point.name));
     const names = ["point", hue < 0 || hue >= HUES ? "no-hue" : `hue-${hue}`, point.isStart && "start", point.isOpen && "open"];
     const plus = point.isOpen ? null : svg("path", { class: "plus", d: "M-3 0H3M0-3V3" });
     point.group = svg("g", {
@@ -129,13 +133,11 @@ export class Graph {
     return point.group;
   }
 
-  /** Relations of the selected entity are named; all of them where they are few. */
+  /** Light up the selected entity and its relations. */
   mark() {
-    const few = this.links.size <= LABELLED;
     for (const found of this.links.values()) {
       const isNear = this.selected && (found.a === this.selected || found.b === this.selected);
       found.line?.classList.toggle("near", Boolean(isNear));
-      found.label?.classList.toggle("shown", few || Boolean(isNear));
     }
     for (const point of this.points.values()) point.group?.classList.toggle("selected", point === this.selected);
   }
@@ -152,6 +154,7 @@ export class Graph {
     if (still.matches || document.hidden) {
       for (let i = 0; i < 260; i += 1) tick();
       this.move();
+      this.element.dataset.settled = "true";
       return;
     }
     const run = () => {
@@ -166,15 +169,27 @@ export class Graph {
   }
 
   move() {
-    for (const { a, b, line, label } of this.links.values()) {
+    for (const { a, b, line } of this.links.values()) {
       const dx = b.x - a.x;
       const dy = b.y - a.y;
       const distance = Math.max(Math.hypot(dx, dy), 1);
       const [ux, uy] = [dx / distance, dy / distance];
       set(line, { x1: a.x + ux * a.radius, y1: a.y + uy * a.radius, x2: b.x - ux * (b.radius + 3), y2: b.y - uy * (b.radius + 3) });
-      set(label, { x: a.x + dx / 2, y: a.y + dy / 2 + 3 });
     }
-    for (const point of this.points.values()) point.group.setAttribute("transform", `translate(${point.x.toFixed(1)} ${point.y.toFixed(1)})`);
+    for (const point of this.points.values()) shift(point.group, point.x, point.y);
+    this.nameLinks();
+  }
+
+  /** Name the relations of the selected entity, or all of them where they are few; no word covers another. */
+  nameLinks() {
+    const all = [...this.links.values()];
+    const named = all.length <= LABELLED ? all : all.filter((l) => l.a === this.selected || l.b === this.selected);
+    named.sort((x, y) => y.relations[0].weight - x.relations[0].weight);
+    for (const { label } of all) label?.classList.remove("shown");
+    spread(named, [...this.points.values()], ({ label }, box) => {
+      if (box) shift(label, box.x, box.y);
+      label.classList.toggle("shown", Boolean(box));
+    });
   }
 
   /** A short press opens an entity; a longer way drags it. */
@@ -251,7 +266,21 @@ export class Graph {
   }
 }
 
+/** Return who else is in a relation, what joins the two, and how strongly. */
+function relationRow({ a, b, relations }, point) {
+  const other = a === point ? b : a;
+  const outward = relations.filter((r) => r.source === point.name);
+  const types = outward.length ? outward.map((r) => words(r.type)) : relations.map((r) => `← ${words(r.type)}`);
+  const more = types.length > 2 ? ` +${types.length - 2}` : "";
+  return el("li", { title: types.join(", ") }, el("b", {}, other.name), el("span", { class: "types" }, `${types.slice(0, 2).join(", ")}${more}`),
+    el("span", { class: "number" }, digits(relations[0].weight)));
+}
+
 const shorten = (name) => (name.length > 20 ? `${name.slice(0, 19).trimEnd()}…` : name);
+
+function shift(element, x, y) {
+  element.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+}
 
 function set(element, values) {
   for (const [name, value] of Object.entries(values)) element.setAttribute(name, value.toFixed(1));

@@ -5,9 +5,11 @@ import { el, link } from "./dom.js";
 const COMMON = new Set(
   ("a an and are as at be been but by can could did do does for from had has have how i if in into is it its me my no not of " +
     "on or our should so than that the their them then there these they this those to was we were what when where which who " +
-    "whom why will with would you your about after all any happens happen").split(" "),
+    "whom why will with would you your about after all any happens happen out up off over").split(" "),
 );
 const INLINE = /\*\*([^*\n]+)\*\*|`([^`\n]+)`|\[\[([^\]|\n]+)(?:\|([^\]\n]+))?\]\]/g;
+const ROW = /^\|.*\|\s*$/;
+const RULE = /^\|[\s|:-]+\|\s*$/;
 const LIST = /^(\s*)([-*+]|\d+[.)])\s+(.*)$/;
 
 /** Return a pattern that finds the words of a question in a text, or null where it has none worth marking. */
@@ -45,13 +47,21 @@ export function passage(text, pattern) {
   for (const line of text.split("\n")) {
     if (line.startsWith("```")) {
       inCode = !inCode;
-    } else if (inCode || line.startsWith("|")) {
-      if (!/^\|[\s|:-]+\|?$/.test(line)) box.append(el("div", { class: "verbatim" }, ...marked(line, pattern)));
+    } else if (inCode) {
+      box.append(el("div", { class: "verbatim" }, ...marked(line, pattern)));
+    } else if (ROW.test(line)) {
+      if (!RULE.test(line)) addRow(box, line, pattern);
     } else {
       box.append(block(line, pattern));
     }
   }
   return box;
+}
+
+function addRow(box, line, pattern) {
+  if (box.lastChild?.tagName !== "TABLE") box.append(el("table", { class: "cells" }, el("tbody")));
+  const cells = line.trim().slice(1, -1).split("|");
+  box.lastChild.firstChild.append(el("tr", {}, cells.map((cell) => el("td", {}, ...inline(cell.trim(), pattern)))));
 }
 
 function block(line, pattern) {
