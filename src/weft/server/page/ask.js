@@ -84,7 +84,8 @@ async function find(question, box, { gate }) {
 }
 
 function verdict(answer, seconds, gate) {
-  const [name, meaning] = VERDICTS[answer.status];
+  const [name, passages] = VERDICTS[answer.status];
+  const meaning = answer.status === "ok" && !answer.results.length ? "No passage is good enough; what is remembered answers the question." : passages;
   const isOpen = gate === false;
   const shown = isOpen ? "unchecked" : answer.status;
   const meter = el("span", { class: "meter", role: "meter", "aria-label": "Confidence", "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Math.round(answer.confidence * 100), "aria-valuetext": percent(answer.confidence) }, el("span", { class: "fill" }));
