@@ -119,7 +119,6 @@ function rejected(answer, question) {
     el("h2", {}, "What came closest, and why it is not shown"),
     closest ? el("p", {}, el("code", { title: closest.citation }, short(closest.citation)), ` scored ${closest.score.toFixed(2)}: `, closest.reason, ".") : el("p", {}, "Nothing was found at all."),
     dropped(answer),
-    answer.graph_context?.skipped ? el("p", { class: "quiet" }, `Graph: ${answer.graph_context.skipped}.`) : null,
     link("ask", { q: question, gate: "off" }, { class: "button plain" }, "Show the ranking anyway"));
 }
 

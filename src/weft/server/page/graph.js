@@ -262,7 +262,7 @@ export class Graph {
       point.y *= sy;
     }
     this.size = { width, height };
-    if (this.points.size && this.canvas.firstChild) this.settle(0.6);
+    if (this.points.size && this.canvas.firstChild) this.settle(1);
   }
 }
 

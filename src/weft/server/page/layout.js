@@ -1,4 +1,4 @@
-/* A small force layout: points repel, links pull, everything stays in the frame. The same graph always lies the same way. */
+/* A small force layout: points repel, links pull, everything stays in the frame. There is no chance in it. */
 
 import { separate } from "./labels.js";
 

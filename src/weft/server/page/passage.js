@@ -81,7 +81,7 @@ function inline(text, pattern) {
   for (const match of text.matchAll(INLINE)) {
     nodes.push(...marked(text.slice(end, match.index), pattern));
     const [whole, bold, code, name, shown] = match;
-    if (bold) nodes.push(el("strong", {}, ...marked(bold, pattern)));
+    if (bold) nodes.push(el("strong", {}, ...inline(bold, pattern)));
     else if (code) nodes.push(el("code", {}, ...marked(code, pattern)));
     else nodes.push(link("entity", { name }, { class: "name" }, ...marked(shown ?? name, pattern)));
     end = match.index + whole.length;
