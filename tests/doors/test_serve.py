@@ -214,6 +214,7 @@ def test_every_answer_has_a_request_id(client):
             422,
             "invalid_input",
         ),
+        ("POST", "/facts", {"facts": [{"subject": "a", "predicate": "b", "supersedes": "none"}]}, 404, "not_found"),
         ("GET", "/jobs/none", None, 404, "not_found"),
         ("GET", "/jobs/none/events", None, 404, "not_found"),
         ("DELETE", "/documents/none", None, 404, "not_found"),
@@ -228,6 +229,38 @@ def test_every_error_has_one_shape(client, method, path, body, status, code):
     assert answer.json()["error"]["code"] == code
     assert answer.json()["error"]["message"]
     assert answer.json()["request_id"]
+
+
+def test_what_nobody_foresaw_is_an_error_with_an_id_and_nothing_more(client, monkeypatch, caplog):
+    """The log has the rest."""
+    from weft.engine.memory import Memory
+
+    def fail(*arguments, **options):
+        raise ZeroDivisionError("a private detail")
+
+    monkeypatch.setattr(Memory, "page", fail)
+    answer = client.get("/facts")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "failed")
+    assert answer.json()["request_id"] == answer.headers["x-request-id"]
+    assert "private" not in answer.text
+    assert answer.headers["x-request-id"] in caplog.text
+    assert "a private detail" in caplog.text
+
+
+def test_a_store_that_fails_keeps_its_path_to_itself(client, monkeypatch):
+    """Where the file lies is nobody's business."""
+    from weft.engine.memory import Memory
+    from weft.errors import StoreUnavailable
+
+    def fail(*arguments, **options):
+        raise StoreUnavailable("'/srv/private/weft.db' is busy", hint="try again")
+
+    monkeypatch.setattr(Memory, "page", fail)
+    answer = client.get("/facts")
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_unavailable")
+    assert "private" not in answer.text
 
 
 def test_half_characters_are_refused(client):

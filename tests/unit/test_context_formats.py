@@ -7,6 +7,7 @@ import pytest
 from test_graph_context import SAMPLE, SAMPLE_TEXT
 
 from weft.config import read_settings
+from weft.engine.agreement import agree
 from weft.engine.contexts import LED_NOWHERE
 from weft.engine.engine import Engine
 from weft.errors import ConfigError
@@ -75,7 +76,7 @@ def open_with(**overrides):
 def engine():
     """An engine on the graph of the design's sample."""
     engine = open_with()
-    engine._agree(engine.embedder)
+    agree(engine.store, engine.embedder)
     # two pages on the provider, so that the question's rarer entity, which comes first, is the service
     pages = [
         Document(source=f"{name}.md", title=title, text="Signs people in.")

@@ -38,7 +38,7 @@ class Engines:
         self._embedders: dict[str, Embedder | None] = {}
 
     def engine(self, namespace: str) -> Engine:
-        """Return the engine of a namespace. Raises `ConfigError` where that is no name for one."""
+        """Return the engine of a namespace, at once. Raises `ConfigError` where that is no name for one."""
         check_namespace(namespace)
         with self._lock:
             if namespace not in self._engines:

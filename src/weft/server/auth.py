@@ -88,8 +88,7 @@ async def identify(
     own = door.engines.settings.store.namespace
     name = _choose(key.namespaces if key else (own,), wanted, own=own)
     request.scope["namespace"] = name
-    engine = await door.workers.read(lambda: door.engines.engine(name))
-    return Caller(door=door, engine=engine, access=key.access if key else "write")
+    return Caller(door=door, engine=door.engines.engine(name), access=key.access if key else "write")
 
 
 async def identify_writer(caller: Annotated[Caller, Depends(identify)]) -> Caller:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -133,16 +134,22 @@ def add_handlers(app: FastAPI) -> None:
         code = _CODES.get(found.status_code, "refused")
         response = answer(request, Refused(found.status_code, code, str(found.detail), hint="/docs"))
         response.headers.update(found.headers or {})
+        if found.status_code == 405:
+            response.headers["Allow"] = ", ".join(_methods(app, request.url.path))
         return response
-
-    async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        return answer(request, Refused(500, "failed", "the server failed", hint="its log has more"))
 
     app.add_exception_handler(Refused, refused)
     app.add_exception_handler(WeftError, ours)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, plain)
-    app.add_exception_handler(Exception, unexpected)
+
+
+def _methods(app: FastAPI, path: str) -> list[str]:
+    """Return what may be done at a path, over all routes that have it; the framework tells of the first alone."""
+    paths = app.openapi()["paths"]
+    fitting = (t for t in paths if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(t)), path))
+    template = path if path in paths else next(fitting, "")
+    return sorted(method.upper() for method in paths.get(template, ("get",)))
 
 
 def _first(error: RequestValidationError) -> str:

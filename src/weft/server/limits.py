@@ -39,7 +39,8 @@ class Entrance:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers, begin, status = Headers(scope=scope), time.perf_counter(), 500
+        headers, begin = Headers(scope=scope), time.perf_counter()
+        status: int | None = None
         given = headers.get("x-request-id", "")
         scope["request_id"] = request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
 
@@ -59,9 +60,14 @@ class Entrance:
             await self._app(scope, self._bounded(scope, headers, receive), answer)
         except Refused as error:
             await error_response(request_id, error)(scope, receive, answer)
+        except Exception:
+            logger.exception("%s failed", request_id)
+            if status is None:
+                failed = Refused(500, "failed", "the server failed", hint="its log has more under the request id")
+                await error_response(request_id, failed)(scope, receive, answer)
         finally:
             self._under_way -= 1
-            self._note(scope, status=status, seconds=time.perf_counter() - begin)
+            self._note(scope, status=status or 500, seconds=time.perf_counter() - begin)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Raise `Refused` where the request may not go on."""

@@ -1,6 +1,6 @@
 /* Where the words of a drawing go, so that they do not lie on each other. */
 
-const ALONG = [0.5, 0.6, 0.4, 0.7, 0.3];
+const ALONG = [0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75];
 
 /** Give every point the room that it and its name take. */
 export function measure(point, text) {
@@ -32,7 +32,7 @@ function part(a, b, axis, overlap) {
 export function spread(links, points, put) {
   const taken = points.flatMap((p) => [
     { x: p.x, y: p.y, w: p.radius, h: p.radius },
-    { x: p.x, y: p.y + p.radius + 10, w: p.half - 2, h: 8 },
+    { x: p.x, y: p.y + p.radius + 10, w: p.half - 4, h: 7 },
   ]);
   for (const link of links) {
     const box = ALONG.map((at) => ({ x: link.a.x + (link.b.x - link.a.x) * at, y: link.a.y + (link.b.y - link.a.y) * at, w: link.width / 2, h: 7 }))

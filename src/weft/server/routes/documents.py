@@ -73,7 +73,7 @@ async def get_document(caller: Reader, id: Key) -> dict[str, Any]:
     "/documents",
     status_code=201,
     response_model=ReceiptOut,
-    responses={**documented(401, 409, 502), 202: {"model": JobOut, "description": "A job; see /jobs/{id}."}},
+    responses={**documented(401, 409, 501, 502), 202: {"model": JobOut, "description": "A job; see /jobs/{id}."}},
 )
 async def add_documents(caller: Writer, given: GivenDocuments) -> Response:
     """Index texts, each in the place of what was there under its source. Many of them become a job."""

@@ -43,7 +43,11 @@ async def list_facts(
 
 
 @router.post(
-    "", status_code=201, response_model=RememberedList, response_model_exclude_unset=True, responses=documented(401)
+    "",
+    status_code=201,
+    response_model=RememberedList,
+    response_model_exclude_unset=True,
+    responses=documented(401, 404),
 )
 async def add_facts(caller: Writer, given: GivenStatements) -> dict[str, Any]:
     """State facts. They are staged until confirmed; what hygiene refuses is not written, and says why."""

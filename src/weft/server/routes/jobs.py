@@ -32,7 +32,7 @@ async def get_job(caller: Reader, id: Key) -> dict[str, Any]:
         **documented(401, 404, 504),
         200: {
             "description": "Events `progress`, and `end` as the last; the data of each is the job.",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {}},
         },
     },
 )

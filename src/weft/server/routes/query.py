@@ -34,7 +34,7 @@ def _schema() -> dict[str, Any]:
 
 
 ANSWERS: dict[int | str, dict[str, Any]] = {
-    **documented(401, 409, 502, 504),
+    **documented(401, 409, 501, 502, 504),
     200: {
         "description": "Cited evidence, or status `no_match`.",
         "content": {"application/json": {"schema": _schema()}},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from weft.context.serialise import confidence_to_dict, stats_to_dict
@@ -41,7 +41,7 @@ async def stats(caller: Reader) -> dict[str, Any]:
 
 @router.get(
     "/metrics",
-    response_class=PlainTextResponse,
+    response_class=Response,
     responses={**documented(401, 504), 200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def metrics(caller: Reader) -> PlainTextResponse:

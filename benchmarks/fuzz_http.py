@@ -1,0 +1,96 @@
+"""
+Fuzz every route of the HTTP door with Schemathesis: no 5xx, no undocumented status, with and without a key.
+
+    python benchmarks/fuzz_http.py [--examples 100] [--seed 7] [--phases coverage,fuzzing,stateful]
+
+Each situation has a server of its own with a small namespace: `open` (no keys, loopback), `key` (a key is sent),
+`locked` (there are keys and none is sent). Exits with 1 where one of them fails. `tests/doors/test_serve_schema.py`
+runs a few examples of each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from weft.config import read_settings
+from weft.engine.keys import Keyring
+from weft.engine.tenants import Engines
+from weft.server.app import make_app
+from weft.server.run import Server, open_port
+
+CHECKS = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,"
+    "response_schema_conformance,unsupported_method,allow_header_conformance"
+)
+NOTES = {
+    "auth": "# Auth Service\n\nThe Auth Service depends on the OAuth Provider. It issues JWT tokens.\n",
+    "oauth": "# OAuth Provider\n\nThe OAuth Provider signs tokens for the [[Auth Service]].\n",
+}
+SITUATIONS = ("open", "key", "locked")
+
+
+@contextmanager
+def serving(folder: Path):
+    """Serve a small namespace from a thread; give the address and the engines."""
+    engines = Engines(read_settings({"store.db": str(folder / "fuzz.db"), "models.embedder": "hash"}))
+    for source, text in NOTES.items():
+        engines.engine("default").add_text(text, source=source)
+    engines.engine("default").memory.add("user", "drinks", "tea")
+    listening = open_port("127.0.0.1", 0)
+    config = uvicorn.Config(make_app(engines), log_config=None, access_log=False, lifespan="on")
+    server = Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}", engines
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()
+        engines.close()
+
+
+def fuzz(situation: str, *, examples: int, seed: int, phases: str) -> subprocess.CompletedProcess[str]:
+    """Let Schemathesis loose on a server; return what it said. The store is sound afterwards, or it is an error."""
+    with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as (url, engines):
+        command = [sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json", "--no-color"]
+        command += ["--seed", str(seed), "--max-examples", str(examples), "--phases", phases, "--warnings", "off"]
+        command += ["--generation-database", "none", "--no-shrink", "--continue-on-failure"]
+        command += ["--checks", CHECKS + (",ignored_auth" if situation != "open" else "")]
+        if situation != "open":
+            _, key = Keyring(engines.database).create("fuzz", namespaces=["default"], access="write")
+            command += ["--header", f"X-API-Key: {key}"] if situation == "key" else []
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+        problems = engines.database.check()
+        assert problems == [], problems
+    return done
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Fuzz the HTTP door.")
+    parser.add_argument("--examples", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--phases", default="coverage,fuzzing,stateful")
+    given = parser.parse_args()
+    worst = 0
+    for situation in SITUATIONS:
+        begin = time.perf_counter()
+        done = fuzz(situation, examples=given.examples, seed=given.seed, phases=given.phases)
+        print(f"{situation}: exit code {done.returncode} after {time.perf_counter() - begin:.0f} s")
+        lines = done.stdout.strip().splitlines()
+        print("\n".join(lines if done.returncode else [line for line in lines if "generated" in line]))
+        worst = max(worst, done.returncode)
+    return 1 if worst else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
