@@ -93,7 +93,10 @@ def test_the_policy_stops_what_would_slip_through(browser, server):
             const script = document.createElement('script');
             script.textContent = 'window.hit = 2'; box.append(script); }"""
         )
-        page.wait_for_function("window.violations.length >= 3")
+        page.evaluate(
+            """() => new Promise(done => { let left = 500;
+            const look = () => violations.length >= 3 || !left-- ? done() : setTimeout(look, 20); look(); })"""
+        )
 
         assert page.evaluate("window.hit") is None
         assert {re.sub("-(elem|attr)$", "", name) for name in page.evaluate("window.violations")} == {

@@ -21,21 +21,23 @@ async function show() {
     if (tab.dataset.view === (PARENT[view] ?? view)) tab.setAttribute("aria-current", "page");
     else tab.removeAttribute("aria-current");
   }
-  main.className = `view-${view}`;
-  if (view !== "ask") {
-    replace(main, el("p", { class: "quiet searching" }, "Loading…"));
-    window.scrollTo(0, 0);
-  }
+  // Every view has a box of its own, so one that answers late writes into what is no longer shown.
+  const box = el("div", { class: `view-${view}` }, view === "ask" ? null : el("p", { class: "quiet searching" }, "Loading…"));
+  const isTyping = document.activeElement?.id === "question" && matchMedia("(hover: hover)").matches;
+  replace(main, box);
+  window.scrollTo(0, 0);
   try {
-    await VIEWS[view](main, new URLSearchParams(query));
+    const done = VIEWS[view](box, new URLSearchParams(query));
+    if (isTyping) byId("question")?.focus({ preventScroll: true });
+    await done;
   } catch (error) {
-    fail(error);
+    if (box.isConnected) fail(error, box);
   }
 }
 
-function fail(error) {
+function fail(error, view) {
   if (error.status === 401 || error.code === "which_namespace" || error.code === "wrong_namespace") askForKey(error);
-  const box = main.querySelector(".answer") ?? main;
+  const box = view.querySelector(".answer") ?? view;
   replace(box, el("section", { class: "problem panel", role: "alert" }, el("h2", {}, sentence(error.message)), error.hint ? el("p", {}, sentence(error.hint)) : null));
   if (!(error instanceof api.Refusal)) console.error(error);
 }

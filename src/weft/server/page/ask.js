@@ -7,7 +7,7 @@ import { factList } from "./facts.js";
 import { Graph } from "./graph.js";
 
 const VERDICTS = {
-  ok: ["Answered", "The passages below answer the question."],
+  ok: ["Answered", "The passages below are likely to answer the question."],
   low_confidence: ["Low confidence", "The passages below may not answer the question. Read them with care."],
   no_match: ["No confident match", "Nothing stored here answers the question, so nothing is shown as an answer."],
   degraded: ["Degraded", "Part of the engine could not be used; the answer is less good than usual."],
@@ -78,6 +78,7 @@ async function find(question, box, { gate }) {
     left.append(el("section", { class: "remembered", "aria-labelledby": "remembered" },
       el("h2", { id: "remembered" }, "Remembered"), el("p", { class: "quiet" }, "Facts that bear on the question, best first."), factList(facts.slice(0, 6))));
   }
+  if (!box.isConnected) return;
   replace(box, left, side);
   announce(`${VERDICTS[answer.status][0]}, ${plural(answer.results.length, "passage")}`);
   await drawGraph(graph, answer, side);
@@ -140,7 +141,7 @@ async function drawGraph(graph, answer, side) {
   graph.measure();
   graph.draw();
   const first = starts.find((name) => graph.points.has(name)) ?? [...graph.points.keys()][0];
-  await graph.expand(first, { limit: 8, quiet: true });
+  await graph.expand(first, { limit: 8, quiet: true }).catch((error) => announce(error.message));
   graph.select(first);
 }
 
