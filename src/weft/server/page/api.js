@@ -19,7 +19,10 @@ export const credentials = () => ({
 });
 
 export function keepCredentials({ key, namespace }) {
-  for (const [name, value] of [[KEY, key], [NAMESPACE, namespace]]) {
+  for (const [name, value] of [
+    [KEY, key],
+    [NAMESPACE, namespace],
+  ]) {
     if (value) sessionStorage.setItem(name, value);
     else sessionStorage.removeItem(name);
   }

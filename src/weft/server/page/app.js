@@ -7,7 +7,14 @@ import { showDocument, showDocuments } from "./documents.js";
 import { showEntities, showEntity } from "./entity.js";
 import { showFacts } from "./facts.js";
 
-const VIEWS = { ask: showAsk, entities: showEntities, entity: showEntity, facts: showFacts, documents: showDocuments, document: showDocument };
+const VIEWS = {
+  ask: showAsk,
+  entities: showEntities,
+  entity: showEntity,
+  facts: showFacts,
+  documents: showDocuments,
+  document: showDocument,
+};
 const PARENT = { entity: "entities", document: "documents" };
 const main = document.getElementById("main");
 const dialog = document.getElementById("key-dialog");
@@ -22,7 +29,11 @@ async function show() {
     else tab.removeAttribute("aria-current");
   }
   // Every view has a box of its own, so one that answers late writes into what is no longer shown.
-  const box = el("div", { class: `view-${view}` }, view === "ask" ? null : el("p", { class: "quiet searching" }, "Loading…"));
+  const box = el(
+    "div",
+    { class: `view-${view}` },
+    view === "ask" ? null : el("p", { class: "quiet searching" }, "Loading…"),
+  );
   const isTyping = document.activeElement?.id === "question" && matchMedia("(hover: hover)").matches;
   replace(main, box);
   window.scrollTo(0, 0);
@@ -38,7 +49,15 @@ async function show() {
 function fail(error, view) {
   if (error.status === 401 || error.code === "which_namespace" || error.code === "wrong_namespace") askForKey(error);
   const box = view.querySelector(".answer") ?? view;
-  replace(box, el("section", { class: "problem panel", role: "alert" }, el("h2", {}, sentence(error.message)), error.hint ? el("p", {}, sentence(error.hint)) : null));
+  replace(
+    box,
+    el(
+      "section",
+      { class: "problem panel", role: "alert" },
+      el("h2", {}, sentence(error.message)),
+      error.hint ? el("p", {}, sentence(error.hint)) : null,
+    ),
+  );
   if (!(error instanceof api.Refusal)) console.error(error);
 }
 

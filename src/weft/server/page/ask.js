@@ -28,8 +28,16 @@ export function showAsk(main, params) {
 
 function askForm(question) {
   const field = el("input", {
-    id: "question", type: "search", name: "q", value: question, placeholder: "Ask what your documents know",
-    "aria-label": "Question", autocomplete: "off", spellcheck: "false", maxlength: 2000, enterkeyhint: "search",
+    id: "question",
+    type: "search",
+    name: "q",
+    value: question,
+    placeholder: "Ask what your documents know",
+    "aria-label": "Question",
+    autocomplete: "off",
+    spellcheck: "false",
+    maxlength: 2000,
+    enterkeyhint: "search",
   });
   field.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") {
@@ -40,19 +48,31 @@ function askForm(question) {
       field.blur();
     }
   });
-  return el("form", {
-    class: "ask", role: "search",
-    on: {
-      submit: (event) => {
-        event.preventDefault();
-        const text = field.value.trim();
-        if (!text) return;
-        const to = address("ask", { q: text });
-        if (to === location.hash) window.dispatchEvent(new HashChangeEvent("hashchange"));
-        else location.hash = to;
+  return el(
+    "form",
+    {
+      class: "ask",
+      role: "search",
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          const text = field.value.trim();
+          if (!text) return;
+          const to = address("ask", { q: text });
+          if (to === location.hash) window.dispatchEvent(new HashChangeEvent("hashchange"));
+          else location.hash = to;
+        },
       },
     },
-  }, el("h1", {}, "Ask, and see why"), el("div", { class: "field" }, field, el("kbd", { "aria-hidden": "true" }, "/"), el("button", { class: "primary" }, "Ask")));
+    el("h1", {}, "Ask, and see why"),
+    el(
+      "div",
+      { class: "field" },
+      field,
+      el("kbd", { "aria-hidden": "true" }, "/"),
+      el("button", { class: "primary" }, "Ask"),
+    ),
+  );
 }
 
 async function find(question, box, { gate }) {
@@ -72,11 +92,23 @@ async function find(question, box, { gate }) {
   const seconds = (performance.now() - began) / 1000;
   const graph = new Graph();
   const side = el("div", { class: "side" });
-  const left = el("div", { class: "found" }, verdict(answer, seconds, gate), answer.results.length ? evidenceList(answer) : rejected(answer, question));
+  const left = el(
+    "div",
+    { class: "found" },
+    verdict(answer, seconds, gate),
+    answer.results.length ? evidenceList(answer) : rejected(answer, question),
+  );
   const facts = answer.facts?.facts ?? [];
   if (facts.length) {
-    left.append(el("section", { class: "remembered", "aria-labelledby": "remembered" },
-      el("h2", { id: "remembered" }, "Remembered"), el("p", { class: "quiet" }, "Facts that bear on the question, best first."), factList(facts.slice(0, 6))));
+    left.append(
+      el(
+        "section",
+        { class: "remembered", "aria-labelledby": "remembered" },
+        el("h2", { id: "remembered" }, "Remembered"),
+        el("p", { class: "quiet" }, "Facts that bear on the question, best first."),
+        factList(facts.slice(0, 6)),
+      ),
+    );
   }
   if (!box.isConnected) return;
   replace(box, left, side);
@@ -86,21 +118,42 @@ async function find(question, box, { gate }) {
 
 function verdict(answer, seconds, gate) {
   const [name, passages] = VERDICTS[answer.status];
-  const meaning = answer.status === "ok" && !answer.results.length ? "No passage is good enough; what is remembered answers the question." : passages;
+  const meaning =
+    answer.status === "ok" && !answer.results.length
+      ? "No passage is good enough; what is remembered answers the question."
+      : passages;
   const isOpen = gate === false;
   const shown = isOpen ? "unchecked" : answer.status;
-  const meter = el("span", { class: "meter", role: "meter", "aria-label": "Confidence", "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Math.round(answer.confidence * 100), "aria-valuetext": percent(answer.confidence) }, el("span", { class: "fill" }));
+  const meter = el(
+    "span",
+    {
+      class: "meter",
+      role: "meter",
+      "aria-label": "Confidence",
+      "aria-valuemin": 0,
+      "aria-valuemax": 100,
+      "aria-valuenow": Math.round(answer.confidence * 100),
+      "aria-valuetext": percent(answer.confidence),
+    },
+    el("span", { class: "fill" }),
+  );
   meter.firstChild.style.width = `${Math.round(answer.confidence * 100)}%`;
-  return el("section", { class: `verdict ${shown}`, "aria-label": "Verdict" },
-    el("div", { class: "row" },
+  return el(
+    "section",
+    { class: `verdict ${shown}`, "aria-label": "Verdict" },
+    el(
+      "div",
+      { class: "row" },
       el("strong", { class: "status", "data-status": answer.status }, isOpen ? "Ranking as it is" : name),
       isOpen ? null : el("span", { class: "confidence" }, meter, `confidence ${percent(answer.confidence)}`),
       el("a", { class: "jump", href: "#graph", on: { click: toGraph } }, "Graph"),
-      el("span", { class: "quiet cost" }, `${plural(answer.results.length, "passage")} · ${seconds.toFixed(2)} s`)),
+      el("span", { class: "quiet cost" }, `${plural(answer.results.length, "passage")} · ${seconds.toFixed(2)} s`),
+    ),
     el("p", {}, isOpen ? "The gate is off: these passages come first, which does not mean that they answer." : meaning),
     answer.degraded ? el("p", { class: "reason" }, el("b", {}, "Because: "), answer.degraded) : null,
     answer.results.length ? answer.notes.map((note) => el("p", { class: "quiet" }, note)) : null,
-    answer.results.length ? dropped(answer) : null);
+    answer.results.length ? dropped(answer) : null,
+  );
 }
 
 function toGraph(event) {
@@ -110,17 +163,35 @@ function toGraph(event) {
 
 function dropped(answer) {
   const reasons = Object.entries(answer.dropped);
-  return reasons.length ? el("p", { class: "quiet" }, reasons.map(([reason, times]) => `${plural(times, "passage")} left out: ${reason}`).join("; ")) : null;
+  return reasons.length
+    ? el(
+        "p",
+        { class: "quiet" },
+        reasons.map(([reason, times]) => `${plural(times, "passage")} left out: ${reason}`).join("; "),
+      )
+    : null;
 }
 
 /** Say what came closest and why it was not shown. */
 function rejected(answer, question) {
   const { rejected: closest } = answer;
-  return el("section", { class: "rejected panel", "aria-label": "What was rejected" },
+  return el(
+    "section",
+    { class: "rejected panel", "aria-label": "What was rejected" },
     el("h2", {}, "What came closest, and why it is not shown"),
-    closest ? el("p", {}, el("code", { title: closest.citation }, short(closest.citation)), ` scored ${closest.score.toFixed(2)}: `, closest.reason, ".") : el("p", {}, "Nothing was found at all."),
+    closest
+      ? el(
+          "p",
+          {},
+          el("code", { title: closest.citation }, short(closest.citation)),
+          ` scored ${closest.score.toFixed(2)}: `,
+          closest.reason,
+          ".",
+        )
+      : el("p", {}, "Nothing was found at all."),
     dropped(answer),
-    link("ask", { q: question, gate: "off" }, { class: "button plain" }, "Show the ranking anyway"));
+    link("ask", { q: question, gate: "off" }, { class: "button plain" }, "Show the ranking anyway"),
+  );
 }
 
 /** Draw the entities the answer went through, then what is next to the first of them. */
@@ -132,7 +203,15 @@ async function drawGraph(graph, answer, side) {
   for (const relation of [...(context?.relationships ?? []), ...paths]) graph.relate(relation);
   if (!graph.points.size) {
     const why = context?.skipped ?? "the graph was not asked";
-    replace(side, el("section", { class: "graph panel empty", id: "graph", "aria-label": "Graph around the answer" }, el("h2", {}, "Graph"), el("p", { class: "quiet" }, `Nothing to draw: ${why}.`)));
+    replace(
+      side,
+      el(
+        "section",
+        { class: "graph panel empty", id: "graph", "aria-label": "Graph around the answer" },
+        el("h2", {}, "Graph"),
+        el("p", { class: "quiet" }, `Nothing to draw: ${why}.`),
+      ),
+    );
     return;
   }
   const starts = context?.recognised ?? [];
@@ -148,11 +227,39 @@ async function drawGraph(graph, answer, side) {
 async function welcome(box) {
   const [held, { entities }] = await Promise.all([api.stats(), api.topEntities(14)]);
   if (!held.documents) {
-    replace(box, el("div", { class: "start" }, el("p", {}, "Nothing is indexed in this namespace yet."), link("documents", {}, { class: "button primary" }, "Add documents")));
+    replace(
+      box,
+      el(
+        "div",
+        { class: "start" },
+        el("p", {}, "Nothing is indexed in this namespace yet."),
+        link("documents", {}, { class: "button primary" }, "Add documents"),
+      ),
+    );
     return;
   }
-  replace(box, el("div", { class: "start" },
-    el("ul", { class: "figures" }, [["documents", held.documents], ["chunks", held.chunks], ["entities", held.entities], ["relations", held.relations], ["facts", held.facts]].map(([name, value]) => el("li", {}, el("b", {}, count(value)), name))),
-    entities.length ? el("p", { class: "quiet" }, "Mentioned most") : null,
-    el("div", { class: "chips" }, entities.map((entity) => link("entity", { name: entity.name }, { class: "chip" }, entity.name)))));
+  replace(
+    box,
+    el(
+      "div",
+      { class: "start" },
+      el(
+        "ul",
+        { class: "figures" },
+        [
+          ["documents", held.documents],
+          ["chunks", held.chunks],
+          ["entities", held.entities],
+          ["relations", held.relations],
+          ["facts", held.facts],
+        ].map(([name, value]) => el("li", {}, el("b", {}, count(value)), name)),
+      ),
+      entities.length ? el("p", { class: "quiet" }, "Mentioned most") : null,
+      el(
+        "div",
+        { class: "chips" },
+        entities.map((entity) => link("entity", { name: entity.name }, { class: "chip" }, entity.name)),
+      ),
+    ),
+  );
 }

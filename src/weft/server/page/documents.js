@@ -25,18 +25,42 @@ export async function showDocuments(main, params) {
     await load();
   };
   more.addEventListener("click", load);
-  replace(main, el("h1", {}, "Documents"), el("p", { class: "lead" }, "Everything an answer can cite."), dropZone(again), list, empty, more);
+  replace(
+    main,
+    el("h1", {}, "Documents"),
+    el("p", { class: "lead" }, "Everything an answer can cite."),
+    dropZone(again),
+    list,
+    empty,
+    more,
+  );
   await load();
 }
 
 function documentItem(found) {
-  return el("li", {}, link("document", { id: found.id }, { class: "document" }, el("strong", {}, found.title || short(found.source)),
-    el("span", { class: "citation", title: found.source }, short(found.source)), el("span", { class: "number" }, plural(found.chunks, "chunk"))));
+  return el(
+    "li",
+    {},
+    link(
+      "document",
+      { id: found.id },
+      { class: "document" },
+      el("strong", {}, found.title || short(found.source)),
+      el("span", { class: "citation", title: found.source }, short(found.source)),
+      el("span", { class: "number" }, plural(found.chunks, "chunk")),
+    ),
+  );
 }
 
 function dropZone(onDone) {
   const picker = el("input", { type: "file", id: "files", multiple: true, class: "unseen" });
-  const zone = el("label", { class: "drop", for: "files" }, el("strong", {}, "Add documents"), el("span", { class: "quiet" }, "Choose files or drop them here"), picker);
+  const zone = el(
+    "label",
+    { class: "drop", for: "files" },
+    el("strong", {}, "Add documents"),
+    el("span", { class: "quiet" }, "Choose files or drop them here"),
+    picker,
+  );
   const progress = el("div", { class: "progress", role: "status" });
   const start = (files) => files.length && run([...files], progress, onDone);
   picker.addEventListener("change", () => start(picker.files));
@@ -77,9 +101,24 @@ function receipt(job) {
   if (job.error) return el("p", { class: "problem" }, `${job.error.message}. ${job.error.hint}`);
   const done = job.receipt;
   if (!done) return el("p", {}, `The job is ${job.state}.`);
-  return el("div", { class: "receipt", "data-state": job.state },
-    el("p", {}, el("strong", {}, `${plural(done.added, "document")} added`), `, ${done.changed} changed, ${done.unchanged} unchanged · ${plural(done.chunks, "chunk")} in ${done.seconds.toFixed(1)} s`),
-    done.skipped_files.map((file) => el("p", { class: "quiet" }, `${short(file.source)} skipped: ${file.reason}${file.detail ? `, ${file.detail}` : ""}`)));
+  return el(
+    "div",
+    { class: "receipt", "data-state": job.state },
+    el(
+      "p",
+      {},
+      el("strong", {}, `${plural(done.added, "document")} added`),
+      `, ${done.changed} changed, ${done.unchanged} unchanged · `,
+      `${plural(done.chunks, "chunk")} in ${done.seconds.toFixed(1)} s`,
+    ),
+    done.skipped_files.map((file) =>
+      el(
+        "p",
+        { class: "quiet" },
+        `${short(file.source)} skipped: ${file.reason}${file.detail ? `, ${file.detail}` : ""}`,
+      ),
+    ),
+  );
 }
 
 /** Show a document's chunks, the one that was asked for marked. */
@@ -88,12 +127,60 @@ export async function showDocument(main, params) {
   const id = params.get("id") ?? (await api.wholeDocument(chunk)).document.id;
   const { document: found, chunks } = await api.wholeDocument(id);
   document.title = `${found.title || short(found.source)} · Weft`;
-  const labels = Object.entries(found.metadata).filter(([, value]) => value !== null && (!Array.isArray(value) || value.length));
-  replace(main, el("p", { class: "row trail" }, link("documents", {}, {}, "Documents")), el("h1", {}, found.title || short(found.source)),
+  const labels = Object.entries(found.metadata).filter(
+    ([, value]) => value !== null && (!Array.isArray(value) || value.length),
+  );
+  replace(
+    main,
+    el("p", { class: "row trail" }, link("documents", {}, {}, "Documents")),
+    el("h1", {}, found.title || short(found.source)),
     el("p", { class: "citation whole" }, found.source),
-    labels.length ? el("details", {}, el("summary", {}, "What it says of itself"), el("dl", { class: "labels" }, labels.map(([name, value]) => [el("dt", {}, name), el("dd", {}, Array.isArray(value) ? value.join(", ") : typeof value === "object" ? JSON.stringify(value) : String(value))]))) : null,
-    el("ol", { class: "chunks" }, chunks.map((part) => el("li", { class: part.id === chunk ? "asked" : null, tabindex: part.id === chunk ? -1 : null },
-      el("p", { class: "quiet lines" }, part.heading.join(" › "), el("span", { class: "number" }, part.start_line === part.end_line ? `line ${part.start_line}` : `lines ${part.start_line}–${part.end_line}`)),
-      passage(part.text, null)))));
+    labels.length
+      ? el(
+          "details",
+          {},
+          el("summary", {}, "What it says of itself"),
+          el(
+            "dl",
+            { class: "labels" },
+            labels.map(([name, value]) => [
+              el("dt", {}, name),
+              el(
+                "dd",
+                {},
+                Array.isArray(value)
+                  ? value.join(", ")
+                  : typeof value === "object"
+                    ? JSON.stringify(value)
+                    : String(value),
+              ),
+            ]),
+          ),
+        )
+      : null,
+    el(
+      "ol",
+      { class: "chunks" },
+      chunks.map((part) =>
+        el(
+          "li",
+          { class: part.id === chunk ? "asked" : null, tabindex: part.id === chunk ? -1 : null },
+          el(
+            "p",
+            { class: "quiet lines" },
+            part.heading.join(" › "),
+            el(
+              "span",
+              { class: "number" },
+              part.start_line === part.end_line
+                ? `line ${part.start_line}`
+                : `lines ${part.start_line}–${part.end_line}`,
+            ),
+          ),
+          passage(part.text, null),
+        ),
+      ),
+    ),
+  );
   main.querySelector(".asked")?.scrollIntoView({ block: "center" });
 }

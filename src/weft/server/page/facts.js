@@ -7,7 +7,11 @@ const STATUS = { staged: "staged", confirmed: "confirmed", superseded: "supersed
 
 /** Return facts as a list with their buttons. */
 export function factList(facts) {
-  return el("ul", { class: "facts" }, facts.map((fact) => factItem(fact)));
+  return el(
+    "ul",
+    { class: "facts" },
+    facts.map((fact) => factItem(fact)),
+  );
 }
 
 function factItem(fact) {
@@ -19,20 +23,44 @@ function factItem(fact) {
 function fillItem(item, fact, problem = "") {
   const said = `${fact.subject} ${words(fact.predicate)} ${fact.object ?? fact.value}`;
   item.className = `fact ${fact.status}`;
-  replace(item,
-    el("p", { class: "statement" }, link("entity", { name: fact.subject }, { class: "subject" }, fact.subject), " ",
-      el("span", { class: "predicate" }, words(fact.predicate)), " ",
-      fact.object ? link("entity", { name: fact.object }, { class: "object" }, fact.object) : el("span", { class: "object" }, fact.value)),
-    el("p", { class: "quiet details" }, el("span", { class: `state ${fact.status}` }, STATUS[fact.status]), ` from ${words(fact.source)} · confidence ${digits(fact.confidence)}`,
-      fact.score === undefined ? "" : ` · score ${digits(fact.score)}`, fact.valid_to ? ` · until ${fact.valid_to.slice(0, 10)}` : "", fact.note ? ` · ${fact.note}` : ""),
+  replace(
+    item,
+    el(
+      "p",
+      { class: "statement" },
+      link("entity", { name: fact.subject }, { class: "subject" }, fact.subject),
+      " ",
+      el("span", { class: "predicate" }, words(fact.predicate)),
+      " ",
+      fact.object
+        ? link("entity", { name: fact.object }, { class: "object" }, fact.object)
+        : el("span", { class: "object" }, fact.value),
+    ),
+    el(
+      "p",
+      { class: "quiet details" },
+      el("span", { class: `state ${fact.status}` }, STATUS[fact.status]),
+      ` from ${words(fact.source)} · confidence ${digits(fact.confidence)}`,
+      fact.score === undefined ? "" : ` · score ${digits(fact.score)}`,
+      fact.valid_to ? ` · until ${fact.valid_to.slice(0, 10)}` : "",
+      fact.note ? ` · ${fact.note}` : "",
+    ),
     problem ? el("p", { class: "problem", role: "alert" }, problem) : null,
-    el("div", { class: "row buttons" },
+    el(
+      "div",
+      { class: "row buttons" },
       fact.status === "confirmed" ? null : judge(item, fact, "Confirm", said, api.confirmFact),
-      fact.status === "rejected" ? null : judge(item, fact, "Reject", said, api.rejectFact)));
+      fact.status === "rejected" ? null : judge(item, fact, "Reject", said, api.rejectFact),
+    ),
+  );
 }
 
 function judge(item, fact, name, said, call) {
-  const button = el("button", { type: "button", class: `plain small ${name.toLowerCase()}`, "aria-label": `${name}: ${said}` }, name);
+  const button = el(
+    "button",
+    { type: "button", class: `plain small ${name.toLowerCase()}`, "aria-label": `${name}: ${said}` },
+    name,
+  );
   button.addEventListener("click", async () => {
     button.disabled = true;
     try {
@@ -64,30 +92,75 @@ export async function showFacts(main, params) {
     shown += kept.length;
     after = page.next ?? "";
     more.hidden = !after;
-    total.textContent = `${plural(shown, "fact")}${wanted ? ` ${wanted}` : ""}${subject ? ` about ${subject}` : ""}${after ? ", and more" : ""}`;
+    const which = [plural(shown, "fact"), wanted, subject && `about ${subject}`].filter(Boolean).join(" ");
+    total.textContent = after ? `${which}, and more` : which;
   };
   more.addEventListener("click", load);
-  replace(main, el("h1", {}, "Facts"), el("p", { class: "lead" }, "What is remembered. Confirmed facts are trusted; rejected ones are never recalled."),
-    filterForm(subject, wanted), statementForm(), total, list, more);
+  replace(
+    main,
+    el("h1", {}, "Facts"),
+    el("p", { class: "lead" }, "What is remembered. Confirmed facts are trusted; rejected ones are never recalled."),
+    filterForm(subject, wanted),
+    statementForm(),
+    total,
+    list,
+    more,
+  );
   await load();
 }
 
 function filterForm(subject, wanted) {
-  return el("form", { class: "tools", action: "#/facts", role: "search", on: { submit: (event) => {
-    event.preventDefault();
-    const data = new FormData(event.target);
-    location.hash = `#/facts?${new URLSearchParams([...data].filter(([, value]) => value))}`;
-  } } },
-  el("label", {}, "About ", el("input", { name: "subject", value: subject, placeholder: "any subject", autocomplete: "off" })),
-  el("label", {}, "Status ", el("select", { name: "status" }, ["", ...Object.keys(STATUS)].map((name) => el("option", { value: name, selected: name === wanted }, name || "any")))),
-  el("button", { class: "plain" }, "Show"));
+  return el(
+    "form",
+    {
+      class: "tools",
+      action: "#/facts",
+      role: "search",
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          const data = new FormData(event.target);
+          location.hash = `#/facts?${new URLSearchParams([...data].filter(([, value]) => value))}`;
+        },
+      },
+    },
+    el(
+      "label",
+      {},
+      "About ",
+      el("input", { name: "subject", value: subject, placeholder: "any subject", autocomplete: "off" }),
+    ),
+    el(
+      "label",
+      {},
+      "Status ",
+      el(
+        "select",
+        { name: "status" },
+        ["", ...Object.keys(STATUS)].map((name) =>
+          el("option", { value: name, selected: name === wanted }, name || "any"),
+        ),
+      ),
+    ),
+    el("button", { class: "plain" }, "Show"),
+  );
 }
 
 function statementForm() {
   const outcome = el("p", { class: "quiet", role: "status" });
-  const form = el("form", { class: "tools state-form" },
-    ...["subject", "predicate", "value"].map((name) => el("label", {}, `${name[0].toUpperCase()}${name.slice(1)} `, el("input", { name, required: true, autocomplete: "off", maxlength: 1000 }))),
-    el("button", { class: "primary" }, "Remember"));
+  const form = el(
+    "form",
+    { class: "tools state-form" },
+    ...["subject", "predicate", "value"].map((name) =>
+      el(
+        "label",
+        {},
+        `${name[0].toUpperCase()}${name.slice(1)} `,
+        el("input", { name, required: true, autocomplete: "off", maxlength: 1000 }),
+      ),
+    ),
+    el("button", { class: "primary" }, "Remember"),
+  );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     try {

@@ -21,10 +21,20 @@ export class Graph {
     this.canvas = svg("svg", { class: "canvas", role: "group", "aria-label": "Graph" });
     this.about = el("div", { class: "about", "aria-live": "polite" });
     this.legend = el("div", { class: "legend" });
-    this.larger = el("button", { type: "button", class: "plain small", "aria-pressed": "false", on: { click: () => this.enlarge() } }, "Enlarge");
+    this.larger = el(
+      "button",
+      { type: "button", class: "plain small", "aria-pressed": "false", on: { click: () => this.enlarge() } },
+      "Enlarge",
+    );
     this.title = el("h2", {}, "Graph");
-    this.element = el("section", { class: "graph panel", id: "graph", "aria-label": "Graph around the answer" },
-      el("header", { class: "row" }, this.title, this.larger), this.canvas, this.legend, this.about);
+    this.element = el(
+      "section",
+      { class: "graph panel", id: "graph", "aria-label": "Graph around the answer" },
+      el("header", { class: "row" }, this.title, this.larger),
+      this.canvas,
+      this.legend,
+      this.about,
+    );
     this.element.addEventListener("keydown", (event) => this.onKey(event));
     new ResizeObserver(() => this.measure()).observe(this.canvas);
   }
@@ -51,7 +61,8 @@ export class Graph {
     if (!a || !b || a === b) return;
     const id = [source, target].sort().join("\n");
     const found = this.links.get(id) ?? { a, b, relations: [] };
-    if (!found.relations.some((r) => r.type === type && r.source === source)) found.relations.push({ source, target, type, weight });
+    if (!found.relations.some((r) => r.type === type && r.source === source))
+      found.relations.push({ source, target, type, weight });
     found.relations.sort((x, y) => y.weight - x.weight);
     found.a = this.points.get(found.relations[0].source);
     found.b = this.points.get(found.relations[0].target);
@@ -87,10 +98,19 @@ export class Graph {
     const own = [...this.links.values()].filter((l) => l.a === point || l.b === point);
     own.sort((x, y) => y.relations[0].weight - x.relations[0].weight);
     return [
-      el("p", { class: "row" }, el("strong", {}, point.name), entity.type && el("span", { class: "tag" }, entity.type),
-        link("entity", { name: point.name }, { class: "more" }, "Open entity")),
+      el(
+        "p",
+        { class: "row" },
+        el("strong", {}, point.name),
+        entity.type && el("span", { class: "tag" }, entity.type),
+        link("entity", { name: point.name }, { class: "more" }, "Open entity"),
+      ),
       entity.description && el("p", { class: "quiet clamp" }, entity.description),
-      el("ul", { class: "relations" }, own.slice(0, 6).map((found) => relationRow(found, point))),
+      el(
+        "ul",
+        { class: "relations" },
+        own.slice(0, 6).map((found) => relationRow(found, point)),
+      ),
       point.omitted ? el("p", { class: "quiet" }, `${plural(point.omitted, "weaker neighbour")} not drawn`) : null,
     ];
   }
@@ -99,10 +119,35 @@ export class Graph {
   draw() {
     const lines = [...this.links.values()].map((l) => this.drawLink(l));
     const circles = [...this.points.values()].map((p) => this.drawPoint(p));
-    const tip = svg("marker", { id: "tip", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse", markerUnits: "userSpaceOnUse" },
-      svg("path", { d: "M0 1L7 4L0 7z" }));
-    replace(this.canvas, svg("defs", {}, tip), svg("g", { class: "links" }, lines), svg("g", { class: "labels" }, [...this.links.values()].map((l) => l.label)), svg("g", { class: "points" }, circles));
-    replace(this.legend, this.types.slice(0, HUES).map((type, hue) => el("span", { class: `key hue-${hue}` }, type)));
+    const tip = svg(
+      "marker",
+      {
+        id: "tip",
+        viewBox: "0 0 8 8",
+        refX: 7,
+        refY: 4,
+        markerWidth: 7,
+        markerHeight: 7,
+        orient: "auto-start-reverse",
+        markerUnits: "userSpaceOnUse",
+      },
+      svg("path", { d: "M0 1L7 4L0 7z" }),
+    );
+    replace(
+      this.canvas,
+      svg("defs", {}, tip),
+      svg("g", { class: "links" }, lines),
+      svg(
+        "g",
+        { class: "labels" },
+        [...this.links.values()].map((l) => l.label),
+      ),
+      svg("g", { class: "points" }, circles),
+    );
+    replace(
+      this.legend,
+      this.types.slice(0, HUES).map((type, hue) => el("span", { class: `key hue-${hue}` }, type)),
+    );
     this.title.textContent = `Graph · ${plural(this.points.size, "entity", "entities")}`;
     this.mark();
     this.settle(1);
@@ -114,7 +159,12 @@ export class Graph {
     found.line = svg("line", { "stroke-width": 0.8 + first.weight * 0.22, "marker-end": "url(#tip)" });
     const width = text.length * 5.5 + 6;
     found.width = width;
-    found.label = svg("g", { class: "label" }, svg("rect", { x: -width / 2, y: -8, width, height: 15, rx: 4 }), svg("text", { y: 3 }, text));
+    found.label = svg(
+      "g",
+      { class: "label" },
+      svg("rect", { x: -width / 2, y: -8, width, height: 15, rx: 4 }),
+      svg("text", { y: 3 }, text),
+    );
     return found.line;
   }
 
@@ -122,14 +172,28 @@ export class Graph {
     const hue = this.types.indexOf(point.entity.type);
     point.radius = (7 + Math.min(Math.sqrt(point.entity.chunks ?? 1) * 2, 9)) * (this.size.width < 420 ? 0.8 : 1);
     measure(point, shorten(point.name));
-    const names = ["point", hue < 0 || hue >= HUES ? "no-hue" : `hue-${hue}`, point.isStart && "start", point.isOpen && "open"];
+    const names = [
+      "point",
+      hue < 0 || hue >= HUES ? "no-hue" : `hue-${hue}`,
+      point.isStart && "start",
+      point.isOpen && "open",
+    ];
     const plus = point.isOpen ? null : svg("path", { class: "plus", d: "M-3 0H3M0-3V3" });
-    point.group = svg("g", {
-      class: names.filter(Boolean).join(" "), tabindex: 0, role: "button", "data-name": point.name,
-      "aria-label": `${point.name}${point.entity.type ? `, ${point.entity.type}` : ""}${point.isOpen ? ", expanded" : ", expand"}`,
-      on: { pointerdown: (event) => this.grab(event, point), focus: () => this.select(point.name) },
-    }, svg("title", {}, point.name), svg("circle", { r: point.radius }), plus,
-    svg("text", { y: point.radius + 13 }, shorten(point.name)));
+    point.group = svg(
+      "g",
+      {
+        class: names.filter(Boolean).join(" "),
+        tabindex: 0,
+        role: "button",
+        "data-name": point.name,
+        "aria-label": [point.name, point.entity.type, point.isOpen ? "expanded" : "expand"].filter(Boolean).join(", "),
+        on: { pointerdown: (event) => this.grab(event, point), focus: () => this.select(point.name) },
+      },
+      svg("title", {}, point.name),
+      svg("circle", { r: point.radius }),
+      plus,
+      svg("text", { y: point.radius + 13 }, shorten(point.name)),
+    );
     return point.group;
   }
 
@@ -174,7 +238,12 @@ export class Graph {
       const dy = b.y - a.y;
       const distance = Math.max(Math.hypot(dx, dy), 1);
       const [ux, uy] = [dx / distance, dy / distance];
-      set(line, { x1: a.x + ux * a.radius, y1: a.y + uy * a.radius, x2: b.x - ux * (b.radius + 3), y2: b.y - uy * (b.radius + 3) });
+      set(line, {
+        x1: a.x + ux * a.radius,
+        y1: a.y + uy * a.radius,
+        x2: b.x - ux * (b.radius + 3),
+        y2: b.y - uy * (b.radius + 3),
+      });
     }
     for (const point of this.points.values()) shift(point.group, point.x, point.y);
     this.nameLinks();
@@ -214,7 +283,9 @@ export class Graph {
     };
     point.group.addEventListener("pointermove", onMove);
     point.group.addEventListener("pointerup", onEnd, { once: true });
-    point.group.addEventListener("pointercancel", () => point.group.removeEventListener("pointermove", onMove), { once: true });
+    point.group.addEventListener("pointercancel", () => point.group.removeEventListener("pointermove", onMove), {
+      once: true,
+    });
   }
 
   async open(point) {
@@ -272,8 +343,13 @@ function relationRow({ a, b, relations }, point) {
   const outward = relations.filter((r) => r.source === point.name);
   const types = outward.length ? outward.map((r) => words(r.type)) : relations.map((r) => `← ${words(r.type)}`);
   const more = types.length > 2 ? ` +${types.length - 2}` : "";
-  return el("li", { title: types.join(", ") }, el("b", {}, other.name), el("span", { class: "types" }, `${types.slice(0, 2).join(", ")}${more}`),
-    el("span", { class: "number" }, digits(relations[0].weight)));
+  return el(
+    "li",
+    { title: types.join(", ") },
+    el("b", {}, other.name),
+    el("span", { class: "types" }, `${types.slice(0, 2).join(", ")}${more}`),
+    el("span", { class: "number" }, digits(relations[0].weight)),
+  );
 }
 
 const shorten = (name) => (name.length > 20 ? `${name.slice(0, 19).trimEnd()}…` : name);

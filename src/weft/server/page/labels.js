@@ -1,10 +1,12 @@
 /* Where the words of a drawing go, so that they do not lie on each other. */
 
+const WIDE = /[\u2e80-\uffef]/;
 const ALONG = [0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75];
 
 /** Give every point the room that it and its name take. */
 export function measure(point, text) {
-  point.half = Math.max(point.radius, text.length * 3.35) + 3;
+  const half = [...text].reduce((sum, sign) => sum + (WIDE.test(sign) ? 6 : 3.35), 0);
+  point.half = Math.max(point.radius, half) + 3;
   point.tall = point.radius + 18;
 }
 
@@ -35,8 +37,12 @@ export function spread(links, points, put) {
     { x: p.x, y: p.y + p.radius + 10, w: p.half - 4, h: 7 },
   ]);
   for (const link of links) {
-    const box = ALONG.map((at) => ({ x: link.a.x + (link.b.x - link.a.x) * at, y: link.a.y + (link.b.y - link.a.y) * at, w: link.width / 2, h: 7 }))
-      .find((found) => !taken.some((other) => meets(found, other)));
+    const box = ALONG.map((at) => ({
+      x: link.a.x + (link.b.x - link.a.x) * at,
+      y: link.a.y + (link.b.y - link.a.y) * at,
+      w: link.width / 2,
+      h: 7,
+    })).find((found) => !taken.some((other) => meets(found, other)));
     if (box) taken.push(box);
     put(link, box);
   }

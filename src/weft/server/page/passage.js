@@ -3,9 +3,12 @@
 import { el, link } from "./dom.js";
 
 const COMMON = new Set(
-  ("a an and are as at be been but by can could did do does for from had has have how i if in into is it its me my no not of " +
-    "on or our should so than that the their them then there these they this those to was we were what when where which who " +
-    "whom why will with would you your about after all any happens happen out up off over").split(" "),
+  (
+    "a an and are as at be been but by can could did do does for from had has have how i if in into is it its " +
+    "me my no not of on or our should so than that the their them then there these they this those to was we " +
+    "were what when where which who whom why will with would you your about after all any happens happen out " +
+    "up off over"
+  ).split(" "),
 );
 const INLINE = /\*\*([^*\n]+)\*\*|`([^`\n]+)`|\[\[([^\]|\n]+)(?:\|([^\]\n]+))?\]\]/g;
 const ROW = /^\|.*\|\s*$/;
@@ -61,7 +64,13 @@ export function passage(text, pattern) {
 function addRow(box, line, pattern) {
   if (box.lastChild?.tagName !== "TABLE") box.append(el("table", { class: "cells" }, el("tbody")));
   const cells = line.trim().slice(1, -1).split("|");
-  box.lastChild.firstChild.append(el("tr", {}, cells.map((cell) => el("td", {}, ...inline(cell.trim(), pattern)))));
+  box.lastChild.firstChild.append(
+    el(
+      "tr",
+      {},
+      cells.map((cell) => el("td", {}, ...inline(cell.trim(), pattern))),
+    ),
+  );
 }
 
 function block(line, pattern) {
@@ -70,7 +79,12 @@ function block(line, pattern) {
   const item = LIST.exec(line);
   if (item) {
     const sign = /\d/.test(item[2]) ? item[2] : "•";
-    return el("div", { class: "item" }, el("span", { class: "sign" }, sign), el("span", {}, ...inline(item[3], pattern)));
+    return el(
+      "div",
+      { class: "item" },
+      el("span", { class: "sign" }, sign),
+      el("span", {}, ...inline(item[3], pattern)),
+    );
   }
   return line.trim() ? el("div", {}, ...inline(line, pattern)) : el("div", { class: "gap" });
 }
