@@ -275,3 +275,40 @@ def test_a_key_is_asked_for_and_stays_in_the_tab(browser, tmp_path):
             assert page.locator(".evidence article").count() > 0
             assert key in page.evaluate("JSON.stringify({...sessionStorage})")
             assert key not in page.evaluate("JSON.stringify({...localStorage}) + document.cookie + location.href")
+
+
+def test_a_key_that_may_only_read_is_told_so(browser, tmp_path):
+    """The fact stays as it was, on the page and in the store."""
+    with Running(tmp_path / "weft.db") as server:
+        writing, reading = server.make_key("default"), server.make_key("default", access="read")
+        with server.client(writing) as client:
+            fact = {"subject": "Ledger", "predicate": "closes", "value": "on Friday"}
+            assert client.post("/facts", json={"facts": [fact]}).status_code == 201
+            with opened(browser, server.url, path="/#/facts") as page:
+                page.get_by_role("textbox", name="Key", exact=True).fill(reading)
+                page.keyboard.press("Enter")
+                item = page.locator(".fact")
+                item.get_by_role("button", name="Confirm").click()
+
+                item.get_by_role("alert").wait_for()
+                assert "may only read" in item.inner_text()
+                assert "staged" in item.inner_text()
+            assert client.get("/facts").json()["facts"][0]["status"] == "staged"
+
+
+def test_an_answer_that_comes_late_stays_out_of_the_next_view(browser, server):
+    """Whoever goes on while it is looked for sees what they went to."""
+    with opened(browser, server.url) as page:
+        held = []
+        page.route("**/query", lambda route: held.append(route))
+        page.get_by_role("searchbox", name="Question").fill(QUESTION)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".searching")
+        page.get_by_role("link", name="Facts").click()
+        page.wait_for_selector(".fact")
+        with page.expect_response("**/query"):
+            held[0].continue_()
+        page.wait_for_load_state("networkidle")
+
+        assert page.locator("h1").inner_text() == "Facts"
+        assert page.locator(".verdict").count() == 0
