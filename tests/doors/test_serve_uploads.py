@@ -120,7 +120,11 @@ def packed():
     tar = io.BytesIO()
     with tarfile.open(fileobj=tar, mode="w") as archive:
         archive.addfile(tarfile.TarInfo("a.md"), io.BytesIO())
-    for name, content in {"zip": data.getvalue(), "tar": tar.getvalue(), "gz": gzip.compress(b"hello", mtime=0)}.items():
+    for name, content in {
+        "zip": data.getvalue(),
+        "tar": tar.getvalue(),
+        "gz": gzip.compress(b"hello", mtime=0),
+    }.items():
         yield f"a.{name}", content
         yield "harmless.md", content
     yield "rows.jsonl.gz", b"not even packed"

@@ -12,6 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from weft.engine.keys import Keyring
 from weft.engine.tenants import Engines
+from weft.server.assets import router as page_router
 from weft.server.auth import NAMESPACE_HEADER, Gatekeeper
 from weft.server.errors import add_handlers
 from weft.server.jobs import Jobs
@@ -22,7 +23,7 @@ from weft.server.routes import documents, facts, graph, jobs, query, system
 from weft.server.state import Door
 from weft.server.workers import Workers
 
-ROUTERS = (query.router, documents.router, graph.router, facts.router, jobs.router, system.router)
+ROUTERS = (query.router, documents.router, graph.router, facts.router, jobs.router, system.router, page_router)
 ABOUT = "Vectors, keywords and a knowledge graph woven into one ranked, explained, budgeted answer."
 
 

@@ -12,11 +12,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from weft.engine.engine import Engine
 from weft.records import Access, ApiKey
+from weft.server.assets import ASSETS
 from weft.server.errors import Refused
 from weft.server.state import Door
 
 NAMESPACE_HEADER = "X-Weft-Namespace"
-PUBLIC = frozenset({"/health", "/ready", "/openapi.json", "/docs"})
+PUBLIC = frozenset({"/health", "/ready", "/openapi.json", "/docs", *ASSETS})
 """Paths that say nothing of what is stored, and need no key."""
 
 # These two are for the schema; `_presented` reads the headers itself, for a key in a wrong form must not count as none.

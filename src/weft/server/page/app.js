@@ -1,0 +1,134 @@
+/* Starts the page: views by address, colours, key, keyboard. */
+
+import * as api from "./api.js";
+import { showAsk } from "./ask.js";
+import { announce, el, replace } from "./dom.js";
+import { showDocument, showDocuments } from "./documents.js";
+import { showEntities, showEntity } from "./entity.js";
+import { showFacts } from "./facts.js";
+
+const VIEWS = {
+  ask: showAsk,
+  entities: showEntities,
+  entity: showEntity,
+  facts: showFacts,
+  documents: showDocuments,
+  document: showDocument,
+};
+const PARENT = { entity: "entities", document: "documents" };
+const main = document.getElementById("main");
+const dialog = document.getElementById("key-dialog");
+const byId = (id) => document.getElementById(id);
+
+/** Show the view that the address names. */
+async function show() {
+  const [name, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+  const view = VIEWS[name] ? name : "ask";
+  for (const tab of document.querySelectorAll("nav a")) {
+    if (tab.dataset.view === (PARENT[view] ?? view)) tab.setAttribute("aria-current", "page");
+    else tab.removeAttribute("aria-current");
+  }
+  // Every view has a box of its own, so one that answers late writes into what is no longer shown.
+  const box = el(
+    "div",
+    { class: `view-${view}` },
+    view === "ask" ? null : el("p", { class: "quiet searching" }, "Loading…"),
+  );
+  const isTyping = document.activeElement?.id === "question" && matchMedia("(hover: hover)").matches;
+  replace(main, box);
+  window.scrollTo(0, 0);
+  try {
+    const done = VIEWS[view](box, new URLSearchParams(query));
+    if (isTyping) byId("question")?.focus({ preventScroll: true });
+    await done;
+  } catch (error) {
+    if (box.isConnected) fail(error, box);
+  }
+}
+
+function fail(error, view) {
+  if (error.status === 401 || error.code === "which_namespace" || error.code === "wrong_namespace") askForKey(error);
+  const box = view.querySelector(".answer") ?? view;
+  replace(
+    box,
+    el(
+      "section",
+      { class: "problem panel", role: "alert" },
+      el("h2", {}, sentence(error.message)),
+      error.hint ? el("p", {}, sentence(error.hint)) : null,
+    ),
+  );
+  if (!(error instanceof api.Refusal)) console.error(error);
+}
+
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/* Key and namespace */
+
+function askForKey(error) {
+  const { key, namespace } = api.credentials();
+  byId("key-text").value = key;
+  byId("key-namespace").value = namespace;
+  byId("key-problem").hidden = !error;
+  byId("key-problem").textContent = error ? sentence(error.message) : "";
+  if (!dialog.open) dialog.showModal();
+  byId(error?.code?.endsWith("namespace") ? "key-namespace" : "key-text").focus();
+}
+
+byId("key").addEventListener("click", () => askForKey());
+byId("key-cancel").addEventListener("click", () => dialog.close());
+byId("key-form").addEventListener("submit", () => {
+  api.keepCredentials({ key: byId("key-text").value.trim(), namespace: byId("key-namespace").value.trim() });
+  start();
+});
+
+/* Colours */
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const theme = byId("theme");
+
+function showTheme() {
+  const isDark = (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
+  theme.setAttribute("aria-pressed", String(isDark));
+  return isDark;
+}
+
+theme.addEventListener("click", () => {
+  const next = showTheme() ? "light" : "dark";
+  document.documentElement.dataset.theme = next;
+  localStorage.setItem("weft-theme", next);
+  showTheme();
+  announce(`${next} colours`);
+});
+dark.addEventListener("change", showTheme);
+
+/* Keyboard */
+
+document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.matches("input, textarea, select");
+  if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    event.preventDefault();
+    if (!byId("question")) location.hash = "#/ask";
+    byId("question")?.focus();
+    byId("question")?.select();
+  } else if (event.key === "Escape" && !isTyping && !dialog.open) {
+    byId("question")?.focus();
+  }
+});
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+
+async function start() {
+  showTheme();
+  await show();
+  try {
+    byId("namespace").textContent = (await api.stats()).namespace;
+  } catch (error) {
+    byId("namespace").textContent = "";
+  }
+}
+
+window.addEventListener("hashchange", show);
+start();

@@ -1,0 +1,186 @@
+/* Documents: what is indexed, one of them in full, and adding more. */
+
+import * as api from "./api.js";
+import { announce, el, link, plural, replace, short } from "./dom.js";
+import { passage } from "./passage.js";
+
+/** Show what is indexed, and a place to drop more. */
+export async function showDocuments(main, params) {
+  document.title = "Documents · Weft";
+  const prefix = params.get("prefix") ?? "";
+  const list = el("ul", { class: "documents" });
+  const more = el("button", { type: "button", class: "plain", hidden: true }, "Show more");
+  const empty = el("p", { class: "quiet", hidden: true }, "Nothing is indexed here yet.");
+  let after = "";
+  const load = async () => {
+    const page = await api.documents(prefix, after);
+    list.append(...page.documents.map(documentItem));
+    after = page.next ?? "";
+    more.hidden = !after;
+    empty.hidden = Boolean(list.firstChild);
+  };
+  const again = async () => {
+    after = "";
+    replace(list);
+    await load();
+  };
+  more.addEventListener("click", load);
+  replace(
+    main,
+    el("h1", {}, "Documents"),
+    el("p", { class: "lead" }, "Everything an answer can cite."),
+    dropZone(again),
+    list,
+    empty,
+    more,
+  );
+  await load();
+}
+
+function documentItem(found) {
+  return el(
+    "li",
+    {},
+    link(
+      "document",
+      { id: found.id },
+      { class: "document" },
+      el("strong", {}, found.title || short(found.source)),
+      el("span", { class: "citation", title: found.source }, short(found.source)),
+      el("span", { class: "number" }, plural(found.chunks, "chunk")),
+    ),
+  );
+}
+
+function dropZone(onDone) {
+  const picker = el("input", { type: "file", id: "files", multiple: true, class: "unseen" });
+  const zone = el(
+    "label",
+    { class: "drop", for: "files" },
+    el("strong", {}, "Add documents"),
+    el("span", { class: "quiet" }, "Choose files or drop them here"),
+    picker,
+  );
+  const progress = el("div", { class: "progress", role: "status" });
+  const start = (files) => files.length && run([...files], progress, onDone);
+  picker.addEventListener("change", () => start(picker.files));
+  zone.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    zone.classList.add("over");
+  });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    start(event.dataTransfer.files);
+  });
+  return el("section", { "aria-label": "Add documents" }, zone, progress);
+}
+
+/** Send files and show how far their job is until it ends. */
+async function run(files, box, onDone) {
+  const bar = el("progress", { max: files.length, value: 0, "aria-label": "Indexing" });
+  const text = el("p", {}, `Sending ${plural(files.length, "file")}…`);
+  replace(box, bar, text);
+  try {
+    const job = await api.upload(files);
+    const ended = await api.follow(job.id, (now) => {
+      bar.max = now.total || files.length;
+      bar.value = now.processed;
+      text.textContent = `${now.processed} of ${now.total} read, ${plural(now.chunks, "chunk")}`;
+    });
+    replace(box, receipt(ended));
+    announce(`Indexing ${ended.state}`);
+    await onDone();
+  } catch (error) {
+    replace(box, el("p", { class: "problem", role: "alert" }, `${error.message}. ${error.hint ?? ""}`));
+  }
+}
+
+function receipt(job) {
+  if (job.error) return el("p", { class: "problem" }, `${job.error.message}. ${job.error.hint}`);
+  const done = job.receipt;
+  if (!done) return el("p", {}, `The job is ${job.state}.`);
+  return el(
+    "div",
+    { class: "receipt", "data-state": job.state },
+    el(
+      "p",
+      {},
+      el("strong", {}, `${plural(done.added, "document")} added`),
+      `, ${done.changed} changed, ${done.unchanged} unchanged · `,
+      `${plural(done.chunks, "chunk")} in ${done.seconds.toFixed(1)} s`,
+    ),
+    done.skipped_files.map((file) =>
+      el(
+        "p",
+        { class: "quiet" },
+        `${short(file.source)} skipped: ${file.reason}${file.detail ? `, ${file.detail}` : ""}`,
+      ),
+    ),
+  );
+}
+
+/** Show a document's chunks, the one that was asked for marked. */
+export async function showDocument(main, params) {
+  const chunk = params.get("chunk") ?? "";
+  const id = params.get("id") ?? (await api.wholeDocument(chunk)).document.id;
+  const { document: found, chunks } = await api.wholeDocument(id);
+  document.title = `${found.title || short(found.source)} · Weft`;
+  const labels = Object.entries(found.metadata).filter(
+    ([, value]) => value !== null && (!Array.isArray(value) || value.length),
+  );
+  replace(
+    main,
+    el("p", { class: "row trail" }, link("documents", {}, {}, "Documents")),
+    el("h1", {}, found.title || short(found.source)),
+    el("p", { class: "citation whole" }, found.source),
+    labels.length
+      ? el(
+          "details",
+          {},
+          el("summary", {}, "What it says of itself"),
+          el(
+            "dl",
+            { class: "labels" },
+            labels.map(([name, value]) => [
+              el("dt", {}, name),
+              el(
+                "dd",
+                {},
+                Array.isArray(value)
+                  ? value.join(", ")
+                  : typeof value === "object"
+                    ? JSON.stringify(value)
+                    : String(value),
+              ),
+            ]),
+          ),
+        )
+      : null,
+    el(
+      "ol",
+      { class: "chunks" },
+      chunks.map((part) =>
+        el(
+          "li",
+          { class: part.id === chunk ? "asked" : null, tabindex: part.id === chunk ? -1 : null },
+          el(
+            "p",
+            { class: "quiet lines" },
+            part.heading.join(" › "),
+            el(
+              "span",
+              { class: "number" },
+              part.start_line === part.end_line
+                ? `line ${part.start_line}`
+                : `lines ${part.start_line}–${part.end_line}`,
+            ),
+          ),
+          passage(part.text, null),
+        ),
+      ),
+    ),
+  );
+  main.querySelector(".asked")?.scrollIntoView({ block: "center" });
+}

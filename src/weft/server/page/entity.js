@@ -1,0 +1,182 @@
+/* Entities: the list of those mentioned most, and a page for each. */
+
+import * as api from "./api.js";
+import { digits, el, link, plural, replace, short, words } from "./dom.js";
+import { factList } from "./facts.js";
+import { Graph } from "./graph.js";
+
+const STATED = 7;
+
+/** Show the entities that most chunks mention, and a field to look another one up. */
+export async function showEntities(main) {
+  document.title = "Entities · Weft";
+  const { entities } = await api.topEntities(90);
+  replace(
+    main,
+    el("h1", {}, "Entities"),
+    el("p", { class: "lead" }, "What the documents speak of, those mentioned most first."),
+    lookUp(),
+    el(
+      "ul",
+      { class: "entities" },
+      entities.map((entity) =>
+        el(
+          "li",
+          {},
+          link(
+            "entity",
+            { name: entity.name },
+            { class: "entity" },
+            el("strong", {}, entity.name),
+            entity.type ? el("span", { class: "tag" }, entity.type) : null,
+            el("span", { class: "quiet clamp" }, entity.description),
+            el("span", { class: "number" }, plural(entity.chunks, "chunk")),
+          ),
+        ),
+      ),
+    ),
+    entities.length ? null : el("p", { class: "quiet" }, "No entity is known in this namespace yet."),
+  );
+}
+
+function lookUp() {
+  return el(
+    "form",
+    {
+      class: "tools",
+      role: "search",
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          const name = new FormData(event.target).get("name").trim();
+          if (name) location.hash = `#/entity?${new URLSearchParams({ name })}`;
+        },
+      },
+    },
+    el(
+      "label",
+      {},
+      "Look up ",
+      el("input", { name: "name", placeholder: "a name, another name or an id", autocomplete: "off", required: true }),
+    ),
+    el("button", { class: "plain" }, "Open"),
+  );
+}
+
+/** Show an entity: description, other names, relations, mentions, facts and the graph around it. */
+export async function showEntity(main, params) {
+  const asked = params.get("name") ?? "";
+  const { entity, relations, mentions } = await api.entity(asked);
+  document.title = `${entity.name} · Weft`;
+  const graph = new Graph();
+  const facts = el("div");
+  const side = el("div", { class: "side" }, graph.element);
+  replace(
+    main,
+    el(
+      "div",
+      { class: "answer" },
+      el(
+        "div",
+        { class: "found" },
+        el(
+          "p",
+          { class: "row trail" },
+          link("entities", {}, {}, "Entities"),
+          entity.type ? el("span", { class: "tag" }, entity.type) : null,
+        ),
+        el("h1", {}, entity.name),
+        entity.aliases.length
+          ? el(
+              "p",
+              { class: "aliases" },
+              el("span", { class: "quiet" }, "also "),
+              entity.aliases.map((name) => el("span", { class: "chip still" }, name)),
+            )
+          : null,
+        entity.description ? el("p", { class: "lead" }, entity.description) : null,
+        el(
+          "p",
+          { class: "quiet" },
+          `Mentioned ${plural(entity.mentions, "time")} in ${plural(entity.chunks, "chunk")}`,
+          " · ",
+          link("ask", { q: entity.name }, {}, "Ask about it"),
+        ),
+        relationTable(relations),
+        mentionList(mentions),
+        facts,
+      ),
+      side,
+    ),
+  );
+  graph.add(entity).isStart = true;
+  graph.measure();
+  graph.draw();
+  const [found] = await Promise.all([
+    api.facts(entity.name, "", 12),
+    graph.expand(entity.name, { limit: 12, quiet: true }),
+  ]);
+  graph.select(entity.name);
+  if (found.facts.length) replace(facts, el("h2", {}, "Facts"), factList(found.facts));
+}
+
+function relationTable(relations) {
+  if (!relations.length) return null;
+  const groups = new Map();
+  for (const { target, type, weight } of relations) {
+    const group = groups.get(type) ?? groups.set(type, new Map()).get(type);
+    group.set(target, Math.max(weight, group.get(target) ?? 0));
+  }
+  const strongest = (group) => Math.max(...group.values());
+  const sorted = [...groups].sort((a, b) => strongest(b[1]) - strongest(a[1]));
+  const rows = (some) =>
+    el(
+      "dl",
+      { class: "groups" },
+      some.map(([type, group]) => [
+        el("dt", {}, words(type)),
+        el(
+          "dd",
+          {},
+          [...group].map(([name, weight]) =>
+            link("entity", { name }, { class: "chip" }, name, el("b", {}, digits(weight))),
+          ),
+        ),
+      ]),
+    );
+  const stated = sorted.filter(([, group]) => strongest(group) >= STATED);
+  const loose = sorted.filter(([, group]) => strongest(group) < STATED);
+  return [
+    el("h2", {}, "Relations"),
+    stated.length ? rows(stated) : null,
+    loose.length
+      ? el("details", { open: !stated.length }, el("summary", {}, "Weaker ones: mentioned together"), rows(loose))
+      : null,
+  ];
+}
+
+function mentionList(mentions) {
+  if (!mentions.length) return null;
+  return [
+    el("h2", {}, "Mentions"),
+    el(
+      "ul",
+      { class: "mentions" },
+      mentions
+        .slice(0, 20)
+        .map((found) =>
+          el(
+            "li",
+            {},
+            link(
+              "document",
+              { chunk: found.chunk_id },
+              { class: "citation", title: found.citation },
+              short(found.citation),
+            ),
+            el("span", { class: "quiet" }, found.about ? "is about it" : plural(found.count, "time")),
+          ),
+        ),
+    ),
+  ];
+}

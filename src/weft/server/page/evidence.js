@@ -1,0 +1,218 @@
+/* One piece of evidence: its text, where it stands, which channels found it, and why it is here. */
+
+import { digits, el, link, percent, short, words } from "./dom.js";
+import { matcher, passage } from "./passage.js";
+
+export const CHANNELS = ["vector", "keyword", "graph"];
+const MEANS = { vector: "close in meaning", keyword: "shares its words", graph: "connected to what it names" };
+
+/** Return an answer's evidence as a list that arrow keys walk through. */
+export function evidenceList(answer) {
+  const list = el("ol", { class: "evidence", "aria-label": "Evidence" });
+  for (const result of answer.results) list.append(el("li", {}, card(result, answer)));
+  const cards = [...list.querySelectorAll("article")];
+  list.addEventListener("keydown", (event) => {
+    const at = cards.indexOf(event.target);
+    if (at < 0) return;
+    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: cards.length - 1 }[event.key];
+    if (next !== undefined) {
+      event.preventDefault();
+      if (next < 0) document.getElementById("question").focus();
+      else cards[Math.min(next, cards.length - 1)].focus();
+    } else if (event.key === "Enter") {
+      cards[at].querySelector(".why").click();
+    }
+  });
+  list.addEventListener("keydown", (event) => {
+    const article = event.target.closest("article");
+    const button = article?.querySelector(".why[aria-expanded=true]");
+    if (event.key !== "Escape" || !button) return;
+    event.stopPropagation();
+    button.click();
+    article.focus();
+  });
+  return list;
+}
+
+function card(result, answer) {
+  const { chunk, document: source, rank } = result;
+  const id = `why-${rank}`;
+  const reasons = el("div", { class: "reasons", id, hidden: true });
+  const why = el(
+    "button",
+    { type: "button", class: "why plain small", "aria-expanded": "false", "aria-controls": id },
+    "Why this?",
+  );
+  why.addEventListener("click", () => {
+    const isOpen = why.getAttribute("aria-expanded") === "true";
+    why.setAttribute("aria-expanded", String(!isOpen));
+    reasons.hidden = isOpen;
+    if (!isOpen && !reasons.firstChild) reasons.append(...explain(result, answer));
+  });
+  const text = passage(chunk.text, matcher(answer.query, result.names));
+  return el(
+    "article",
+    { tabindex: 0, "aria-label": `${rank}. ${source.title || short(source.source)}`, "data-chunk": chunk.id },
+    el(
+      "header",
+      {},
+      el("span", { class: "rank", "aria-hidden": "true" }, String(rank)),
+      el(
+        "div",
+        { class: "where" },
+        el(
+          "h3",
+          {},
+          link("document", { id: source.id, chunk: chunk.id }, {}, source.title || short(source.source)),
+          chunk.heading.map((part) => el("span", { class: "crumb" }, part)),
+        ),
+        link(
+          "document",
+          { id: source.id, chunk: chunk.id },
+          { class: "citation", title: result.citation },
+          short(result.citation),
+        ),
+      ),
+      el("span", { class: "score", title: "Fused score of this question" }, digits(result.score)),
+    ),
+    folded(text),
+    el(
+      "footer",
+      {},
+      el(
+        "ul",
+        { class: "channels", "aria-label": "Channels" },
+        CHANNELS.filter((name) => result.channels[name]).map((name) =>
+          el(
+            "li",
+            {
+              class: `channel ${name}`,
+              title: `${name}: ${MEANS[name]}, score ${digits(result.channels[name].score)}`,
+            },
+            name,
+            el("b", {}, `#${result.channels[name].rank}`),
+            el("span", { class: "number" }, digits(result.channels[name].score)),
+          ),
+        ),
+      ),
+      why,
+    ),
+    reasons,
+  );
+}
+
+/** Long passages are folded until asked for. */
+function folded(text) {
+  if (text.textContent.length < 620 && text.children.length < 12) return text;
+  text.classList.add("folded");
+  const button = el(
+    "button",
+    { type: "button", class: "unfold plain small", "aria-expanded": "false" },
+    "Show all of it",
+  );
+  button.addEventListener("click", () => {
+    const isFolded = text.classList.toggle("folded");
+    button.textContent = isFolded ? "Show all of it" : "Show less";
+    button.setAttribute("aria-expanded", String(!isFolded));
+  });
+  return [text, button];
+}
+
+/** Return why a result is in the answer, for people. */
+function explain(result, answer) {
+  const found = CHANNELS.filter((name) => result.channels[name]);
+  const missing = CHANNELS.filter((name) => !result.channels[name]);
+  return [
+    el("h4", {}, "How it was found"),
+    el(
+      "table",
+      {},
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          ["Channel", "Rank", "Score", ""].map((name) => el("th", { scope: "col" }, name)),
+        ),
+      ),
+      el(
+        "tbody",
+        {},
+        found.map((name) => channelRow(name, result.channels[name], answer.counts[name])),
+        missing.map((name) =>
+          el(
+            "tr",
+            { class: "missing" },
+            el("th", { scope: "row" }, el("span", { class: `channel ${name}` }, name)),
+            el("td", { colspan: 3 }, answer.counts[name] ? "did not find it" : "found nothing"),
+          ),
+        ),
+      ),
+    ),
+    result.names.length
+      ? el(
+          "p",
+          {},
+          "The question spells ",
+          result.names.map((name) => el("code", {}, name)),
+          ", which hardly any other passage holds.",
+        )
+      : null,
+    result.source.path?.length ? [el("h4", {}, "The way through the graph"), pathway(result.source, answer)] : null,
+    el(
+      "p",
+      { class: "quiet" },
+      `Fused score ${digits(result.score)}; best placed by ${result.source.type}. `,
+      `Method ${answer.method}: ${answer.reason || "as asked"}.`,
+    ),
+  ]
+    .flat(Infinity)
+    .filter(Boolean);
+}
+
+function channelRow(name, hit, of) {
+  const bar = el("span", { class: `fill ${name}` });
+  bar.style.width = `${Math.max(4, 100 * (1 - (hit.rank - 1) / Math.max(of || 1, 10)))}%`;
+  return el(
+    "tr",
+    {},
+    el(
+      "th",
+      { scope: "row" },
+      el("span", { class: `channel ${name}` }, name),
+      el("span", { class: "means" }, MEANS[name]),
+    ),
+    el("td", {}, `${hit.rank}`, of ? el("span", { class: "quiet" }, ` of ${of}`) : ""),
+    el("td", { class: "number" }, digits(hit.score)),
+    el("td", { class: "track", "aria-hidden": "true" }, bar),
+  );
+}
+
+/** Return the entities and relations that lead to a passage, with the weight of each. */
+function pathway(source, answer) {
+  const steps = source.path;
+  const row = el("div", { class: "pathway" }, entityChip(steps[0].source));
+  for (const step of steps) {
+    const isLast = step.weight === 0;
+    row.append(el("span", { class: "way" }, words(step.type), step.weight ? el("b", {}, digits(step.weight)) : ""));
+    row.append(
+      isLast ? el("span", { class: "chip end", title: step.target }, short(step.target)) : entityChip(step.target),
+    );
+  }
+  const graph = answer.graph_context;
+  return [
+    row,
+    el(
+      "p",
+      { class: "quiet" },
+      graph?.found_by === "meaning"
+        ? "The question does not name the first entity; it is close to it in meaning. "
+        : "",
+      graph ? `The graph is trusted to ${percent(graph.trust)} here. ` : "",
+      source.graph_expansion ? `Found by asking for “${source.graph_expansion}”.` : "",
+    ),
+  ];
+}
+
+const entityChip = (name) => link("entity", { name }, { class: "chip" }, name);

@@ -1,0 +1,176 @@
+/* Facts: what is remembered, and what to make of it. */
+
+import * as api from "./api.js";
+import { announce, digits, el, link, plural, replace, words } from "./dom.js";
+
+const STATUS = { staged: "staged", confirmed: "confirmed", superseded: "superseded", rejected: "rejected" };
+
+/** Return facts as a list with their buttons. */
+export function factList(facts) {
+  return el(
+    "ul",
+    { class: "facts" },
+    facts.map((fact) => factItem(fact)),
+  );
+}
+
+function factItem(fact) {
+  const item = el("li", { class: "fact", "data-fact": fact.id });
+  fillItem(item, fact);
+  return item;
+}
+
+function fillItem(item, fact, problem = "") {
+  const said = `${fact.subject} ${words(fact.predicate)} ${fact.object ?? fact.value}`;
+  item.className = `fact ${fact.status}`;
+  replace(
+    item,
+    el(
+      "p",
+      { class: "statement" },
+      link("entity", { name: fact.subject }, { class: "subject" }, fact.subject),
+      " ",
+      el("span", { class: "predicate" }, words(fact.predicate)),
+      " ",
+      fact.object
+        ? link("entity", { name: fact.object }, { class: "object" }, fact.object)
+        : el("span", { class: "object" }, fact.value),
+    ),
+    el(
+      "p",
+      { class: "quiet details" },
+      el("span", { class: `state ${fact.status}` }, STATUS[fact.status]),
+      ` from ${words(fact.source)} · confidence ${digits(fact.confidence)}`,
+      fact.score === undefined ? "" : ` · score ${digits(fact.score)}`,
+      fact.valid_to ? ` · until ${fact.valid_to.slice(0, 10)}` : "",
+      fact.note ? ` · ${fact.note}` : "",
+    ),
+    problem ? el("p", { class: "problem", role: "alert" }, problem) : null,
+    el(
+      "div",
+      { class: "row buttons" },
+      fact.status === "confirmed" ? null : judge(item, fact, "Confirm", said, api.confirmFact),
+      fact.status === "rejected" ? null : judge(item, fact, "Reject", said, api.rejectFact),
+    ),
+  );
+}
+
+function judge(item, fact, name, said, call) {
+  const button = el(
+    "button",
+    { type: "button", class: `plain small ${name.toLowerCase()}`, "aria-label": `${name}: ${said}` },
+    name,
+  );
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    try {
+      const changed = await call(fact.id);
+      fillItem(item, { ...fact, ...changed });
+      announce(`${said}: ${changed.status}`);
+    } catch (error) {
+      fillItem(item, fact, `${error.message}. ${error.hint}`);
+    }
+    item.querySelector("button")?.focus();
+  });
+  return button;
+}
+
+/** Show the facts of the namespace, or those about a subject. */
+export async function showFacts(main, params) {
+  const subject = params.get("subject") ?? "";
+  const wanted = params.get("status") ?? "";
+  document.title = "Facts · Weft";
+  const list = el("ul", { class: "facts grid" });
+  const more = el("button", { type: "button", class: "plain", hidden: true }, "Show more");
+  const total = el("p", { class: "quiet" });
+  let after = "";
+  let shown = 0;
+  const load = async () => {
+    const page = await api.facts(subject, after, 120);
+    const kept = page.facts.filter((fact) => !wanted || fact.status === wanted);
+    list.append(...kept.map(factItem));
+    shown += kept.length;
+    after = page.next ?? "";
+    more.hidden = !after;
+    const which = [plural(shown, "fact"), wanted, subject && `about ${subject}`].filter(Boolean).join(" ");
+    total.textContent = after ? `${which}, and more` : which;
+  };
+  more.addEventListener("click", load);
+  replace(
+    main,
+    el("h1", {}, "Facts"),
+    el("p", { class: "lead" }, "What is remembered. Confirmed facts are trusted; rejected ones are never recalled."),
+    filterForm(subject, wanted),
+    statementForm(),
+    total,
+    list,
+    more,
+  );
+  await load();
+}
+
+function filterForm(subject, wanted) {
+  return el(
+    "form",
+    {
+      class: "tools",
+      action: "#/facts",
+      role: "search",
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          const data = new FormData(event.target);
+          location.hash = `#/facts?${new URLSearchParams([...data].filter(([, value]) => value))}`;
+        },
+      },
+    },
+    el(
+      "label",
+      {},
+      "About ",
+      el("input", { name: "subject", value: subject, placeholder: "any subject", autocomplete: "off" }),
+    ),
+    el(
+      "label",
+      {},
+      "Status ",
+      el(
+        "select",
+        { name: "status" },
+        ["", ...Object.keys(STATUS)].map((name) =>
+          el("option", { value: name, selected: name === wanted }, name || "any"),
+        ),
+      ),
+    ),
+    el("button", { class: "plain" }, "Show"),
+  );
+}
+
+function statementForm() {
+  const outcome = el("p", { class: "quiet", role: "status" });
+  const form = el(
+    "form",
+    { class: "tools state-form" },
+    ...["subject", "predicate", "value"].map((name) =>
+      el(
+        "label",
+        {},
+        `${name[0].toUpperCase()}${name.slice(1)} `,
+        el("input", { name, required: true, autocomplete: "off", maxlength: 1000 }),
+      ),
+    ),
+    el("button", { class: "primary" }, "Remember"),
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      const [done] = (await api.addFact(Object.fromEntries(new FormData(form)))).facts;
+      outcome.textContent = done.reason ? `${done.outcome}: ${done.reason}` : done.outcome;
+      if (done.fact) document.querySelector(".facts.grid").prepend(factItem(done.fact));
+      if (done.fact) form.reset();
+    } catch (error) {
+      outcome.textContent = `${error.message}. ${error.hint}`;
+    }
+  });
+  return el("details", { class: "panel" }, el("summary", {}, "State a fact"), form, outcome);
+}

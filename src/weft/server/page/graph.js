@@ -1,0 +1,363 @@
+/* The graph around an answer: drawn, draggable, and larger with every click. */
+
+import * as api from "./api.js";
+import { announce, digits, el, link, plural, replace, svg, words } from "./dom.js";
+import { measure, spread } from "./labels.js";
+import { place, step } from "./layout.js";
+
+const MOST = 60;
+const EACH = 9;
+const HUES = 6;
+const LABELLED = 12;
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class Graph {
+  constructor({ height = 400 } = {}) {
+    this.points = new Map();
+    this.links = new Map();
+    this.types = [];
+    this.selected = null;
+    this.size = { width: 480, height };
+    this.canvas = svg("svg", { class: "canvas", role: "group", "aria-label": "Graph" });
+    this.about = el("div", { class: "about", "aria-live": "polite" });
+    this.legend = el("div", { class: "legend" });
+    this.larger = el(
+      "button",
+      { type: "button", class: "plain small", "aria-pressed": "false", on: { click: () => this.enlarge() } },
+      "Enlarge",
+    );
+    this.title = el("h2", {}, "Graph");
+    this.element = el(
+      "section",
+      { class: "graph panel", id: "graph", "aria-label": "Graph around the answer" },
+      el("header", { class: "row" }, this.title, this.larger),
+      this.canvas,
+      this.legend,
+      this.about,
+    );
+    this.element.addEventListener("keydown", (event) => this.onKey(event));
+    new ResizeObserver(() => this.measure()).observe(this.canvas);
+  }
+
+  /** Add an entity, beside another one where it comes from there. */
+  add(entity, near) {
+    let point = this.points.get(entity.name);
+    if (point) {
+      point.entity = { ...point.entity, ...entity };
+      return point;
+    }
+    if (this.points.size >= MOST) return null;
+    point = { name: entity.name, entity, isOpen: false, isStart: false };
+    place(point, this.points.size, { ...this.size, near });
+    if (entity.type && !this.types.includes(entity.type)) this.types.push(entity.type);
+    this.points.set(entity.name, point);
+    return point;
+  }
+
+  /** Add a relation between two entities that are drawn; several between the same two share a line. */
+  relate({ source, target, type, weight }) {
+    const a = this.points.get(source);
+    const b = this.points.get(target);
+    if (!a || !b || a === b) return;
+    const id = [source, target].sort().join("\n");
+    const found = this.links.get(id) ?? { a, b, relations: [] };
+    if (!found.relations.some((r) => r.type === type && r.source === source))
+      found.relations.push({ source, target, type, weight });
+    found.relations.sort((x, y) => y.weight - x.weight);
+    found.a = this.points.get(found.relations[0].source);
+    found.b = this.points.get(found.relations[0].target);
+    this.links.set(id, found);
+  }
+
+  /** Fetch and draw what is next to an entity. */
+  async expand(name, { limit = EACH, quiet = false } = {}) {
+    const point = this.points.get(name);
+    if (!point || point.isOpen) return;
+    const found = await api.neighbours(name, limit);
+    point.isOpen = true;
+    point.omitted = found.omitted;
+    point.entity = { ...point.entity, ...found.entity };
+    const before = this.points.size;
+    for (const { entity, path } of found.neighbours) {
+      if (this.add(entity, point)) path.forEach((relation) => this.relate(relation));
+    }
+    this.draw();
+    if (!quiet) announce(`${plural(this.points.size - before, "entity", "entities")} added around ${name}`);
+  }
+
+  /** Say more about an entity, and light up its relations. */
+  select(name) {
+    this.selected = this.points.get(name) ?? null;
+    this.mark();
+    if (this.selected?.group) this.nameLinks();
+    if (this.selected) replace(this.about, this.describe(this.selected));
+  }
+
+  describe(point) {
+    const { entity } = point;
+    const own = [...this.links.values()].filter((l) => l.a === point || l.b === point);
+    own.sort((x, y) => y.relations[0].weight - x.relations[0].weight);
+    return [
+      el(
+        "p",
+        { class: "row" },
+        el("strong", {}, point.name),
+        entity.type && el("span", { class: "tag" }, entity.type),
+        link("entity", { name: point.name }, { class: "more" }, "Open entity"),
+      ),
+      entity.description && el("p", { class: "quiet clamp" }, entity.description),
+      el(
+        "ul",
+        { class: "relations" },
+        own.slice(0, 6).map((found) => relationRow(found, point)),
+      ),
+      point.omitted ? el("p", { class: "quiet" }, `${plural(point.omitted, "weaker neighbour")} not drawn`) : null,
+    ];
+  }
+
+  /** Draw everything anew and let it settle. */
+  draw() {
+    const lines = [...this.links.values()].map((l) => this.drawLink(l));
+    const circles = [...this.points.values()].map((p) => this.drawPoint(p));
+    const tip = svg(
+      "marker",
+      {
+        id: "tip",
+        viewBox: "0 0 8 8",
+        refX: 7,
+        refY: 4,
+        markerWidth: 7,
+        markerHeight: 7,
+        orient: "auto-start-reverse",
+        markerUnits: "userSpaceOnUse",
+      },
+      svg("path", { d: "M0 1L7 4L0 7z" }),
+    );
+    replace(
+      this.canvas,
+      svg("defs", {}, tip),
+      svg("g", { class: "links" }, lines),
+      svg(
+        "g",
+        { class: "labels" },
+        [...this.links.values()].map((l) => l.label),
+      ),
+      svg("g", { class: "points" }, circles),
+    );
+    replace(
+      this.legend,
+      this.types.slice(0, HUES).map((type, hue) => el("span", { class: `key hue-${hue}` }, type)),
+    );
+    this.title.textContent = `Graph · ${plural(this.points.size, "entity", "entities")}`;
+    this.mark();
+    this.settle(1);
+  }
+
+  drawLink(found) {
+    const [first, ...rest] = found.relations;
+    const text = `${words(first.type)} ${digits(first.weight)}${rest.length ? ` +${rest.length}` : ""}`;
+    found.line = svg("line", { "stroke-width": 0.8 + first.weight * 0.22, "marker-end": "url(#tip)" });
+    const width = text.length * 5.5 + 6;
+    found.width = width;
+    found.label = svg(
+      "g",
+      { class: "label" },
+      svg("rect", { x: -width / 2, y: -8, width, height: 15, rx: 4 }),
+      svg("text", { y: 3 }, text),
+    );
+    return found.line;
+  }
+
+  drawPoint(point) {
+    const hue = this.types.indexOf(point.entity.type);
+    point.radius = (7 + Math.min(Math.sqrt(point.entity.chunks ?? 1) * 2, 9)) * (this.size.width < 420 ? 0.8 : 1);
+    measure(point, shorten(point.name));
+    const names = [
+      "point",
+      hue < 0 || hue >= HUES ? "no-hue" : `hue-${hue}`,
+      point.isStart && "start",
+      point.isOpen && "open",
+    ];
+    const plus = point.isOpen ? null : svg("path", { class: "plus", d: "M-3 0H3M0-3V3" });
+    point.group = svg(
+      "g",
+      {
+        class: names.filter(Boolean).join(" "),
+        tabindex: 0,
+        role: "button",
+        "data-name": point.name,
+        "aria-label": [point.name, point.entity.type, point.isOpen ? "expanded" : "expand"].filter(Boolean).join(", "),
+        on: { pointerdown: (event) => this.grab(event, point), focus: () => this.select(point.name) },
+      },
+      svg("title", {}, point.name),
+      svg("circle", { r: point.radius }),
+      plus,
+      svg("text", { y: point.radius + 13 }, shorten(point.name)),
+    );
+    return point.group;
+  }
+
+  /** Light up the selected entity and its relations. */
+  mark() {
+    for (const found of this.links.values()) {
+      const isNear = this.selected && (found.a === this.selected || found.b === this.selected);
+      found.line?.classList.toggle("near", Boolean(isNear));
+    }
+    for (const point of this.points.values()) point.group?.classList.toggle("selected", point === this.selected);
+  }
+
+  settle(heat) {
+    cancelAnimationFrame(this.frame);
+    let left = heat;
+    const points = [...this.points.values()];
+    const links = [...this.links.values()];
+    const tick = () => {
+      step(points, links, { ...this.size, heat: left });
+      left *= 0.982;
+    };
+    if (still.matches || document.hidden) {
+      for (let i = 0; i < 260; i += 1) tick();
+      this.move();
+      this.element.dataset.settled = "true";
+      return;
+    }
+    const run = () => {
+      tick();
+      tick();
+      this.move();
+      if (left > 0.02) this.frame = requestAnimationFrame(run);
+      else this.element.dataset.settled = "true";
+    };
+    delete this.element.dataset.settled;
+    run();
+  }
+
+  move() {
+    for (const { a, b, line } of this.links.values()) {
+      const dx = b.x - a.x;
+      const dy = b.y - a.y;
+      const distance = Math.max(Math.hypot(dx, dy), 1);
+      const [ux, uy] = [dx / distance, dy / distance];
+      set(line, {
+        x1: a.x + ux * a.radius,
+        y1: a.y + uy * a.radius,
+        x2: b.x - ux * (b.radius + 3),
+        y2: b.y - uy * (b.radius + 3),
+      });
+    }
+    for (const point of this.points.values()) shift(point.group, point.x, point.y);
+    this.nameLinks();
+  }
+
+  /** Name the relations of the selected entity, or all of them where they are few; no word covers another. */
+  nameLinks() {
+    const all = [...this.links.values()];
+    const named = all.length <= LABELLED ? all : all.filter((l) => l.a === this.selected || l.b === this.selected);
+    named.sort((x, y) => y.relations[0].weight - x.relations[0].weight);
+    for (const { label } of all) label?.classList.remove("shown");
+    spread(named, [...this.points.values()], ({ label }, box) => {
+      if (box) shift(label, box.x, box.y);
+      label.classList.toggle("shown", Boolean(box));
+    });
+  }
+
+  /** A short press opens an entity; a longer way drags it. */
+  grab(event, point) {
+    event.preventDefault();
+    point.group.focus({ preventScroll: true });
+    const from = { x: event.clientX, y: event.clientY };
+    let isDrag = false;
+    point.group.setPointerCapture(event.pointerId);
+    const onMove = (moved) => {
+      if (!isDrag && Math.hypot(moved.clientX - from.x, moved.clientY - from.y) < 4) return;
+      isDrag = true;
+      point.held = true;
+      const box = this.canvas.getBoundingClientRect();
+      point.x = moved.clientX - box.left;
+      point.y = moved.clientY - box.top;
+      this.settle(0.35);
+    };
+    const onEnd = () => {
+      point.group.removeEventListener("pointermove", onMove);
+      if (!isDrag) this.open(point);
+    };
+    point.group.addEventListener("pointermove", onMove);
+    point.group.addEventListener("pointerup", onEnd, { once: true });
+    point.group.addEventListener("pointercancel", () => point.group.removeEventListener("pointermove", onMove), {
+      once: true,
+    });
+  }
+
+  async open(point) {
+    this.select(point.name);
+    try {
+      await this.expand(point.name);
+    } catch (error) {
+      announce(error.message);
+      return;
+    }
+    this.select(point.name);
+    point.group.focus({ preventScroll: true });
+  }
+
+  onKey(event) {
+    const name = event.target.dataset?.name;
+    if (event.key === "Escape" && this.element.classList.contains("large")) {
+      event.stopPropagation();
+      this.enlarge();
+    } else if (name && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      this.open(this.points.get(name));
+    } else if (name && event.key.startsWith("Arrow")) {
+      event.preventDefault();
+      const names = [...this.points.keys()];
+      const by = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
+      this.points.get(names[(names.indexOf(name) + by + names.length) % names.length]).group.focus();
+    }
+  }
+
+  enlarge() {
+    const isLarge = this.element.classList.toggle("large");
+    this.larger.textContent = isLarge ? "Close" : "Enlarge";
+    this.larger.setAttribute("aria-pressed", String(isLarge));
+    this.measure();
+  }
+
+  /** Take the size the page gives. */
+  measure() {
+    const { width, height } = this.canvas.getBoundingClientRect();
+    if (!width || (width === this.size.width && height === this.size.height)) return;
+    const [sx, sy] = [width / this.size.width, height / this.size.height];
+    for (const point of this.points.values()) {
+      point.x *= sx;
+      point.y *= sy;
+    }
+    this.size = { width, height };
+    if (this.points.size && this.canvas.firstChild) this.settle(1);
+  }
+}
+
+/** Return who else is in a relation, what joins the two, and how strongly. */
+function relationRow({ a, b, relations }, point) {
+  const other = a === point ? b : a;
+  const outward = relations.filter((r) => r.source === point.name);
+  const types = outward.length ? outward.map((r) => words(r.type)) : relations.map((r) => `← ${words(r.type)}`);
+  const more = types.length > 2 ? ` +${types.length - 2}` : "";
+  return el(
+    "li",
+    { title: types.join(", ") },
+    el("b", {}, other.name),
+    el("span", { class: "types" }, `${types.slice(0, 2).join(", ")}${more}`),
+    el("span", { class: "number" }, digits(relations[0].weight)),
+  );
+}
+
+const shorten = (name) => (name.length > 20 ? `${name.slice(0, 19).trimEnd()}…` : name);
+
+function shift(element, x, y) {
+  element.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+}
+
+function set(element, values) {
+  for (const [name, value] of Object.entries(values)) element.setAttribute(name, value.toFixed(1));
+}

@@ -1,0 +1,314 @@
+"""The web page in a real browser: ask, explain, explore, judge, upload; by mouse, by keyboard, on a phone."""
+
+import re
+
+import pytest
+from browsing import ask, opened, running_browser
+from serving import OTHER, Running, add
+
+from weft.testing import FakeEmbedder
+
+pytestmark = pytest.mark.browser
+
+QUESTION = "what does the auth service depend on?"
+TEAM = "---\nowner: Identity Team\n---\n# Session Store\n\nThe Session Store depends on the Auth Service.\n"
+FLOW = "# Login Flow\n\n[[Login Flow]] depends on the [[Session Store]].\n"
+WIDE = "# Ledger\n\n| Key | Value |\n|---|---|\n| `ledger.batch` | 40 |\n\n" + "x" * 300 + "\n"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with running_browser() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    return FakeEmbedder()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, embedder):
+    with Running(tmp_path_factory.mktemp("page") / "weft.db", embedder=embedder) as running:
+        with running.client() as client:
+            add(client)
+            add(client, OTHER, "oauth")
+            add(client, TEAM, "session")
+            add(client, FLOW, "flow")
+            add(client, WIDE, "ledger")
+            stated = {"facts": [{"subject": "Auth Service", "predicate": "owned_by", "object": "Identity Team"}]}
+            assert client.post("/facts", json=stated).status_code == 201
+        yield running
+
+
+@pytest.fixture
+def page(browser, server):
+    with opened(browser, server.url) as made:
+        yield made
+
+
+def points(page):
+    """Return the names that are drawn."""
+    return page.eval_on_selector_all(".point", "all => all.map(point => point.dataset.name)")
+
+
+def test_a_question_is_answered_with_channels_scores_marks_and_citations(page):
+    """What the door answers is on the page."""
+    ask(page, "which JWT tokens does the Auth Service issue?")
+    first = page.locator(".evidence article").first
+
+    assert page.locator(".status").inner_text() == "Answered"
+    assert "confidence" in page.locator(".verdict").inner_text()
+    assert first.locator(".citation").inner_text().startswith("text:auth:")
+    assert {"vector", "keyword"} <= set(re.findall(r"vector|keyword|graph", first.locator(".channels").inner_text()))
+    assert re.fullmatch(r"[\d.]+", first.locator(".score").inner_text())
+    assert {"jwt", "issues"} <= {mark.lower() for mark in first.locator("mark").all_inner_texts()}
+
+
+def test_an_explanation_opens_and_closes(page):
+    """It has channels with their ranks, and the way through the graph with weights."""
+    ask(page, "what happens if the OAuth Provider changes?")
+    card = page.locator(".evidence article", has_text="depends on the Session Store")
+    why = card.get_by_role("button", name="Why this?")
+    reasons = card.locator(".reasons")
+    assert not reasons.is_visible()
+    why.click()
+
+    assert why.get_attribute("aria-expanded") == "true"
+    assert re.search(r"graph.*\s\d+ of \d+", reasons.inner_text())
+    assert reasons.locator(".pathway .chip").all_inner_texts()[0] == "OAuth Provider"
+    assert [float(weight) for weight in reasons.locator(".pathway .way b").all_inner_texts()] == [8, 7]
+    why.click()
+    assert not reasons.is_visible()
+
+
+def test_a_node_expands_by_click_and_is_dragged(page):
+    """A short press brings its neighbours, with relation labels and weights; a long way moves it."""
+    ask(page, "which tokens does the OAuth Provider sign?")
+    page.wait_for_selector(".graph[data-settled]")
+    before = points(page)
+    closed = page.locator(".point:not(.open)[data-name='Auth Service']")
+    closed.locator("circle").click()
+    page.wait_for_selector(".point.open[data-name='Auth Service']")
+
+    assert set(before) < set(points(page))
+    assert re.search(r"depends on \d+", " ".join(page.locator(".label text").all_text_contents()))
+    assert "Auth Service" in page.locator(".about").inner_text()
+
+    point = page.locator(".point[data-name='Auth Service']")
+    box = point.locator("circle").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    canvas = page.locator(".canvas").bounding_box()
+    to = (canvas["x"] + 120, canvas["y"] + 60)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(*to, steps=5)
+    page.mouse.up()
+    now = point.locator("circle").bounding_box()
+    assert abs(now["x"] + now["width"] / 2 - to[0]) < 3
+    assert abs(now["y"] + now["height"] / 2 - to[1]) < 3
+
+
+def test_a_node_expands_by_keyboard(page):
+    """Nodes are buttons with names; Enter opens one, arrows go on to the next."""
+    ask(page, "which tokens does the OAuth Provider sign?")
+    page.wait_for_selector(".graph[data-settled]")
+    before = points(page)
+    page.locator(".point[data-name='Auth Service']").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".point.open[data-name='Auth Service']")
+
+    assert len(points(page)) > len(before)
+    assert page.evaluate("document.activeElement.dataset.name") == "Auth Service"
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.name") != "Auth Service"
+
+
+def test_a_fact_is_confirmed_and_rejected(page, server):
+    """The page says so, and the store has it."""
+    page.goto(f"{server.url}/#/facts?subject=Auth+Service")
+    item = page.locator(".fact", has_text="owned by")
+    assert "staged" in item.inner_text()
+    item.get_by_role("button", name=re.compile("^Confirm")).click()
+    item.locator(".state.confirmed").wait_for()
+    with server.client() as client:
+        status = {f["status"] for f in client.get("/facts", params={"subject": "Auth Service"}).json()["facts"]}
+        assert "confirmed" in status
+        assert "confirmed" in page.locator("#live").inner_text()
+
+        item.get_by_role("button", name=re.compile("^Reject")).click()
+        item.locator(".state.rejected").wait_for()
+        found = client.get("/facts", params={"subject": "Auth Service"}).json()["facts"]
+        assert [f["status"] for f in found if f["predicate"] == "owned_by"] == ["rejected"]
+
+
+def test_nothing_found_is_said_with_what_was_rejected(page):
+    """And the ranking can be looked at all the same, as what it is."""
+    ask(page, "zebra migration in the serengeti")
+
+    assert page.locator(".status").inner_text() == "No confident match"
+    assert page.locator(".rejected").is_visible()
+    assert page.locator(".evidence").count() == 0
+    page.get_by_role("link", name="Show the ranking anyway").click()
+    page.wait_for_selector(".evidence article")
+    assert page.locator(".status").inner_text() == "Ranking as it is"
+    assert "does not mean that they answer" in page.locator(".verdict").inner_text()
+
+
+def test_a_degraded_answer_says_why(page, embedder):
+    """The reason is the engine's own."""
+    embedder.failing = "the model is asleep"
+    try:
+        ask(page, "the Auth Service issues JWT tokens")
+        assert page.locator(".status").inner_text() == "Degraded"
+        assert "the model is asleep" in page.locator(".verdict .reason").inner_text()
+    finally:
+        embedder.failing = ""
+
+
+def test_an_entity_has_a_page(page, server):
+    """Description, relations with weights, mentions that lead to the passage, facts."""
+    page.goto(f"{server.url}/#/entity?name=auth+service")
+    page.wait_for_selector(".mentions")
+    text = page.locator("main").inner_text()
+
+    assert page.locator("h1").inner_text() == "Auth Service"
+    assert "OAuth Provider" in page.locator(".groups").first.inner_text()
+    assert "Mentions" in text
+    page.wait_for_selector(".fact")
+    page.locator(".mentions a").first.click()
+    page.wait_for_selector(".chunks .asked")
+
+
+def test_files_are_uploaded_with_progress(page, server):
+    """A job runs, its events are followed, and the document is there."""
+    page.goto(f"{server.url}/#/documents")
+    page.wait_for_selector(".documents li")
+    files = [{"name": f"note-{n}.md", "mimeType": "text/markdown", "buffer": f"# Note {n}".encode()} for n in range(3)]
+    page.set_input_files("#files", files)
+    page.wait_for_selector(".receipt[data-state=done]")
+
+    assert "3 documents added" in page.locator(".receipt").inner_text()
+    page.wait_for_selector(".document:has-text('note-2.md')")
+
+
+def test_dark_colours_follow_the_system_and_the_switch_is_remembered(browser, server):
+    """What is chosen survives a reload."""
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    with opened(browser, server.url, scheme="dark") as page:
+        dark = page.evaluate(ground)
+        switch = page.get_by_role("button", name="Dark colours")
+        assert switch.get_attribute("aria-pressed") == "true"
+        switch.click()
+        light = page.evaluate(ground)
+        page.reload()
+        page.wait_for_selector("#question")
+        assert page.evaluate(ground) == light != dark
+        assert sum(map(int, re.findall(r"\d+", dark)[:3])) < 150 < 600 < sum(map(int, re.findall(r"\d+", light)[:3]))
+
+
+VIEWS = ["#/ask", f"#/ask?q={QUESTION}", "#/entities", "#/entity?name=Auth+Service", "#/facts", "#/documents"]
+
+
+@pytest.mark.parametrize("view", [*VIEWS, "#/ask?q=ledger"])
+def test_a_phone_shows_everything_without_scrolling_sideways(browser, server, view):
+    """At 390 pixels, the smallest text still has a readable size."""
+    with opened(browser, server.url, width=390, height=844, path=f"/{view}") as page:
+        page.wait_for_load_state("networkidle")
+        page.evaluate("document.querySelectorAll('.why').forEach(button => button.click())")
+
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        sizes = page.eval_on_selector_all(
+            "main p, main a, main button", "all => all.map(e => parseFloat(getComputedStyle(e).fontSize))"
+        )
+        assert min(sizes) >= 12
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_everything_that_can_be_used_has_a_name(browser, server, view):
+    """As somebody who does not see the page is told."""
+    with opened(browser, server.url, path=f"/{view}") as page:
+        page.wait_for_load_state("networkidle")
+        nameless = page.eval_on_selector_all(
+            "a, button, input, select, [role=button], [role=meter], svg[role], dialog, nav, section",
+            """all => all.filter(e => !(e.getAttribute('aria-label') || e.getAttribute('aria-labelledby')
+                || e.labels?.length || e.textContent.trim())).map(e => e.outerHTML)""",
+        )
+        assert nameless == []
+
+
+def test_the_keyboard_is_enough(page):
+    """`/` to the field, arrows through the evidence, Enter opens an explanation, Escape closes it and goes back."""
+    active = "document.activeElement.getAttribute('aria-label')"
+    page.locator("#theme").focus()
+    page.keyboard.press("/")
+    assert page.evaluate(active) == "Question"
+    page.keyboard.type(QUESTION)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".evidence article")
+    page.keyboard.press("/")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(active).startswith("1. ")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(active).startswith("2. ")
+    page.keyboard.press("Enter")
+    assert page.locator(".reasons:not([hidden])").count() == 1
+    page.keyboard.press("Escape")
+    assert page.locator(".reasons:not([hidden])").count() == 0
+    page.keyboard.press("Escape")
+    assert page.evaluate(active) == "Question"
+
+
+def test_a_key_is_asked_for_and_stays_in_the_tab(browser, tmp_path):
+    """Neither in the address nor where it would outlive the tab."""
+    with Running(tmp_path / "weft.db") as server:
+        key = server.make_key("default")
+        with server.client(key) as client:
+            add(client)
+        with opened(browser, server.url) as page:
+            page.get_by_role("dialog").wait_for()
+            page.get_by_role("textbox", name="Key", exact=True).fill(key)
+            page.get_by_role("button", name="Use it").click()
+            ask(page, QUESTION)
+
+            assert page.locator(".evidence article").count() > 0
+            assert key in page.evaluate("JSON.stringify({...sessionStorage})")
+            assert key not in page.evaluate("JSON.stringify({...localStorage}) + document.cookie + location.href")
+
+
+def test_a_key_that_may_only_read_is_told_so(browser, tmp_path):
+    """The fact stays as it was, on the page and in the store."""
+    with Running(tmp_path / "weft.db") as server:
+        writing, reading = server.make_key("default"), server.make_key("default", access="read")
+        with server.client(writing) as client:
+            fact = {"subject": "Ledger", "predicate": "closes", "value": "on Friday"}
+            assert client.post("/facts", json={"facts": [fact]}).status_code == 201
+            with opened(browser, server.url, path="/#/facts") as page:
+                page.get_by_role("textbox", name="Key", exact=True).fill(reading)
+                page.keyboard.press("Enter")
+                item = page.locator(".fact")
+                item.get_by_role("button", name="Confirm").click()
+
+                item.get_by_role("alert").wait_for()
+                assert "may only read" in item.inner_text()
+                assert "staged" in item.inner_text()
+            assert client.get("/facts").json()["facts"][0]["status"] == "staged"
+
+
+def test_an_answer_that_comes_late_stays_out_of_the_next_view(browser, server):
+    """Whoever goes on while it is looked for sees what they went to."""
+    with opened(browser, server.url) as page:
+        held = []
+        page.route("**/query", lambda route: held.append(route))
+        page.get_by_role("searchbox", name="Question").fill(QUESTION)
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".searching")
+        page.get_by_role("link", name="Facts").click()
+        page.wait_for_selector(".fact")
+        with page.expect_response("**/query"):
+            held[0].continue_()
+        page.wait_for_load_state("networkidle")
+
+        assert page.locator("h1").inner_text() == "Facts"
+        assert page.locator(".verdict").count() == 0

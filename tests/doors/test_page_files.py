@@ -1,0 +1,123 @@
+"""The files of the web page: how they are served, and what they never do."""
+
+import re
+from pathlib import Path
+
+import pytest
+from serving import Running
+
+from weft.server.assets import ASSETS
+
+FOLDER = Path(__file__).parents[2] / "src" / "weft" / "server" / "page"
+SCRIPTS = sorted(FOLDER.glob("*.js"))
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+)
+MARKUP = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|\beval\(|new Function"
+    r"|setHTMLUnsafe|srcdoc=|javascript:"
+)
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    """A client without a key, at a server that has keys."""
+    with Running(tmp_path_factory.mktemp("files") / "weft.db") as server:
+        server.make_key("default")
+        with server.client() as made:
+            yield made
+
+
+@pytest.mark.parametrize("path", sorted(ASSETS))
+def test_every_file_comes_without_a_key_and_under_the_policy(client, path):
+    """The page says nothing of what is stored."""
+    answer = client.get(path)
+
+    assert answer.status_code == 200
+    assert answer.headers["content-security-policy"] == POLICY
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    again = client.get(path, headers={"If-None-Match": answer.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_page_is_at_the_root_with_everything_it_names(client):
+    """Each of its links leads to a file of ours."""
+    body = client.get("/").text
+    named = re.findall(r'(?:src|href)="(page/[^"]+)"', body)
+    imported = re.findall(r'from "\./([^"]+)"', "".join(path.read_text("utf-8") for path in SCRIPTS))
+
+    assert body.startswith("<!doctype html>")
+    assert {f"/{name}" for name in named} | {f"/page/{name}" for name in imported} == set(ASSETS) - {"/"}
+
+
+@pytest.mark.parametrize(
+    "path", ["/page/../auth.py", "/page/%2e%2e/auth.py", "/page/", "/page/nothing.js", "/page/page"]
+)
+def test_no_request_names_a_file(client, path):
+    """What is not a file of the page is treated like any other unknown path."""
+    assert client.get(path).status_code == 401
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_never_make_markup_out_of_text(path):
+    """So nothing a document says can become an element."""
+    text = path.read_text("utf-8")
+
+    assert not MARKUP.search(text)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.name)
+def test_files_are_small(path):
+    """As everywhere in the house."""
+    assert len(path.read_text("utf-8").splitlines()) <= 400
+
+
+def test_nothing_comes_from_elsewhere():
+    """No address of another server stands in any file, and no script or style stands in the page itself."""
+    for path in FOLDER.iterdir():
+        found = re.findall(r"(?:https?:)?//[a-z][\w.-]+\.[a-z]+", path.read_text("utf-8"))
+        assert set(found) <= {"http://www.w3.org"}, path.name
+    page = (FOLDER / "index.html").read_text("utf-8")
+    assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)", page)
+
+
+def colours(block):
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", block))
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, two):
+    """Return the contrast of two colours as WCAG 2 has it, from 1 to 21."""
+    high, low = sorted((luminance(one), luminance(two)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+LIGHT, DARK, SWITCHED = (
+    colours(block) for block in re.findall(r":root[^{]*\{([^}]*)\}", (FOLDER / "theme.css").read_text("utf-8"))
+)
+
+
+def test_the_switch_and_the_system_give_the_same_dark_colours():
+    """The two blocks are written twice, and stay equal."""
+    assert DARK == SWITCHED
+    assert set(DARK) == set(LIGHT)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_can_be_read_on_every_ground(theme):
+    """At least 4.5 to 1, as WCAG 2 AA asks of text."""
+    for text in ("ink", "quiet", "accent", "vector", "keyword", "graph", "bad"):
+        for ground in ("paper", "panel", "raised"):
+            assert contrast(theme[text], theme[ground]) >= 4.5, f"{text} on {ground}"
+    for status in ("good", "doubt", "bad"):
+        for text in (status, "ink", "quiet"):
+            assert contrast(theme[text], theme[f"{status}-back"]) >= 4.5, f"{text} on {status}-back"
+    assert contrast(theme["on-accent"], theme["accent"]) >= 4.5
+    assert contrast(theme["ink"], theme["mark"]) >= 4.5

@@ -1,0 +1,106 @@
+"""Documents that attack the page do nothing: they are shown as text, and a policy stands behind that."""
+
+import re
+
+import pytest
+from browsing import ask, opened, running_browser
+from serving import Running, add
+
+pytestmark = pytest.mark.browser
+
+SCRIPT = "<script>window.hit = 1; alert(1)</script>"
+IMAGE = "<img src=x onerror='window.hit = 2'>"
+FRAME = "<iframe srcdoc='<script>top.hit=4</script>'></iframe>"
+DRAWING = f"<svg onload='window.hit = 3'><foreignObject>{FRAME}</foreignObject></svg>"
+LINK = "[[javascript:window.hit=5]] **<b onclick=window.hit=6>bold</b>** `</code><script>window.hit=7</script>`"
+HOSTILE = f"# Zebra {IMAGE}\n\nThe zebra crossing {SCRIPT} {IMAGE}\n\n{DRAWING}\n\n- {LINK}\n\n| {SCRIPT} | {IMAGE} |\n"
+NOTHING = (
+    "() => [window.hit, document.querySelectorAll('main script, main img, main iframe, main foreignObject').length]"
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with running_browser() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with Running(tmp_path_factory.mktemp("hostile") / "weft.db") as running:
+        with running.client() as client:
+            document = {
+                "text": HOSTILE,
+                "source": f"zebra/{IMAGE}",
+                "title": f"Zebra {SCRIPT}",
+                "metadata": {"tag": IMAGE},
+            }
+            assert client.post("/documents", json={"documents": [document]}).status_code == 201
+            add(client, f"# {IMAGE}\n\n[[{IMAGE}]] depends on the [[Zebra {SCRIPT}]].\n", "names")
+            fact = {"subject": f"Zebra {IMAGE}", "predicate": f"is {SCRIPT}", "value": f"{DRAWING}", "note": IMAGE}
+            assert client.post("/facts", json={"facts": [fact]}).json()["facts"][0]["outcome"] == "added"
+        yield running
+
+
+def test_a_hostile_document_is_text_in_an_answer(browser, server):
+    """Title, passage, table, names in the graph, explanation: nothing of it becomes an element."""
+    with opened(browser, server.url) as page:
+        ask(page, f"zebra crossing {IMAGE}")
+        page.wait_for_selector(".evidence article")
+        page.evaluate("document.querySelectorAll('.why, .unfold').forEach(button => button.click())")
+        page.wait_for_load_state("networkidle")
+
+        assert "<script>window.hit = 1; alert(1)</script>" in page.locator(".evidence").inner_text()
+        assert "onerror='window.hit = 2'" in page.locator(".evidence").inner_text()
+        assert page.evaluate(NOTHING) == [None, 0]
+        links = page.eval_on_selector_all("main a", "all => all.map(a => a.getAttribute('href'))")
+        assert links and all(target.startswith("#") for target in links)
+
+
+@pytest.mark.parametrize("view", ["#/documents", "#/entities", "#/facts", "#/ask"])
+def test_hostile_names_and_facts_are_text_in_every_view(browser, server, view):
+    """Also one level below: every entity and document of the list is opened."""
+    with opened(browser, server.url, path=f"/{view}") as page:
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate(NOTHING) == [None, 0]
+        below = "a[href^='#/entity?'], a[href^='#/document?']"
+        for target in sorted(set(page.eval_on_selector_all(below, "all => all.map(a => a.getAttribute('href'))"))):
+            page.goto(f"{server.url}/{target}")
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate(NOTHING) == [None, 0]
+
+
+def test_a_hostile_file_name_and_an_address_that_attacks_do_nothing(browser, server):
+    """What is uploaded, and what a link from elsewhere may say."""
+    with opened(browser, server.url, path="/#/documents") as page:
+        page.wait_for_selector(".documents li")
+        name = "<img src=x onerror=window.hit=8>.md"
+        page.set_input_files("#files", [{"name": name, "mimeType": "text/markdown", "buffer": HOSTILE.encode()}])
+        page.wait_for_selector(".receipt[data-state=done]")
+        page.goto(f"{server.url}/#/entity?name=<img src=x onerror=window.hit=9>{'x' * 20}")
+        page.wait_for_selector("[role=alert]")
+
+        assert page.evaluate(NOTHING) == [None, 0]
+
+
+def test_the_policy_stops_what_would_slip_through(browser, server):
+    """Even markup that got into the page could neither run nor load anything."""
+    with opened(browser, server.url) as page:
+        page.wait_for_selector("#question")
+        page.evaluate(
+            """() => { const box = document.createElement('div'); document.body.append(box);
+            box.innerHTML = '<img src="http://127.0.0.1:9/x.png" onerror="window.hit = 1">';
+            const script = document.createElement('script');
+            script.textContent = 'window.hit = 2'; box.append(script); }"""
+        )
+        page.evaluate(
+            """() => new Promise(done => { let left = 500;
+            const look = () => violations.length >= 3 || !left-- ? done() : setTimeout(look, 20); look(); })"""
+        )
+
+        assert page.evaluate("window.hit") is None
+        assert {re.sub("-(elem|attr)$", "", name) for name in page.evaluate("window.violations")} == {
+            "script-src",
+            "img-src",
+        }
+        page.evaluate("window.violations.length = 0")
