@@ -24,7 +24,7 @@ demo: $(VENV)/.demo model
 	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
 
 test: $(VENV)/.dev $(VENV)/.inspector lint model browser
-	$(BIN)/python -m pytest -m "not slow" --numprocesses auto
+	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist worksteal
 
 test-slow: $(VENV)/.dev model
 	$(BIN)/python -m pytest -m slow
