@@ -8,7 +8,7 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check
 DEMO = examples/lanternworks.db
 
-.PHONY: demo test test-slow test-integrations browser model lint format bench clean
+.PHONY: demo test test-slow test-browser test-integrations browser model lint format bench clean
 
 demo: $(VENV)/.demo model
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -23,11 +23,14 @@ demo: $(VENV)/.demo model
 	@$(BIN)/weft --db $(DEMO) query "what happens if we change the OAuth provider?" --explain
 	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
 
-test: $(VENV)/.dev $(VENV)/.inspector lint model browser
-	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist worksteal
+test: $(VENV)/.dev lint model
+	$(BIN)/python -m pytest -m "not slow and not browser" --numprocesses auto --dist worksteal
 
-test-slow: $(VENV)/.dev model
+test-slow: $(VENV)/.dev $(VENV)/.inspector model
 	$(BIN)/python -m pytest -m slow
+
+test-browser: $(VENV)/.dev browser
+	$(BIN)/python -m pytest -m browser
 
 # LlamaIndex brings fifty packages, so `make test` leaves it out.
 test-integrations: $(VENV)/.dev model

@@ -13,7 +13,9 @@ from mcp_driving import LIMIT, PAGES, fill, parameters, serving, settings_for
 from weft.engine.engine import Engine
 from weft.engine.tool_definitions import TOOLS
 
-INSTALL = "make test installs it where there is npm, or: npm install --global @modelcontextprotocol/inspector"
+pytestmark = pytest.mark.slow
+
+INSTALL = "make test-slow installs it where there is npm, or: npm install --global @modelcontextprotocol/inspector"
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,8 @@ sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 from fuzz_http import fuzz
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "situation, phases, at_least",
