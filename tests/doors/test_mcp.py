@@ -138,6 +138,7 @@ def start(folder, *arguments):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
     )
     watchdog = threading.Timer(LIMIT, process.kill)
     watchdog.start()
