@@ -63,7 +63,7 @@ def test_imports_point_down(path):
     [
         ("text", "from weft.store.base import Store"),
         ("search", "from weft.index.run import index_documents"),
-        ("search", "def f():\n    from weft.store.sqlite.store import SqliteStore"),
+        ("search", "def f():\n    from weft.store.relational.store import RelationalStore"),
         ("rank", "import weft.cli.main"),
         ("cli", "from weft import open_engine"),
         ("index", "from weft.models import local"),

@@ -183,7 +183,7 @@ def test_a_forgotten_fact_has_no_origin(store):
 
 def test_facts_and_document_are_one_transaction(tmp_path, monkeypatch):
     """Where writing fails at the end, neither the document nor its facts are there."""
-    import weft.store.sqlite.document_write as document_write
+    import weft.store.relational.document_write as document_write
 
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     store = database.store("default")

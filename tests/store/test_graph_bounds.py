@@ -17,7 +17,7 @@ from weft.search.run import find
 from weft.store.memory import MemoryDatabase
 from weft.store.queries import load_migrations
 from weft.store.sqlite.database import SqliteDatabase
-from weft.store.sqlite.graph_write import place
+from weft.store.relational.graph_write import place
 from weft.text.ids import document_id
 from weft.text.names import name_key
 

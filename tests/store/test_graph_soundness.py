@@ -11,7 +11,7 @@ from weft.graph.standing import OWN_KINDS
 from weft.records import Claim, Extraction, Nomination
 from weft.store.queries import load_queries, load_schema
 from weft.store.sqlite.database import SqliteDatabase
-from weft.store.sqlite.graph_soundness import Tally
+from weft.store.relational.graph_soundness import Tally
 from weft.text.ids import document_id
 from weft.text.names import name_key
 
@@ -218,7 +218,7 @@ def test_rows_that_belong_to_nothing_are_dropped(database, path):
     lost = {problem.where: problem.what for problem in problems if "refer" in problem.what}
     assert lost["table nomination"] == "2 rows refer to nothing"
     assert {"table mention", "table claim", "table entity_vector"} <= set(lost)
-    assert any("put" in line for line in database.repair())
+    assert any("dropped" in line for line in database.repair())
     assert [problem.where for problem in database.check() if "refer" in problem.what] == ["table chunk_vector"]
 
 

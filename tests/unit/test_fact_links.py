@@ -203,7 +203,7 @@ def test_facts_cost_one_statement_for_each_frontier(engine, monkeypatch):
 def test_a_hub_is_read_in_part(engine, monkeypatch):
     """Of a name with many facts the surest are looked at, and of each entity the surest links followed."""
     monkeypatch.setattr(stating, "LOOKS", 3)
-    monkeypatch.setattr("weft.store.sqlite.facts.LINK_LOOKS", 3)
+    monkeypatch.setattr("weft.store.relational.facts.LINK_LOOKS", 3)
     monkeypatch.setattr("weft.store.memory_facts.LOOKS", 3)
     engine.memory.add_many([GivenFact(subject="Tide Gauge", predicate="reads", value=f"{n} metres") for n in range(3)])
     engine.memory.add("Tide Gauge", "near", object="Harbour Office", confidence=0.9)
@@ -243,7 +243,7 @@ def test_both_stores_give_the_same_links(stated, limit, looks, later):
         clock.now = at
         ids = [engine.entities.get(name).id for name in NAMES]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("weft.store.sqlite.facts.LINK_LOOKS", looks)
+            patch.setattr("weft.store.relational.facts.LINK_LOOKS", looks)
             patch.setattr("weft.store.memory_facts.LOOKS", looks)
             links = engine.store.facts.links(ids, at=at, limit=limit, min_weight=3.0)
             typed = engine.store.facts.links(ids[:1], at=at, limit=limit, types=("near",))

@@ -1,4 +1,4 @@
-"""Reads named SQL statements from `sql/<dialect>/queries.sql`, and the schema beside them."""
+"""Reads named SQL statements from the files in `sql/<dialect>/queries/`, and the schema beside them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 @cache
 def load_queries(dialect: str) -> dict[str, str]:
     """Return {name: statement}. A statement starts at a `-- name: x` line."""
-    _, *parts = _NAME.split(_read(dialect, "queries.sql"))
-    return {name: sql.strip() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
+    folder = resources.files("weft.store") / "sql" / dialect / "queries"
+    found: dict[str, str] = {}
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        _, *parts = _NAME.split(entry.read_text("utf-8"))
+        found |= {name: sql.strip() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
+    return found
 
 
 @cache

@@ -12,6 +12,7 @@ import apsw
 
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from weft.store.queries import load_migrations, load_schema
+from weft.store.sqlite.session import SqliteSession
 
 logger = logging.getLogger(__name__)
 
@@ -38,33 +39,45 @@ class Connections:
         self._lock = threading.RLock()
         self._all: list[apsw.Connection] = [self._shared] if self._shared else []
         self._closed = False
-        with self.read() as db:
+        with self.bare() as db:
             _prepare(db, path)
 
     @contextmanager
-    def read(self) -> Iterator[apsw.Connection]:
-        """Give a connection whose statements all see the same state of the file."""
+    def read(self, namespace: str = "") -> Iterator[SqliteSession]:
+        """Give a session whose statements all see the same state of the file."""
         with self._turn() as db, _ours(self.path):
             nested = db.in_transaction
             if not nested:
                 db.execute("BEGIN")
             try:
-                yield db
+                yield self._session(db)
             finally:
                 if not nested and db.in_transaction:
                     db.execute("ROLLBACK")
 
     @contextmanager
-    def write(self) -> Iterator[apsw.Connection]:
-        """Give a connection inside a write transaction, committed if nothing is raised."""
+    def write(self, namespace: str = "") -> Iterator[SqliteSession]:
+        """Give a session that is committed if nothing is raised; there is one writer of a file at a time."""
         with self._turn() as db, _ours(self.path):
             db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                db.execute("COMMIT")
-            finally:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
+            with _committing(db):
+                yield self._session(db)
+
+    @contextmanager
+    def join(self, namespace: str = "") -> Iterator[SqliteSession]:
+        """Give the session that this thread is in, or one that writes."""
+        with self._turn() as db, self.read() if db.in_transaction else self.write() as session:
+            yield session
+
+    @contextmanager
+    def attempt(self, namespace: str = "") -> Iterator[SqliteSession | None]:
+        """Give a session that writes; None where another one is writing, or inside a session."""
+        with self._turn() as db, _ours(self.path):
+            if db.in_transaction or not _begin_at_once(db):
+                yield None
+                return
+            with _committing(db):
+                yield self._session(db)
 
     @contextmanager
     def bare(self) -> Iterator[apsw.Connection]:
@@ -78,6 +91,9 @@ class Connections:
             self._closed = True
             while self._all:
                 self._all.pop().close()
+
+    def _session(self, db: apsw.Connection) -> SqliteSession:
+        return SqliteSession(db, has_vectors=not self.vector_problem)
 
     @contextmanager
     def _turn(self) -> Iterator[apsw.Connection]:
@@ -106,6 +122,28 @@ class Connections:
             return db
 
 
+def _begin_at_once(db: apsw.Connection) -> bool:
+    """Begin to write where nobody else does; return whether that was so."""
+    db.set_busy_timeout(0)
+    try:
+        db.execute("BEGIN IMMEDIATE")
+    except apsw.BusyError:
+        return False
+    finally:
+        db.set_busy_timeout(BUSY_MS)
+    return True
+
+
+@contextmanager
+def _committing(db: apsw.Connection) -> Iterator[None]:
+    try:
+        yield
+        db.execute("COMMIT")
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
 def _load_vector_functions(db: apsw.Connection) -> str:
     """Load sqlite-vec; return why it cannot be had, or nothing."""
     try:
@@ -125,8 +163,6 @@ def _prepare(db: apsw.Connection, path: str) -> None:
     version, application, tables = _state(db)
     if version == newest and application == APPLICATION_ID:
         return
-    if db.in_transaction:
-        db.execute("ROLLBACK")
     db.execute("BEGIN IMMEDIATE")
     # Another process may have been faster, so look again under the lock.
     version, application, tables = _state(db)

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from weft.errors import InputError
 from weft.records import Problem
+from weft.store.relational.keys import RelationalKeys
+from weft.store.relational.soundness import drop_lost_rows, find_lost_rows, find_problems, mend
+from weft.store.relational.store import RelationalStore
 from weft.store.sqlite.connect import Connections
-from weft.store.sqlite.keys import SqliteKeys
-from weft.store.sqlite.soundness import find_problems, mend
-from weft.store.sqlite.statements import run
-from weft.store.sqlite.store import SqliteStore
 
 
 class SqliteDatabase:
@@ -25,30 +24,39 @@ class SqliteDatabase:
         return (f"vectors are scanned by numpy, because sqlite-vec did not load: {problem}",) if problem else ()
 
     @property
-    def keys(self) -> SqliteKeys:
-        return SqliteKeys(self._connections)
+    def keys(self) -> RelationalKeys:
+        return RelationalKeys(self._connections)
 
-    def store(self, namespace: str) -> SqliteStore:
-        return SqliteStore(self._connections, namespace=namespace)
+    def store(self, namespace: str) -> RelationalStore:
+        return RelationalStore(self._connections, namespace=namespace)
 
     def namespaces(self) -> list[str]:
         with self._connections.read() as db:
-            return [row[0] for row in run(db, "list_namespaces")]
+            return [row[0] for row in db.run("list_namespaces")]
 
     def drop(self, namespace: str) -> bool:
         with self._connections.write() as db:
-            run(db, "delete_namespace", {"name": namespace})
+            db.run("delete_namespace", {"name": namespace})
             return db.changes() > 0
 
     def check(self) -> list[Problem]:
         with self._connections.read() as db:
-            return find_problems(db)
+            problems = db.find_damage()
+            if problems:
+                return problems
+            problems = find_lost_rows(db)
+            for namespace, name, chunks, length in db.run("all_namespaces"):
+                problems += find_problems(db, namespace, name, chunks=chunks, length=length)
+            return problems
 
     def repair(self) -> list[str]:
         with self._connections.bare() as db:
             db.execute("REINDEX")
         with self._connections.write() as db:
-            return mend(db)
+            done = drop_lost_rows(db)
+            for namespace, name, *_ in db.run("all_namespaces"):
+                done += mend(db, namespace, name)
+            return done
 
     def backup(self, target: Path) -> None:
         if target.exists():

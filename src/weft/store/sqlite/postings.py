@@ -12,11 +12,13 @@ import struct
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.store.sqlite.statements import one, run
+from weft.rank.bm25 import ceiling, idf, term_scores
+from weft.records import Filter, Ranking
+from weft.store.relational.session import Namespace, Session
+from weft.store.sqlite.candidates import allowed_chunks, best_chunks
 
 BLOCK = 256
 ENTRY = struct.Struct("<BBH")
@@ -31,7 +33,9 @@ _DTYPE = np.dtype([("place", "u1"), ("frequency", "u1"), ("length", "<u2")])
 class TermChanges:
     """Collects what a transaction takes out of the postings and puts in, and applies it once."""
 
-    def __init__(self) -> None:
+    def __init__(self, db: Session, *, namespace: Namespace) -> None:
+        self._db = db
+        self._namespace = namespace
         self._gone: dict[tuple[str, int], set[int]] = defaultdict(set)
         self._new: dict[tuple[str, int], dict[int, bytes]] = defaultdict(dict)
 
@@ -51,16 +55,16 @@ class TermChanges:
         """Return the blocks that what was added makes on its own, by term and block number."""
         return {key: merge_entries(b"", gone=None, new=new) for key, new in self._new.items()}
 
-    def apply(self, db: apsw.Connection, *, namespace: int) -> None:
+    def apply(self) -> None:
         """Write the changed blocks; an emptied one is deleted."""
         for term, block in sorted(self._gone.keys() | self._new.keys()):
-            key = {"namespace": namespace, "term": term, "block": block}
-            old = one(db, "read_posting", key) or b""
+            key = {"namespace": self._namespace, "term": term, "block": block}
+            old = self._db.one("read_posting", key) or b""
             entries = merge_entries(old, gone=self._gone.get((term, block)), new=self._new.get((term, block), {}))
             if entries:
-                run(db, "write_posting", {**key, "entries": entries})
+                self._db.run("write_posting", {**key, "entries": entries})
             elif old:
-                run(db, "delete_posting", key)
+                self._db.run("delete_posting", key)
 
 
 def merge_entries(old: bytes, *, gone: set[int] | None, new: Mapping[int, bytes]) -> bytes:
@@ -74,19 +78,51 @@ def merge_entries(old: bytes, *, gone: set[int] | None, new: Mapping[int, bytes]
     return b"".join(kept[place] for place in sorted(kept))
 
 
-def read_term(
-    db: apsw.Connection, *, namespace: int, term: str
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the numbers of the chunks that hold `term`, its frequency in each, and their lengths."""
-    return _unpack(run(db, "term_postings", {"namespace": namespace, "term": term}))
+def search_postings(
+    db: Session,
+    namespace: Namespace,
+    terms: Sequence[str],
+    *,
+    limit: int,
+    where: Filter,
+    total: int,
+    mean_length: float,
+) -> Ranking:
+    """Rank chunks by BM25, adding up the postings of each term."""
+    held = [_unpack(db.run("term_postings", {"namespace": namespace, "term": term})) for term in dict.fromkeys(terms)]
+    weights = [idf(len(numbers), total=total) for numbers, _, _ in held]
+    highest = max((int(numbers[-1]) for numbers, _, _ in held if len(numbers)), default=-1)
+    scores = np.zeros(highest + 1)
+    for weight, (numbers, frequency, lengths) in zip(weights, held, strict=True):
+        scores[numbers] += term_scores(frequency, lengths, weight=weight, mean_length=mean_length)
+    allowed = allowed_chunks(db, namespace, where)
+    if allowed is not None:
+        keep = np.zeros(highest + 1, dtype=bool)
+        keep[[number for number in allowed if number <= highest]] = True
+        scores = np.where(keep, scores, 0.0)
+    return Ranking(hits=best_chunks(db, namespace, scores, limit=limit, least=0.0), ceiling=ceiling(weights))
 
 
-def find_holders(db: apsw.Connection, *, namespace: int, groups: Sequence[Collection[str]]) -> NDArray[np.int64]:
+def read_postings(db: Session, namespace: Namespace) -> dict[tuple[str, int], bytes]:
+    """Return all blocks of a namespace, by term and block number."""
+    rows = db.run("all_postings", {"namespace": namespace})
+    return {(term, block): entries for term, block, entries in rows}
+
+
+def derive_postings(db: Session, namespace: Namespace) -> dict[tuple[str, int], bytes]:
+    """Return what they must be, from the chunks' own terms."""
+    changes = TermChanges(db, namespace=namespace)
+    for number, terms, length in db.run("all_terms", {"namespace": namespace}):
+        changes.add(number, json.loads(terms), length=length)
+    return changes.blocks()
+
+
+def find_holders(db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]]) -> NDArray[np.int64]:
     """Return the numbers of the chunks that hold a term of every group; the rarest decides what is read."""
 
     def rarity(group: Collection[str]) -> int:
         values = [{"namespace": namespace, "term": term, "limit": COMMON} for term in group]
-        return sum(one(db, "count_blocks", value) for value in values)
+        return sum(db.one("count_blocks", value) for value in values)
 
     found: NDArray[np.int64] | None = None
     for group in sorted(filter(None, groups), key=rarity):
@@ -94,10 +130,10 @@ def find_holders(db: apsw.Connection, *, namespace: int, groups: Sequence[Collec
         for term in group:
             key = {"namespace": namespace, "term": term}
             if found is None:
-                held.append(_unpack(run(db, "term_postings", key))[0])
+                held.append(_unpack(db.run("term_postings", key))[0])
             else:
                 blocks = json.dumps(np.unique(found // BLOCK).tolist())
-                held.append(_unpack(run(db, "term_blocks", {**key, "blocks": blocks}))[0])
+                held.append(_unpack(db.run("term_blocks", {**key, "blocks": blocks}))[0])
         numbers = np.unique(np.concatenate(held))
         found = numbers if found is None else np.intersect1d(found, numbers, assume_unique=True)
         if not len(found):

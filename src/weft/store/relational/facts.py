@@ -1,4 +1,4 @@
-"""The facts of one namespace of a SQLite file."""
+"""The facts of one namespace."""
 
 from __future__ import annotations
 
@@ -9,27 +9,16 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-import apsw
-import numpy as np
-
-from weft.errors import SchemaMismatch, StoreUnavailable
+from weft.errors import SchemaMismatch
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
-from weft.store.sqlite.connect import BUSY_MS, Connections
-from weft.store.sqlite.fact_origins import find_origins, keep_facts
-from weft.store.sqlite.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
-from weft.store.sqlite.statements import one, run
+from weft.store.relational.fact_origins import find_origins, keep_facts
+from weft.store.relational.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
+from weft.store.relational.session import Connections, namespace_key
 from weft.store.stating import LOOKS as LINK_LOOKS
 from weft.store.stating import Link, embedded_text, strongest_links, surest
 
-LOOKS = 2048
-"""
-Entities whose sketch is closest to a question's, and whose vectors are compared; with fewer, all are.
 
-Of 2,500 titles under granite-30m, those above the floor among the closest three stood at place 175 at worst.
-"""
-
-
-class SqliteFacts:
+class RelationalFacts:
     """Facts of one namespace. Its row is made by the first write."""
 
     def __init__(self, connections: Connections, *, namespace: str) -> None:
@@ -40,7 +29,7 @@ class SqliteFacts:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        with self._turn():
+        with self._connections.join(self._name):
             yield
 
     def write(
@@ -48,45 +37,38 @@ class SqliteFacts:
     ) -> None:
         if not (facts or events or entities):
             return
-        with self._turn() as db:
-            run(db, "write_namespace", {"name": self._name})
-            namespace = _number(db, self._name)
+        with self._connections.join(self._name) as db:
+            db.run("write_namespace", {"name": self._name})
+            namespace = namespace_key(db, self._name)
             write_facts(db, namespace, facts, events=events, entities=entities)
             keep_facts(db, namespace, [fact.id for fact in facts])
-            run(db, "touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+            db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
-        with self._turn() as db:
-            namespace, before = _number(db, self._name), db.total_changes()
+        with self._connections.join(self._name) as db:
+            namespace, before = namespace_key(db, self._name), db.total_changes()
             gone = forget_facts(db, namespace, ids, entities=entities)
             if db.total_changes() > before:
-                run(db, "touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+                db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
             return gone
 
     def touch(self, ids: Sequence[str], *, at: datetime) -> bool:
-        with self._connections.bare() as own:
-            if own.in_transaction:  # a caller that reads one state of the store cannot write in between
+        with self._connections.attempt(self._name) as db:
+            if db is None:
                 return False
-            own.set_busy_timeout(0)
-            try:
-                with self._connections.write() as db:
-                    values = {"ids": json.dumps(list(ids)), "at": to_number(at)}
-                    run(db, "touch_facts", {"namespace": _number(db, self._name), **values})
-            except StoreUnavailable:
-                return False
-            finally:
-                own.set_busy_timeout(BUSY_MS)
+            values = {"ids": json.dumps(list(ids)), "at": to_number(at)}
+            db.run("touch_facts", {"namespace": namespace_key(db, self._name), **values})
         return True
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        with self._turn() as db:
-            namespace = _number(db, self._name)
-            known = {row[2]: row[0] for row in run(db, "list_models", {"namespace": namespace})}
+        with self._connections.join(self._name) as db:
+            namespace = namespace_key(db, self._name)
+            known = {row[2]: row[0] for row in db.run("list_models", {"namespace": namespace})}
             if model not in known:
                 raise SchemaMismatch(f"namespace {self._name!r} does not know the embedder {model!r}")
             for key, vector in vectors.items():
-                row = {"model": known[model], "key": key, **_to_bytes(vector)}
-                run(db, "write_fact_vector", {"namespace": namespace, **row})
+                row = {"model": known[model], "key": key, "sketch": db.sketch(vector), "vector": db.pack(vector)}
+                db.run("write_fact_vector", {"namespace": namespace, **row})
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
@@ -128,24 +110,21 @@ class SqliteFacts:
         return [to_entity(row) for row in self._rows("fact_entities_after", {"key": key, "limit": limit})]
 
     def origins(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        with self._connections.read() as db:
-            return find_origins(db, _number(db, self._name), ids)
+        with self._connections.read(self._name) as db:
+            return find_origins(db, namespace_key(db, self._name), ids)
 
     def search_names(self, words: Sequence[str], *, limit: int) -> list[tuple[FactEntity, int]]:
         values = {"words": json.dumps(sorted(set(words))), "limit": limit}
         return self._with_entities(self._rows("search_fact_words", values))
 
     def search_vector(self, vector: Vector, *, limit: int) -> list[tuple[FactEntity, float]]:
-        with self._connections.read() as db:
-            rows = run(db, "list_models", {"namespace": _number(db, self._name)})
+        with self._connections.read(self._name) as db:
+            namespace = namespace_key(db, self._name)
+            rows = db.run("list_models", {"namespace": namespace})
             active = next((row for row in rows if row[4]), None)
             if active is None or active[3] != len(vector):
                 return []
-            values = {"model": active[0], **_to_bytes(vector), "looks": max(LOOKS, limit), "limit": limit}
-            if self._connections.vector_problem:
-                found = _scan_with_numpy(run(db, "all_fact_vectors", {"model": active[0]}), vector)[:limit]
-            else:
-                found = run(db, "search_fact_vectors", values)
+            found = db.search_fact_vectors(namespace, vector, model=active[0], limit=limit)
         return self._with_entities(found)
 
     def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
@@ -173,45 +152,22 @@ class SqliteFacts:
         return facts, entities
 
     def generation(self) -> int:
-        with self._connections.read() as db:
-            rows = run(db, "find_namespace", {"name": self._name})
+        with self._connections.read(self._name) as db:
+            rows = db.run("find_namespace", {"name": self._name})
             return int(rows[0][1]) if rows else 0
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────
 
-    @contextmanager
-    def _turn(self) -> Iterator[apsw.Connection]:
-        """Give a connection that may write: inside the transaction that `writing` began, or in one of its own."""
-        with self._connections.bare() as db:
-            is_open = db.in_transaction
-        with self._connections.read() if is_open else self._connections.write() as db:
-            yield db
-
     def _rows(self, name: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        with self._connections.read() as db:
-            return run(db, name, {"namespace": _number(db, self._name), **values})
+        with self._connections.read(self._name) as db:
+            return db.run(name, {"namespace": namespace_key(db, self._name), **values})
 
     def _facts(self, name: str, values: Mapping[str, Any]) -> list[Fact]:
         """Return the facts whose ids a statement gives."""
-        with self._connections.read():
+        with self._connections.read(self._name):
             ids = [row[0] for row in self._rows(name, values)]
             return self.facts(ids) if ids else []
 
     def _with_entities(self, found: Sequence[tuple[Any, ...]]) -> list[tuple[FactEntity, Any]]:
         entities = self.find_entities([key for key, _ in found])
         return [(entities[key], score) for key, score in found if key in entities]
-
-
-def _number(db: apsw.Connection, name: str) -> int:
-    """Return the number of a namespace; 0, which none has, before the first write."""
-    return one(db, "find_namespace", {"name": name}) or 0
-
-
-def _scan_with_numpy(rows: Sequence[tuple[str, bytes]], vector: Vector) -> list[tuple[str, float]]:
-    """Do what the `search_fact_vectors` statement does, where sqlite-vec cannot be loaded."""
-    scores = [(key, float(np.frombuffer(other, "<f4") @ vector)) for key, other in rows]
-    return sorted(scores, key=lambda item: (-item[1], item[0]))
-
-
-def _to_bytes(vector: Vector) -> dict[str, bytes]:
-    return {"sketch": np.packbits(vector > 0).tobytes(), "vector": vector.astype("<f4").tobytes()}

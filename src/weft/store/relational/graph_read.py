@@ -9,15 +9,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import apsw
-import numpy as np
-
 from weft.graph.standing import RANKS, EditKind
 from weft.records import Census, Entity, Mention, Relation, Vector
 from weft.store.joining import join_mentions, join_relations, other_names
-from weft.store.sqlite.connect import Connections
-from weft.store.sqlite.graph_write import GraphChanges
-from weft.store.sqlite.statements import run
+from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.session import Connections, Namespace, Session, namespace_key
 from weft.text.mentions import DERIVED_TYPES, find_sentence
 from weft.text.names import name_text
 
@@ -25,7 +21,7 @@ CHUNKS = 20
 """How many supporting chunks a relation names."""
 
 
-class SqliteGraph:
+class RelationalGraph:
     """Entities, mentions and relations of one namespace. A merged entity is read under the one it is the same as."""
 
     def __init__(self, connections: Connections, *, namespace: str) -> None:
@@ -33,31 +29,31 @@ class SqliteGraph:
         self._name = namespace
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
-        with self._connections.read() as db:
-            namespace = _number(db, self._name)
+        with self._connections.read(self._name) as db:
+            namespace = namespace_key(db, self._name)
             resolved = _resolve(db, namespace, keys)
             cards = self._cards(db, namespace, list(dict.fromkeys(resolved.values())))
         return {key: cards[target] for key, target in resolved.items() if target in cards}
 
     def entities(self, ids: Sequence[str]) -> list[Entity]:
-        with self._connections.read() as db:
-            namespace = _number(db, self._name)
-            keys = dict(run(db, "keys_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))}))
+        with self._connections.read(self._name) as db:
+            namespace = namespace_key(db, self._name)
+            keys: dict[str, str] = dict(db.run("keys_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))}))
         found = self.find_entities(list(keys.values()))
         return [found[keys[id]] for id in ids if keys.get(id) in found]
 
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
-        with self._connections.read() as db:
-            namespace = _number(db, self._name)
-            rows = run(db, "list_models", {"namespace": namespace})
+        with self._connections.read(self._name) as db:
+            namespace = namespace_key(db, self._name)
+            rows = db.run("list_models", {"namespace": namespace})
             active = next((row for row in rows if row[4]), None)
             if active is None or active[3] != len(vector):
                 return []
             values = {"namespace": namespace, "model": active[0], "ids": json.dumps(list(chunk_ids))}
-            described = run(db, "described_entities", values)
+            described = [(key, db.unpack(stored)) for key, stored in db.run("described_entities", values)]
         scores: dict[str, float] = {}
         for key, other in described:
-            scores[key] = max(float(np.frombuffer(other, "<f4") @ vector), scores.get(key, -2.0))
+            scores[key] = max(float(other @ vector), scores.get(key, -2.0))
         found = self.find_entities(list(scores))
         best: dict[str, tuple[Entity, float]] = {}
         for key, score in scores.items():
@@ -66,9 +62,9 @@ class SqliteGraph:
         return sorted(best.values(), key=lambda item: (-item[1], item[0].id))[:limit]
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
-        with self._connections.read() as db:
-            values = {"namespace": _number(db, self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
-            rows = run(db, "mentions_of", values)
+        with self._connections.read(self._name) as db:
+            values = {"namespace": namespace_key(db, self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
+            rows = db.run("mentions_of", values)
         found: dict[str, list[Mention]] = {id: [] for id in entity_ids}
         for id, chunks, strong, mentions in rows:
             found[id] += [
@@ -80,9 +76,9 @@ class SqliteGraph:
         return [mention for mine in found.values() for mention in join_mentions(mine)[:limit]]
 
     def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
-        with self._connections.read() as db:
-            namespace = _number(db, self._name)
-            rows = run(db, "mentions_in", {"namespace": namespace, "ids": json.dumps(list(chunk_ids))})
+        with self._connections.read(self._name) as db:
+            namespace = namespace_key(db, self._name)
+            rows = db.run("mentions_in", {"namespace": namespace, "ids": json.dumps(list(chunk_ids))})
         found = join_mentions(
             Mention(entity_id=id, chunk_id=chunk, count=n, about=bool(a), chunks=d, strong=bool(s))
             for chunk, id, n, a, d, s in rows
@@ -96,94 +92,93 @@ class SqliteGraph:
         if types and not set(types) & set(DERIVED_TYPES):
             return self._relations_of_types(entity_ids, limit=limit, types=types, min_weight=min_weight)
         wanted = {"limit": limit, "all_types": not types, "types": json.dumps(list(types)), "weight": min_weight}
-        with self._connections.read() as db:
-            values = {"namespace": _number(db, self._name), "ids": json.dumps(list(entity_ids)), **wanted}
-            rows = run(db, "relations_of", values)
+        with self._connections.read(self._name) as db:
+            values = {"namespace": namespace_key(db, self._name), "ids": json.dumps(list(entity_ids)), **wanted}
+            rows = db.run("relations_of", values)
         return join_relations(
             ((source, target, type), weight) for row in rows for source, target, type, weight in json.loads(row[0])
         )
 
     def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
-        with self._connections.read() as db:
-            namespace = _number(db, self._name)
+        with self._connections.read(self._name) as db:
+            namespace = namespace_key(db, self._name)
             values = {"namespace": namespace, "ids": json.dumps(list(entity_ids))}
-            owners = {number: id for id, number in run(db, "names_of", values)}
-            found = run(db, "relations_between", {"entities": json.dumps(sorted(owners))})
+            owners = {number: id for id, number in db.run("names_of", values)}
+            found = db.run("relations_between", {"namespace": namespace, "entities": json.dumps(sorted(owners))})
         return join_relations(((owners[s], owners[t], type), weight) for s, t, type, weight in found)
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
-        with self._connections.read() as db:
-            namespace = _number(db, self._name)
+        with self._connections.read(self._name) as db:
+            namespace = namespace_key(db, self._name)
             ids = sorted({id for relation in relations for id in (relation.source_id, relation.target_id)})
             names: dict[str, list[str]] = defaultdict(list)
-            for id, key in run(db, "names_by_id", {"namespace": namespace, "ids": json.dumps(ids)}):
+            for id, key in db.run("names_by_id", {"namespace": namespace, "ids": json.dumps(ids)}):
                 names[id].append(key)
             return [self._described(db, namespace, relation, names=names) for relation in relations]
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
-        with self._connections.read() as db:
-            namespace = _number(db, self._name)
-            rows = run(db, "entities_after", {"namespace": namespace, "key": key, "limit": limit})
+        with self._connections.read(self._name) as db:
+            namespace = namespace_key(db, self._name)
+            rows = db.run("entities_after", {"namespace": namespace, "key": key, "limit": limit})
             cards = self._cards(db, namespace, [row[0] for row in rows])
         return [cards[row[0]] for row in rows]
 
     def top_entities(self, *, limit: int) -> list[Entity]:
-        with self._connections.read() as db:
-            namespace = _number(db, self._name)
-            keys = [row[0] for row in run(db, "top_entities", {"namespace": namespace, "limit": limit})]
+        with self._connections.read(self._name) as db:
+            namespace = namespace_key(db, self._name)
+            keys = [row[0] for row in db.run("top_entities", {"namespace": namespace, "limit": limit})]
         found = self.find_entities(keys)
         return [found[key] for key in keys if key in found]
 
     def count(self) -> tuple[int, int]:
-        with self._connections.read() as db:
-            values = {"namespace": _number(db, self._name)}
-            return run(db, "count_entities", values)[0][0], run(db, "count_relations", values)[0][0]
+        with self._connections.read(self._name) as db:
+            values = {"namespace": namespace_key(db, self._name)}
+            return db.run("count_entities", values)[0][0], db.run("count_relations", values)[0][0]
 
     def census(self) -> Census:
-        with self._connections.read() as db:
-            values = {"namespace": _number(db, self._name)}
-            entities, relations = dict(run(db, "count_types", values)), dict(run(db, "count_stated", values))
-        return Census(entities=entities, relations=relations)
+        with self._connections.read(self._name) as db:
+            values = {"namespace": namespace_key(db, self._name)}
+            return Census(entities=dict(db.run("count_types", values)), relations=dict(db.run("count_stated", values)))
 
     def size(self) -> int:
-        with self._connections.read() as db:
-            rows = run(db, "find_namespace", {"name": self._name})
+        with self._connections.read(self._name) as db:
+            rows = db.run("find_namespace", {"name": self._name})
             return int(rows[0][2]) if rows else 0
 
     def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
-        with self._connections.read() as db:
-            values = {"namespace": _number(db, self._name), "fingerprint": model, "limit": limit}
-            rows = run(db, "unembedded_entities", values)
+        with self._connections.read(self._name) as db:
+            values = {"namespace": namespace_key(db, self._name), "fingerprint": model, "limit": limit}
+            rows = db.run("unembedded_entities", values)
             # best first, and several may describe one name
             return {(chunk, key): name_text(name, description) for chunk, key, name, description in reversed(rows)}
 
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
-        with self._connections.write() as db:
-            namespace = _number(db, self._name)
-            known = {row[2]: row[0] for row in run(db, "list_models", {"namespace": namespace})}
+        with self._connections.write(self._name) as db:
+            namespace = namespace_key(db, self._name)
+            known = {row[2]: row[0] for row in db.run("list_models", {"namespace": namespace})}
             for (chunk, key), vector in vectors.items():
-                values = {"id": chunk, "key": key, "model": known[model], "vector": vector.astype("<f4").tobytes()}
-                run(db, "write_entity_vector_by_id", {"namespace": namespace, **values})
+                values = {"id": chunk, "key": key, "model": known[model], "vector": db.pack(vector)}
+                db.run("write_entity_vector_by_id", {"namespace": namespace, **values})
 
     def edits(self) -> list[tuple[str, str, str]]:
-        with self._connections.read() as db:
-            rows = run(db, "all_edits", {"namespace": _number(db, self._name)})
+        with self._connections.read(self._name) as db:
+            rows = db.run("all_edits", {"namespace": namespace_key(db, self._name)})
             return [(kind, key, value) for kind, key, value in rows]
 
     def write_edit(self, kind: EditKind, key: str, value: str, *, undo: bool = False) -> None:
-        with self._connections.write() as db:
-            run(db, "write_namespace", {"name": self._name})
-            namespace = _number(db, self._name)
+        with self._connections.write(self._name) as db:
+            db.run("write_namespace", {"name": self._name})
+            namespace = namespace_key(db, self._name)
             row = {"namespace": namespace, "kind": kind, "key": key, "value": value}
-            run(db, "delete_edit" if undo else "write_edit", row)
+            db.run("delete_edit" if undo else "write_edit", row)
             changes = GraphChanges(db, namespace=namespace, name=self._name)
             changes.touch({key} | ({value} if kind != "rename" else set()))
             changes.settle()
-            run(db, "touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+            db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────
 
-    def _cards(self, db: apsw.Connection, namespace: int, keys: Sequence[str]) -> dict[str, Entity]:
+    def _cards(self, db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, Entity]:
         groups = _groups(db, namespace, keys)
         values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False)}
         return {
@@ -203,7 +198,7 @@ class SqliteGraph:
                 chunks=sum(row[2] for row in groups[key]),
                 strong=bool(strong),
             )
-            for id, key, strong, name, type, description in run(db, "entity_cards", values)
+            for id, key, strong, name, type, description in db.run("entity_cards", values)
         }
 
     def _relations_of_types(
@@ -211,10 +206,10 @@ class SqliteGraph:
     ) -> list[Relation]:
         """Read each type by its own index: what else a hub is related to is not looked at."""
         found: dict[tuple[int, int], list[tuple[Any, ...]]] = defaultdict(list)
-        with self._connections.read() as db:
-            values = {"namespace": _number(db, self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
+        with self._connections.read(self._name) as db:
+            values = {"namespace": namespace_key(db, self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
             for type in sorted(set(types)):
-                for *directions, name in run(db, "relations_of_type", {**values, "type": type, "weight": min_weight}):
+                for *directions, name in db.run("relations_of_type", {**values, "type": type, "weight": min_weight}):
                     for direction, rows in enumerate(directions):
                         found[name, direction] += [
                             (-weight, place, other, type, source, target)
@@ -223,15 +218,15 @@ class SqliteGraph:
         strongest = (row for rows in found.values() for row in sorted(rows)[:limit])
         return join_relations(((source, target, type), -weight) for weight, _, _, type, source, target in strongest)
 
-    def _other_spelling(self, db: apsw.Connection, namespace: int, key: str, name: str) -> str | None:
+    def _other_spelling(self, db: Session, namespace: Namespace, key: str, name: str) -> str | None:
         values = {"namespace": namespace, "key": key, "name": name, "rank": RANKS["link"]}
-        spelling: str | None = run(db, "other_spelling", values)[0][0]
+        spelling: str | None = db.run("other_spelling", values)[0][0]
         return spelling
 
     def _described(
         self,
-        db: apsw.Connection,
-        namespace: int,
+        db: Session,
+        namespace: Namespace,
         relation: Relation,
         *,
         names: Mapping[str, Sequence[str]],
@@ -241,7 +236,7 @@ class SqliteGraph:
         for source in names.get(relation.source_id, ()):
             for target in names.get(relation.target_id, ()):
                 values = {"source": source, "target": target, "type": relation.type, "limit": CHUNKS}
-                rows = run(db, "relation_claims", {"namespace": namespace, **values})
+                rows = db.run("relation_claims", {"namespace": namespace, **values})
                 claims += [(-weight, id, text, description, (source, target)) for id, text, description, weight in rows]
         claims.sort(key=lambda claim: claim[:2])
         description = next((claim[3] for claim in claims if claim[3]), "")
@@ -251,21 +246,16 @@ class SqliteGraph:
         return replace(relation, description=description, chunks=chunks)
 
 
-def _number(db: apsw.Connection, name: str) -> int:
-    rows = run(db, "find_namespace", {"name": name})
-    return int(rows[0][0]) if rows else -1
-
-
-def _resolve(db: apsw.Connection, namespace: int, keys: Sequence[str]) -> dict[str, str]:
+def _resolve(db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, str]:
     """Return, for each key that is an entity, the key it is read under."""
     values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False)}
-    return dict(run(db, "heads_of", values))
+    return dict(db.run("heads_of", values))
 
 
-def _groups(db: apsw.Connection, namespace: int, keys: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
+def _groups(db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
     """Return, for each key, the rows (key, mentions, chunks, name, reason) of all names that are read under it."""
     groups: dict[str, list[tuple[Any, ...]]] = {key: [] for key in keys}
     values = {"namespace": namespace, "keys": json.dumps(list(groups), ensure_ascii=False)}
-    for head, *row in run(db, "entity_numbers", values):
+    for head, *row in db.run("entity_numbers", values):
         groups[head].append(tuple(row))
     return groups

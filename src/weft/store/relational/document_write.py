@@ -6,24 +6,21 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import apsw
-
 from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk
 from weft.store.joining import same_statements, unrepeated
 from weft.store.labels import labels
-from weft.store.sqlite.fact_origins import write_stated
-from weft.store.sqlite.graph_write import GraphChanges
-from weft.store.sqlite.postings import TermChanges
-from weft.store.sqlite.statements import one, run
+from weft.store.relational.fact_origins import write_stated
+from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.session import Namespace, Session
 
 
 class DocumentWriter:
     """Changes one namespace inside an open transaction. Used once."""
 
-    def __init__(self, db: apsw.Connection, *, namespace: int, name: str) -> None:
+    def __init__(self, db: Session, *, namespace: Namespace, name: str) -> None:
         self._db = db
         self._namespace = namespace
-        self._terms = TermChanges()
+        self._terms = db.term_changes(namespace)
         self._graph = GraphChanges(db, namespace=namespace, name=name)
         self._chunks = 0
         self._length = 0
@@ -32,7 +29,7 @@ class DocumentWriter:
         """Make the document exactly what the batch says. `finish` must follow."""
         db, namespace = self._db, self._namespace
         document = self._write_document(batch.document)
-        rows = run(db, "document_chunks", {"namespace": namespace, "document": document})
+        rows = db.run("document_chunks", {"namespace": namespace, "document": document})
         old = {id: (number, json.loads(terms), length) for number, id, terms, length in rows}
         new = {item.chunk.id: item for item in batch.chunks}
         self._graph.withdraw(document)
@@ -40,7 +37,7 @@ class DocumentWriter:
             self._length -= length
             if id not in new:
                 self._remove_chunk(number, terms)
-                run(db, "delete_chunk", {"namespace": namespace, "number": number})
+                db.run("delete_chunk", {"namespace": namespace, "number": number})
             elif terms != new[id].terms:
                 self._terms.remove(number, terms)
         for id, item in new.items():
@@ -58,16 +55,16 @@ class DocumentWriter:
         """Remove documents; return how many there were. `finish` must follow."""
         deleted = 0
         for id in dict.fromkeys(document_ids):
-            document = one(self._db, "document_number", {"namespace": self._namespace, "id": id})
+            document = self._db.one("document_number", {"namespace": self._namespace, "id": id})
             if document is None:
                 continue
             key = {"namespace": self._namespace, "document": document}
             self._graph.withdraw(document)
-            for number, _, terms, length in run(self._db, "document_chunks", key):
+            for number, _, terms, length in self._db.run("document_chunks", key):
                 self._remove_chunk(number, json.loads(terms))
                 self._chunks -= 1
                 self._length -= length
-            run(self._db, "delete_document", key)
+            self._db.run("delete_document", key)
             write_stated(self._db, self._namespace, id, ())
             deleted += 1
         return deleted
@@ -76,7 +73,7 @@ class DocumentWriter:
         """Make what an import says exactly this; return of how many chunks that differs. `finish` must follow."""
         before = self._graph.said_by(origin)
         values = {"namespace": self._namespace, "ids": json.dumps(sorted(extractions))}
-        rows = run(self._db, "chunk_numbers", values)
+        rows = self._db.run("chunk_numbers", values)
         after = {number: (id, document, unrepeated(extractions[id])) for id, number, document in rows}
         changed = 0
         for number in sorted(before.keys() | after.keys()):
@@ -85,16 +82,16 @@ class DocumentWriter:
                 continue
             self._graph.retract(number, origin=origin)
             self._graph.nominate(number, id=id, document=document, extraction=extraction, is_new=False, origin=origin)
-            run(self._db, "delete_annotated_vectors", {"chunk": number})
+            self._db.run("delete_annotated_vectors", {"namespace": self._namespace, "chunk": number})
             changed += 1
         return changed
 
     def finish(self) -> None:
         """Bring postings, graph and counts up to date with all that was written and deleted."""
-        self._terms.apply(self._db, namespace=self._namespace)
+        self._terms.apply()
         self._graph.settle()  # after the postings, which tell it where a new name may stand
         counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}
-        run(self._db, "touch_namespace", counts)
+        self._db.run("touch_namespace", counts)
 
     def _remove_chunk(self, number: int, terms: Sequence[str]) -> None:
         self._terms.remove(number, terms)
@@ -110,11 +107,11 @@ class DocumentWriter:
             "content_hash": document.content_hash,
             "unit": document.unit,
         }
-        number: int = one(self._db, "write_document", row)
+        number: int = self._db.one("write_document", row)
         key = {"namespace": self._namespace, "document": number}
-        run(self._db, "delete_labels", key)
+        self._db.run("delete_labels", key)
         for name, value in sorted(labels(document.metadata)):
-            run(self._db, "write_label", {**key, "key": name, "value": value})
+            self._db.run("write_label", {**key, "key": name, "value": value})
         return number
 
     def _write_chunk(self, document: int, item: IndexedChunk, *, old: tuple[int, Any, int] | None) -> int:
@@ -131,20 +128,20 @@ class DocumentWriter:
             "length": _length(item),
         }
         if old is not None:
-            run(self._db, "move_chunk", {**row, "number": old[0]})
+            self._db.run("move_chunk", {**row, "number": old[0]})
             return old[0]
-        number: int = one(self._db, "write_chunk", {**row, "document": document, "id": chunk.id})
+        number: int = self._db.one("write_chunk", {**row, "document": document, "id": chunk.id})
         return number
 
     def _write_vectors(self, number: int, item: IndexedChunk, *, model: int) -> None:
+        chunk = {"namespace": self._namespace, "chunk": number}
         if item.vector is not None:
-            vector = item.vector.astype("<f4").tobytes()
-            run(self._db, "write_vector", {"chunk": number, "model": model, "vector": vector})
+            self._db.run("write_vector", {**chunk, "model": model, "vector": self._db.pack(item.vector)})
         described = sorted({n.key for n in item.extraction.nominations if n.description})
-        run(self._db, "delete_entity_vectors", {"chunk": number, "keys": json.dumps(described, ensure_ascii=False)})
+        self._db.run("delete_entity_vectors", {**chunk, "keys": json.dumps(described, ensure_ascii=False)})
         for key, entity_vector in item.entity_vectors.items():
-            values = {"chunk": number, "key": key, "model": model, "vector": entity_vector.astype("<f4").tobytes()}
-            run(self._db, "write_entity_vector", values)
+            values = {"key": key, "model": model, "vector": self._db.pack(entity_vector)}
+            self._db.run("write_entity_vector", {**chunk, **values})
 
 
 def _length(item: IndexedChunk) -> int:

@@ -6,23 +6,21 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-import apsw
-
 from weft.records import Calibration, Curve
-from weft.store.sqlite.statements import one, run
+from weft.store.relational.session import Namespace, Session
 
 
-def read_calibration(db: apsw.Connection, namespace: str) -> Calibration | None:
+def read_calibration(db: Session, namespace: str) -> Calibration | None:
     """Return what was fitted for the active embedder of the namespace with this name."""
-    value = one(db, "find_calibration", {"name": namespace})
+    value = db.one("find_calibration", {"name": namespace})
     return _calibration(json.loads(value)) if value else None
 
 
-def write_calibration(db: apsw.Connection, namespace: int, calibration: Calibration | None) -> None:
+def write_calibration(db: Session, namespace: Namespace, calibration: Calibration | None) -> None:
     """Keep a calibration for the active embedder of a namespace; None forgets it. Inside a transaction."""
-    run(db, "delete_calibration", {"namespace": namespace})
+    db.run("delete_calibration", {"namespace": namespace})
     if calibration is not None:
-        run(db, "write_calibration", {"namespace": namespace, "value": json.dumps(asdict(calibration))})
+        db.run("write_calibration", {"namespace": namespace, "value": json.dumps(asdict(calibration))})
 
 
 def _calibration(value: dict[str, Any]) -> Calibration:

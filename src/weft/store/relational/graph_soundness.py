@@ -16,13 +16,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-import apsw
-
 from weft.graph.standing import RANKS, Standing, follow, vote
 from weft.records import Problem
-from weft.store.sqlite.graph_mentions import read_texts
-from weft.store.sqlite.graph_write import GraphChanges, Pair, pair_place, place, slices
-from weft.store.sqlite.statements import one, run, stream
+from weft.store.relational.graph_mentions import read_texts
+from weft.store.relational.graph_write import GraphChanges, Pair, pair_place, place, slices
+from weft.store.relational.session import Namespace, Session
 from weft.text.ids import entity_id
 from weft.text.mentions import MAX_SUPPORT, Named, derived_weight, read_names
 from weft.text.names import candidate_keys, words
@@ -38,11 +36,11 @@ GRAPH_TABLES = ("nomination", "claim", "mention", "relation", "entity_vector")
 """Tables whose rows mean nothing without the row they belong to."""
 
 
-def find_graph_problems(db: apsw.Connection, namespace: int, name: str) -> list[Problem]:
+def find_graph_problems(db: Session, namespace: Namespace, name: str) -> list[Problem]:
     """Return what contradicts the documents in the graph of a namespace, in plain words. Reads only."""
     known = _derive_entities(GraphChanges(db, namespace=namespace, name=name))
     seen = _Chunks()
-    for rows in slices(stream(db, "all_chunk_numbers", {"namespace": namespace}), CHUNKS):
+    for rows in slices(db.stream("all_chunk_numbers", {"namespace": namespace}), CHUNKS):
         seen.compare(db, [number for (number,) in rows], namespace=namespace, known=known)
     lines = [
         _check_statements(db, namespace, claims=seen.misplaced),
@@ -55,38 +53,23 @@ def find_graph_problems(db: apsw.Connection, namespace: int, name: str) -> list[
     return [Problem(where=f"namespace {name!r}", what=line, repairable=True) for line in lines if line]
 
 
-def rebuild_graph(db: apsw.Connection, namespace: int, name: str) -> None:
+def rebuild_graph(db: Session, namespace: Namespace, name: str) -> None:
     """Make the graph of a namespace exactly what its documents and edits give. Inside a transaction."""
-    run(db, "delete_stray_entity_vectors", {"namespace": namespace})
+    db.run("delete_stray_entity_vectors", {"namespace": namespace})
     GraphChanges(db, namespace=namespace, name=name).rebuild()
 
 
-def find_lost_rows(db: apsw.Connection) -> list[Problem]:
-    """Return the tables of the graph that hold rows whose chunk, entity or model is gone."""
-    lost = {table: sum(1 for _ in db.execute(f"PRAGMA foreign_key_check ({table})")) for table in GRAPH_TABLES}
-    return [
-        Problem(
-            where=f"table {table}", what=f"{_counted(count, 'row refers', 'rows refer')} to nothing", repairable=True
-        )
-        for table, count in lost.items()
-        if count
-    ]
-
-
-def restore_statements(db: apsw.Connection) -> int:
-    """Drop rows that belong to nothing, and make nominations and claims fit chunk and kind; return how many."""
+def restore_statements(db: Session, namespace: Namespace) -> int:
+    """Make nominations and claims fit chunk and kind; return how many did not."""
     before = db.total_changes()
-    for table in ("mentions", "relations", "claims", "nominations", "entity_vectors"):
-        run(db, f"delete_lost_{table}")
-    for namespace, *_ in run(db, "all_namespaces"):
-        values = {"namespace": namespace}
-        run(db, "place_nominations", values)
-        for kind, rank in RANKS.items():
-            run(db, "set_kind", {**values, "kind": kind, "vote": vote(kind), "rank": rank})
-        for rows in slices(stream(db, "all_chunk_numbers", values)):
-            numbers = json.dumps([number for (number,) in rows])
-            for number, id in run(db, "chunk_ids", {**values, "numbers": numbers}):
-                run(db, "place_claims", {**values, "chunk": number, "place": place(id)})
+    values = {"namespace": namespace}
+    db.run("place_nominations", values)
+    for kind, rank in RANKS.items():
+        db.run("set_kind", {**values, "kind": kind, "vote": vote(kind), "rank": rank})
+    for rows in slices(db.stream("all_chunk_numbers", values)):
+        numbers = json.dumps([number for (number,) in rows])
+        for number, id in db.run("chunk_ids", {**values, "numbers": numbers}):
+            db.run("place_claims", {**values, "chunk": number, "place": place(id)})
     return db.total_changes() - before
 
 
@@ -121,7 +104,7 @@ class Tally:
         ):
             if count:
                 names = ("", "") if said else (f"{one} ", f"{many} ")
-                said += (", " if said else "") + _counted(count, names[0] + is_one, names[1] + are_many)
+                said += (", " if said else "") + counted(count, names[0] + is_one, names[1] + are_many)
         return said
 
 
@@ -136,10 +119,10 @@ class _Chunks:
         """Claims that do not carry the namespace and the place of their chunk."""
 
     def compare(
-        self, db: apsw.Connection, numbers: Collection[int], *, namespace: int, known: Mapping[str, Standing]
+        self, db: Session, numbers: Collection[int], *, namespace: Namespace, known: Mapping[str, Standing]
     ) -> None:
         """Derive what these chunks mention, and compare it with what is stored of them."""
-        mentions: dict[tuple[int, int, str], tuple[int, bool, int]] = {}
+        mentions: dict[tuple[int, Namespace, str], tuple[int, bool, int]] = {}
         claims: dict[tuple[int, str, str, str], tuple[float, str]] = {}
         texts, subjects = read_texts(db, numbers, namespace=namespace)
         for chunk, (text, id) in texts.items():
@@ -151,12 +134,12 @@ class _Chunks:
                 self.counts[key][1] += 1
             claims |= {(chunk, c.source, c.target, c.type): (c.weight, c.description) for c in named.claims}
         chunks = json.dumps(list(numbers))
-        stored = run(db, "all_mentions_in", {"chunks": chunks})
+        stored = db.run("all_mentions_in", {"namespace": namespace, "chunks": chunks})
         self.mentions.compare(mentions.items(), ((row[:3], (row[3], bool(row[4]), row[5])) for row in stored))
-        stored = run(db, "all_derived_claims_in", {"chunks": chunks})
+        stored = db.run("all_derived_claims_in", {"namespace": namespace, "chunks": chunks})
         self.claims.compare(claims.items(), ((row[:4], row[4:]) for row in stored))
         places = json.dumps([(chunk, place(id)) for chunk, (_, id) in texts.items()])
-        self.misplaced += one(db, "misplaced_claims", {"namespace": namespace, "places": places})
+        self.misplaced += db.one("misplaced_claims", {"namespace": namespace, "places": places})
 
 
 def _read(text: str, *, about: Collection[str], known: Mapping[str, Standing]) -> Named:
@@ -173,20 +156,20 @@ def _derive_entities(changes: GraphChanges) -> dict[str, Standing]:
     return found
 
 
-def _check_statements(db: apsw.Connection, namespace: int, *, claims: int) -> str:
-    wrong = claims + int(one(db, "misplaced_nominations", {"namespace": namespace}))
-    for kind, votes, rank, count in run(db, "nomination_kinds", {"namespace": namespace}):
+def _check_statements(db: Session, namespace: Namespace, *, claims: int) -> str:
+    wrong = claims + int(db.one("misplaced_nominations", {"namespace": namespace}))
+    for kind, votes, rank, count in db.run("nomination_kinds", {"namespace": namespace}):
         if kind in RANKS and (votes, rank) != (vote(kind), RANKS[kind]):
             wrong += count
-    return f"{_counted(wrong, 'statement does', 'statements do')} not fit chunk or kind" if wrong else ""
+    return f"{counted(wrong, 'statement does', 'statements do')} not fit chunk or kind" if wrong else ""
 
 
 def _check_entities(
-    db: apsw.Connection, namespace: int, name: str, *, known: Mapping[str, Standing], counts: Mapping[str, list[int]]
+    db: Session, namespace: Namespace, name: str, *, known: Mapping[str, Standing], counts: Mapping[str, list[int]]
 ) -> Iterator[str]:
     tally, miscounted, misled = Tally(), 0, 0
     same_as = {key: standing.same_as for key, standing in known.items()}
-    rows = run(db, "all_entities", {"namespace": namespace})
+    rows = db.run("all_entities", {"namespace": namespace})
     keys = {number: key for number, _, key, *_ in rows}
     expected = ((key, (entity_id(name, key), s.strong, s.same_as, s.reason)) for key, s in known.items())
     stored = ((key, (id, bool(strong), target, reason)) for _, id, key, strong, target, reason, *_ in rows)
@@ -197,22 +180,22 @@ def _check_entities(
             misled += keys.get(head) != follow(key, same_as)
     yield tally.say("entity", "entities")
     if miscounted:
-        yield _counted(miscounted, "entity counts its", "entities count their") + " mentions wrong"
+        yield counted(miscounted, "entity counts its", "entities count their") + " mentions wrong"
     if misled:
-        yield _counted(misled, "entity is", "entities are") + " read under the wrong one"
+        yield counted(misled, "entity is", "entities are") + " read under the wrong one"
 
 
-def _check_relations(db: apsw.Connection, namespace: int, name: str, *, known: Mapping[str, Standing]) -> str:
+def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Mapping[str, Standing]) -> str:
     """Compare relations with the claims they rest on; both sides come sorted, so that neither has to be kept."""
     values = {"namespace": namespace}
     expected = (
         ((source, target, type), 0, namespace, _weighed(name, (source, target, type), support, weight))
-        for source, target, type, support, weight in stream(db, "all_pairs", values)
+        for source, target, type, support, weight in db.stream("all_pairs", values)
         if source in known and target in known
     )
     stored = (
         ((source, target, type), 1, other, (weight, support, at))
-        for source, target, type, other, weight, support, at in stream(db, "all_relations", values)
+        for source, target, type, other, weight, support, at in db.stream("all_relations", values)
     )
     tally = Tally()
     for _, group in groupby(merge(expected, stored, key=itemgetter(0)), key=itemgetter(0)):
@@ -231,10 +214,11 @@ def _weighed(name: str, pair: Pair, support: int, weight: float | None) -> tuple
     return weight, support, pair_place(name, pair[0], pair[1])
 
 
-def _check_vectors(db: apsw.Connection, namespace: int) -> str:
-    stray = one(db, "stray_entity_vectors", {"namespace": namespace})
-    return f"{_counted(stray, 'vector of a name fits', 'vectors of names fit')} no description" if stray else ""
+def _check_vectors(db: Session, namespace: Namespace) -> str:
+    stray = db.one("stray_entity_vectors", {"namespace": namespace})
+    return f"{counted(stray, 'vector of a name fits', 'vectors of names fit')} no description" if stray else ""
 
 
-def _counted(count: int, one: str, many: str) -> str:
+def counted(count: int, one: str, many: str) -> str:
+    """Return `1 row` or `3 rows`."""
     return f"{count:,} {one if count == 1 else many}"

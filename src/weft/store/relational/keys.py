@@ -1,4 +1,4 @@
-"""The keys of a SQLite file."""
+"""The keys of a database, in a table of their own."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from weft.records import ApiKey
-from weft.store.sqlite.connect import Connections
-from weft.store.sqlite.statements import run
+from weft.store.relational.session import Connections
 
 
-class SqliteKeys:
-    """Keys in a table of their own."""
+class RelationalKeys:
+    """Who may come in. They belong to no namespace."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -29,20 +28,20 @@ class SqliteKeys:
             "revoked": key.revoked.isoformat() if key.revoked else None,
         }
         with self._connections.write() as db:
-            run(db, "write_key", values)
+            db.run("write_key", values)
 
     def all(self) -> list[ApiKey]:
         with self._connections.read() as db:
-            return [_key(row) for row in run(db, "list_keys")]
+            return [_key(row) for row in db.run("list_keys")]
 
     def find(self, ids: Sequence[str]) -> dict[str, ApiKey]:
         with self._connections.read() as db:
-            found = [_key(row) for row in run(db, "find_keys", {"ids": json.dumps(list(ids))})]
+            found = [_key(row) for row in db.run("find_keys", {"ids": json.dumps(list(ids))})]
         return {key.id: key for key in found}
 
     def forget(self, ids: Sequence[str]) -> int:
         with self._connections.write() as db:
-            run(db, "delete_keys", {"ids": json.dumps(list(ids))})
+            db.run("delete_keys", {"ids": json.dumps(list(ids))})
             return db.changes()
 
 

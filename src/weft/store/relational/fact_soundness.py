@@ -8,13 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-import apsw
-import numpy as np
-
 from weft.records import FactEntity, FactStatus, Problem
-from weft.store.sqlite.fact_origins import retract
-from weft.store.sqlite.fact_rows import drop_entities, write_entity, write_words
-from weft.store.sqlite.statements import run
+from weft.store.relational.fact_origins import retract
+from weft.store.relational.fact_rows import drop_entities, write_entity, write_words
+from weft.store.relational.graph_soundness import counted
+from weft.store.relational.session import Namespace, Row, Session
 from weft.text.ids import fact_content
 from weft.text.names import key_words
 
@@ -45,10 +43,11 @@ class _Faults:
     origins: Sequence[tuple[str, str]]
     """Facts and documents of which one is not there, or marks that mean nothing."""
     words: bool
-    vectors: Sequence[int]
+    vectors: Sequence[tuple[int, str]]
+    """Embedders and keys of vectors that fit nothing."""
 
 
-def find_fact_problems(db: apsw.Connection, namespace: int, name: str) -> list[Problem]:
+def find_fact_problems(db: Session, namespace: Namespace, name: str) -> list[Problem]:
     """Return what is wrong with the facts of a namespace, in plain words. Reads only."""
     faults = _find(db, namespace)
     where = f"namespace {name!r}"
@@ -59,7 +58,7 @@ def find_fact_problems(db: apsw.Connection, namespace: int, name: str) -> list[P
     return found
 
 
-def mend_facts(db: apsw.Connection, namespace: int) -> int:
+def mend_facts(db: Session, namespace: Namespace) -> int:
     """Put the facts of a namespace in order, inside a transaction; return how many rows that changed."""
     before = db.total_changes()
     key = {"namespace": namespace}
@@ -68,62 +67,41 @@ def mend_facts(db: apsw.Connection, namespace: int) -> int:
         if document:
             retract(db, namespace, document, [fact])
         else:
-            run(db, "delete_fact_origin", {**key, "ids": _ids(fact), "document": ""})
+            db.run("delete_fact_origin", {**key, "ids": _ids(fact), "document": ""})
     for id in faults.strangers:
-        run(db, "delete_fact_events", {**key, "ids": _ids(id)})
+        db.run("delete_fact_events", {**key, "ids": _ids(id)})
     for id in faults.dangling:
-        run(db, "forget_superseded", {**key, "ids": _ids(id)})
-        run(db, "forget_other", {**key, "ids": _ids(id)})
+        db.run("forget_superseded", {**key, "ids": _ids(id)})
+        db.run("forget_other", {**key, "ids": _ids(id)})
     for id, content in faults.misfiled:
-        run(db, "set_fact_content", {**key, "id": id, "content": content})
+        db.run("set_fact_content", {**key, "id": id, "content": content})
     for id, accesses, accessed in faults.miscounted:
-        run(db, "set_fact_accesses", {**key, "id": id, "accesses": accesses, "accessed": accessed})
+        db.run("set_fact_accesses", {**key, "id": id, "accesses": accesses, "accessed": accessed})
     for id, created, status in faults.newborn:
         event = {**key, "fact": id, "at": created, "detail": "", "other": ""}
-        run(db, "write_first_fact_event", {**event, "action": "added"})
+        db.run("write_first_fact_event", {**event, "action": "added"})
         if status:
-            run(db, "write_fact_event", {**event, "action": status})
-    for number in faults.vectors:
-        run(db, "delete_fact_vector", {"number": number})
+            db.run("write_fact_event", {**event, "action": status})
+    for model, entity in faults.vectors:
+        db.run("delete_fact_vector", {**key, "model": model, "key": entity})
     faults = _find(db, namespace)  # facts may have gone with their documents
     for unnamed in faults.unnamed:
         write_entity(db, namespace, FactEntity(key=unnamed, name=unnamed))
     drop_entities(db, namespace, faults.unneeded)
     if _find(db, namespace).words:
-        run(db, "delete_all_fact_words", key)
-        for entity, _ in run(db, "all_fact_entities", key):
+        db.run("delete_all_fact_words", key)
+        for entity, _ in db.run("all_fact_entities", key):
             write_words(db, namespace, entity)
-    return db.total_changes() - before
-
-
-def find_lost_facts(db: apsw.Connection) -> list[Problem]:
-    """Return the tables of facts that hold rows whose namespace or embedder is gone."""
-    lost = {table: sum(1 for _ in db.execute(f"PRAGMA foreign_key_check ({table})")) for table in FACT_TABLES}
-    return [
-        Problem(
-            where=f"table {table}", what=f"{_counted(count, 'row refers', 'rows refer')} to nothing", repairable=True
-        )
-        for table, count in lost.items()
-        if count
-    ]
-
-
-def drop_lost_facts(db: apsw.Connection) -> int:
-    """Remove rows whose namespace or embedder is gone; return how many."""
-    before = db.total_changes()
-    for table in ("vectors", "events", "words", "entities", "origins"):
-        run(db, f"delete_lost_fact_{table}")
-    run(db, "delete_lost_facts")
     return db.total_changes() - before
 
 
 # ── inside ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _find(db: apsw.Connection, namespace: int) -> _Faults:
+def _find(db: Session, namespace: Namespace) -> _Faults:
     key = {"namespace": namespace}
-    facts = run(db, "all_facts", key)
-    entities = dict(run(db, "all_fact_entities", key))
+    facts = db.run("all_facts", key)
+    entities: dict[str, bool] = dict(db.run("all_fact_entities", key))
     needed = {name for _, subject, _, object, *_ in facts for name in (subject, object) if name}
     contents = ((row[0], row[5], fact_content(row[1], row[2], object=row[3], value=row[4])) for row in facts)
     words = Counter((entity, word, len(key_words(entity))) for entity in entities for word in key_words(entity))
@@ -133,12 +111,12 @@ def _find(db: apsw.Connection, namespace: int) -> _Faults:
         misfiled=[(id, right) for id, stored, right in contents if stored != right],
         miscounted=list(_find_miscounted(facts)),
         impossible=[row[0] for row in facts if not _is_possible(row)],
-        strangers=[row[0] for row in run(db, "strange_fact_events", key)],
-        newborn=[(row[0], row[1], row[2]) for row in run(db, "facts_without_history", key)],
-        dangling=[row[0] for row in run(db, "stray_fact_references", key)],
-        origins=[(row[0], row[1]) for row in run(db, "stray_fact_origins", key)],
-        words=Counter(run(db, "all_fact_words", key)) != words,
-        vectors=[row[0] for row in run(db, "fact_vectors_of", key) if not _is_right_vector(row)],
+        strangers=[row[0] for row in db.run("strange_fact_events", key)],
+        newborn=[(row[0], row[1], row[2]) for row in db.run("facts_without_history", key)],
+        dangling=[row[0] for row in db.run("stray_fact_references", key)],
+        origins=[(row[0], row[1]) for row in db.run("stray_fact_origins", key)],
+        words=Counter(db.run("all_fact_words", key)) != words,
+        vectors=[(row[0], row[1]) for row in db.run("fact_vectors_of", key) if not _is_right_vector(db, row)],
     )
 
 
@@ -157,11 +135,10 @@ def _is_possible(row: tuple[Any, ...]) -> bool:
     return 0 <= confidence <= 1 and status in get_args(FactStatus) and (ends is None or ends >= since)
 
 
-def _is_right_vector(row: tuple[Any, ...]) -> bool:
-    _, _, sketch, vector, dimension, is_known = row
-    if not is_known or len(vector) != 4 * dimension:
-        return False
-    return bool(sketch == np.packbits(np.frombuffer(vector, "<f4") > 0).tobytes())
+def _is_right_vector(db: Session, row: Row) -> bool:
+    _, _, sketch, stored, dimension, is_known = row
+    vector = db.unpack(stored)
+    return bool(is_known and len(vector) == dimension and sketch == db.sketch(vector))
 
 
 def _say(faults: _Faults) -> Iterator[str]:
@@ -177,7 +154,7 @@ def _say(faults: _Faults) -> Iterator[str]:
         (faults.origins, "origin of a fact means nothing", "origins of facts mean nothing"),
         (faults.vectors, "vector of an entity of facts fits nothing", "vectors of entities of facts fit nothing"),
     ):
-        yield _counted(len(found), one, many) if found else ""
+        yield counted(len(found), one, many) if found else ""
     yield "the words of the entities of facts are wrong" if faults.words else ""
 
 
@@ -188,7 +165,3 @@ def _ids(id: str) -> str:
 def _listed(ids: Sequence[str], limit: int = 5) -> str:
     more = f" and {len(ids) - limit:,} more" if len(ids) > limit else ""
     return ", ".join(ids[:limit]) + more
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

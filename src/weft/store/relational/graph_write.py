@@ -8,13 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from typing import Any
 
-import apsw
-
 from weft.graph.standing import CHAIN, RANKS, Standing, Votes, follow, join_spellings, judge, letters, vote
 from weft.records import Claim, Extraction, Nomination
-from weft.store.sqlite.graph_mentions import MentionChanges
-from weft.store.sqlite.postings import find_holders
-from weft.store.sqlite.statements import run, run_many, stream
+from weft.store.relational.graph_mentions import MentionChanges
+from weft.store.relational.session import Namespace, Session
 from weft.text.ids import entity_id
 from weft.text.mentions import derived_weight, must_hold
 
@@ -31,7 +28,7 @@ MAX_ALIASES = 3
 class GraphChanges:
     """Collects what a transaction changes in the graph, and settles it once."""
 
-    def __init__(self, db: apsw.Connection, *, namespace: int, name: str) -> None:
+    def __init__(self, db: Session, *, namespace: Namespace, name: str) -> None:
         self._db = db
         self._namespace = namespace
         self._name = name
@@ -43,13 +40,14 @@ class GraphChanges:
     def withdraw(self, document: int) -> None:
         """Take back what a document itself nominated; what imports say of its chunks stays."""
         key = {"namespace": self._namespace, "document": document}
-        self._keys |= {row[0] for row in run(self._db, "document_nominations", key)}
-        run(self._db, "delete_nominations", key)
+        self._keys |= {row[0] for row in self._db.run("document_nominations", key)}
+        self._db.run("delete_nominations", key)
 
     def remove(self, chunk: int) -> None:
         """Take a chunk that is about to be deleted out of the counts."""
-        self._keys |= {row[0] for row in run(self._db, "chunk_keys", {"chunk": chunk})}
-        self._pairs |= {row[:3] for row in run(self._db, "chunk_claims", {"chunk": chunk})}
+        key = {"namespace": self._namespace, "chunk": chunk}
+        self._keys |= {row[0] for row in self._db.run("chunk_keys", key)}
+        self._pairs |= {row[:3] for row in self._db.run("chunk_claims", key)}
         self._mentions.remove(chunk)
 
     def nominate(
@@ -73,13 +71,13 @@ class GraphChanges:
         """Return what an import says, by the number of the chunk."""
         values = {"namespace": self._namespace, "origin": origin}
         nominations, claims = defaultdict[int, list[Nomination]](list), defaultdict[int, list[Claim]](list)
-        for chunk, key, name, kind, type, text, about, alias_of, reason in run(self._db, "origin_nominations", values):
+        for chunk, key, name, kind, type, text, about, alias_of, reason in self._db.run("origin_nominations", values):
             nomination = Nomination(
                 key=key, name=name, kind=kind, type=type, description=text, about=bool(about), alias_of=alias_of,
                 reason=reason,
             )  # fmt: skip
             nominations[chunk].append(nomination)
-        for chunk, source, target, type, weight, text in run(self._db, "origin_claims", values):
+        for chunk, source, target, type, weight, text in self._db.run("origin_claims", values):
             claims[chunk].append(Claim(source=source, target=target, type=type, weight=weight, description=text))
         return {
             chunk: Extraction(nominations=tuple(nominations[chunk]), claims=tuple(claims[chunk]))
@@ -88,9 +86,9 @@ class GraphChanges:
 
     def retract(self, chunk: int, *, origin: str) -> None:
         """Take back what an import nominated in a chunk; what it claimed goes with the next `nominate`."""
-        key = {"chunk": chunk, "origin": origin}
-        self._keys |= {row[0] for row in run(self._db, "origin_keys", key)}
-        run(self._db, "delete_origin", key)
+        key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
+        self._keys |= {row[0] for row in self._db.run("origin_keys", key)}
+        self._db.run("delete_origin", key)
 
     def touch(self, keys: Iterable[str]) -> None:
         """Say that the standing of these keys may have changed."""
@@ -98,19 +96,19 @@ class GraphChanges:
 
     def settle(self) -> None:
         """Bring entities, mentions and relations up to date with all that was collected."""
-        run_many(self._db, "write_nomination", self._nominations)
+        self._db.run_many("write_nomination", self._nominations)
         entered, left, moved = self._write_entities()
         changed = _json(entered | left)
-        rows = run(self._db, "claims_of_keys", {"namespace": self._namespace, "keys": changed})
+        rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": changed})
         self._pairs |= {(source, target, type) for source, target, type in rows}
         for key in sorted(entered):
             self._mentions.add_name(key, chunks=self._holding(key))
         for key in sorted(left):
             values = {"namespace": self._namespace, "key": key}
-            number = run(self._db, "entity_by_key", values)[0][0]
-            for row in run(self._db, "entity_chunks", {"entity": number}):
+            number = self._db.run("entity_by_key", values)[0][0]
+            for row in self._db.run("entity_chunks", {"namespace": self._namespace, "entity": number}):
                 self._mentions.read(row[0], is_new=False)
-            run(self._db, "delete_entity", values)
+            self._db.run("delete_entity", values)
         self._write_heads(moved | left)
         for chunk, id, claims, is_new in self._mentions.settle():
             self._write_claims(chunk, claims, id=id, origin=DERIVED, is_new=is_new)
@@ -119,21 +117,21 @@ class GraphChanges:
     def rebuild(self) -> None:
         """Derive the graph of the whole namespace anew from what documents, imports and the user say."""
         values = {"namespace": self._namespace}
-        run(self._db, "delete_derived_claims", values)
-        run(self._db, "delete_entities", values)  # mentions and relations go with them
+        self._db.run("delete_derived_claims", values)
+        self._db.run("delete_entities", values)  # mentions and relations go with them
         written: set[str] = set()
         for keys in self.all_keys():
             self._keys = keys
             written |= self._write_entities()[2]
         self._write_heads(written)
-        for chunks in slices(stream(self._db, "all_chunk_numbers", values)):
+        for chunks in slices(self._db.stream("all_chunk_numbers", values)):
             mentions = MentionChanges(self._db, namespace=self._namespace)
             for (chunk,) in chunks:
                 mentions.read(chunk, is_new=True)
             for chunk, id, claims, is_new in mentions.settle():
                 self._write_claims(chunk, claims, id=id, origin=DERIVED, is_new=is_new)
             self._pairs.clear()  # they are all taken from the claims below
-        for pairs in slices(stream(self._db, "all_pairs", values)):
+        for pairs in slices(self._db.stream("all_pairs", values)):
             self._pairs = {(source, target, type) for source, target, type, *_ in pairs}
             self._write_relations()
 
@@ -142,7 +140,7 @@ class GraphChanges:
     def all_keys(self, size: int = SLICE) -> Iterator[set[str]]:
         """Yield all keys that documents or the user name, so many at a time, those with the same letters together."""
         keys: set[str] = set()
-        every = (row[0] for row in stream(self._db, "all_keys", {"namespace": self._namespace}))
+        every = (row[0] for row in self._db.stream("all_keys", {"namespace": self._namespace}))
         for _, group in groupby(every, key=letters):
             keys |= set(group)
             if len(keys) >= size:
@@ -153,17 +151,17 @@ class GraphChanges:
     def standings(self, keys: Collection[str]) -> dict[str, Standing]:
         """Return what keys are, by all documents and edits, and with them all that share their letters."""
         values = {"namespace": self._namespace, "letters": _json({letters(key) for key in keys})}
-        every = set(keys) | {row[0] for row in run(self._db, "keys_by_letters", values)}
+        every = set(keys) | {row[0] for row in self._db.run("keys_by_letters", values)}
         values = {"namespace": self._namespace, "keys": _json(every)}
         aliases: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for key, target, reason in run(self._db, "key_aliases", {**values, "limit": MAX_ALIASES}):
+        for key, target, reason in self._db.run("key_aliases", {**values, "limit": MAX_ALIASES}):
             aliases[key].append((target, reason))
         edits: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
-        for kind, key, value in run(self._db, "key_edits", values):
+        for kind, key, value in self._db.run("key_edits", values):
             edits[key].add((kind, key, value))
             edits[value].add((kind, key, value))
         own, groups = set(), defaultdict[str, dict[str, Standing]](dict)
-        for key, strong, several, is_own in run(self._db, "key_standings", values):
+        for key, strong, several, is_own in self._db.run("key_standings", values):
             votes = Votes(strong=bool(strong), several=bool(several), own=bool(is_own), aliases=aliases[key])
             groups[letters(key)][key] = judge(key, votes, edits[key])
             own |= {key} if is_own else set()
@@ -175,14 +173,13 @@ class GraphChanges:
     def _write_entities(self) -> tuple[set[str], set[str], set[str]]:
         """Return the keys that have become entities, those that are none any more, and those that changed."""
         after = self.standings(self._keys)
-        rows = run(self._db, "entities_by_key", {"namespace": self._namespace, "keys": _json(after)})
+        rows = self._db.run("entities_by_key", {"namespace": self._namespace, "keys": _json(after)})
         before = {
             key: Standing(exists=True, strong=bool(strong), same_as=same_as, reason=reason)
             for key, strong, same_as, reason in rows
         }
         new = {key: standing for key, standing in after.items() if standing.exists and before.get(key) != standing}
-        run_many(
-            self._db,
+        self._db.run_many(
             "write_entity",
             [
                 {
@@ -200,7 +197,7 @@ class GraphChanges:
         affected, frontier = set(moved), set(moved)
         for _ in range(CHAIN):
             values = {"namespace": self._namespace, "keys": _json(frontier)}
-            frontier = {row[0] for row in run(self._db, "other_names", values)} - affected
+            frontier = {row[0] for row in self._db.run("other_names", values)} - affected
             if not frontier:
                 break
             affected |= frontier
@@ -208,22 +205,22 @@ class GraphChanges:
         same_as: dict[str, str] = {}
         wanted = affected
         for _ in range(CHAIN + 1):  # follow the chains to their ends
-            rows = run(self._db, "resolve_keys", {"namespace": self._namespace, "keys": _json(wanted)})
+            rows = self._db.run("resolve_keys", {"namespace": self._namespace, "keys": _json(wanted)})
             numbers |= {key: number for key, _, number in rows}
             same_as |= {key: target for key, target, _ in rows}
             wanted = {target for _, target, _ in rows} - same_as.keys()
             if not wanted:
                 break
         heads = [
-            {"number": numbers[key], "head": numbers[follow(key, same_as)]} for key in sorted(affected & same_as.keys())
+            {"namespace": self._namespace, "number": numbers[key], "head": numbers[follow(key, same_as)]}
+            for key in sorted(affected & same_as.keys())
         ]
-        run_many(self._db, "write_head", heads)
+        self._db.run_many("write_head", heads)
 
     def _holding(self, key: str) -> set[int]:
         """Return the chunks that can mention a key: those that hold every word of it, and those said to be about it."""
-        rows = run(self._db, "chunks_about", {"namespace": self._namespace, "key": key})
-        holders = find_holders(self._db, namespace=self._namespace, groups=must_hold(key))
-        return {row[0] for row in rows} | set(holders.tolist())
+        rows = self._db.run("chunks_about", {"namespace": self._namespace, "key": key})
+        return {row[0] for row in rows} | self._db.find_holders(self._namespace, must_hold(key))
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 
@@ -231,28 +228,28 @@ class GraphChanges:
         """Make what a chunk claims under an origin exactly these claims."""
         old: set[Pair] = set()
         if not is_new:
-            rows = run(self._db, "chunk_claims", {"chunk": chunk})
+            rows = self._db.run("chunk_claims", {"namespace": self._namespace, "chunk": chunk})
             old = {(source, target, type) for source, target, type, by in rows if by == origin}
         new = {(claim.source, claim.target, claim.type): claim for claim in claims}
         key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
         gone = [{**key, "source": s, "target": t, "type": type} for s, t, type in sorted(old - new.keys())]
-        run_many(self._db, "delete_claim", gone)
+        self._db.run_many("delete_claim", gone)
         added = new.keys() - old if origin == DERIVED else new.keys()
         written = [
             {**key, "source": s, "target": t, "type": type, "place": place(id)}
             | {"weight": new[s, t, type].weight, "description": new[s, t, type].description}
             for s, t, type in sorted(added)
         ]
-        run_many(self._db, "write_claim", written)
+        self._db.run_many("write_claim", written)
         self._pairs |= (old ^ new.keys()) if origin == DERIVED else old | new.keys()
 
     def _write_relations(self) -> None:
         """Bring the relations of the pairs collected up to date with the claims they rest on."""
         gone, kept = [], []
         for pairs in slices(sorted(self._pairs)):
-            rows = run(self._db, "pair_support", {"namespace": self._namespace, "pairs": _json(pairs)})
+            rows = self._db.run("pair_support", {"namespace": self._namespace, "pairs": _json(pairs)})
             for source, target, type, source_key, target_key, support, weight in rows:
-                ends = {"source": source, "target": target, "type": type}
+                ends = {"namespace": self._namespace, "source": source, "target": target, "type": type}
                 if not support:
                     gone.append(ends)
                     continue
@@ -260,8 +257,8 @@ class GraphChanges:
                     weight = derived_weight(type, support=support)
                 at = pair_place(self._name, source_key, target_key)
                 kept.append({**ends, "weight": weight, "support": support, "place": at})
-        run_many(self._db, "delete_relation", gone)
-        run_many(self._db, "write_relation", kept)
+        self._db.run_many("delete_relation", gone)
+        self._db.run_many("write_relation", kept)
 
 
 DERIVED = "*"

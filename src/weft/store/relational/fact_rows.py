@@ -1,4 +1,4 @@
-"""Facts and their entities as rows of a SQLite file, written and removed inside an open transaction."""
+"""Facts and their entities as rows, written and removed inside an open transaction."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-import apsw
-
 from weft.records import Fact, FactEntity, FactEvent
-from weft.store.sqlite.statements import run
+from weft.store.relational.session import Namespace, Session
 from weft.store.stating import content_of, joined, named_entities
 from weft.text.names import key_words
 
@@ -19,8 +17,8 @@ INSTANT = timedelta(microseconds=1)
 
 
 def write_facts(
-    db: apsw.Connection,
-    namespace: int,
+    db: Session,
+    namespace: Namespace,
     facts: Sequence[Fact],
     *,
     events: Sequence[FactEvent] = (),
@@ -30,56 +28,56 @@ def write_facts(
     for entity in named_entities(facts, entities):
         write_entity(db, namespace, entity)
     for fact in facts:
-        run(db, "write_fact", {"namespace": namespace, **to_row(fact)})
+        db.run("write_fact", {"namespace": namespace, **to_row(fact)})
     for event in events:
         row = {"fact": event.fact_id, "at": to_number(event.at), "action": event.action}
         row |= {"detail": event.detail, "other": event.other}
-        run(db, "write_fact_event", {"namespace": namespace, **row})
+        db.run("write_fact_event", {"namespace": namespace, **row})
 
 
-def forget_facts(db: apsw.Connection, namespace: int, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
+def forget_facts(db: Session, namespace: Namespace, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
     """Remove facts with all that only they need, and of `entities` (keys) those that nothing needs; return how many."""
     values = {"namespace": namespace, "ids": json.dumps(list(ids))}
-    keys = [row[0] for row in run(db, "fact_keys", values)]
-    run(db, "delete_facts", values)
+    keys = [row[0] for row in db.run("fact_keys", values)]
+    db.run("delete_facts", values)
     gone = db.changes()
     if gone:
         for statement in ("delete_fact_events", "forget_superseded", "forget_other", "delete_fact_origins"):
-            run(db, statement, values)
+            db.run(statement, values)
     released = json.dumps(list(entities))
     named = {"namespace": namespace, "keys": json.dumps([*keys, *entities]), "released": released}
-    drop_entities(db, namespace, [row[0] for row in run(db, "unneeded_fact_keys", named)])
+    drop_entities(db, namespace, [row[0] for row in db.run("unneeded_fact_keys", named)])
     return gone
 
 
-def drop_entities(db: apsw.Connection, namespace: int, keys: Sequence[str]) -> None:
+def drop_entities(db: Session, namespace: Namespace, keys: Sequence[str]) -> None:
     """Remove entities with their words and vectors."""
     values = {"namespace": namespace, "keys": json.dumps(list(keys))}
     for statement in ("delete_fact_vectors", "delete_fact_words", "delete_fact_entities"):
-        run(db, statement, values)
+        db.run(statement, values)
 
 
-def write_entity(db: apsw.Connection, namespace: int, given: FactEntity) -> None:
+def write_entity(db: Session, namespace: Namespace, given: FactEntity) -> None:
     """Make an entity, or add what is newly said of it; described anew it needs a new vector."""
-    rows = run(db, "fact_entities", {"namespace": namespace, "keys": json.dumps([given.key])})
+    rows = db.run("fact_entities", {"namespace": namespace, "keys": json.dumps([given.key])})
     known = to_entity(rows[0]) if rows else None
     entity = joined(known, given)
     if entity == known:
         return
     if known and known.description != entity.description:
-        run(db, "delete_fact_vectors", {"namespace": namespace, "keys": json.dumps([entity.key])})
+        db.run("delete_fact_vectors", {"namespace": namespace, "keys": json.dumps([entity.key])})
     row = {"namespace": namespace, "key": entity.key}
     said = {"name": entity.name, "description": entity.description, "type": entity.type}
-    run(db, "write_fact_entity", {**row, **said, "declared": int(entity.declared)})
+    db.run("write_fact_entity", {**row, **said, "declared": entity.declared})
     if not known:
         write_words(db, namespace, entity.key)
 
 
-def write_words(db: apsw.Connection, namespace: int, key: str) -> None:
+def write_words(db: Session, namespace: Namespace, key: str) -> None:
     """Add the words by which an entity is found."""
     words = key_words(key)
     for word in sorted(words):
-        run(db, "write_fact_word", {"namespace": namespace, "key": key, "word": word, "size": len(words)})
+        db.run("write_fact_word", {"namespace": namespace, "key": key, "word": word, "size": len(words)})
 
 
 def to_entity(row: tuple[Any, ...]) -> FactEntity:

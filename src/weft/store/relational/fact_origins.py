@@ -6,62 +6,60 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 
-import apsw
-
 from weft.records import Fact
-from weft.store.sqlite.fact_rows import forget_facts, to_fact, write_facts
-from weft.store.sqlite.statements import run
+from weft.store.relational.fact_rows import forget_facts, to_fact, write_facts
+from weft.store.relational.session import Namespace, Session
 from weft.store.stating import borne_out, content_of, first_steps
 
 
-def write_stated(db: apsw.Connection, namespace: int, document: str, facts: Sequence[Fact]) -> None:
+def write_stated(db: Session, namespace: Namespace, document: str, facts: Sequence[Fact]) -> None:
     """Make what a document states exactly these facts."""
-    before = [row[0] for row in run(db, "facts_of_document", {"namespace": namespace, "document": document})]
+    before = [row[0] for row in db.run("facts_of_document", {"namespace": namespace, "document": document})]
     after = {_bear_out(db, namespace, document, fact) for fact in facts}
     retract(db, namespace, document, [id for id in before if id not in after])
 
 
-def retract(db: apsw.Connection, namespace: int, document: str, ids: Sequence[str]) -> None:
+def retract(db: Session, namespace: Namespace, document: str, ids: Sequence[str]) -> None:
     """Let a document no longer state these facts; those that nobody else states are gone."""
     if not ids:
         return
     values = {"namespace": namespace, "ids": json.dumps(list(ids))}
-    run(db, "delete_fact_origin", {**values, "document": document})
+    db.run("delete_fact_origin", {**values, "document": document})
     left = find_origins(db, namespace, ids)
     forget_facts(db, namespace, [id for id in ids if id not in left])
     by_hand = [id for id, documents in left.items() if documents == ("",)]
-    run(db, "delete_fact_origin", {"namespace": namespace, "ids": json.dumps(by_hand), "document": ""})
+    db.run("delete_fact_origin", {"namespace": namespace, "ids": json.dumps(by_hand), "document": ""})
 
 
-def keep_facts(db: apsw.Connection, namespace: int, ids: Sequence[str]) -> None:
+def keep_facts(db: Session, namespace: Namespace, ids: Sequence[str]) -> None:
     """Let facts stay when the documents that state them are gone."""
     if ids:
-        run(db, "keep_facts", {"namespace": namespace, "ids": json.dumps(list(ids))})
+        db.run("keep_facts", {"namespace": namespace, "ids": json.dumps(list(ids))})
 
 
-def find_origins(db: apsw.Connection, namespace: int, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def find_origins(db: Session, namespace: Namespace, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the documents that state facts, by id; an empty one among them: stated by hand as well."""
     found: dict[str, list[str]] = defaultdict(list)
-    for fact, document in run(db, "fact_origins", {"namespace": namespace, "ids": json.dumps(list(ids))}):
+    for fact, document in db.run("fact_origins", {"namespace": namespace, "ids": json.dumps(list(ids))}):
         found[fact].append(document)
     return {fact: tuple(documents) for fact, documents in found.items()}
 
 
-def _bear_out(db: apsw.Connection, namespace: int, document: str, fact: Fact) -> str:
+def _bear_out(db: Session, namespace: Namespace, document: str, fact: Fact) -> str:
     """Note that a document states a fact, which is made where nothing says the same; return its id."""
     known = borne_out(fact, _equal(db, namespace, fact))
     if known is None:
         change = first_steps(fact)
         write_facts(db, namespace, change.facts, events=change.events)
     elif not find_origins(db, namespace, [known.id]):
-        run(db, "write_fact_origin", {"namespace": namespace, "fact": known.id, "document": ""})
+        db.run("write_fact_origin", {"namespace": namespace, "fact": known.id, "document": ""})
     id = known.id if known else fact.id
-    run(db, "write_fact_origin", {"namespace": namespace, "fact": id, "document": document})
+    db.run("write_fact_origin", {"namespace": namespace, "fact": id, "document": document})
     return id
 
 
-def _equal(db: apsw.Connection, namespace: int, fact: Fact) -> list[Fact]:
+def _equal(db: Session, namespace: Namespace, fact: Fact) -> list[Fact]:
     contents = json.dumps([content_of(fact)])
-    ids = [row[0] for row in run(db, "fact_ids_by_content", {"namespace": namespace, "contents": contents})]
-    rows = {row[0]: to_fact(row) for row in run(db, "facts_by_id", {"namespace": namespace, "ids": json.dumps(ids)})}
+    ids = [row[0] for row in db.run("fact_ids_by_content", {"namespace": namespace, "contents": contents})]
+    rows = {row[0]: to_fact(row) for row in db.run("facts_by_id", {"namespace": namespace, "ids": json.dumps(ids)})}
     return [rows[id] for id in ids if id in rows]

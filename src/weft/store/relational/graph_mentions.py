@@ -6,10 +6,8 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-import apsw
-
 from weft.records import Claim
-from weft.store.sqlite.statements import run, run_many
+from weft.store.relational.session import Namespace, Session
 from weft.text.mentions import Named, adds_only, may_hold, read_names
 from weft.text.names import candidate_keys, words
 
@@ -26,7 +24,7 @@ Read = tuple[int, str, tuple[Claim, ...], bool]
 class MentionChanges:
     """Collects which chunks must be read again in a transaction, and reads them once."""
 
-    def __init__(self, db: apsw.Connection, *, namespace: int) -> None:
+    def __init__(self, db: Session, *, namespace: Namespace) -> None:
         self._db = db
         self._namespace = namespace
         self._whole: dict[int, bool] = {}
@@ -38,7 +36,7 @@ class MentionChanges:
 
     def remove(self, chunk: int) -> None:
         """Take a chunk that is about to be deleted out of the counts."""
-        for _, entity, count, _ in run(self._db, "chunk_mentions", {"chunk": chunk}):
+        for _, entity, count, _ in self._db.run("chunk_mentions", {"namespace": self._namespace, "chunk": chunk}):
             self._count(entity, -count, -1)
         self._whole.pop(chunk, None)
 
@@ -57,8 +55,12 @@ class MentionChanges:
         whole = sorted(self._whole)
         for start in range(0, len(whole), SLICE):
             yield from self._read_whole(whole[start : start + SLICE])
-        rows = [{"entity": e, "mentions": m, "chunks": c} for e, (m, c) in sorted(self._counts.items()) if m or c]
-        run_many(self._db, "count_mentions", rows)
+        rows = [
+            {"namespace": self._namespace, "entity": entity, "mentions": mentions, "chunks": chunks}
+            for entity, (mentions, chunks) in sorted(self._counts.items())
+            if mentions or chunks
+        ]
+        self._db.run_many("count_mentions", rows)
 
     def _read_names(self) -> Iterator[Read]:
         """Add new names to the chunks that hold them; where that would move other matches, read the whole chunk."""
@@ -115,29 +117,30 @@ class MentionChanges:
             mine = [rows[key] for key in changed if key in rows]
             for entity, count, _ in mine:
                 self._count(entity, sign * count, sign)
-            values = [{"entity": e, "chunk": chunk, "count": n, "about": a, "place": place} for e, n, a in mine]
-            run_many(self._db, name, values)
+            same = {"namespace": self._namespace, "chunk": chunk, "place": place}
+            values = [{**same, "entity": entity, "count": count, "about": is_about} for entity, count, is_about in mine]
+            self._db.run_many(name, values)
 
     def _count(self, entity: int, mentions: int, chunks: int) -> None:
         self._counts[entity][0] += mentions
         self._counts[entity][1] += chunks
 
     def _old(self, chunk: int) -> dict[str, Mentioned]:
-        rows = run(self._db, "chunk_mentions", {"chunk": chunk})
+        rows = self._db.run("chunk_mentions", {"namespace": self._namespace, "chunk": chunk})
         return {key: (entity, count, bool(about)) for key, entity, count, about in rows}
 
     def _numbers(self, keys: Collection[str]) -> dict[str, int]:
         values = {"namespace": self._namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
-        return dict(run(self._db, "known_keys", values))
+        return dict(self._db.run("known_keys", values))
 
 
 def read_texts(
-    db: apsw.Connection, chunks: Collection[int], *, namespace: int
+    db: Session, chunks: Collection[int], *, namespace: Namespace
 ) -> tuple[dict[int, tuple[str, str]], dict[int, set[str]]]:
     """Return text and id of chunks, and the keys they are about."""
     values = {"namespace": namespace, "chunks": json.dumps(list(chunks))}
-    texts = {number: (text, id) for number, text, id in run(db, "chunk_texts", values)}
+    texts = {number: (text, id) for number, text, id in db.run("chunk_texts", values)}
     subjects: dict[int, set[str]] = defaultdict(set)
-    for chunk, key in run(db, "chunk_subjects", {"chunks": values["chunks"]}):
+    for chunk, key in db.run("chunk_subjects", values):
         subjects[chunk].add(key)
     return texts, subjects

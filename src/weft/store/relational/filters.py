@@ -1,0 +1,19 @@
+"""What a filter means to the statements that know filters."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from weft.records import Filter
+from weft.store.labels import wanted_labels
+
+
+def bind(where: Filter) -> dict[str, Any]:
+    """Return the values of a filter."""
+    return {
+        "all_documents": not where.documents,
+        "documents": json.dumps(where.documents, ensure_ascii=False),
+        "prefix": where.source_prefix,
+        "labels": json.dumps(wanted_labels(where), ensure_ascii=False),
+    }

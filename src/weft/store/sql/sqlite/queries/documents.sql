@@ -1,0 +1,250 @@
+-- Placeholders are SQLite's named style, :name. `namespace` is the namespace's number; every statement
+-- that touches user data is bound to it, directly or through a number that was looked up under it.
+
+-- name: find_namespace
+SELECT number, generation, chunks, length FROM namespace WHERE name = :name;
+
+-- name: write_namespace
+INSERT INTO namespace (name) VALUES (:name) ON CONFLICT (name) DO NOTHING;
+
+-- name: touch_namespace
+UPDATE namespace
+SET generation = generation + 1, chunks = chunks + :chunks, length = length + :length
+WHERE number = :namespace;
+
+-- name: list_namespaces
+SELECT name FROM namespace AS n
+WHERE EXISTS (SELECT 1 FROM document WHERE namespace = n.number) OR EXISTS (SELECT 1 FROM fact WHERE namespace = n.number)
+ORDER BY name;
+
+-- name: all_namespaces
+SELECT number, name, chunks, length FROM namespace ORDER BY number;
+
+-- name: delete_namespace
+DELETE FROM namespace WHERE name = :name;
+
+-- name: write_document
+INSERT INTO document (namespace, id, source, title, metadata, content_hash, unit)
+VALUES (:namespace, :id, :source, :title, :metadata, :content_hash, :unit)
+ON CONFLICT (namespace, id) DO UPDATE SET
+    source = excluded.source, title = excluded.title, metadata = excluded.metadata,
+    content_hash = excluded.content_hash, unit = excluded.unit
+RETURNING number;
+
+-- name: document_number
+SELECT number FROM document WHERE namespace = :namespace AND id = :id;
+
+-- name: delete_document
+DELETE FROM document WHERE namespace = :namespace AND number = :document;
+
+-- name: delete_labels
+DELETE FROM label WHERE namespace = :namespace AND document = :document;
+
+-- name: write_label
+INSERT INTO label (namespace, document, key, value) VALUES (:namespace, :document, :key, :value);
+
+-- name: documents_by_id
+SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
+    (SELECT count(*) FROM chunk WHERE chunk.document = d.number)
+FROM document AS d
+WHERE d.namespace = :namespace AND d.id IN (SELECT value FROM json_each(:ids));
+
+-- name: find_documents
+SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
+    (SELECT count(*) FROM chunk WHERE chunk.document = d.number)
+FROM document AS d
+WHERE d.namespace = :namespace
+    AND d.source > :after
+    AND (:all_documents OR d.id IN (SELECT value FROM json_each(:documents)))
+    AND substr(d.source, 1, length(:prefix)) = :prefix
+    AND NOT EXISTS (
+        SELECT 1 FROM json_each(:labels) AS wanted
+        WHERE NOT EXISTS (
+            SELECT 1 FROM label
+            WHERE label.namespace = :namespace AND label.document = d.number
+                AND label.key = wanted.value ->> 0 AND label.value = wanted.value ->> 1
+        )
+    )
+ORDER BY d.source
+LIMIT :limit;
+
+-- name: filter_chunks
+SELECT c.number FROM document AS d JOIN chunk AS c ON c.document = d.number
+WHERE d.namespace = :namespace
+    AND (:all_documents OR d.id IN (SELECT value FROM json_each(:documents)))
+    AND substr(d.source, 1, length(:prefix)) = :prefix
+    AND NOT EXISTS (
+        SELECT 1 FROM json_each(:labels) AS wanted
+        WHERE NOT EXISTS (
+            SELECT 1 FROM label
+            WHERE label.namespace = :namespace AND label.document = d.number
+                AND label.key = wanted.value ->> 0 AND label.value = wanted.value ->> 1
+        )
+    );
+
+-- name: document_chunks
+SELECT number, id, terms, length FROM chunk WHERE namespace = :namespace AND document = :document;
+
+-- name: write_chunk
+INSERT INTO chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length)
+VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms, :length)
+RETURNING number;
+
+-- name: move_chunk
+UPDATE chunk
+SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line, text = :text,
+    terms = :terms, length = :length
+WHERE namespace = :namespace AND number = :number;
+
+-- name: delete_chunk
+DELETE FROM chunk WHERE namespace = :namespace AND number = :number;
+
+-- name: chunks_by_id
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+FROM chunk AS c JOIN document AS d ON d.number = c.document
+WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
+
+-- name: sample_chunks
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+FROM chunk AS c JOIN document AS d ON d.number = c.document
+WHERE c.namespace = :namespace
+ORDER BY c.id
+LIMIT :limit;
+
+-- name: chunks_by_document
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+FROM chunk AS c JOIN document AS d ON d.number = c.document
+WHERE d.namespace = :namespace AND d.id = :id
+ORDER BY c.ordinal;
+
+-- name: chunk_ids
+SELECT c.number, c.id FROM json_each(:numbers) AS k
+CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace; -- CROSS: look up these, not all
+
+-- name: list_models
+SELECT number, name, fingerprint, dimension, active FROM model WHERE namespace = :namespace
+ORDER BY active DESC, fingerprint;
+
+-- name: write_model
+INSERT INTO model (namespace, name, fingerprint, dimension, active)
+VALUES (:namespace, :name, :fingerprint, :dimension, 0)
+ON CONFLICT (namespace, fingerprint) DO UPDATE SET name = excluded.name
+RETURNING number;
+
+-- name: delete_other_models
+DELETE FROM model WHERE namespace = :namespace AND number <> :model;
+
+-- name: activate_model
+UPDATE model SET active = 1 WHERE namespace = :namespace AND number = :model;
+
+-- name: find_calibration
+SELECT c.value FROM namespace AS n JOIN calibration AS c ON c.namespace = n.number
+WHERE n.name = :name AND c.model IS (SELECT number FROM model WHERE namespace = n.number AND active);
+
+-- name: write_calibration
+INSERT INTO calibration (namespace, model, value)
+VALUES (:namespace, (SELECT number FROM model WHERE namespace = :namespace AND active), :value);
+
+-- name: delete_calibration
+DELETE FROM calibration WHERE namespace = :namespace;
+
+-- name: delete_other_calibration
+DELETE FROM calibration WHERE namespace = :namespace AND model IS NOT :model;
+
+-- name: write_vector
+INSERT INTO chunk_vector (chunk, model, vector) VALUES (:chunk, :model, :vector)
+ON CONFLICT (model, chunk) DO UPDATE SET vector = excluded.vector;
+
+-- name: write_vector_by_id
+INSERT INTO chunk_vector (chunk, model, vector)
+SELECT number, :model, :vector FROM chunk WHERE namespace = :namespace AND id = :id
+ON CONFLICT (model, chunk) DO UPDATE SET vector = excluded.vector;
+
+-- name: find_unembedded
+SELECT c.id FROM chunk AS c
+WHERE c.namespace = :namespace AND NOT EXISTS (
+    SELECT 1 FROM chunk_vector AS v JOIN model AS m ON m.number = v.model
+    WHERE v.chunk = c.number AND m.namespace = :namespace AND m.fingerprint = :fingerprint
+)
+ORDER BY c.id
+LIMIT :limit;
+
+-- name: search_vector
+-- The mean and the deviation of all cosines come with the best ones; the join is left to those that can win.
+WITH scored AS MATERIALIZED (
+    SELECT chunk AS number, 1.0 - vec_distance_cosine(vector, :vector) AS score
+    FROM chunk_vector
+    WHERE model = :model
+), allowed AS MATERIALIZED (
+    SELECT number, score FROM scored
+    WHERE :everything OR number IN (SELECT value FROM json_each(:numbers))
+), least (score) AS (
+    SELECT score FROM allowed ORDER BY score DESC LIMIT 1 OFFSET :limit - 1
+), spread (mean, squares, compared) AS (
+    SELECT avg(score), avg(score * score), count(*) FROM scored
+)
+SELECT c.id, a.score, spread.mean, spread.squares, spread.compared
+FROM allowed AS a JOIN chunk AS c ON c.number = a.number, spread
+WHERE c.namespace = :namespace AND a.score >= coalesce((SELECT score FROM least), -2)
+ORDER BY a.score DESC, c.id
+LIMIT :limit;
+
+-- name: all_vectors
+SELECT chunk, vector FROM chunk_vector WHERE model = :model;
+
+-- name: count_vectors
+SELECT count(*) FROM chunk_vector WHERE model = :model;
+
+-- name: read_posting
+SELECT entries FROM posting WHERE namespace = :namespace AND term = :term AND block = :block;
+
+-- name: write_posting
+INSERT INTO posting (namespace, term, block, entries) VALUES (:namespace, :term, :block, :entries)
+ON CONFLICT (namespace, term, block) DO UPDATE SET entries = excluded.entries;
+
+-- name: delete_posting
+DELETE FROM posting WHERE namespace = :namespace AND term = :term AND block = :block;
+
+-- name: delete_postings
+DELETE FROM posting WHERE namespace = :namespace;
+
+-- name: term_postings
+SELECT block, entries FROM posting WHERE namespace = :namespace AND term = :term ORDER BY block;
+
+-- name: term_blocks
+SELECT p.block, p.entries FROM json_each(:blocks) AS k
+CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = :term AND p.block = k.value;
+
+-- name: count_blocks
+SELECT count(*) FROM (SELECT 1 FROM posting WHERE namespace = :namespace AND term = :term LIMIT :limit);
+
+-- name: all_postings
+SELECT term, block, entries FROM posting WHERE namespace = :namespace;
+
+-- name: all_terms
+SELECT number, terms, length FROM chunk WHERE namespace = :namespace;
+
+-- name: set_counts
+UPDATE namespace SET chunks = :chunks, length = :length, generation = generation + 1 WHERE number = :namespace;
+
+-- name: count_documents
+SELECT count(*) FROM document WHERE namespace = :namespace;
+
+-- name: count_terms
+SELECT count(DISTINCT term) FROM posting WHERE namespace = :namespace;
+
+-- name: forget_content_hash
+UPDATE document SET content_hash = '' WHERE namespace = :namespace AND id = :id;
+
+-- name: all_chunks
+SELECT d.id, d.title, c.id, c.ordinal, c.heading, c.text
+FROM document AS d JOIN chunk AS c ON c.document = d.number
+WHERE d.namespace = :namespace
+ORDER BY d.number, c.ordinal;
+
+-- name: bad_vectors
+SELECT count(*) FROM chunk_vector AS v JOIN model AS m ON m.number = v.model
+WHERE m.namespace = :namespace AND length(v.vector) <> 4 * m.dimension;
+
+-- name: chunk_numbers
+SELECT id, number, document FROM chunk WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));

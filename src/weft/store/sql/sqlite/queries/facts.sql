@@ -1,0 +1,283 @@
+-- What is remembered, and the entities it is about.
+
+-- name: write_fact
+INSERT INTO fact (
+    namespace, id, subject, predicate, object, value, content, confidence, source, status, created, valid_from, valid_to,
+    accessed, accesses, supersedes, note, spelling
+)
+VALUES (
+    :namespace, :id, :subject, :predicate, :object, :value, :content, :confidence, :source, :status, :created,
+    :valid_from, :valid_to, :accessed, :accesses, :supersedes, :note, :spelling
+)
+ON CONFLICT (namespace, id) DO UPDATE SET
+    subject = excluded.subject, predicate = excluded.predicate, object = excluded.object, value = excluded.value,
+    content = excluded.content, confidence = excluded.confidence, source = excluded.source, status = excluded.status,
+    created = excluded.created, valid_from = excluded.valid_from, valid_to = excluded.valid_to,
+    supersedes = excluded.supersedes, note = excluded.note, spelling = excluded.spelling;
+
+-- name: write_fact_event
+INSERT INTO fact_event (namespace, fact, place, at, action, detail, other)
+SELECT :namespace, :fact, 1 + coalesce(max(place), 0), :at, :action, :detail, :other FROM fact_event
+WHERE namespace = :namespace AND fact = :fact;
+
+-- name: write_fact_entity
+INSERT INTO fact_entity (namespace, key, name, description, type, declared)
+VALUES (:namespace, :key, :name, :description, :type, :declared)
+ON CONFLICT (namespace, key) DO UPDATE SET
+    description = excluded.description, type = excluded.type, declared = excluded.declared;
+
+-- name: write_fact_word
+INSERT INTO fact_word (namespace, word, key, size) VALUES (:namespace, :word, :key, :size)
+ON CONFLICT (namespace, word, key) DO NOTHING;
+
+-- name: facts_by_id
+SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
+FROM json_each(:ids) AS k
+CROSS JOIN fact AS f ON f.namespace = :namespace AND f.id = k.value
+JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
+LEFT JOIN fact_entity AS o ON o.namespace = :namespace AND o.key = f.object AND f.object <> '';
+
+-- name: fact_ids_by_content
+SELECT f.id FROM json_each(:contents) AS k CROSS JOIN fact AS f ON f.namespace = :namespace AND f.content = k.value
+ORDER BY f.created, f.id;
+
+-- name: fact_ids_by_predicate
+SELECT id FROM fact WHERE namespace = :namespace AND subject = :subject AND predicate = :predicate
+ORDER BY created, id;
+
+-- name: facts_about
+-- One statement for a whole frontier: the surest that hold at a time, of each subject.
+SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
+FROM json_each(:keys) AS k CROSS JOIN fact AS f
+JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
+LEFT JOIN fact_entity AS o ON o.namespace = :namespace AND o.key = f.object AND f.object <> ''
+WHERE f.number IN (
+    SELECT number FROM (
+        SELECT number FROM fact
+        WHERE namespace = :namespace AND subject = k.value AND valid_to IS NULL AND status IN ('staged', 'confirmed')
+            AND coalesce(valid_from, created) <= :at
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :limit
+    )
+    UNION ALL
+    SELECT number FROM (
+        SELECT number FROM fact
+        WHERE namespace = :namespace AND subject = k.value AND valid_to IS NOT NULL AND status <> 'rejected'
+            AND valid_to > :at AND coalesce(valid_from, created) <= :at
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :limit
+    )
+);
+
+-- name: facts_leading_to
+-- The same, of each object.
+SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
+FROM json_each(:keys) AS k CROSS JOIN fact AS f
+JOIN fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
+LEFT JOIN fact_entity AS o ON o.namespace = :namespace AND o.key = f.object
+WHERE f.number IN (
+    SELECT number FROM (
+        SELECT number FROM fact
+        WHERE namespace = :namespace AND object = k.value AND object <> ''
+            AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :limit
+    )
+    UNION ALL
+    SELECT number FROM (
+        SELECT number FROM fact
+        WHERE namespace = :namespace AND object = k.value AND object <> ''
+            AND valid_to IS NOT NULL AND status <> 'rejected'
+            AND valid_to > :at AND coalesce(valid_from, created) <= :at
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :limit
+    )
+);
+
+-- name: has_fact_links
+SELECT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND object <> '');
+
+-- name: fact_links
+-- One statement for a whole frontier: facts between entities of the graph, among the surest of each of their names.
+SELECT sh.id, th.id, f.predicate, f.confidence, f.created, f.id
+FROM entity AS h CROSS JOIN entity AS e ON e.head = h.number CROSS JOIN fact AS f
+JOIN entity AS s ON s.namespace = :namespace AND s.key = f.subject JOIN entity AS sh ON sh.number = s.head
+JOIN entity AS t ON t.namespace = :namespace AND t.key = f.object JOIN entity AS th ON th.number = t.head
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids)) AND f.number IN (
+    SELECT number FROM (
+        SELECT * FROM (
+            SELECT number, confidence, created, id FROM fact
+            WHERE namespace = :namespace AND subject = e.key
+                AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
+            ORDER BY confidence DESC, created DESC, id
+            LIMIT :looks
+        )
+        UNION ALL
+        SELECT * FROM (
+            SELECT number, confidence, created, id FROM fact
+            WHERE namespace = :namespace AND subject = e.key AND valid_to IS NOT NULL AND status <> 'rejected'
+                AND valid_to > :at AND coalesce(valid_from, created) <= :at
+            ORDER BY confidence DESC, created DESC, id
+            LIMIT :looks
+        )
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :looks
+    )
+    UNION ALL
+    SELECT number FROM (
+        SELECT * FROM (
+            SELECT number, confidence, created, id FROM fact
+            WHERE namespace = :namespace AND object = e.key AND object <> ''
+                AND valid_to IS NULL AND status IN ('staged', 'confirmed') AND coalesce(valid_from, created) <= :at
+            ORDER BY confidence DESC, created DESC, id
+            LIMIT :looks
+        )
+        UNION ALL
+        SELECT * FROM (
+            SELECT number, confidence, created, id FROM fact
+            WHERE namespace = :namespace AND object = e.key AND object <> ''
+                AND valid_to IS NOT NULL AND status <> 'rejected'
+                AND valid_to > :at AND coalesce(valid_from, created) <= :at
+            ORDER BY confidence DESC, created DESC, id
+            LIMIT :looks
+        )
+        ORDER BY confidence DESC, created DESC, id
+        LIMIT :looks
+    )
+);
+
+-- name: fact_ids_after
+SELECT id FROM fact WHERE namespace = :namespace AND id > :id ORDER BY id LIMIT :limit;
+
+-- name: fact_ids_of_subject_after
+SELECT id FROM fact WHERE namespace = :namespace AND subject = :subject AND id > :id ORDER BY id LIMIT :limit;
+
+-- name: fact_history
+SELECT fact, at, action, detail, other FROM fact_event WHERE namespace = :namespace AND fact = :id ORDER BY place;
+
+-- name: fact_keys
+SELECT DISTINCT e.key FROM json_each(:ids) AS k
+CROSS JOIN fact AS f ON f.namespace = :namespace AND f.id = k.value
+JOIN fact_entity AS e ON e.namespace = :namespace AND e.key IN (f.subject, f.object);
+
+-- name: delete_facts
+DELETE FROM fact WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: delete_fact_events
+DELETE FROM fact_event WHERE namespace = :namespace AND fact IN (SELECT value FROM json_each(:ids));
+
+-- name: forget_superseded
+UPDATE fact SET supersedes = ''
+WHERE namespace = :namespace AND supersedes <> '' AND supersedes IN (SELECT value FROM json_each(:ids));
+
+-- name: forget_other
+UPDATE fact_event SET other = ''
+WHERE namespace = :namespace AND other <> '' AND other IN (SELECT value FROM json_each(:ids));
+
+-- name: unneeded_fact_keys
+SELECT k.value FROM json_each(:keys) AS k
+WHERE NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND subject = k.value)
+    AND NOT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND object = k.value AND object <> '')
+    AND (
+        k.value IN (SELECT value FROM json_each(:released))
+        OR NOT EXISTS (SELECT 1 FROM fact_entity WHERE namespace = :namespace AND key = k.value AND declared)
+    );
+
+-- name: delete_fact_origins
+DELETE FROM fact_origin WHERE namespace = :namespace AND fact IN (SELECT value FROM json_each(:ids));
+
+-- name: fact_origins
+SELECT o.fact, o.document FROM json_each(:ids) AS k
+CROSS JOIN fact_origin AS o ON o.namespace = :namespace AND o.fact = k.value
+ORDER BY o.fact, o.document;
+
+-- name: facts_of_document
+SELECT fact FROM fact_origin WHERE namespace = :namespace AND document = :document AND document <> '' ORDER BY fact;
+
+-- name: write_fact_origin
+INSERT INTO fact_origin (namespace, fact, document) VALUES (:namespace, :fact, :document)
+ON CONFLICT (namespace, fact, document) DO NOTHING;
+
+-- name: keep_facts
+-- What somebody states by hand stays when the documents that state it too are gone.
+INSERT INTO fact_origin (namespace, fact, document)
+SELECT DISTINCT :namespace, o.fact, '' FROM json_each(:ids) AS k
+CROSS JOIN fact_origin AS o ON o.namespace = :namespace AND o.fact = k.value
+WHERE TRUE
+ON CONFLICT (namespace, fact, document) DO NOTHING;
+
+-- name: delete_fact_origin
+DELETE FROM fact_origin
+WHERE namespace = :namespace AND document = :document AND fact IN (SELECT value FROM json_each(:ids));
+
+-- name: delete_fact_entities
+DELETE FROM fact_entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_fact_words
+DELETE FROM fact_word WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: delete_fact_vectors
+DELETE FROM fact_vector
+WHERE model IN (SELECT number FROM model WHERE namespace = :namespace) AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: touch_facts
+UPDATE fact SET accesses = accesses + 1, accessed = max(:at, coalesce(accessed, :at))
+WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: fact_entities
+SELECT e.key, e.name, e.description, e.type, e.declared FROM json_each(:keys) AS k
+CROSS JOIN fact_entity AS e ON e.namespace = :namespace AND e.key = k.value;
+
+-- name: fact_entities_after
+SELECT key, name, description, type, declared FROM fact_entity WHERE namespace = :namespace AND key > :key
+ORDER BY key
+LIMIT :limit;
+
+-- name: search_fact_words
+SELECT w.key, count(*) FROM json_each(:words) AS k
+CROSS JOIN fact_word AS w ON w.namespace = :namespace AND w.word = k.value
+GROUP BY w.key
+ORDER BY count(*) DESC, min(w.size), w.key
+LIMIT :limit;
+
+-- name: search_fact_vectors
+-- The sketches choose whom to look at; the vectors of these decide.
+WITH near AS MATERIALIZED (
+    SELECT rowid AS number FROM fact_vector WHERE model = :model
+    ORDER BY vec_distance_hamming(vec_bit(sketch), vec_bit(:sketch))
+    LIMIT :looks
+)
+SELECT v.key, 1.0 - vec_distance_cosine(v.vector, :vector) AS score
+FROM near CROSS JOIN fact_vector AS v ON v.rowid = near.number
+ORDER BY score DESC, v.key
+LIMIT :limit;
+
+-- name: all_fact_vectors
+SELECT key, vector FROM fact_vector WHERE model = :model;
+
+-- name: unembedded_fact_entities
+SELECT e.key, e.name, e.description FROM fact_entity AS e
+WHERE e.namespace = :namespace AND NOT EXISTS (
+    SELECT 1 FROM fact_vector AS v JOIN model AS m ON m.number = v.model
+    WHERE v.key = e.key AND m.namespace = :namespace AND m.fingerprint = :fingerprint
+)
+ORDER BY e.key
+LIMIT :limit;
+
+-- name: write_fact_vector
+INSERT INTO fact_vector (model, key, sketch, vector)
+SELECT :model, key, :sketch, :vector FROM fact_entity WHERE namespace = :namespace AND key = :key
+ON CONFLICT (model, key) DO UPDATE SET sketch = excluded.sketch, vector = excluded.vector;
+
+-- name: frequent_subjects
+-- Reads every fact that was ever accessed: for warming up in the background.
+SELECT subject FROM fact WHERE namespace = :namespace AND accesses > 0 AND status IN ('staged', 'confirmed')
+GROUP BY subject ORDER BY sum(accesses) DESC, subject
+LIMIT :limit;
+
+-- name: count_facts
+SELECT (SELECT count(*) FROM fact WHERE namespace = :namespace),
+    (SELECT count(*) FROM fact_entity WHERE namespace = :namespace);

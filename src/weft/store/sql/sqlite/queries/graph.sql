@@ -1,0 +1,387 @@
+-- Entities, mentions, relations, and what they rest on.
+
+-- name: document_nominations
+SELECT n.key FROM chunk AS c JOIN nomination AS n ON n.chunk = c.number
+WHERE c.namespace = :namespace AND c.document = :document AND n.origin = '';
+
+-- name: delete_nominations
+DELETE FROM nomination
+WHERE chunk IN (SELECT number FROM chunk WHERE namespace = :namespace AND document = :document) AND origin = '';
+
+-- name: chunk_keys
+SELECT DISTINCT key FROM nomination WHERE chunk = :chunk;
+
+-- name: origin_keys
+SELECT DISTINCT key FROM nomination WHERE chunk = :chunk AND origin = :origin;
+
+-- name: origin_nominations
+SELECT chunk, key, name, kind, type, description, about, alias_of, reason FROM nomination
+WHERE namespace = :namespace AND origin = :origin AND origin <> '';
+
+-- name: origin_claims
+SELECT chunk, source, target, type, weight, description FROM claim
+WHERE namespace = :namespace AND origin = :origin AND origin NOT IN ('', '*');
+
+-- name: delete_origin
+DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
+
+-- name: write_nomination
+INSERT INTO nomination
+    (namespace, chunk, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason)
+VALUES (
+    :namespace, :chunk, :document, :origin, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of,
+    :reason
+)
+ON CONFLICT (chunk, key, kind, name, origin) DO NOTHING;
+
+-- name: chunk_claims
+SELECT source, target, type, origin FROM claim WHERE chunk = :chunk;
+
+-- name: write_claim
+INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description, place)
+VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place)
+ON CONFLICT (chunk, source, target, type, origin) DO UPDATE SET
+    weight = excluded.weight, description = excluded.description;
+
+-- name: delete_claim
+DELETE FROM claim
+WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target = :target AND type = :type
+    AND origin = :origin;
+
+-- name: key_standings
+-- Whether keys are entities: one strong vote, or weak votes of two documents; and whether in their own right.
+SELECT k.value,
+    EXISTS (SELECT 1 FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 2),
+    (SELECT min(document) FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 1)
+    IS NOT (SELECT max(document) FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 1),
+    EXISTS (
+        SELECT 1 FROM nomination INDEXED BY nomination_own
+        WHERE namespace = :namespace AND key = k.value AND vote = 2 AND alias_of = ''
+            AND kind IN ('title', 'definition', 'field', 'given')
+    )
+FROM json_each(:keys) AS k;
+
+-- name: key_aliases
+-- What keys are said to be other names of, the first few of each, from one to the next without reading all who say so.
+WITH RECURSIVE said (key, alias_of, nth) AS (
+    SELECT k.value, (
+        SELECT min(alias_of) FROM nomination WHERE namespace = :namespace AND key = k.value AND alias_of <> ''
+    ), 1
+    FROM json_each(:keys) AS k
+    UNION ALL
+    SELECT said.key, (
+        SELECT min(alias_of) FROM nomination
+        WHERE namespace = :namespace AND key = said.key AND alias_of > said.alias_of AND alias_of <> ''
+    ), said.nth + 1
+    FROM said
+    WHERE said.alias_of IS NOT NULL AND said.nth < :limit
+)
+SELECT said.key, said.alias_of, (
+    SELECT min(reason) FROM nomination
+    WHERE namespace = :namespace AND key = said.key AND alias_of = said.alias_of AND alias_of <> ''
+)
+FROM said
+WHERE said.alias_of IS NOT NULL;
+
+-- name: key_edits
+SELECT kind, key, value FROM edit
+WHERE namespace = :namespace
+    AND (key IN (SELECT value FROM json_each(:keys)) OR value IN (SELECT value FROM json_each(:keys)));
+
+-- name: all_edits
+SELECT kind, key, value FROM edit WHERE namespace = :namespace ORDER BY kind, key, value;
+
+-- name: write_edit
+INSERT INTO edit (namespace, kind, key, value) VALUES (:namespace, :kind, :key, :value) ON CONFLICT DO NOTHING;
+
+-- name: delete_edit
+DELETE FROM edit WHERE namespace = :namespace AND kind = :kind AND key = :key AND value = :value;
+
+-- name: entity_by_key
+SELECT number, strong, same_as, reason FROM entity WHERE namespace = :namespace AND key = :key;
+
+-- name: entities_by_key
+SELECT key, strong, same_as, reason FROM entity
+WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: keys_by_letters
+SELECT e.key FROM json_each(:letters) AS k
+CROSS JOIN entity AS e INDEXED BY entity_by_letters
+    ON e.namespace = :namespace AND replace(e.key, ' ', '') = k.value;
+
+-- name: write_entity
+INSERT INTO entity (namespace, id, key, strong, same_as, reason)
+VALUES (:namespace, :id, :key, :strong, :same_as, :reason)
+ON CONFLICT (namespace, key) DO UPDATE SET
+    strong = excluded.strong, same_as = excluded.same_as, reason = excluded.reason;
+
+-- name: write_head
+UPDATE entity SET head = :head WHERE number = :number;
+
+-- name: delete_entity
+DELETE FROM entity WHERE namespace = :namespace AND key = :key;
+
+-- name: known_keys
+SELECT key, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: chunk_texts
+SELECT c.number, c.text, c.id FROM json_each(:chunks) AS k
+CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
+
+-- name: chunk_subjects
+SELECT DISTINCT chunk, key FROM nomination WHERE chunk IN (SELECT value FROM json_each(:chunks)) AND about;
+
+-- name: chunks_about
+SELECT chunk FROM nomination WHERE namespace = :namespace AND key = :key AND about;
+
+-- name: chunk_mentions
+SELECT e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e.number = m.entity WHERE m.chunk = :chunk;
+
+-- name: entity_chunks
+SELECT chunk FROM mention WHERE entity = :entity;
+
+-- name: delete_mention
+DELETE FROM mention
+WHERE entity = :entity AND about = :about AND count = :count AND place = :place AND chunk = :chunk;
+
+-- name: write_mention
+INSERT INTO mention (entity, chunk, count, about, place) VALUES (:entity, :chunk, :count, :about, :place);
+
+-- name: count_mentions
+UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks WHERE number = :entity;
+
+-- name: pair_support
+-- For pairs of entities: how many chunks say so, counted to 256, and the largest weight anybody gave.
+SELECT s.number, t.number, p.value ->> 2, s.key, t.key,
+    (SELECT count(*) FROM (
+        SELECT DISTINCT chunk FROM claim INDEXED BY claim_by_pair
+        WHERE namespace = :namespace AND source = s.key AND target = t.key AND type = p.value ->> 2
+        LIMIT 256
+    )),
+    (SELECT max(weight) FROM claim
+     WHERE namespace = :namespace AND source = s.key AND target = t.key AND type = p.value ->> 2 AND origin <> '*')
+FROM json_each(:pairs) AS p
+CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.value ->> 0  -- CROSS keeps the order of the joins
+CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.value ->> 1;
+
+-- name: claims_of_keys
+SELECT c.source, c.target, c.type FROM json_each(:keys) AS k
+CROSS JOIN claim AS c ON c.namespace = :namespace AND c.source = k.value
+UNION
+SELECT c.source, c.target, c.type FROM json_each(:keys) AS k
+CROSS JOIN claim AS c ON c.namespace = :namespace AND c.target = k.value;
+
+-- name: delete_relation
+DELETE FROM relation WHERE source = :source AND target = :target AND type = :type;
+
+-- name: write_relation
+INSERT INTO relation (source, target, type, weight, support, place)
+VALUES (:source, :target, :type, :weight, :support, :place)
+ON CONFLICT (source, target, type) DO UPDATE SET weight = excluded.weight, support = excluded.support
+WHERE weight <> excluded.weight OR support <> excluded.support;
+
+-- name: write_entity_vector
+INSERT INTO entity_vector (chunk, key, model, vector) VALUES (:chunk, :key, :model, :vector)
+ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
+
+-- name: resolve_keys
+SELECT key, same_as, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
+
+-- name: heads_of
+SELECT e.key, h.key FROM entity AS e JOIN entity AS h ON h.number = e.head
+WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
+
+-- name: names_of
+SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+ORDER BY e.key;
+
+-- name: names_by_id
+SELECT h.id, e.key FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+ORDER BY e.key;
+
+-- name: keys_by_id
+SELECT id, key FROM entity WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: entity_cards
+SELECT e.id, e.key, e.strong,
+    coalesce(
+        (SELECT value FROM edit WHERE namespace = e.namespace AND kind = 'rename' AND key = e.key LIMIT 1),
+        (SELECT name FROM nomination WHERE namespace = e.namespace AND key = e.key ORDER BY rank, name LIMIT 1),
+        e.key
+    ),
+    coalesce((SELECT type FROM nomination
+        WHERE namespace = e.namespace AND key = e.key AND type <> '' ORDER BY rank, type LIMIT 1), ''),
+    coalesce((SELECT description FROM nomination
+        WHERE namespace = e.namespace AND key = e.key AND description <> '' ORDER BY rank, description LIMIT 1), '')
+FROM entity AS e
+WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
+
+-- name: other_spelling
+-- The first name by which others refer to a key that is not `name`.
+SELECT coalesce(
+    (SELECT min(name) FROM nomination WHERE namespace = :namespace AND key = :key AND rank = :rank AND name < :name),
+    (SELECT min(name) FROM nomination WHERE namespace = :namespace AND key = :key AND rank = :rank AND name > :name)
+);
+
+-- name: other_names
+SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
+
+-- name: entity_numbers
+SELECT h.key, e.key, e.mentions, e.chunks,
+    coalesce((SELECT name FROM nomination WHERE namespace = e.namespace AND key = e.key ORDER BY rank, name LIMIT 1), e.key),
+    e.reason
+FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.key IN (SELECT value FROM json_each(:keys))
+ORDER BY e.key;
+
+-- name: mentions_of
+-- One statement for a whole frontier: the strongest mentions under each name of each entity, as a JSON list.
+SELECT h.id, e.chunks, e.strong, (
+    SELECT json_group_array(json_array(c.id, m.count, m.about))
+    FROM (
+        SELECT chunk, count, about FROM mention WHERE entity = e.number
+        ORDER BY about DESC, count DESC, place, chunk
+        LIMIT :limit
+    ) AS m JOIN chunk AS c ON c.number = m.chunk
+)
+FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
+
+-- name: mentions_in
+SELECT c.id, h.id, m.count, m.about, e.chunks, e.strong
+FROM chunk AS c JOIN mention AS m ON m.chunk = c.number
+JOIN entity AS e ON e.number = m.entity JOIN entity AS h ON h.number = e.head
+WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
+
+-- name: relations_of
+-- The same for relations, both directions.
+SELECT (
+    SELECT json_group_array(json_array(sh.id, th.id, r.type, r.weight))
+    FROM (
+        SELECT * FROM (
+            SELECT source, target, type, weight FROM relation
+            WHERE source = e.number AND weight >= :weight
+                AND (:all_types OR type IN (SELECT value FROM json_each(:types)))
+            ORDER BY weight DESC, place, target, type
+            LIMIT :limit
+        )
+        UNION ALL
+        SELECT * FROM (
+            SELECT source, target, type, weight FROM relation
+            WHERE target = e.number AND weight >= :weight
+                AND (:all_types OR type IN (SELECT value FROM json_each(:types)))
+            ORDER BY weight DESC, place, source, type
+            LIMIT :limit
+        )
+    ) AS r
+    JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
+    JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
+)
+FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
+
+-- name: relations_of_type
+-- Of each name, the strongest relations of one type, which is stated and not derived: those that go out, those that come in.
+SELECT
+    (
+        SELECT json_group_array(json_array(sh.id, th.id, r.weight, r.place, r.target))
+        FROM (
+            SELECT source, target, weight, place FROM relation
+            WHERE source = e.number AND type = :type AND type NOT IN ('co_occurs_with', 'mentions') AND weight >= :weight
+            ORDER BY weight DESC, place, target
+            LIMIT :limit
+        ) AS r
+        JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
+        JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
+    ),
+    (
+        SELECT json_group_array(json_array(sh.id, th.id, r.weight, r.place, r.source))
+        FROM (
+            SELECT source, target, weight, place FROM relation
+            WHERE target = e.number AND type = :type AND type NOT IN ('co_occurs_with', 'mentions') AND weight >= :weight
+            ORDER BY weight DESC, place, source
+            LIMIT :limit
+        ) AS r
+        JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
+        JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
+    ),
+    e.number
+FROM entity AS h JOIN entity AS e ON e.head = h.number
+WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
+
+-- name: relations_between
+SELECT source, target, type, weight FROM relation
+WHERE source IN (SELECT value FROM json_each(:entities)) AND target IN (SELECT value FROM json_each(:entities));
+
+-- name: relation_claims
+SELECT k.id, k.text, claim.description, claim.weight FROM claim JOIN chunk AS k ON k.number = claim.chunk
+WHERE claim.namespace = :namespace AND claim.source = :source AND claim.target = :target AND claim.type = :type
+ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
+LIMIT :limit;
+
+-- name: described_entities
+SELECT v.key, v.vector FROM chunk AS c JOIN entity_vector AS v ON v.chunk = c.number AND v.model = :model
+WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
+
+-- name: unembedded_entities
+SELECT c.id, n.key, n.name, n.description FROM nomination AS n JOIN chunk AS c ON c.number = n.chunk
+WHERE n.namespace = :namespace AND n.vote = 2 AND n.description <> ''
+    AND NOT EXISTS (
+        SELECT 1 FROM entity_vector AS v JOIN model AS m ON m.number = v.model
+        WHERE v.chunk = n.chunk AND v.key = n.key AND m.namespace = :namespace AND m.fingerprint = :fingerprint
+    )
+ORDER BY c.id, n.key, n.rank, n.name, n.description
+LIMIT :limit;
+
+-- name: write_entity_vector_by_id
+INSERT INTO entity_vector (chunk, key, model, vector)
+SELECT number, :key, :model, :vector FROM chunk WHERE namespace = :namespace AND id = :id
+ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
+
+-- name: count_entities
+SELECT count(*) FROM entity WHERE namespace = :namespace;
+
+-- name: count_relations
+SELECT count(*) FROM entity AS e JOIN relation AS r ON r.source = e.number WHERE e.namespace = :namespace;
+
+-- name: count_types
+-- By type, how many entities are called so, not only as what a name of something else would be: one pass over an index.
+SELECT n.type, count(DISTINCT e.head)
+FROM nomination AS n INDEXED BY nomination_with_type JOIN entity AS e ON e.namespace = n.namespace AND e.key = n.key
+WHERE n.namespace = :namespace AND n.type <> '' AND n.alias_of = ''
+GROUP BY n.type
+ORDER BY n.type;
+
+-- name: count_stated
+-- By type, how many pairs of entities are said to stand in a relation: one pass over an index of what is said.
+SELECT c.type, count(*) FROM (
+    SELECT DISTINCT s.head AS source, t.head AS target, claim.type AS type
+    FROM claim INDEXED BY claim_given
+    CROSS JOIN entity AS s ON s.namespace = claim.namespace AND s.key = claim.source
+    CROSS JOIN entity AS t ON t.namespace = claim.namespace AND t.key = claim.target
+    WHERE claim.namespace = :namespace AND claim.origin <> '*' AND s.head <> t.head
+) AS c
+GROUP BY c.type
+ORDER BY c.type;
+
+-- name: entities_after
+SELECT key FROM entity
+WHERE namespace = :namespace AND key > :key AND head = number
+ORDER BY key
+LIMIT :limit;
+
+-- name: top_entities
+SELECT key FROM entity WHERE namespace = :namespace AND same_as = key AND strong ORDER BY chunks DESC, key LIMIT :limit;
+
+-- name: delete_entity_vectors
+-- What the document no longer describes goes, unless an import describes it.
+DELETE FROM entity_vector
+WHERE chunk = :chunk AND key NOT IN (SELECT value FROM json_each(:keys))
+    AND key NOT IN (SELECT key FROM nomination WHERE chunk = :chunk AND origin <> '' AND description <> '');
+
+-- name: delete_annotated_vectors
+DELETE FROM entity_vector
+WHERE chunk = :chunk
+    AND key NOT IN (SELECT key FROM nomination WHERE chunk = :chunk AND origin = '' AND description <> '');

@@ -1,0 +1,108 @@
+-- Is the graph what the documents say? What is read and mended whole, not for each question.
+
+-- name: all_keys
+-- Every key that documents, imports or the user name, those that share their letters one after another.
+SELECT key FROM (
+    SELECT DISTINCT key FROM nomination WHERE namespace = :namespace
+    UNION
+    SELECT key FROM edit WHERE namespace = :namespace
+    UNION
+    SELECT value FROM edit WHERE namespace = :namespace AND kind <> 'rename'
+)
+ORDER BY replace(key, ' ', ''), key;
+
+-- name: all_chunk_numbers
+SELECT number FROM chunk WHERE namespace = :namespace ORDER BY number;
+
+-- name: all_entities
+SELECT number, id, key, strong, same_as, reason, mentions, chunks, head FROM entity WHERE namespace = :namespace;
+
+-- name: all_pairs
+-- What relations rest on: how many chunks say so, and the largest weight anybody gave.
+SELECT source, target, type, count(DISTINCT chunk), max(CASE WHEN origin <> '*' THEN weight END) FROM claim
+WHERE namespace = :namespace
+GROUP BY source, target, type
+ORDER BY source, target, type;
+
+-- name: all_relations
+SELECT s.key, t.key, r.type, t.namespace, r.weight, r.support, r.place
+FROM entity AS s CROSS JOIN relation AS r ON r.source = s.number JOIN entity AS t ON t.number = r.target
+WHERE s.namespace = :namespace
+ORDER BY s.key, t.key, r.type;
+
+-- name: all_mentions_in
+SELECT m.chunk, e.namespace, e.key, m.count, m.about, m.place FROM json_each(:chunks) AS k
+CROSS JOIN mention AS m ON m.chunk = k.value JOIN entity AS e ON e.number = m.entity;
+
+-- name: all_derived_claims_in
+SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description FROM json_each(:chunks) AS k
+CROSS JOIN claim AS c ON c.chunk = k.value
+WHERE c.origin = '*';
+
+-- name: misplaced_claims
+-- Claims that do not carry the namespace and the place of their chunk.
+SELECT count(*) FROM json_each(:places) AS k CROSS JOIN claim AS c ON c.chunk = k.value ->> 0
+WHERE c.namespace <> :namespace OR c.place <> k.value ->> 1;
+
+-- name: place_claims
+UPDATE claim SET namespace = :namespace, place = :place
+WHERE chunk = :chunk AND (namespace <> :namespace OR place <> :place);
+
+-- name: misplaced_nominations
+SELECT count(*) FROM chunk AS c JOIN nomination AS n ON n.chunk = c.number
+WHERE c.namespace = :namespace AND (n.namespace <> c.namespace OR n.document <> c.document);
+
+-- name: place_nominations
+UPDATE nomination SET namespace = c.namespace, document = c.document FROM chunk AS c
+WHERE c.namespace = :namespace AND nomination.chunk = c.number
+    AND (nomination.namespace <> c.namespace OR nomination.document <> c.document);
+
+-- name: nomination_kinds
+SELECT kind, vote, rank, count(*) FROM nomination WHERE namespace = :namespace GROUP BY kind, vote, rank;
+
+-- name: set_kind
+UPDATE nomination SET vote = :vote, rank = :rank
+WHERE namespace = :namespace AND kind = :kind AND (vote <> :vote OR rank <> :rank);
+
+-- name: delete_derived_claims
+DELETE FROM claim WHERE namespace = :namespace AND origin = '*';
+
+-- name: delete_entities
+DELETE FROM entity WHERE namespace = :namespace;
+
+-- name: stray_entity_vectors
+-- Vectors of names that their chunk does not describe, or of another length than the embedder gives.
+SELECT count(*) FROM model AS m JOIN entity_vector AS v ON v.model = m.number
+WHERE m.namespace = :namespace AND (
+    length(v.vector) <> 4 * m.dimension
+    OR NOT EXISTS (SELECT 1 FROM nomination WHERE chunk = v.chunk AND key = v.key AND description <> '')
+);
+
+-- name: delete_stray_entity_vectors
+DELETE FROM entity_vector
+WHERE EXISTS (
+    SELECT 1 FROM model AS m
+    WHERE m.number = entity_vector.model AND m.namespace = :namespace AND (
+        length(entity_vector.vector) <> 4 * m.dimension
+        OR NOT EXISTS (
+            SELECT 1 FROM nomination
+            WHERE chunk = entity_vector.chunk AND key = entity_vector.key AND description <> ''
+        )
+    )
+);
+
+-- name: delete_lost_mention
+-- This and the next: what would have gone with the row it belongs to.
+DELETE FROM mention WHERE entity NOT IN (SELECT number FROM entity) OR chunk NOT IN (SELECT number FROM chunk);
+
+-- name: delete_lost_relation
+DELETE FROM relation WHERE source NOT IN (SELECT number FROM entity) OR target NOT IN (SELECT number FROM entity);
+
+-- name: delete_lost_claim
+DELETE FROM claim WHERE chunk NOT IN (SELECT number FROM chunk);
+
+-- name: delete_lost_nomination
+DELETE FROM nomination WHERE chunk NOT IN (SELECT number FROM chunk);
+
+-- name: delete_lost_entity_vector
+DELETE FROM entity_vector WHERE chunk NOT IN (SELECT number FROM chunk) OR model NOT IN (SELECT number FROM model);
