@@ -68,7 +68,7 @@ $(VENV)/.demo: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,mcp,serve,multilingual,zh,langchain,dev]'
+	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,mcp,serve,multilingual,zh,postgres,langchain,dev]'
 	@touch $(VENV)/.demo $@
 
 # The MCP inspector drives our server in a test; where there is no npm, that test is skipped and says so.

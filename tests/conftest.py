@@ -34,6 +34,32 @@ def real_model(monkeypatch):
     return REAL_CACHE
 
 
+@pytest.fixture(scope="session")
+def postgres_server(testrun_uid):
+    """Give the DSN of a server that all workers share."""
+    import postgres
+
+    return postgres.start(testrun_uid)
+
+
+@pytest.fixture(scope="session")
+def postgres_tables(postgres_server, worker_id):
+    """Give the DSN of a database with our tables, one for each worker."""
+    import postgres
+
+    with postgres.new_database(postgres_server, f"weft_{worker_id}_{os.getpid()}") as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def postgres_dsn(postgres_tables):
+    """Give the DSN of a database that holds nothing."""
+    import postgres
+
+    postgres.empty(postgres_tables)
+    return postgres_tables
+
+
 @pytest.fixture
 def evaluation_sets():
     """Give the folder of the evaluation sets, or skip."""

@@ -16,8 +16,8 @@ from weft.search.mix import walk_graph
 from weft.search.run import find
 from weft.store.memory import MemoryDatabase
 from weft.store.queries import load_migrations
-from weft.store.sqlite.database import SqliteDatabase
 from weft.store.relational.graph_write import place
+from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 from weft.text.names import name_key
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from weft.config import Settings
-from weft.errors import ConfigError, ModelUnavailable
+from weft.errors import ConfigError, MissingExtra, ModelUnavailable
 from weft.models.base import Embedder, Extractor, Tagger, TokenCounter
 from weft.store.base import Database
 from weft.text.tokens import EstimatingCounter
@@ -17,12 +17,21 @@ Progress = Callable[[int, int], None]
 
 
 def open_database(settings: Settings) -> Database:
-    """Open the file the settings name, making it where it is missing."""
+    """Open the file or the server the settings name, making what is missing."""
+    db = settings.store.db
+    if db.startswith(("postgresql://", "postgres://")):
+        if find_spec("psycopg") is None or find_spec("pgvector") is None:
+            raise MissingExtra("psycopg", extra="postgres")
+        from weft.store.postgres.database import PostgresDatabase
+
+        return PostgresDatabase(db)
+    if "://" in db:
+        raise ConfigError(
+            f"{db.partition('://')[0]!r} is not a store this version knows",
+            hint="give the path of a file, :memory:, or postgresql://…",
+        )
     from weft.store.sqlite.database import SqliteDatabase
 
-    db = settings.store.db
-    if "://" in db:
-        raise ConfigError(f"{db!r} is not a store this version knows", hint="give the path of a file, or :memory:")
     return SqliteDatabase(db if db == ":memory:" else str(Path(db).expanduser()))
 
 

@@ -1,0 +1,165 @@
+"""Connections to a server: a pool, transactions bound to a namespace, one writer of a namespace at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg import sql
+from psycopg.rows import TupleRow
+from psycopg_pool import ConnectionPool
+
+from weft.errors import StoreError
+from weft.store.postgres.failures import ours, shown
+from weft.store.postgres.session import PostgresSession
+from weft.store.postgres.vectors import Samples
+
+POOL = 16
+"""Connections that one process opens at most; a thread holds one while it is inside a transaction."""
+
+WAIT_S = 30.0
+"""How long a thread waits for a connection, and the server for being reached."""
+
+BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+BEGIN_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+
+class Connections:
+    """
+    Transactions, each bound to one namespace: row security lets it see no other.
+
+    Reads see one state of the database. Writers of one namespace wait for each other at its row.
+    """
+
+    def __init__(self, dsn: str, *, replica: str = "") -> None:
+        self.where = shown(dsn)
+        self._dsn = dsn
+        self._samples: Samples = {}
+        self._local = threading.local()
+        self._pools: dict[str, ConnectionPool[psycopg.Connection[TupleRow]]] = {}
+        self._lock = threading.Lock()
+        self._closed = False
+        self._replica = replica or dsn
+
+    # ── transactions ────────────────────────────────────────────────────────────────────────────
+
+    @contextmanager
+    def read(self, namespace: str = "") -> Iterator[PostgresSession]:
+        """Give a session whose statements all see the same state."""
+        if self._current is not None:
+            with self._bound(self._current, namespace) as session:
+                yield session
+            return
+        with self._transaction(BEGIN_READ, namespace, dsn=self._replica) as session:
+            yield session
+
+    @contextmanager
+    def write(self, namespace: str = "") -> Iterator[PostgresSession]:
+        """Give a session that is committed if nothing is raised; other writers of the namespace wait."""
+        with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
+            if namespace:
+                session.run("lock_namespace", {"name": namespace})
+            yield session
+
+    @contextmanager
+    def join(self, namespace: str = "") -> Iterator[PostgresSession]:
+        """Give the session that this thread is in, or one that writes."""
+        with self.read(namespace) if self._current is not None else self.write(namespace) as session:
+            yield session
+
+    @contextmanager
+    def attempt(self, namespace: str = "") -> Iterator[PostgresSession | None]:
+        """Give a session that writes; None where another one is writing, or inside a session."""
+        if self._current is not None:
+            yield None
+            return
+        with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
+            yield session if session.run("try_namespace", {"name": namespace}) else None
+
+    @contextmanager
+    def bare(self) -> Iterator[psycopg.Connection[TupleRow]]:
+        """Give a connection of its own outside any transaction, for what changes tables."""
+        with ours(self.where), psycopg.connect(self._dsn, autocommit=True, connect_timeout=10) as db:
+            yield db
+
+    def close(self) -> None:
+        """Close every connection that is not in use."""
+        with self._lock:
+            self._closed = True
+            while self._pools:
+                self._pools.popitem()[1].close()
+
+    # ── inside ──────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _current(self) -> PostgresSession | None:
+        found: PostgresSession | None = getattr(self._local, "session", None)
+        return found
+
+    @contextmanager
+    def _transaction(self, begin: str, namespace: str, *, dsn: str) -> Iterator[PostgresSession]:
+        if self._current is not None:
+            raise StoreError("a write inside another transaction of the same thread")
+        with self._connection(dsn) as db:
+            db.execute(begin)
+            session = PostgresSession(db, samples=self._samples)
+            self._local.session, self._local.namespace = session, ""
+            try:
+                with self._bound(session, namespace):
+                    yield session
+                db.execute("COMMIT")
+            finally:
+                self._local.session = None
+                if not db.closed and db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                    db.execute("ROLLBACK")
+
+    @contextmanager
+    def _bound(self, session: PostgresSession, namespace: str) -> Iterator[PostgresSession]:
+        """Let row security show this namespace and no other, and after it the one that was shown before."""
+        before = self._local.namespace
+        if not namespace or namespace == before:
+            yield session
+            return
+        self._bind(session, namespace)
+        yield session
+        if before:
+            self._bind(session, before)
+
+    def _bind(self, session: PostgresSession, namespace: str) -> None:
+        session.set_local("weft.namespace", sql.Literal(namespace).as_string(None))
+        self._local.namespace = namespace
+
+    @contextmanager
+    def _connection(self, dsn: str) -> Iterator[psycopg.Connection[TupleRow]]:
+        if self._closed:
+            raise StoreError("the store is closed", hint="open it again")
+        with ours(shown(dsn)), self._pool(dsn).connection() as db:
+            yield db
+
+    def _pool(self, dsn: str) -> ConnectionPool[psycopg.Connection[TupleRow]]:
+        with self._lock:
+            if dsn not in self._pools:
+                with psycopg.connect(dsn, connect_timeout=10):
+                    pass  # a pool would keep trying, and not say why it cannot
+                self._pools[dsn] = ConnectionPool(
+                    dsn,
+                    kwargs={"autocommit": True},
+                    min_size=0,
+                    max_size=POOL,
+                    timeout=WAIT_S,
+                    configure=_configure,
+                    check=ConnectionPool.check_connection,
+                    open=True,
+                )
+            return self._pools[dsn]
+
+
+def _configure(db: psycopg.Connection[Any]) -> None:
+    """Teach a new connection to speak of vectors, where the server knows them already."""
+    known = db.execute("SELECT 1 FROM pg_type WHERE typname = 'sparsevec'").fetchone()
+    if known:
+        register_vector(db)

@@ -1,0 +1,83 @@
+"""A PostgreSQL database with all its namespaces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from weft.errors import InputError
+from weft.records import Problem
+from weft.store.postgres import schema
+from weft.store.postgres.connect import Connections
+from weft.store.relational.keys import RelationalKeys
+from weft.store.relational.soundness import find_problems, mend
+from weft.store.relational.store import RelationalStore
+
+
+class PostgresDatabase:
+    """A server, or a cluster of them behind one. An empty database gets its tables when it is first opened."""
+
+    def __init__(self, dsn: str, *, replica: str = "") -> None:
+        self._connections = Connections(dsn, replica=replica)
+        try:
+            with self._connections.bare() as db:
+                schema.prepare(db, where=self._connections.where)
+        except BaseException:
+            self._connections.close()
+            raise
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def keys(self) -> RelationalKeys:
+        return RelationalKeys(self._connections)
+
+    def store(self, namespace: str) -> RelationalStore:
+        return RelationalStore(self._connections, namespace=namespace)
+
+    def namespaces(self) -> list[str]:
+        return [name for name in self._names() if self._has_content(name)]
+
+    def drop(self, namespace: str) -> bool:
+        with self._connections.write(namespace) as db:
+            db.run("delete_namespace", {"name": namespace})
+            return db.changes() > 0
+
+    def check(self) -> list[Problem]:
+        problems: list[Problem] = []
+        for name in self._names():
+            with self._connections.read(name) as db:
+                found = db.run("find_namespace", {"name": name})
+                if found:
+                    problems += find_problems(db, name, name, chunks=found[0][2], length=found[0][3])
+        return problems
+
+    def repair(self) -> list[str]:
+        done: list[str] = []
+        for name in self._names():
+            with self._connections.write(name) as db:
+                done += mend(db, name, name)
+        return done
+
+    def backup(self, target: Path) -> None:
+        raise InputError(
+            "a PostgreSQL database is backed up by its own tools",
+            hint="pg_dump --schema=weft, or weft copy into a file",
+        )
+
+    def compact(self) -> None:
+        with self._connections.bare() as db:
+            for (table,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'weft'").fetchall():
+                db.execute(f'VACUUM (ANALYZE) weft."{table}"')
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def _names(self) -> list[str]:
+        with self._connections.read() as db:
+            return [row[0] for row in db.run("list_namespaces")]
+
+    def _has_content(self, name: str) -> bool:
+        with self._connections.read(name) as db:
+            return bool(db.one("has_content", {"namespace": name}))

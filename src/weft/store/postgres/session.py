@@ -1,0 +1,132 @@
+"""One transaction on a PostgreSQL server, bound to one namespace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import psycopg
+from pgvector import Vector as PgVector
+from psycopg.rows import TupleRow
+
+from weft.records import Filter, Problem, Ranking, Vector
+from weft.store.postgres import terms, vectors
+from weft.store.postgres.vectors import Samples
+from weft.store.queries import load_queries
+from weft.store.relational.session import NOTHING, Namespace, Row
+
+_PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
+
+STREAMED = 2000
+"""Rows that are fetched at once where all are too many."""
+
+
+@cache
+def statement(name: str, dimension: int = 0) -> str:
+    """Return a statement as the driver wants it; those over an index of vectors are made for a dimension."""
+    sql = load_queries("postgres")[name].replace("{dimension}", str(int(dimension)))
+    return _PLACEHOLDER.sub(r"%(\1)s", sql.replace("%", "%%")).rstrip(";")
+
+
+class PostgresSession:
+    """Runs statements by name on a connection that is inside a transaction."""
+
+    def __init__(self, db: psycopg.Connection[TupleRow], *, samples: Samples) -> None:
+        self._db = db
+        self.samples = samples
+        self._changes = 0
+        self._total = 0
+        self._streams = 0
+
+    # ── statements ──────────────────────────────────────────────────────────────────────────────
+
+    def run(self, name: str, values: Mapping[str, Any] = NOTHING, *, dimension: int = 0) -> list[Row]:
+        cursor = self._db.execute(statement(name, dimension), values)
+        self._count(cursor)
+        return cursor.fetchall() if cursor.description else []
+
+    def stream(self, name: str, values: Mapping[str, Any] = NOTHING) -> Iterator[Row]:
+        self._streams += 1
+        with self._db.cursor(name=f"weft_{self._streams}") as cursor:
+            cursor.itersize = STREAMED
+            cursor.execute(statement(name), values)
+            yield from cursor
+
+    def one(self, name: str, values: Mapping[str, Any] = NOTHING) -> Any:
+        rows = self.run(name, values)
+        return rows[0][0] if rows else None
+
+    def run_many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        if rows:
+            with self._db.cursor() as cursor:
+                cursor.executemany(statement(name), rows)
+                self._count(cursor)
+
+    def set_local(self, name: str, value: str) -> None:
+        """Set something for the rest of the transaction, here and on the shards that it reaches."""
+        self._db.execute(f"SET LOCAL {name} = {value}")  # both are ours
+
+    def changes(self) -> int:
+        return self._changes
+
+    def total_changes(self) -> int:
+        return self._total
+
+    def _count(self, cursor: psycopg.Cursor[TupleRow]) -> None:
+        is_read = (cursor.statusmessage or "").startswith("SELECT")
+        self._changes = 0 if is_read else max(cursor.rowcount, 0)
+        self._total += self._changes
+
+    # ── vectors ─────────────────────────────────────────────────────────────────────────────────
+
+    def pack(self, vector: Vector) -> PgVector:
+        return PgVector(vector)
+
+    def unpack(self, value: Any) -> Vector:
+        return np.asarray(value.to_numpy() if isinstance(value, PgVector) else value, dtype=np.float32)
+
+    def sketch(self, vector: Vector) -> None:
+        return None
+
+    def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
+        return vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
+
+    def search_fact_vectors(
+        self, namespace: Namespace, vector: Vector, *, model: int, limit: int
+    ) -> list[tuple[str, float]]:
+        return vectors.search_facts(self, namespace, vector, model=model, limit=limit)
+
+    # ── words ───────────────────────────────────────────────────────────────────────────────────
+
+    def term_changes(self, namespace: Namespace) -> terms.TermChanges:
+        return terms.TermChanges(self, namespace=namespace)
+
+    def search_keyword(
+        self, namespace: Namespace, terms_asked: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
+    ) -> Ranking:
+        return terms.search(
+            self, namespace, terms_asked, limit=limit, where=where, total=chunks, mean_length=length / chunks
+        )
+
+    def find_holders(self, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
+        return terms.find_holders(self, namespace, groups)
+
+    # ── soundness ───────────────────────────────────────────────────────────────────────────────
+
+    def find_damage(self) -> list[Problem]:
+        return []
+
+    def count_lost(self, table: str) -> int:
+        return 0  # the server enforces every reference
+
+    def drop_lost(self, table: str) -> None:
+        """Nothing can be lost."""
+
+    def are_terms_sound(self, namespace: Namespace) -> bool:
+        return terms.are_sound(self, namespace)
+
+    def rebuild_terms(self, namespace: Namespace) -> int:
+        return terms.rebuild(self, namespace)

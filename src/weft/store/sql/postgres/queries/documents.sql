@@ -1,0 +1,346 @@
+-- Placeholders are :name, as in the embedded store. `namespace` is the namespace's name; every table reference of every
+-- statement is bound to it, so that a statement is answered by one shard and sees one tenant.
+
+-- name: find_namespace
+SELECT namespace, generation, chunks, length FROM weft.namespace WHERE namespace = :name;
+
+-- name: lock_namespace
+SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE;
+
+-- name: try_namespace
+SELECT namespace FROM weft.namespace WHERE namespace = :name FOR UPDATE SKIP LOCKED;
+
+-- name: write_namespace
+INSERT INTO weft.namespace (namespace) VALUES (:name) ON CONFLICT (namespace) DO NOTHING;
+
+-- name: touch_namespace
+UPDATE weft.namespace
+SET generation = generation + 1, chunks = chunks + :chunks, length = length + :length
+WHERE namespace = :namespace;
+
+-- name: list_namespaces
+SELECT namespace FROM weft.namespace ORDER BY namespace;
+
+-- name: has_content
+SELECT EXISTS (SELECT 1 FROM weft.document WHERE namespace = :namespace)
+    OR EXISTS (SELECT 1 FROM weft.fact WHERE namespace = :namespace);
+
+-- name: all_namespaces
+SELECT namespace, namespace, chunks, length FROM weft.namespace ORDER BY namespace;
+
+-- name: delete_namespace
+DELETE FROM weft.namespace WHERE namespace = :name;
+
+-- name: write_document
+INSERT INTO weft.document (namespace, id, source, title, metadata, content_hash, unit)
+VALUES (:namespace, :id, :source, :title, :metadata, :content_hash, :unit)
+ON CONFLICT (namespace, id) DO UPDATE SET
+    source = excluded.source, title = excluded.title, metadata = excluded.metadata,
+    content_hash = excluded.content_hash, unit = excluded.unit
+RETURNING number;
+
+-- name: document_number
+SELECT number FROM weft.document WHERE namespace = :namespace AND id = :id;
+
+-- name: delete_document
+DELETE FROM weft.document WHERE namespace = :namespace AND number = :document;
+
+-- name: delete_labels
+DELETE FROM weft.label WHERE namespace = :namespace AND document = :document;
+
+-- name: write_label
+INSERT INTO weft.label (namespace, document, key, value) VALUES (:namespace, :document, :key, :value);
+
+-- name: documents_by_id
+SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
+    (SELECT count(*) FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.document = d.number)
+FROM weft.document AS d
+WHERE d.namespace = :namespace
+    AND d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
+
+-- name: find_documents
+SELECT d.id, d.source, d.title, d.metadata, d.content_hash, d.unit,
+    (SELECT count(*) FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.document = d.number)
+FROM weft.document AS d
+WHERE d.namespace = :namespace
+    AND d.source > :after
+    AND (
+        :all_documents::boolean
+        OR d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:documents::jsonb) AS k (value)))
+    )
+    AND starts_with(d.source, :prefix)
+    AND NOT EXISTS (
+        SELECT 1 FROM jsonb_array_elements(:labels::jsonb) AS wanted (value)
+        WHERE NOT EXISTS (
+            SELECT 1 FROM weft.label AS l
+            WHERE l.namespace = :namespace AND l.document = d.number
+                AND l.key = wanted.value ->> 0 AND l.value = wanted.value ->> 1
+        )
+    )
+ORDER BY d.source
+LIMIT :limit;
+
+-- name: filter_chunks
+SELECT c.number FROM weft.document AS d
+JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
+WHERE d.namespace = :namespace
+    AND (
+        :all_documents::boolean
+        OR d.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:documents::jsonb) AS k (value)))
+    )
+    AND starts_with(d.source, :prefix)
+    AND NOT EXISTS (
+        SELECT 1 FROM jsonb_array_elements(:labels::jsonb) AS wanted (value)
+        WHERE NOT EXISTS (
+            SELECT 1 FROM weft.label AS l
+            WHERE l.namespace = :namespace AND l.document = d.number
+                AND l.key = wanted.value ->> 0 AND l.value = wanted.value ->> 1
+        )
+    );
+
+-- name: document_chunks
+SELECT number, id, terms::text, length FROM weft.chunk WHERE namespace = :namespace AND document = :document;
+
+-- name: write_chunk
+INSERT INTO weft.chunk (namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length)
+VALUES (:namespace, :document, :id, :ordinal, :heading, :start_line, :end_line, :text, :terms::jsonb, :length)
+RETURNING number;
+
+-- name: move_chunk
+UPDATE weft.chunk
+SET ordinal = :ordinal, heading = :heading, start_line = :start_line, end_line = :end_line, text = :text,
+    terms = :terms::jsonb, length = :length
+WHERE namespace = :namespace AND number = :number;
+
+-- name: delete_chunk
+DELETE FROM weft.chunk WHERE namespace = :namespace AND number = :number;
+
+-- name: chunks_by_id
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
+WHERE c.namespace = :namespace
+    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
+
+-- name: sample_chunks
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
+WHERE c.namespace = :namespace
+ORDER BY c.id
+LIMIT :limit;
+
+-- name: chunks_by_document
+SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
+FROM weft.document AS d JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
+WHERE d.namespace = :namespace AND d.id = :id
+ORDER BY c.ordinal;
+
+-- name: chunk_ids
+SELECT c.number, c.id FROM weft.chunk AS c
+WHERE c.namespace = :namespace
+    AND c.number = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)));
+
+-- name: list_models
+SELECT number, name, fingerprint, dimension, active FROM weft.model WHERE namespace = :namespace
+ORDER BY active DESC, fingerprint;
+
+-- name: write_model
+INSERT INTO weft.model (namespace, name, fingerprint, dimension, active)
+VALUES (:namespace, :name, :fingerprint, :dimension, FALSE)
+ON CONFLICT (namespace, fingerprint) DO UPDATE SET name = excluded.name
+RETURNING number;
+
+-- name: delete_other_models
+DELETE FROM weft.model WHERE namespace = :namespace AND number <> :model;
+
+-- name: activate_model
+UPDATE weft.model SET active = TRUE WHERE namespace = :namespace AND number = :model;
+
+-- name: find_calibration
+SELECT c.value FROM weft.calibration AS c
+WHERE c.namespace = :name
+    AND c.model IS NOT DISTINCT FROM (SELECT m.number FROM weft.model AS m WHERE m.namespace = :name AND m.active);
+
+-- name: write_calibration
+INSERT INTO weft.calibration (namespace, model, value)
+VALUES (:namespace, (SELECT m.number FROM weft.model AS m WHERE m.namespace = :namespace AND m.active), :value);
+
+-- name: delete_calibration
+DELETE FROM weft.calibration WHERE namespace = :namespace;
+
+-- name: delete_other_calibration
+DELETE FROM weft.calibration WHERE namespace = :namespace AND model IS DISTINCT FROM :model;
+
+-- name: write_vector
+INSERT INTO weft.chunk_vector (namespace, chunk, model, vector) VALUES (:namespace, :chunk, :model, :vector::vector)
+ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector;
+
+-- name: write_vector_by_id
+INSERT INTO weft.chunk_vector (namespace, chunk, model, vector)
+SELECT :namespace, c.number, :model, :vector::vector FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.id = :id
+ON CONFLICT (namespace, model, chunk) DO UPDATE SET vector = excluded.vector;
+
+-- name: find_unembedded
+SELECT c.id FROM weft.chunk AS c
+WHERE c.namespace = :namespace AND NOT EXISTS (
+    SELECT 1 FROM weft.model AS m JOIN weft.chunk_vector AS v ON v.namespace = :namespace AND v.model = m.number
+    WHERE m.namespace = :namespace AND m.fingerprint = :fingerprint AND v.chunk = c.number
+)
+ORDER BY c.id
+LIMIT :limit;
+
+-- name: count_vectors
+SELECT count(*) FROM weft.chunk_vector WHERE namespace = :namespace AND model = :model;
+
+-- name: search_vector
+-- Every vector of the namespace is compared: for namespaces that are small, and for those that a filter makes small.
+-- The mean and the deviation of all cosines come with the best ones.
+WITH scored AS MATERIALIZED (
+    SELECT v.chunk AS number, 1 - (v.vector <=> :vector::vector) AS score
+    FROM weft.chunk_vector AS v
+    WHERE v.namespace = :namespace AND v.model = :model
+), spread (mean, squares, compared) AS (
+    SELECT avg(score), avg(score * score), count(*) FROM scored
+)
+SELECT c.id, s.score, spread.mean, spread.squares, spread.compared
+FROM scored AS s JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = s.number CROSS JOIN spread
+WHERE :everything::boolean
+    OR s.number = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)))
+ORDER BY s.score DESC, c.id
+LIMIT :limit;
+
+-- name: search_vector_among
+-- The same for some chunks of a large namespace, which are looked up one by one.
+SELECT c.id, 1 - (v.vector <=> :vector::vector) AS score
+FROM weft.chunk_vector AS v JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = v.chunk
+WHERE v.namespace = :namespace AND v.model = :model
+    AND v.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)))
+ORDER BY score DESC, c.id
+LIMIT :limit;
+
+-- name: search_vector_index
+-- By the index over half vectors of this dimension; what it finds is put in order by the whole vectors.
+WITH near AS MATERIALIZED (
+    SELECT v.chunk AS number, v.vector FROM weft.chunk_vector AS v
+    WHERE v.namespace = :namespace AND v.model = :model AND vector_dims(v.vector) = {dimension}
+    ORDER BY v.vector::halfvec({dimension}) <=> :vector::vector::halfvec({dimension})
+    LIMIT :looks
+)
+SELECT c.id, 1 - (near.vector <=> :vector::vector) AS score
+FROM near JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = near.number
+ORDER BY score DESC, c.id
+LIMIT :limit;
+
+-- name: sample_vectors
+-- Vectors from all over the namespace, for the mean and the deviation of cosines.
+SELECT v.vector FROM weft.chunk_vector AS v
+WHERE v.namespace = :namespace AND v.model = :model AND abs(hashint8(v.chunk)::bigint) % :every::bigint = 0
+LIMIT :limit;
+
+-- name: write_chunk_term
+INSERT INTO weft.chunk_term (namespace, chunk, held, weights)
+VALUES (:namespace, :chunk, :held::bigint[], :weights::sparsevec)
+ON CONFLICT (namespace, chunk) DO UPDATE SET held = excluded.held, weights = excluded.weights;
+
+-- name: delete_chunk_term
+DELETE FROM weft.chunk_term WHERE namespace = :namespace AND chunk = :chunk;
+
+-- name: delete_chunk_terms
+DELETE FROM weft.chunk_term WHERE namespace = :namespace;
+
+-- name: delete_terms
+DELETE FROM weft.term WHERE namespace = :namespace;
+
+-- name: count_term
+INSERT INTO weft.term (namespace, term, chunks)
+SELECT :namespace, t.term, t.chunks
+FROM jsonb_to_recordset(:counts::jsonb) AS t (term text, chunks bigint)
+ON CONFLICT (namespace, term) DO UPDATE SET chunks = weft.term.chunks + excluded.chunks;
+
+-- name: drop_terms
+DELETE FROM weft.term WHERE namespace = :namespace AND chunks <= 0;
+
+-- name: term_counts
+SELECT t.term, t.chunks FROM weft.term AS t
+WHERE t.namespace = :namespace
+    AND t.term = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:terms::jsonb) AS k (value)));
+
+-- name: search_terms
+-- Chunks that hold any of the rarer terms, those first that all terms together speak for.
+SELECT t.chunk FROM weft.chunk_term AS t
+WHERE t.namespace = :namespace AND t.held && :held::bigint[]
+ORDER BY t.weights <#> :weights::sparsevec
+LIMIT :looks;
+
+-- name: search_terms_among
+SELECT t.chunk FROM weft.chunk_term AS t
+WHERE t.namespace = :namespace AND t.held && :held::bigint[]
+    AND t.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)))
+ORDER BY t.weights <#> :weights::sparsevec
+LIMIT :looks;
+
+-- name: chunk_frequencies
+-- How often chunks hold each of some terms, for their exact scores.
+SELECT c.id, c.length, (
+    SELECT json_agg(coalesce((c.terms ->> k.value)::bigint, 0) ORDER BY k.nth)::text
+    FROM jsonb_array_elements_text(:terms::jsonb) WITH ORDINALITY AS k (value, nth)
+)
+FROM weft.chunk AS c
+WHERE c.namespace = :namespace AND c.number = ANY (:chunks::bigint[]);
+
+-- name: holders
+SELECT t.chunk FROM weft.chunk_term AS t WHERE t.namespace = :namespace AND t.held && :held::bigint[];
+
+-- name: all_chunk_terms
+SELECT c.number, c.terms::text, t.held FROM weft.chunk AS c
+LEFT JOIN weft.chunk_term AS t ON t.namespace = :namespace AND t.chunk = c.number
+WHERE c.namespace = :namespace;
+
+-- name: all_term_counts
+SELECT term, chunks FROM weft.term WHERE namespace = :namespace;
+
+-- name: all_terms
+SELECT number, terms::text, length FROM weft.chunk WHERE namespace = :namespace;
+
+-- name: set_counts
+UPDATE weft.namespace SET chunks = :chunks, length = :length, generation = generation + 1 WHERE namespace = :namespace;
+
+-- name: count_documents
+SELECT count(*) FROM weft.document WHERE namespace = :namespace;
+
+-- name: count_terms
+SELECT count(*) FROM weft.term WHERE namespace = :namespace;
+
+-- name: forget_content_hash
+UPDATE weft.document SET content_hash = '' WHERE namespace = :namespace AND id = :id;
+
+-- name: all_chunks
+SELECT d.id, d.title, c.id, c.ordinal, c.heading, c.text
+FROM weft.document AS d JOIN weft.chunk AS c ON c.namespace = :namespace AND c.document = d.number
+WHERE d.namespace = :namespace
+ORDER BY d.number, c.ordinal;
+
+-- name: bad_vectors
+SELECT count(*) FROM weft.model AS m JOIN weft.chunk_vector AS v ON v.namespace = :namespace AND v.model = m.number
+WHERE m.namespace = :namespace AND vector_dims(v.vector) <> m.dimension;
+
+-- name: chunk_numbers
+SELECT id, number, document FROM weft.chunk
+WHERE namespace = :namespace
+    AND id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
+
+-- name: search_fact_vectors
+SELECT v.key, 1 - (v.vector <=> :vector::vector) AS score FROM weft.fact_vector AS v
+WHERE v.namespace = :namespace AND v.model = :model
+ORDER BY score DESC, v.key
+LIMIT :limit;
+
+-- name: search_fact_vectors_index
+WITH near AS MATERIALIZED (
+    SELECT v.key, v.vector FROM weft.fact_vector AS v
+    WHERE v.namespace = :namespace AND v.model = :model AND vector_dims(v.vector) = {dimension}
+    ORDER BY v.vector::halfvec({dimension}) <=> :vector::vector::halfvec({dimension})
+    LIMIT :looks
+)
+SELECT near.key, 1 - (near.vector <=> :vector::vector) AS score FROM near
+ORDER BY score DESC, near.key
+LIMIT :limit;

@@ -1,0 +1,326 @@
+-- What is remembered, and the entities it is about.
+
+-- name: write_fact
+INSERT INTO weft.fact (
+    namespace, id, subject, predicate, object, value, content, confidence, source, status, created, valid_from, valid_to,
+    accessed, accesses, supersedes, note, spelling
+)
+VALUES (
+    :namespace, :id, :subject, :predicate, :object, :value, :content, :confidence, :source, :status, :created,
+    :valid_from, :valid_to, :accessed, :accesses, :supersedes, :note, :spelling
+)
+ON CONFLICT (namespace, id) DO UPDATE SET
+    subject = excluded.subject, predicate = excluded.predicate, object = excluded.object, value = excluded.value,
+    content = excluded.content, confidence = excluded.confidence, source = excluded.source, status = excluded.status,
+    created = excluded.created, valid_from = excluded.valid_from, valid_to = excluded.valid_to,
+    supersedes = excluded.supersedes, note = excluded.note, spelling = excluded.spelling;
+
+-- name: write_fact_event
+INSERT INTO weft.fact_event (namespace, fact, place, at, action, detail, other)
+SELECT :namespace::text, :fact::text, 1 + coalesce(max(e.place), 0), :at::bigint, :action::text, :detail::text,
+    :other::text
+FROM weft.fact_event AS e
+WHERE e.namespace = :namespace AND e.fact = :fact;
+
+-- name: write_fact_entity
+INSERT INTO weft.fact_entity (namespace, key, name, description, type, declared)
+VALUES (:namespace, :key, :name, :description, :type, :declared)
+ON CONFLICT (namespace, key) DO UPDATE SET
+    description = excluded.description, type = excluded.type, declared = excluded.declared;
+
+-- name: write_fact_word
+INSERT INTO weft.fact_word (namespace, word, key, size) VALUES (:namespace, :word, :key, :size)
+ON CONFLICT (namespace, word, key) DO NOTHING;
+
+-- name: facts_by_id
+SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
+FROM weft.fact AS f
+JOIN weft.fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
+LEFT JOIN weft.fact_entity AS o ON o.namespace = :namespace AND o.key = f.object AND f.object <> ''
+WHERE f.namespace = :namespace
+    AND f.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: fact_ids_by_content
+SELECT f.id FROM weft.fact AS f
+WHERE f.namespace = :namespace
+    AND f.content = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:contents::jsonb) AS k(value)))
+ORDER BY f.created, f.id;
+
+-- name: fact_ids_by_predicate
+SELECT f.id FROM weft.fact AS f
+WHERE f.namespace = :namespace AND f.subject = :subject AND f.predicate = :predicate
+ORDER BY f.created, f.id;
+
+-- name: facts_about
+-- One statement for a whole frontier: the surest that hold at a time, of each subject.
+SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
+FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+CROSS JOIN LATERAL (
+    (
+        SELECT g.* FROM weft.fact AS g
+        WHERE g.namespace = :namespace AND g.subject = k.value
+            AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed')
+            AND coalesce(g.valid_from, g.created) <= :at::bigint
+        ORDER BY g.confidence DESC, g.created DESC, g.id
+        LIMIT :limit::bigint
+    )
+    UNION ALL
+    (
+        SELECT g.* FROM weft.fact AS g
+        WHERE g.namespace = :namespace AND g.subject = k.value AND g.valid_to IS NOT NULL AND g.status <> 'rejected'
+            AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
+        ORDER BY g.confidence DESC, g.created DESC, g.id
+        LIMIT :limit::bigint
+    )
+) AS f
+JOIN weft.fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
+LEFT JOIN weft.fact_entity AS o ON o.namespace = :namespace AND o.key = f.object AND f.object <> '';
+
+-- name: facts_leading_to
+-- The same, of each object.
+SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
+    f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
+FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+CROSS JOIN LATERAL (
+    (
+        SELECT g.* FROM weft.fact AS g
+        WHERE g.namespace = :namespace AND g.object = k.value AND g.object <> ''
+            AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed')
+            AND coalesce(g.valid_from, g.created) <= :at::bigint
+        ORDER BY g.confidence DESC, g.created DESC, g.id
+        LIMIT :limit::bigint
+    )
+    UNION ALL
+    (
+        SELECT g.* FROM weft.fact AS g
+        WHERE g.namespace = :namespace AND g.object = k.value AND g.object <> ''
+            AND g.valid_to IS NOT NULL AND g.status <> 'rejected'
+            AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
+        ORDER BY g.confidence DESC, g.created DESC, g.id
+        LIMIT :limit::bigint
+    )
+) AS f
+JOIN weft.fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
+LEFT JOIN weft.fact_entity AS o ON o.namespace = :namespace AND o.key = f.object;
+
+-- name: has_fact_links
+SELECT EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object <> '');
+
+-- name: fact_links
+-- One statement for a whole frontier: facts between entities of the graph, among the surest of each of their names.
+-- UNION, not UNION ALL, in the middle: a fact from a name to itself is found from both ends, and counts once.
+SELECT sh.id, th.id, f.predicate, f.confidence, f.created, f.id
+FROM weft.entity AS h
+JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+CROSS JOIN LATERAL (
+    (
+        SELECT a.* FROM (
+            (
+                SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
+                WHERE g.namespace = :namespace AND g.subject = e.key
+                    AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed')
+                    AND coalesce(g.valid_from, g.created) <= :at::bigint
+                ORDER BY g.confidence DESC, g.created DESC, g.id
+                LIMIT :looks::bigint
+            )
+            UNION ALL
+            (
+                SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
+                WHERE g.namespace = :namespace AND g.subject = e.key
+                    AND g.valid_to IS NOT NULL AND g.status <> 'rejected'
+                    AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
+                ORDER BY g.confidence DESC, g.created DESC, g.id
+                LIMIT :looks::bigint
+            )
+        ) AS a
+        ORDER BY a.confidence DESC, a.created DESC, a.id
+        LIMIT :looks::bigint
+    )
+    UNION
+    (
+        SELECT b.* FROM (
+            (
+                SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
+                WHERE g.namespace = :namespace AND g.object = e.key AND g.object <> ''
+                    AND g.valid_to IS NULL AND g.status IN ('staged', 'confirmed')
+                    AND coalesce(g.valid_from, g.created) <= :at::bigint
+                ORDER BY g.confidence DESC, g.created DESC, g.id
+                LIMIT :looks::bigint
+            )
+            UNION ALL
+            (
+                SELECT g.id, g.subject, g.predicate, g.object, g.confidence, g.created FROM weft.fact AS g
+                WHERE g.namespace = :namespace AND g.object = e.key AND g.object <> ''
+                    AND g.valid_to IS NOT NULL AND g.status <> 'rejected'
+                    AND g.valid_to > :at::bigint AND coalesce(g.valid_from, g.created) <= :at::bigint
+                ORDER BY g.confidence DESC, g.created DESC, g.id
+                LIMIT :looks::bigint
+            )
+        ) AS b
+        ORDER BY b.confidence DESC, b.created DESC, b.id
+        LIMIT :looks::bigint
+    )
+) AS f
+JOIN weft.entity AS s ON s.namespace = :namespace AND s.key = f.subject
+JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
+JOIN weft.entity AS t ON t.namespace = :namespace AND t.key = f.object
+JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
+WHERE h.namespace = :namespace
+    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: fact_ids_after
+SELECT f.id FROM weft.fact AS f WHERE f.namespace = :namespace AND f.id > :id ORDER BY f.id LIMIT :limit::bigint;
+
+-- name: fact_ids_of_subject_after
+SELECT f.id FROM weft.fact AS f WHERE f.namespace = :namespace AND f.subject = :subject AND f.id > :id
+ORDER BY f.id
+LIMIT :limit::bigint;
+
+-- name: fact_history
+SELECT e.fact, e.at, e.action, e.detail, e.other FROM weft.fact_event AS e
+WHERE e.namespace = :namespace AND e.fact = :id
+ORDER BY e.place;
+
+-- name: fact_keys
+SELECT DISTINCT e.key FROM weft.fact AS f
+JOIN weft.fact_entity AS e ON e.namespace = :namespace AND e.key IN (f.subject, f.object)
+WHERE f.namespace = :namespace
+    AND f.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: delete_facts
+DELETE FROM weft.fact AS f
+WHERE f.namespace = :namespace
+    AND f.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: delete_fact_events
+DELETE FROM weft.fact_event AS e
+WHERE e.namespace = :namespace
+    AND e.fact = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: forget_superseded
+UPDATE weft.fact AS f SET supersedes = ''
+WHERE f.namespace = :namespace AND f.supersedes <> ''
+    AND f.supersedes = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: forget_other
+UPDATE weft.fact_event AS e SET other = ''
+WHERE e.namespace = :namespace AND e.other <> ''
+    AND e.other = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: unneeded_fact_keys
+SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+WHERE NOT EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.subject = k.value)
+    AND NOT EXISTS (
+        SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object = k.value AND f.object <> ''
+    )
+    AND (
+        k.value IN (SELECT r.value FROM jsonb_array_elements_text(:released::jsonb) AS r(value))
+        OR NOT EXISTS (
+            SELECT 1 FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = k.value AND e.declared
+        )
+    );
+
+-- name: delete_fact_origins
+DELETE FROM weft.fact_origin AS o
+WHERE o.namespace = :namespace
+    AND o.fact = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: fact_origins
+SELECT o.fact, o.document FROM weft.fact_origin AS o
+WHERE o.namespace = :namespace
+    AND o.fact = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+ORDER BY o.fact, o.document;
+
+-- name: facts_of_document
+SELECT o.fact FROM weft.fact_origin AS o
+WHERE o.namespace = :namespace AND o.document = :document AND o.document <> ''
+ORDER BY o.fact;
+
+-- name: write_fact_origin
+INSERT INTO weft.fact_origin (namespace, fact, document) VALUES (:namespace, :fact, :document)
+ON CONFLICT (namespace, fact, document) DO NOTHING;
+
+-- name: keep_facts
+-- What somebody states by hand stays when the documents that state it too are gone.
+INSERT INTO weft.fact_origin (namespace, fact, document)
+SELECT DISTINCT o.namespace, o.fact, '' FROM weft.fact_origin AS o
+WHERE o.namespace = :namespace
+    AND o.fact = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+ON CONFLICT (namespace, fact, document) DO NOTHING;
+
+-- name: delete_fact_origin
+DELETE FROM weft.fact_origin AS o
+WHERE o.namespace = :namespace AND o.document = :document
+    AND o.fact = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: delete_fact_entities
+DELETE FROM weft.fact_entity AS e
+WHERE e.namespace = :namespace
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: delete_fact_words
+DELETE FROM weft.fact_word AS w
+WHERE w.namespace = :namespace
+    AND w.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: delete_fact_vectors
+-- The embedders are named so that the key of the table finds the rows.
+DELETE FROM weft.fact_vector AS v
+WHERE v.namespace = :namespace
+    AND v.model = ANY (ARRAY(SELECT m.number FROM weft.model AS m WHERE m.namespace = :namespace))
+    AND v.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: touch_facts
+UPDATE weft.fact AS f
+SET accesses = f.accesses + 1, accessed = greatest(:at::bigint, coalesce(f.accessed, :at::bigint))
+WHERE f.namespace = :namespace
+    AND f.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: fact_entities
+SELECT e.key, e.name, e.description, e.type, e.declared FROM weft.fact_entity AS e
+WHERE e.namespace = :namespace
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: fact_entities_after
+SELECT e.key, e.name, e.description, e.type, e.declared FROM weft.fact_entity AS e
+WHERE e.namespace = :namespace AND e.key > :key
+ORDER BY e.key
+LIMIT :limit::bigint;
+
+-- name: search_fact_words
+SELECT w.key, count(*) FROM weft.fact_word AS w
+WHERE w.namespace = :namespace
+    AND w.word = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:words::jsonb) AS k(value)))
+GROUP BY w.key
+ORDER BY count(*) DESC, min(w.size), w.key
+LIMIT :limit::bigint;
+
+-- name: unembedded_fact_entities
+SELECT e.key, e.name, e.description FROM weft.fact_entity AS e
+WHERE e.namespace = :namespace AND NOT EXISTS (
+    SELECT 1 FROM weft.fact_vector AS v
+    WHERE v.namespace = :namespace AND v.key = e.key AND v.model = (
+        SELECT m.number FROM weft.model AS m WHERE m.namespace = :namespace AND m.fingerprint = :fingerprint
+    )
+)
+ORDER BY e.key
+LIMIT :limit::bigint;
+
+-- name: write_fact_vector
+INSERT INTO weft.fact_vector (namespace, model, key, vector)
+SELECT e.namespace, :model::bigint, e.key, :vector::vector FROM weft.fact_entity AS e
+WHERE e.namespace = :namespace AND e.key = :key
+ON CONFLICT (namespace, model, key) DO UPDATE SET vector = excluded.vector;
+
+-- name: frequent_subjects
+-- Reads every fact that was ever accessed: for warming up in the background.
+SELECT f.subject FROM weft.fact AS f
+WHERE f.namespace = :namespace AND f.accesses > 0 AND f.status IN ('staged', 'confirmed')
+GROUP BY f.subject ORDER BY sum(f.accesses) DESC, f.subject
+LIMIT :limit::bigint;
+
+-- name: count_facts
+SELECT (SELECT count(*) FROM weft.fact AS f WHERE f.namespace = :namespace),
+    (SELECT count(*) FROM weft.fact_entity AS e WHERE e.namespace = :namespace);

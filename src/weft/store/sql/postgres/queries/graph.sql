@@ -1,0 +1,490 @@
+-- Entities, mentions, relations, and what they rest on.
+
+-- name: document_nominations
+SELECT n.key FROM weft.chunk AS c JOIN weft.nomination AS n ON n.namespace = :namespace AND n.chunk = c.number
+WHERE c.namespace = :namespace AND c.document = :document AND n.origin = '';
+
+-- name: delete_nominations
+DELETE FROM weft.nomination AS n
+WHERE n.namespace = :namespace AND n.origin = ''
+    AND n.chunk IN (SELECT c.number FROM weft.chunk AS c WHERE c.namespace = :namespace AND c.document = :document);
+
+-- name: chunk_keys
+SELECT DISTINCT n.key FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.chunk = :chunk;
+
+-- name: origin_keys
+SELECT DISTINCT n.key FROM weft.nomination AS n
+WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin = :origin;
+
+-- name: origin_nominations
+SELECT n.chunk, n.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason
+FROM weft.nomination AS n
+WHERE n.namespace = :namespace AND n.origin = :origin AND n.origin <> '';
+
+-- name: origin_claims
+SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description FROM weft.claim AS c
+WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin NOT IN ('', '*');
+
+-- name: delete_origin
+DELETE FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin = :origin;
+
+-- name: write_nomination
+INSERT INTO weft.nomination
+    (namespace, chunk, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason)
+VALUES (
+    :namespace, :chunk, :document, :origin, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of,
+    :reason
+)
+ON CONFLICT (namespace, chunk, key, kind, name, origin) DO NOTHING;
+
+-- name: chunk_claims
+SELECT c.source, c.target, c.type, c.origin FROM weft.claim AS c WHERE c.namespace = :namespace AND c.chunk = :chunk;
+
+-- name: write_claim
+INSERT INTO weft.claim (namespace, chunk, origin, source, target, type, weight, description, place)
+VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place)
+ON CONFLICT (namespace, chunk, source, target, type, origin) DO UPDATE SET
+    weight = excluded.weight, description = excluded.description;
+
+-- name: delete_claim
+DELETE FROM weft.claim AS c
+WHERE c.namespace = :namespace AND c.chunk = :chunk AND c.source = :source AND c.target = :target AND c.type = :type
+    AND c.origin = :origin;
+
+-- name: key_standings
+-- Whether keys are entities: one strong vote, or weak votes of two documents; and whether in their own right.
+SELECT k.value,
+    EXISTS (SELECT 1 FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 2),
+    (SELECT min(n.document) FROM weft.nomination AS n
+     WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 1)
+    IS DISTINCT FROM (
+        SELECT max(n.document) FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 1
+    ),
+    EXISTS (
+        SELECT 1 FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 2 AND n.alias_of = ''
+            AND n.kind IN ('title', 'definition', 'field', 'given')
+    )
+FROM jsonb_array_elements_text(:keys::jsonb) AS k(value);
+
+-- name: key_aliases
+-- What keys are said to be other names of, the first few of each, from one to the next without reading all who say so.
+WITH RECURSIVE said (key, alias_of, nth) AS (
+    SELECT k.value, (
+        SELECT min(n.alias_of) FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> ''
+    ), 1
+    FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+    UNION ALL
+    SELECT said.key, (
+        SELECT min(n.alias_of) FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.key = said.key AND n.alias_of > said.alias_of AND n.alias_of <> ''
+    ), said.nth + 1
+    FROM said
+    WHERE said.alias_of IS NOT NULL AND said.nth < :limit
+)
+SELECT said.key, said.alias_of, (
+    SELECT min(n.reason) FROM weft.nomination AS n
+    WHERE n.namespace = :namespace AND n.key = said.key AND n.alias_of = said.alias_of AND n.alias_of <> ''
+)
+FROM said
+WHERE said.alias_of IS NOT NULL;
+
+-- name: key_edits
+SELECT e.kind, e.key, e.value FROM weft.edit AS e
+WHERE e.namespace = :namespace AND (
+    e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+    OR e.value = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+);
+
+-- name: all_edits
+SELECT e.kind, e.key, e.value FROM weft.edit AS e WHERE e.namespace = :namespace ORDER BY e.kind, e.key, e.value;
+
+-- name: write_edit
+INSERT INTO weft.edit (namespace, kind, key, value) VALUES (:namespace, :kind, :key, :value)
+ON CONFLICT (namespace, kind, key, value) DO NOTHING;
+
+-- name: delete_edit
+DELETE FROM weft.edit AS e
+WHERE e.namespace = :namespace AND e.kind = :kind AND e.key = :key AND e.value = :value;
+
+-- name: entity_by_key
+SELECT e.number, e.strong, e.same_as, e.reason FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = :key;
+
+-- name: entities_by_key
+SELECT e.key, e.strong, e.same_as, e.reason FROM weft.entity AS e
+WHERE e.namespace = :namespace
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: keys_by_letters
+SELECT e.key FROM weft.entity AS e
+WHERE e.namespace = :namespace AND replace(e.key, ' ', '') = ANY (
+    ARRAY(SELECT k.value FROM jsonb_array_elements_text(:letters::jsonb) AS k(value))
+);
+
+-- name: write_entity
+INSERT INTO weft.entity (namespace, id, key, strong, same_as, reason)
+VALUES (:namespace, :id, :key, :strong, :same_as, :reason)
+ON CONFLICT (namespace, key) DO UPDATE SET
+    strong = excluded.strong, same_as = excluded.same_as, reason = excluded.reason;
+
+-- name: write_head
+UPDATE weft.entity AS e SET head = :head WHERE e.namespace = :namespace AND e.number = :number;
+
+-- name: delete_entity
+DELETE FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = :key;
+
+-- name: known_keys
+SELECT e.key, e.number FROM weft.entity AS e
+WHERE e.namespace = :namespace
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: chunk_texts
+SELECT c.number, c.text, c.id FROM weft.chunk AS c
+WHERE c.namespace = :namespace
+    AND c.number = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)))
+ORDER BY c.number;
+
+-- name: chunk_subjects
+SELECT DISTINCT n.chunk, n.key FROM weft.nomination AS n
+WHERE n.namespace = :namespace AND n.about
+    AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+
+-- name: chunks_about
+SELECT n.chunk FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = :key AND n.about;
+
+-- name: chunk_mentions
+SELECT e.key, e.number, m.count, m.about
+FROM weft.mention AS m JOIN weft.entity AS e ON e.namespace = :namespace AND e.number = m.entity
+WHERE m.namespace = :namespace AND m.chunk = :chunk;
+
+-- name: entity_chunks
+SELECT m.chunk FROM weft.mention AS m WHERE m.namespace = :namespace AND m.entity = :entity;
+
+-- name: delete_mention
+DELETE FROM weft.mention AS m
+WHERE m.namespace = :namespace AND m.entity = :entity AND m.about = :about AND m.count = :count AND m.place = :place
+    AND m.chunk = :chunk;
+
+-- name: write_mention
+INSERT INTO weft.mention (namespace, entity, chunk, count, about, place)
+VALUES (:namespace, :entity, :chunk, :count, :about, :place);
+
+-- name: count_mentions
+UPDATE weft.entity AS e SET mentions = e.mentions + :mentions, chunks = e.chunks + :chunks
+WHERE e.namespace = :namespace AND e.number = :entity;
+
+-- name: pair_support
+-- For pairs of entities: how many chunks say so, counted to 256, and the largest weight anybody gave.
+-- A chunk counts where its first origin says so: DISTINCT would read all of them before it gives the first 256.
+SELECT s.number, t.number, p.value ->> 2, s.key, t.key, support.chunks, given.weight
+FROM jsonb_array_elements(:pairs::jsonb) AS p(value)
+JOIN weft.entity AS s ON s.namespace = :namespace AND s.key = p.value ->> 0
+JOIN weft.entity AS t ON t.namespace = :namespace AND t.key = p.value ->> 1
+CROSS JOIN LATERAL (
+    SELECT count(*) AS chunks FROM (
+        SELECT 1 FROM weft.claim AS c
+        WHERE c.namespace = :namespace AND c.source = s.key AND c.target = t.key AND c.type = p.value ->> 2
+            AND c.origin = (
+                SELECT min(o.origin) FROM weft.claim AS o
+                WHERE o.namespace = :namespace AND o.chunk = c.chunk AND o.source = c.source AND o.target = c.target
+                    AND o.type = c.type
+            )
+        ORDER BY c.weight DESC, c.place, c.chunk
+        LIMIT 256
+    ) AS counted
+) AS support
+CROSS JOIN LATERAL (
+    SELECT max(c.weight) AS weight FROM weft.claim AS c
+    WHERE c.namespace = :namespace AND c.source = s.key AND c.target = t.key AND c.type = p.value ->> 2
+        AND c.origin <> '*'
+) AS given;
+
+-- name: claims_of_keys
+SELECT c.source, c.target, c.type FROM weft.claim AS c
+WHERE c.namespace = :namespace
+    AND c.source = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+UNION
+SELECT c.source, c.target, c.type FROM weft.claim AS c
+WHERE c.namespace = :namespace
+    AND c.target = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: delete_relation
+DELETE FROM weft.relation AS r
+WHERE r.namespace = :namespace AND r.source = :source AND r.target = :target AND r.type = :type;
+
+-- name: write_relation
+INSERT INTO weft.relation AS r (namespace, source, target, type, weight, support, place)
+VALUES (:namespace, :source, :target, :type, :weight, :support, :place)
+ON CONFLICT (namespace, source, target, type) DO UPDATE SET weight = excluded.weight, support = excluded.support
+WHERE r.weight <> excluded.weight OR r.support <> excluded.support;
+
+-- name: write_entity_vector
+INSERT INTO weft.entity_vector (namespace, chunk, key, model, vector)
+VALUES (:namespace, :chunk, :key, :model, :vector::vector)
+ON CONFLICT (namespace, model, chunk, key) DO UPDATE SET vector = excluded.vector;
+
+-- name: resolve_keys
+SELECT e.key, e.same_as, e.number FROM weft.entity AS e
+WHERE e.namespace = :namespace
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: heads_of
+SELECT e.key, h.key FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+WHERE e.namespace = :namespace
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: names_of
+SELECT h.id, e.number FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+WHERE h.namespace = :namespace
+    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+ORDER BY e.key;
+
+-- name: names_by_id
+SELECT h.id, e.key FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+WHERE h.namespace = :namespace
+    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+ORDER BY e.key;
+
+-- name: keys_by_id
+SELECT e.id, e.key FROM weft.entity AS e
+WHERE e.namespace = :namespace
+    AND e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: entity_cards
+SELECT e.id, e.key, e.strong,
+    coalesce(
+        (SELECT d.value FROM weft.edit AS d
+         WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = e.key ORDER BY d.value LIMIT 1),
+        (SELECT n.name FROM weft.nomination AS n
+         WHERE n.namespace = :namespace AND n.key = e.key ORDER BY n.rank, n.name LIMIT 1),
+        e.key
+    ),
+    coalesce((SELECT n.type FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.key = e.key AND n.type <> '' ORDER BY n.rank, n.type LIMIT 1), ''),
+    coalesce((SELECT n.description FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.key = e.key AND n.description <> ''
+        ORDER BY n.rank, n.description LIMIT 1), '')
+FROM weft.entity AS e
+WHERE e.namespace = :namespace
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: other_spelling
+-- The first name by which others refer to a key that is not `name`.
+SELECT coalesce(
+    (SELECT min(n.name) FROM weft.nomination AS n
+     WHERE n.namespace = :namespace AND n.key = :key AND n.rank = :rank AND n.name < :name),
+    (SELECT min(n.name) FROM weft.nomination AS n
+     WHERE n.namespace = :namespace AND n.key = :key AND n.rank = :rank AND n.name > :name)
+);
+
+-- name: other_names
+SELECT e.key FROM weft.entity AS e
+WHERE e.namespace = :namespace AND e.same_as <> e.key
+    AND e.same_as = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: entity_numbers
+SELECT h.key, e.key, e.mentions, e.chunks,
+    coalesce((SELECT n.name FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.key = e.key ORDER BY n.rank, n.name LIMIT 1), e.key),
+    e.reason
+FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+WHERE h.namespace = :namespace
+    AND h.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+ORDER BY e.key;
+
+-- name: mentions_of
+-- One statement for a whole frontier: the strongest mentions under each name of each entity, as a JSON list.
+SELECT h.id, e.chunks, e.strong, found.mentions
+FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+CROSS JOIN LATERAL (
+    SELECT coalesce(
+        json_agg(json_build_array(c.id, m.count, m.about) ORDER BY m.about DESC, m.count DESC, m.place, m.chunk), '[]'
+    )::text AS mentions
+    FROM (
+        SELECT i.chunk, i.count, i.about, i.place FROM weft.mention AS i
+        WHERE i.namespace = :namespace AND i.entity = e.number
+        ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
+        LIMIT :limit
+    ) AS m JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = m.chunk
+) AS found
+WHERE h.namespace = :namespace
+    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: mentions_in
+SELECT c.id, h.id, m.count, m.about, e.chunks, e.strong
+FROM weft.chunk AS c JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = c.number
+JOIN weft.entity AS e ON e.namespace = :namespace AND e.number = m.entity
+JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+WHERE c.namespace = :namespace
+    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: relations_of
+-- The same for relations, both directions.
+SELECT found.relations
+FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+CROSS JOIN LATERAL (
+    SELECT coalesce(json_agg(json_build_array(sh.id, th.id, r.type, r.weight)), '[]')::text AS relations
+    FROM (
+        (
+            SELECT o.source, o.target, o.type, o.weight FROM weft.relation AS o
+            WHERE o.namespace = :namespace AND o.source = e.number AND o.weight >= :weight::double precision
+                AND (:all_types::boolean OR o.type = ANY (
+                    ARRAY(SELECT k.value FROM jsonb_array_elements_text(:types::jsonb) AS k(value))
+                ))
+            ORDER BY o.weight DESC, o.place, o.target, o.type
+            LIMIT :limit
+        )
+        UNION ALL
+        (
+            SELECT i.source, i.target, i.type, i.weight FROM weft.relation AS i
+            WHERE i.namespace = :namespace AND i.target = e.number AND i.weight >= :weight::double precision
+                AND (:all_types::boolean OR i.type = ANY (
+                    ARRAY(SELECT k.value FROM jsonb_array_elements_text(:types::jsonb) AS k(value))
+                ))
+            ORDER BY i.weight DESC, i.place, i.source, i.type
+            LIMIT :limit
+        )
+    ) AS r
+    JOIN weft.entity AS s ON s.namespace = :namespace AND s.number = r.source
+    JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
+    JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.target
+    JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
+) AS found
+WHERE h.namespace = :namespace
+    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: relations_of_type
+-- Of each name, the strongest relations of one type, which is stated and not derived: those that go out, then those
+-- that come in.
+SELECT outgoing.relations, incoming.relations, e.number
+FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+CROSS JOIN LATERAL (
+    SELECT coalesce(json_agg(json_build_array(sh.id, th.id, r.weight, r.place, r.target)), '[]')::text AS relations
+    FROM (
+        SELECT o.source, o.target, o.weight, o.place FROM weft.relation AS o
+        WHERE o.namespace = :namespace AND o.source = e.number AND o.type = :type
+            AND o.type NOT IN ('co_occurs_with', 'mentions') AND o.weight >= :weight::double precision
+        ORDER BY o.weight DESC, o.place, o.target
+        LIMIT :limit
+    ) AS r
+    JOIN weft.entity AS s ON s.namespace = :namespace AND s.number = r.source
+    JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
+    JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.target
+    JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
+) AS outgoing
+CROSS JOIN LATERAL (
+    SELECT coalesce(json_agg(json_build_array(sh.id, th.id, r.weight, r.place, r.source)), '[]')::text AS relations
+    FROM (
+        SELECT i.source, i.target, i.weight, i.place FROM weft.relation AS i
+        WHERE i.namespace = :namespace AND i.target = e.number AND i.type = :type
+            AND i.type NOT IN ('co_occurs_with', 'mentions') AND i.weight >= :weight::double precision
+        ORDER BY i.weight DESC, i.place, i.source
+        LIMIT :limit
+    ) AS r
+    JOIN weft.entity AS s ON s.namespace = :namespace AND s.number = r.source
+    JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
+    JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.target
+    JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
+) AS incoming
+WHERE h.namespace = :namespace
+    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: relations_between
+SELECT r.source, r.target, r.type, r.weight FROM weft.relation AS r
+WHERE r.namespace = :namespace
+    AND r.source = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:entities::jsonb) AS k(value)))
+    AND r.target = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:entities::jsonb) AS k(value)));
+
+-- name: relation_claims
+-- The strongest are chosen before their chunks are looked up; with those that are level with the last of them.
+SELECT k.id, k.text, c.description, c.weight
+FROM (
+    SELECT o.chunk, o.origin, o.description, o.weight, o.place FROM weft.claim AS o
+    WHERE o.namespace = :namespace AND o.source = :source AND o.target = :target AND o.type = :type
+    ORDER BY o.weight DESC, o.place
+    FETCH FIRST (:limit::bigint) ROWS WITH TIES
+) AS c JOIN weft.chunk AS k ON k.namespace = :namespace AND k.number = c.chunk
+ORDER BY c.weight DESC, c.place, k.id, c.origin
+LIMIT :limit::bigint;
+
+-- name: described_entities
+SELECT v.key, v.vector FROM weft.chunk AS c
+JOIN weft.entity_vector AS v ON v.namespace = :namespace AND v.chunk = c.number AND v.model = :model
+WHERE c.namespace = :namespace
+    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
+-- name: unembedded_entities
+SELECT c.id, n.key, n.name, n.description
+FROM weft.nomination AS n JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = n.chunk
+WHERE n.namespace = :namespace AND n.vote = 2 AND n.description <> ''
+    AND NOT EXISTS (
+        SELECT 1 FROM weft.entity_vector AS v
+        JOIN weft.model AS m ON m.namespace = :namespace AND m.number = v.model
+        WHERE v.namespace = :namespace AND v.chunk = n.chunk AND v.key = n.key AND m.fingerprint = :fingerprint
+    )
+ORDER BY c.id, n.key, n.rank, n.name, n.description
+LIMIT :limit;
+
+-- name: write_entity_vector_by_id
+INSERT INTO weft.entity_vector (namespace, chunk, key, model, vector)
+SELECT :namespace::text, c.number, :key::text, :model::bigint, :vector::vector FROM weft.chunk AS c
+WHERE c.namespace = :namespace AND c.id = :id
+ON CONFLICT (namespace, model, chunk, key) DO UPDATE SET vector = excluded.vector;
+
+-- name: count_entities
+SELECT count(*) FROM weft.entity AS e WHERE e.namespace = :namespace;
+
+-- name: count_relations
+SELECT count(*) FROM weft.relation AS r WHERE r.namespace = :namespace;
+
+-- name: count_types
+-- By type, how many entities are called so, not only as what a name of something else would be.
+SELECT n.type, count(DISTINCT e.head)
+FROM weft.nomination AS n JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = n.key
+WHERE n.namespace = :namespace AND n.type <> '' AND n.alias_of = ''
+GROUP BY n.type
+ORDER BY n.type;
+
+-- name: count_stated
+-- By type, how many pairs of entities are said to stand in a relation: one pass over an index of what is said.
+SELECT c.type, count(*) FROM (
+    SELECT DISTINCT s.head AS source, t.head AS target, o.type AS type
+    FROM weft.claim AS o
+    JOIN weft.entity AS s ON s.namespace = :namespace AND s.key = o.source
+    JOIN weft.entity AS t ON t.namespace = :namespace AND t.key = o.target
+    WHERE o.namespace = :namespace AND o.origin <> '*' AND s.head <> t.head
+) AS c
+GROUP BY c.type
+ORDER BY c.type;
+
+-- name: entities_after
+SELECT e.key FROM weft.entity AS e
+WHERE e.namespace = :namespace AND e.key > :key AND e.head = e.number
+ORDER BY e.key
+LIMIT :limit;
+
+-- name: top_entities
+SELECT e.key FROM weft.entity AS e
+WHERE e.namespace = :namespace AND e.same_as = e.key AND e.strong
+ORDER BY e.chunks DESC, e.key
+LIMIT :limit;
+
+-- name: delete_entity_vectors
+-- What the document no longer describes goes, unless an import describes it.
+DELETE FROM weft.entity_vector AS v
+WHERE v.namespace = :namespace AND v.chunk = :chunk
+    AND v.key NOT IN (SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value))
+    AND v.key NOT IN (
+        SELECT n.key FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin <> '' AND n.description <> ''
+    );
+
+-- name: delete_annotated_vectors
+DELETE FROM weft.entity_vector AS v
+WHERE v.namespace = :namespace AND v.chunk = :chunk
+    AND v.key NOT IN (
+        SELECT n.key FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin = '' AND n.description <> ''
+    );

@@ -1,0 +1,101 @@
+-- Is the graph what the documents say? What is read and mended whole, not for each question.
+-- What belongs to a chunk, an entity or a model refers to it together with its namespace, so it cannot be in another.
+
+-- name: all_keys
+-- Every key that documents, imports or the user name, those that share their letters one after another.
+SELECT named.key FROM (
+    SELECT n.key FROM weft.nomination AS n WHERE n.namespace = :namespace
+    UNION
+    SELECT e.key FROM weft.edit AS e WHERE e.namespace = :namespace
+    UNION
+    SELECT e.value FROM weft.edit AS e WHERE e.namespace = :namespace AND e.kind <> 'rename'
+) AS named
+ORDER BY replace(named.key, ' ', ''), named.key;
+
+-- name: all_chunk_numbers
+SELECT c.number FROM weft.chunk AS c WHERE c.namespace = :namespace ORDER BY c.number;
+
+-- name: all_entities
+SELECT e.number, e.id, e.key, e.strong, e.same_as, e.reason, e.mentions, e.chunks, e.head FROM weft.entity AS e
+WHERE e.namespace = :namespace;
+
+-- name: all_pairs
+-- What relations rest on: how many chunks say so, and the largest weight anybody gave.
+SELECT c.source, c.target, c.type, count(DISTINCT c.chunk), max(CASE WHEN c.origin <> '*' THEN c.weight END)
+FROM weft.claim AS c
+WHERE c.namespace = :namespace
+GROUP BY c.source, c.target, c.type
+ORDER BY c.source, c.target, c.type;
+
+-- name: all_relations
+SELECT s.key, t.key, r.type, t.namespace, r.weight, r.support, r.place
+FROM weft.entity AS s JOIN weft.relation AS r ON r.namespace = :namespace AND r.source = s.number
+JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.target
+WHERE s.namespace = :namespace
+ORDER BY s.key, t.key, r.type;
+
+-- name: all_mentions_in
+SELECT m.chunk, e.namespace, e.key, m.count, m.about, m.place
+FROM weft.mention AS m JOIN weft.entity AS e ON e.namespace = :namespace AND e.number = m.entity
+WHERE m.namespace = :namespace
+    AND m.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+
+-- name: all_derived_claims_in
+SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description FROM weft.claim AS c
+WHERE c.namespace = :namespace AND c.origin = '*'
+    AND c.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
+
+-- name: misplaced_claims
+-- Claims that do not carry the place of their chunk.
+SELECT count(*) FROM jsonb_array_elements(:places::jsonb) AS k(value)
+JOIN weft.claim AS c ON c.namespace = :namespace AND c.chunk = (k.value ->> 0)::bigint
+WHERE c.place <> (k.value ->> 1)::bigint;
+
+-- name: place_claims
+UPDATE weft.claim AS c SET place = :place
+WHERE c.namespace = :namespace AND c.chunk = :chunk AND c.place <> :place;
+
+-- name: misplaced_nominations
+SELECT count(*) FROM weft.chunk AS c JOIN weft.nomination AS n ON n.namespace = :namespace AND n.chunk = c.number
+WHERE c.namespace = :namespace AND n.document <> c.document;
+
+-- name: place_nominations
+UPDATE weft.nomination AS n SET document = c.document FROM weft.chunk AS c
+WHERE n.namespace = :namespace AND c.namespace = :namespace AND n.chunk = c.number AND n.document <> c.document;
+
+-- name: nomination_kinds
+SELECT n.kind, n.vote, n.rank, count(*) FROM weft.nomination AS n
+WHERE n.namespace = :namespace
+GROUP BY n.kind, n.vote, n.rank;
+
+-- name: set_kind
+UPDATE weft.nomination AS n SET vote = :vote, rank = :rank
+WHERE n.namespace = :namespace AND n.kind = :kind AND (n.vote <> :vote OR n.rank <> :rank);
+
+-- name: delete_derived_claims
+DELETE FROM weft.claim AS c WHERE c.namespace = :namespace AND c.origin = '*';
+
+-- name: delete_entities
+DELETE FROM weft.entity AS e WHERE e.namespace = :namespace;
+
+-- name: stray_entity_vectors
+-- Vectors of names that their chunk does not describe, or of another length than the embedder gives.
+SELECT count(*)
+FROM weft.model AS m JOIN weft.entity_vector AS v ON v.namespace = :namespace AND v.model = m.number
+WHERE m.namespace = :namespace AND (
+    vector_dims(v.vector) <> m.dimension
+    OR NOT EXISTS (
+        SELECT 1 FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.chunk = v.chunk AND n.key = v.key AND n.description <> ''
+    )
+);
+
+-- name: delete_stray_entity_vectors
+DELETE FROM weft.entity_vector AS v USING weft.model AS m
+WHERE v.namespace = :namespace AND m.namespace = :namespace AND m.number = v.model AND (
+    vector_dims(v.vector) <> m.dimension
+    OR NOT EXISTS (
+        SELECT 1 FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.chunk = v.chunk AND n.key = v.key AND n.description <> ''
+    )
+);
