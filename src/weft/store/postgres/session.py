@@ -34,6 +34,8 @@ def statement(name: str, dimension: int = 0) -> str:
 class PostgresSession:
     """Runs statements by name on a connection that is inside a transaction."""
 
+    nobody: Namespace = ""
+
     def __init__(self, db: psycopg.Connection[TupleRow], *, samples: Samples) -> None:
         self._db = db
         self.samples = samples

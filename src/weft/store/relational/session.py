@@ -22,8 +22,8 @@ NOTHING: Mapping[str, Any] = {}
 
 
 def namespace_key(db: Session, name: str) -> Namespace:
-    """Return what stands for a namespace; 0, which stands for none, before the first write."""
-    key: Namespace = db.one("find_namespace", {"name": name}) or 0
+    """Return what stands for a namespace; before the first write, what stands for none."""
+    key: Namespace = db.one("find_namespace", {"name": name}) or db.nobody
     return key
 
 
@@ -42,6 +42,9 @@ class TermChanges(Protocol):
 
 class Session(Protocol):
     """One transaction."""
+
+    nobody: Namespace
+    """What stands for no namespace: of the kind that stands for one."""
 
     # statements, by name
 

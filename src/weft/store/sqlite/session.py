@@ -20,6 +20,8 @@ _SQL = load_queries("sqlite")
 class SqliteSession:
     """Runs statements by name on a connection that is inside a transaction."""
 
+    nobody: Namespace = 0
+
     def __init__(self, db: apsw.Connection, *, has_vectors: bool) -> None:
         self._db = db
         self._has_vectors = has_vectors
