@@ -61,6 +61,14 @@ def postgres_dsn(postgres_tables):
 
 
 @pytest.fixture
+def postgres_address(postgres_dsn):
+    """Give the same as an address, as `--db` takes it."""
+    import postgres
+
+    return postgres.address(postgres_dsn)
+
+
+@pytest.fixture
 def evaluation_sets():
     """Give the folder of the evaluation sets, or skip."""
     folder = Path(os.environ.get("WEFT_DATA") or Path(__file__).parents[2] / "shared" / "data")

@@ -4,9 +4,10 @@ import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from weft.store.postgres import schema
 
@@ -61,3 +62,12 @@ def empty(dsn):
     with psycopg.connect(dsn, autocommit=True) as db:
         db.execute("DELETE FROM weft.namespace")
         db.execute("DELETE FROM weft.api_key")
+
+
+def address(dsn, *, password="sesame"):
+    """Return a DSN as an address, with a password that the server need not ask for."""
+    parts = conninfo_to_dict(dsn)
+    user, host = quote(parts.get("user", "")), quote(parts.get("host", ""), safe="")
+    port = f":{parts['port']}" if "port" in parts else ""
+    secret = quote(parts.get("password") or password, safe="")
+    return f"postgresql://{user}:{secret}@{host}{port}/{quote(parts['dbname'])}"

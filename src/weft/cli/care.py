@@ -9,6 +9,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
+from weft.config import shown
 from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict
 from weft.engine.calibration import describe
 
@@ -26,9 +27,8 @@ def stats(session: Session) -> None:
         found["facts"] = remembered["facts"]
         found["recall_cache"] = {"entries": remembered["cached"]} | {n: remembered[n] for n in ("hits", "misses")}
         found |= census_to_dict(engine.store.graph.census(), engine.entities.top(limit=TOP))
-        found |= {"namespace": engine.store.namespace, "db": engine.settings.store.db}
-        path = Path(engine.settings.store.db).expanduser()
-        found["bytes"] = path.stat().st_size if path.is_file() else 0
+        found |= {"namespace": engine.store.namespace, "db": shown(engine.settings.store.db)}
+        found["bytes"] = engine.database.size()
         found["confidence"] = confidence_to_dict(engine.store.calibration())
         confidence, _ = describe(engine.store.calibration(), chunks=found["chunks"])
         found["notes"] = list(engine.database.notes)

@@ -10,7 +10,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
-from weft.config import Method
+from weft.config import Method, is_server
 from weft.engine.evaluation import Stage, all_methods, evaluate_folder
 from weft.engine.fact_evaluation import evaluate_facts
 from weft.errors import MissingExtra
@@ -63,10 +63,11 @@ def evaluate(
     Measure retrieval on FOLDER: corpus.jsonl, queries.jsonl, qrels/test.tsv, plain or .gz.
 
     Without --method it asks exactly as `weft query` does by default. The index is kept in the cache and made
-    again when data, model or code change; with --db it goes there instead. Rankings are scored before floors
-    and gates; a document counts at the rank of its best chunk. With --all there is one table over sets and methods,
-    and a page is written. With --facts FILE there are no folders: dated statements are replayed into a store of
-    their own, and each question is asked as of its time.
+    again when data, model or code change; with --db it goes there instead, on a server into a namespace of its own
+    that is kept for the next run (`eval SET KEY`). Rankings are scored before floors and gates; a document counts at
+    the rank of its best chunk. With --all there is one table over sets and methods, and a page is written. With
+    --facts FILE there are no folders: dated statements are replayed into a store of their own, and each question is
+    asked as of its time.
     """
     if bool(folders) == bool(facts):
         raise click.UsageError("name the folders of sets, or --facts FILE")
@@ -77,8 +78,10 @@ def evaluate(
         return
     if not every and len(folders) > 1:
         raise click.UsageError("several sets are measured with --all")
-    if every and (method or run_file or plot or "store.db" in session.overrides):
-        raise click.UsageError("--all goes without --method, --run, --plot and --db")
+    own = not is_server(session.overrides.get("store.db", "")) or "store.namespace" in session.overrides
+    use_cache = "store.db" not in session.overrides or not own
+    if every and (method or run_file or plot or not use_cache):
+        raise click.UsageError("--all goes without --method, --run, --plot and a file as --db")
     overrides = {
         "load__titles": False if no_titles else None,
         "load__citations": citations,
@@ -98,7 +101,7 @@ def evaluate(
                 settings=settings,
                 methods=chosen,
                 limit=limit,
-                use_cache="store.db" not in session.overrides,
+                use_cache=use_cache,
                 run_file=run_file,
                 on_step=on_step,
             )

@@ -43,12 +43,13 @@ class Session:
     def open(self, *, must_exist: bool = True, **overrides: Any) -> Engine:
         """Open the engine; a missing file is an error for verbs that only read."""
         from weft.cli.progress import FetchBar
+        from weft.config import is_missing
         from weft.engine.engine import Engine
         from weft.errors import InputError
 
         settings = self.settings(**overrides)
         db = settings.store.db
-        if must_exist and db != ":memory:" and not Path(db).expanduser().exists():
+        if must_exist and is_missing(db):
             raise InputError(f"there is no store {db!r}", hint="weft index PATH makes one, or name another with --db")
         engine = Engine(settings, on_fetch=FetchBar() if self.verbosity >= 0 else None)
         for note in engine.database.notes:
@@ -79,7 +80,11 @@ def _remember(key: str) -> Callable[[click.Context, click.Parameter, Any], None]
 
 _DEFAULT = click.core.ParameterSource.DEFAULT
 _OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any], str], ...] = (
-    (("--db",), {"metavar": "FILE", "help": "The store: a file (default ./weft.db)."}, "store.db"),
+    (
+        ("--db",),
+        {"metavar": "FILE|DSN", "help": "The store: a file (default ./weft.db) or postgresql://user@host/database."},
+        "store.db",
+    ),
     (("--namespace", "-N"), {"metavar": "NAME", "help": "Whose documents (default: default)."}, "store.namespace"),
     (("--embedder",), {"metavar": "NAME", "help": "Which embedder; see `weft models list`."}, "models.embedder"),
     (

@@ -1,7 +1,8 @@
-"""Settings: what can be set (`options`), and where values come from (`read`)."""
+"""Settings: what can be set (`options`), where values come from (`read`), where a store is (`location`)."""
 
 from __future__ import annotations
 
+from weft.config.location import check_address, find_path, is_missing, is_server, shown
 from weft.config.options import (
     MAX_EXPANDED_BYTES,
     MEBIBYTE,
@@ -21,7 +22,16 @@ from weft.config.options import (
     SplitOptions,
     StoreOptions,
 )
-from weft.config.read import ALIASES, GROUPS, check_namespace, check_settings, convert, flatten, read_settings
+from weft.config.read import (
+    ALIASES,
+    GROUPS,
+    check_namespace,
+    check_settings,
+    convert,
+    flatten,
+    read_settings,
+    source_folder,
+)
 
 __all__ = [
     "ALIASES",
@@ -43,9 +53,15 @@ __all__ = [
     "Settings",
     "SplitOptions",
     "StoreOptions",
+    "check_address",
     "check_namespace",
     "check_settings",
     "convert",
+    "find_path",
     "flatten",
+    "is_missing",
+    "is_server",
     "read_settings",
+    "shown",
+    "source_folder",
 ]

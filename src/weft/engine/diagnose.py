@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Literal
 
 import apsw
 
-from weft.config import Settings
+from weft.config import Settings, is_missing, is_server, shown
 from weft.engine.adapters import open_database, open_embedder
-from weft.engine.advice import advise_chinese, recommend
+from weft.engine.advice import advise_chinese, named_db, recommend
 from weft.engine.calibration import describe
 from weft.errors import WeftError
 from weft.models.catalog import MODELS, PREFIX
@@ -37,6 +36,7 @@ EXTRAS = {
     "sentence-transformers": "sentence_transformers",
     EXTRA: MODULE,
     "serve": "fastapi",
+    "postgres": "psycopg",
 }
 
 
@@ -81,9 +81,9 @@ def _models(settings: Settings) -> Iterator[Finding]:
 
 
 def _store(settings: Settings) -> Iterator[Finding]:
-    db = settings.store.db
-    if db != ":memory:" and not Path(db).expanduser().exists():
-        yield Finding(what="store", state="absent", detail=f"{db} does not exist yet", hint="weft index PATH")
+    if is_missing(settings.store.db):
+        detail = f"{settings.store.db} does not exist yet"
+        yield Finding(what="store", state="absent", detail=detail, hint="weft index PATH")
         return
     try:
         database = open_database(settings)
@@ -104,9 +104,10 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
         hint = "weft repair" if problem.repairable else "restore a backup"
         yield Finding(what=problem.where, state="problem", detail=problem.what, hint=hint)
     if not problems:
-        yield Finding(what="store", state="ok", detail=f"{settings.store.db} is sound")
-    path = database.notes[0] if database.notes else "sqlite-vec"
-    yield Finding(what="vector search", state="warning" if database.notes else "ok", detail=path)
+        yield Finding(what="store", state="ok", detail=f"{shown(settings.store.db)} is sound")
+    usual = "pgvector" if is_server(settings.store.db) else "sqlite-vec"
+    way = database.notes[0] if database.notes else usual
+    yield Finding(what="vector search", state="warning" if database.notes else "ok", detail=way)
     for name in database.namespaces():
         stats = database.store(name).stats()
         active = next((model.name for model in stats.models if model.active), "")
@@ -133,7 +134,6 @@ def _embedder(store: Store, name: str, settings: Settings) -> Iterator[Finding]:
         return
     if embedder is None:
         return
-    db = settings.store.db if "store.db" in settings.origins else ""
-    problem, commands = recommend(store, card=embedder.card, db=db)
+    problem, commands = recommend(store, card=embedder.card, db=named_db(settings))
     if problem:
         yield Finding(what=what, state="warning", detail=problem, hint=commands)

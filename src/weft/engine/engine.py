@@ -10,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from weft.config import ContextFormat, Method, SearchOptions, Settings, check_settings, convert, read_settings
+from weft.config import ContextFormat, Method, SearchOptions, Settings
+from weft.config.read import check_settings, convert, read_settings, source_folder
 from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.advice import advised
@@ -114,7 +115,7 @@ class Engine:
         if not prune:
             return advised(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
         names = [source_of(root, base=self.base) for root in roots]
-        if self.base and any(self.base.is_relative_to(root.resolve()) for root in roots):
+        if any(self.base.is_relative_to(root.resolve()) for root in roots):
             names.append(".")  # sources below the base are relative, also where the root is above it
         gone = find_gone(names, seen=seen, skipped=receipt.skipped, store=self.store)
         receipt = replace(receipt, pruned=self.store.delete([document.id for document in gone]))
@@ -338,10 +339,9 @@ class Engine:
         return make_state(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())
 
     @property
-    def base(self) -> Path | None:
-        """The folder sources are relative to: the one the file lies in, or the current one for a store in memory."""
-        db = self.settings.store.db
-        return Path.cwd() if db == ":memory:" else Path(db).expanduser().resolve().parent
+    def base(self) -> Path:
+        """The folder sources are relative to."""
+        return source_folder(self.settings)
 
     def _fact_embedder(self, writes: bool) -> tuple[Embedder | None, str]:
         """Return the embedder for entities of facts, or why there is none: remembering does without it."""

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from weft.config import Method, Settings
+from weft.config import Method, Settings, is_server, shown
 from weft.engine.adapters import open_extractor
 from weft.engine.engine import Engine
 from weft.evaluate.dataset import corpus_hash, find_file, read_cases
@@ -38,14 +38,14 @@ def open_evaluation(
     """
     Give an engine on the indexed set, and the seconds indexing took.
 
-    With `use_cache` the index is kept in the cache folder under a name made of data, model and code version;
-    an index that was made before tells how long it took then.
+    With `use_cache` the index is kept under a name made of data, model and code version: in a file of the cache
+    folder, or on a server in a namespace of that name. An index that was made before tells how long it took then.
     """
     corpus = find_file(folder, "corpus.jsonl")
+    note = Path()
     if use_cache:
-        settings = _cached_store(folder, settings)
+        settings, note = _cached_store(folder, settings)
     with Engine(settings) as engine:
-        note = Path(settings.store.db).with_suffix(".seconds")
         start = time.perf_counter()
         receipt = engine.index(corpus.parent, on_step=lambda step: on_step("indexing", 1))
         seconds = time.perf_counter() - start
@@ -90,7 +90,8 @@ def evaluate_folder(
     return rows
 
 
-def _cached_store(folder: Path, settings: Settings) -> Settings:
+def _cached_store(folder: Path, settings: Settings) -> tuple[Settings, Path]:
+    """Return settings with the store of a set, and the file that says how long indexing it took."""
     extractor = open_extractor(settings)
     key = digest(
         (
@@ -103,7 +104,12 @@ def _cached_store(folder: Path, settings: Settings) -> Settings:
     )
     home = settings.cache_dir / "eval"
     home.mkdir(parents=True, exist_ok=True)
-    return replace(settings, store=replace(settings.store, db=str(home / f"{key}.db"), namespace="default"))
+    if is_server(settings.store.db):
+        note = home / f"{digest((key, shown(settings.store.db)))}.seconds"
+        name = f"eval {folder.resolve().name} {key[:12]}"
+        return replace(settings, store=replace(settings.store, namespace=name)), note
+    store = replace(settings.store, db=str(home / f"{key}.db"), namespace="default")
+    return replace(settings, store=store), home / f"{key}.seconds"
 
 
 def _rounded(figures: dict[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from contextlib import ExitStack
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from weft.config.location import is_missing
 from weft.errors import StoreUnavailable, WeftError
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ class Standby:
 
     def is_missing(self) -> bool:
         """Return whether the settings name a file that nobody has made yet."""
-        db = self.settings.store.db
-        return self._engine is None and db != ":memory:" and "://" not in db and not Path(db).expanduser().exists()
+        return self._engine is None and is_missing(self.settings.store.db)
 
     def __enter__(self) -> Standby:
         return self

@@ -328,6 +328,9 @@ class Database(Protocol):
     def backup(self, target: Path) -> None:
         """Write a consistent copy while others read and write. An existing target is refused."""
 
+    def size(self) -> int:
+        """Return how many bytes it takes on disk, with all its namespaces; 0 where it takes none."""
+
     def compact(self) -> None:
         """Give free space back and leave no trace of deleted text in the file."""
 

@@ -89,6 +89,9 @@ class MemoryDatabase:
     def backup(self, target: Path) -> None:
         raise InputError("a store in memory cannot be backed up", hint="open a file with --db")
 
+    def size(self) -> int:
+        return 0
+
     def compact(self) -> None:
         return
 

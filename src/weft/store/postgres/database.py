@@ -66,6 +66,10 @@ class PostgresDatabase:
             hint="pg_dump --schema=weft, or weft copy into a file",
         )
 
+    def size(self) -> int:
+        with self._connections.bare() as db:
+            return schema.measure(db)
+
     def compact(self) -> None:
         with self._connections.bare() as db:
             for (table,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'weft'").fetchall():

@@ -140,6 +140,16 @@ def index_vectors(db: psycopg.Connection[TupleRow], dimension: int) -> None:
             logger.warning("no index over vectors of dimension %d: the role may not make one", dimension)
 
 
+def measure(db: psycopg.Connection[TupleRow]) -> int:
+    """Return how many bytes the tables take with their indexes, on all nodes."""
+    sizes = (
+        "SELECT coalesce(sum(pg_total_relation_size(c.oid::regclass)), 0)::bigint FROM pg_class AS c "
+        "WHERE c.relnamespace = 'weft'::regnamespace AND c.relkind = 'r'"
+    )
+    row = db.execute(sizes.replace("pg_total", "citus_total") if read_state(db).has_citus else sizes).fetchone()
+    return int(row[0]) if row else 0
+
+
 def _distribute(db: psycopg.Connection[TupleRow]) -> None:
     """Spread the tables by namespace over the nodes of Citus, everything of a namespace on one; they are empty yet."""
     tables = [match[1] for match in _TABLE.finditer(load_schema("postgres"))]

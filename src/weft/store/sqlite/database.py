@@ -67,6 +67,10 @@ class SqliteDatabase:
             db.execute("VACUUM INTO :target", {"target": str(partial)})
         partial.replace(target)
 
+    def size(self) -> int:
+        path = Path(self._connections.path)
+        return path.stat().st_size if path.is_file() else 0
+
     def compact(self) -> None:
         with self._connections.bare() as db:
             db.execute("VACUUM")

@@ -1,0 +1,97 @@
+"""The command line on a server: the same verbs, another --db."""
+
+import json
+import sys
+from functools import partial
+
+import pytest
+from serving import Running
+
+from weft.cli.failure import run_reporting
+from weft.cli.main import weft as command
+from weft.config import read_settings
+from weft.engine.standby import Standby
+from weft.errors import StoreUnavailable
+
+pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'weft[postgres]'")
+
+
+@pytest.fixture
+def weft(tmp_path, monkeypatch, capsys):
+    """Run `weft ARGUMENTS` in this process; whatever address was given, its password is not printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WEFT_EMBEDDER", "hash")
+
+    def run(*arguments, expect=0):
+        monkeypatch.setattr(sys, "argv", ["weft", *map(str, arguments)])
+        code = run_reporting(command)
+        out, err = capsys.readouterr()
+        assert code == expect, out + err
+        assert "sesame" not in out + err
+        return json.loads(out) if "--json" in arguments else out + err
+
+    return run
+
+
+@pytest.fixture
+def server(weft, postgres_address):
+    """Run `weft ARGUMENTS` on an empty database whose address has a password."""
+    return partial(weft, "--db", postgres_address)
+
+
+def test_only_the_address_changes(server, weft, notes):
+    """The same verbs give the same answers as on a file."""
+    on_file = partial(weft, "--db", "weft.db")
+    for run in (server, on_file):
+        run("index", "notes", "-q")
+    question = ("query", "ERR_CONN_RESET", "--json")
+    answers = [[piece["citation"] for piece in run(*question)["results"]] for run in (server, on_file)]
+
+    assert answers[0] == answers[1] != []
+    assert server("list", "--json") == on_file("list", "--json")
+    assert server("check") == "sound\n"
+    assert "0 new, 0 changed" in server("index", "notes", "-vv")
+
+
+def test_what_is_said_of_the_store_never_holds_the_password(server, weft, tmp_path):
+    """Statistics, settings, the doctor, and errors."""
+    stats = server("stats", "--json")
+
+    assert stats["db"].startswith("postgresql://")
+    assert stats["bytes"] > 0
+    assert server("config", "--json")["store.db"]["value"] == stats["db"]
+    assert "is sound" in server("doctor")
+    assert "pg_dump" in server("backup", tmp_path / "copy.db", expect=1)
+    for verb in ("stats", "doctor"):
+        assert "127.0.0.1:1" in weft(verb, "-vv", "--db", "postgresql://me:sesame@127.0.0.1:1/db", expect=1)
+    assert "cannot be read" in weft("stats", "--db", "postgresql://me:ses/ame@host/db", expect=2)
+
+
+def test_a_set_is_measured_in_a_namespace_of_its_own(server, tmp_path):
+    """It is kept for the next run, and what is in the namespace in force stays as it is."""
+    folder = tmp_path / "tiny"
+    (folder / "qrels").mkdir(parents=True)
+    rows = [{"_id": name, "title": name, "text": f"{name} purrs softly"} for name in ("cat", "lynx", "tiger")]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "queries.jsonl").write_text('{"_id": "q", "text": "does a lynx purr"}\n')
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\tlynx\t1\n")
+    first, second = (server("eval", folder, "--json", "--method", "keyword") for _ in range(2))
+
+    assert first["recall@5"] == second["recall@5"] == 1.0
+    assert first["index_seconds"] == second["index_seconds"]
+    (found,) = server("namespaces", "--json")
+    assert found["namespace"].startswith("eval tiny ")
+    assert found["documents"] == 3
+
+
+def test_other_doors_do_not_tell_the_password_either(postgres_address, caplog):
+    """What is served, what is logged, and why there is no engine yet."""
+    with Running(postgres_address) as running, running.client() as client:
+        said = "".join(client.get(path).text for path in ("/health", "/ready", "/stats", "/metrics", "/documents"))
+    nobody = read_settings({"store.db": "postgresql://me:sesame@127.0.0.1:1/db"})
+    with Standby(nobody) as standby, pytest.raises(StoreUnavailable) as raised:
+        standby.engine()
+
+    assert '"documents":0' in said
+    assert "127.0.0.1:1" in str(raised.value)
+    assert "sesame" not in said + str(raised.value) + raised.value.hint + caplog.text
