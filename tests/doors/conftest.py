@@ -9,6 +9,9 @@ from functools import partial
 
 import pytest
 
+from weft.cli.failure import run_reporting
+from weft.cli.main import weft as command
+
 
 @dataclass
 class Ran:
@@ -72,3 +75,20 @@ def ask(tmp_path_factory):
     write_notes(folder / "notes")
     run_weft("index", "notes", "-q", cwd=folder)
     return partial(run_weft, cwd=folder)
+
+
+@pytest.fixture
+def weft_here(tmp_path, monkeypatch, capsys):
+    """Run `weft ARGUMENTS` in this process; whatever address was given, its password is not printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WEFT_EMBEDDER", "hash")
+
+    def run(*arguments, expect=0):
+        monkeypatch.setattr(sys, "argv", ["weft", *map(str, arguments)])
+        code = run_reporting(command)
+        out, err = capsys.readouterr()
+        assert code == expect, out + err
+        assert "sesame" not in out + err
+        return json.loads(out) if "--json" in arguments else out + err
+
+    return run

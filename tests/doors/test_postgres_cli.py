@@ -1,14 +1,11 @@
 """The command line on a server: the same verbs, another --db."""
 
 import json
-import sys
 from functools import partial
 
 import pytest
 from serving import Running
 
-from weft.cli.failure import run_reporting
-from weft.cli.main import weft as command
 from weft.config import read_settings
 from weft.engine.standby import Standby
 from weft.errors import StoreUnavailable
@@ -17,31 +14,14 @@ pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'we
 
 
 @pytest.fixture
-def weft(tmp_path, monkeypatch, capsys):
-    """Run `weft ARGUMENTS` in this process; whatever address was given, its password is not printed."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("WEFT_EMBEDDER", "hash")
-
-    def run(*arguments, expect=0):
-        monkeypatch.setattr(sys, "argv", ["weft", *map(str, arguments)])
-        code = run_reporting(command)
-        out, err = capsys.readouterr()
-        assert code == expect, out + err
-        assert "sesame" not in out + err
-        return json.loads(out) if "--json" in arguments else out + err
-
-    return run
-
-
-@pytest.fixture
-def server(weft, postgres_address):
+def server(weft_here, postgres_address):
     """Run `weft ARGUMENTS` on an empty database whose address has a password."""
-    return partial(weft, "--db", postgres_address)
+    return partial(weft_here, "--db", postgres_address)
 
 
-def test_only_the_address_changes(server, weft, notes):
+def test_only_the_address_changes(server, weft_here, notes):
     """The same verbs give the same answers as on a file."""
-    on_file = partial(weft, "--db", "weft.db")
+    on_file = partial(weft_here, "--db", "weft.db")
     for run in (server, on_file):
         run("index", "notes", "-q")
     question = ("query", "ERR_CONN_RESET", "--json")
@@ -53,7 +33,7 @@ def test_only_the_address_changes(server, weft, notes):
     assert "0 new, 0 changed" in server("index", "notes", "-vv")
 
 
-def test_what_is_said_of_the_store_never_holds_the_password(server, weft, tmp_path):
+def test_what_is_said_of_the_store_never_holds_the_password(server, weft_here, tmp_path):
     """Statistics, settings, the doctor, and errors."""
     stats = server("stats", "--json")
 
@@ -63,8 +43,8 @@ def test_what_is_said_of_the_store_never_holds_the_password(server, weft, tmp_pa
     assert "is sound" in server("doctor")
     assert "pg_dump" in server("backup", tmp_path / "copy.db", expect=1)
     for verb in ("stats", "doctor"):
-        assert "127.0.0.1:1" in weft(verb, "-vv", "--db", "postgresql://me:sesame@127.0.0.1:1/db", expect=1)
-    assert "cannot be read" in weft("stats", "--db", "postgresql://me:ses/ame@host/db", expect=2)
+        assert "127.0.0.1:1" in weft_here(verb, "-vv", "--db", "postgresql://me:sesame@127.0.0.1:1/db", expect=1)
+    assert "cannot be read" in weft_here("stats", "--db", "postgresql://me:ses/ame@host/db", expect=2)
 
 
 def test_a_set_is_measured_in_a_namespace_of_its_own(server, tmp_path):

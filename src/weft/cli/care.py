@@ -123,7 +123,7 @@ def backup(session: Session, target: Path) -> None:
 
 @verb()
 def compact(session: Session) -> None:
-    """Give free space back and leave no trace of deleted text in the file."""
+    """Give free space back; in a file no trace of deleted text is left."""
     with session.open() as engine:
         engine.database.compact()
 

@@ -20,14 +20,19 @@ def open_database(settings: Settings) -> Database:
     db = settings.store.db
     check_address(db)
     if is_server(db):
-        if find_spec("psycopg") is None or find_spec("pgvector") is None:
-            raise MissingExtra("psycopg", extra="postgres")
+        require_postgres()
         from weft.store.postgres.database import PostgresDatabase
 
         return PostgresDatabase(db)
     from weft.store.sqlite.database import SqliteDatabase
 
     return SqliteDatabase(str(find_path(db) or db))
+
+
+def require_postgres() -> None:
+    """Raise `MissingExtra` where what speaks to PostgreSQL is not installed."""
+    if find_spec("psycopg") is None or find_spec("pgvector") is None:
+        raise MissingExtra("psycopg", extra="postgres")
 
 
 def open_embedder(settings: Settings, *, name: str = "", progress: Progress | None = None) -> Embedder | None:

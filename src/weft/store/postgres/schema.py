@@ -59,14 +59,18 @@ def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     version = read_state(db).version
     if version == 0:
         create(db, where=where)
-    elif version > newest():
+    _refuse_newer(version, where=where)
+    if 0 < version < newest():
+        raise SchemaMismatch(
+            f"{where} has schema {version}, this version needs {newest()}", hint="weft db migrate, while nobody writes"
+        )
+
+
+def _refuse_newer(version: int, *, where: str) -> None:
+    if version > newest():
         raise SchemaMismatch(
             f"{where} was made by a newer Weft (schema {version}, this one knows {newest()})",
             hint="pip install --upgrade weft",
-        )
-    elif version < newest():
-        raise SchemaMismatch(
-            f"{where} has schema {version}, this version needs {newest()}", hint="weft db migrate, while nobody writes"
         )
 
 
@@ -90,6 +94,10 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
 def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
     """Bring older tables up to date, a statement at a time, each in its own transaction; return what was done."""
     done: list[str] = []
+    version = read_state(db).version
+    if version == 0:
+        raise SchemaMismatch(f"{where} has no tables yet", hint="weft db init")
+    _refuse_newer(version, where=where)
     with _alone(db):
         for number, text in load_migrations("postgres").items():
             version, step = db.execute("SELECT version, step FROM weft.schema_version").fetchone() or (0, 0)
@@ -138,6 +146,20 @@ def index_vectors(db: psycopg.Connection[TupleRow], dimension: int) -> None:
             )
         except psycopg.errors.InsufficientPrivilege:
             logger.warning("no index over vectors of dimension %d: the role may not make one", dimension)
+
+
+def is_spread(db: psycopg.Connection[TupleRow]) -> bool:
+    """Tell whether Citus keeps the tables on its nodes; those that were made before it came stay where they were."""
+    if not read_state(db).has_citus:
+        return False
+    found = db.execute("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'weft.namespace'::regclass").fetchone()
+    return found is not None
+
+
+def count_partitions(db: psycopg.Connection[TupleRow]) -> int:
+    """Return into how many parts tables are split by namespace; 0 where they are not."""
+    row = db.execute("SELECT count(*) FROM pg_inherits WHERE inhparent = 'weft.document'::regclass").fetchone()
+    return int(row[0]) if row else 0
 
 
 def measure(db: psycopg.Connection[TupleRow]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Iterator
@@ -183,6 +184,12 @@ def _prepare(db: apsw.Connection, path: str) -> None:
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {newest}")
     db.execute("COMMIT")
+
+
+def read_version(path: str) -> int:
+    """Return the schema of a file that exists, without changing it; 0 where it is empty."""
+    with _ours(path), contextlib.closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as db:
+        return _state(db)[0]
 
 
 def _state(db: apsw.Connection) -> tuple[int, int, int]:
