@@ -80,6 +80,9 @@ class PostgresSession:
         self._changes = 0 if is_read else max(cursor.rowcount, 0)
         self._total += self._changes
 
+    def namespace_key(self, name: str) -> str:
+        return name
+
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
     def pack(self, vector: Vector) -> PgVector:

@@ -21,12 +21,6 @@ Row: TypeAlias = tuple[Any, ...]
 NOTHING: Mapping[str, Any] = {}
 
 
-def namespace_key(db: Session, name: str) -> Namespace:
-    """Return what stands for a namespace; 0, which stands for none, before the first write."""
-    key: Namespace = db.one("find_namespace", {"name": name}) or 0
-    return key
-
-
 class TermChanges(Protocol):
     """Collects what a transaction changes in the keyword index, and applies it once."""
 
@@ -62,6 +56,9 @@ class Session(Protocol):
 
     def total_changes(self) -> int:
         """Return how many rows were changed since the connection was made."""
+
+    def namespace_key(self, name: str) -> Namespace:
+        """Return what stands for a namespace; something that stands for none where there is no such namespace."""
 
     # vectors
 

@@ -47,6 +47,9 @@ class SqliteSession:
     def total_changes(self) -> int:
         return self._db.total_changes()
 
+    def namespace_key(self, name: str) -> int:
+        return self.one("find_namespace", {"name": name}) or 0
+
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
     def pack(self, vector: Vector) -> bytes:
