@@ -51,9 +51,7 @@ def broken_rules(sql, *, key="namespace", is_script=False):
     statements, names = parse(sql)
     found = [] if is_script or len(statements) == 1 else [f"{len(statements)} statements under one name"]
     for statement in statements:
-        if not is_script and not isinstance(
-            statement, (ast.SelectStmt, ast.InsertStmt, ast.UpdateStmt, ast.DeleteStmt)
-        ):
+        if not is_script and not isinstance(statement, ROWS):
             found.append(f"{type(statement).__name__} reads and writes no rows")
         rules = Rules(1 + names.index(key) if key in names else 0)
         rules((statement,))
@@ -98,16 +96,13 @@ class Rules(Visitor):
             self.found.append(f"{table}: a row without namespace")
             return
         for row, source in given_rows(node.selectStmt):
-            if not self.is_own(row[columns.index("namespace")], source):
+            if len(row) != len(columns) or not self.is_own(row[columns.index("namespace")], source):
                 self.found.append(f"{table}: a row of another namespace")
 
     def visit_OnConflictClause(self, ancestors, node):
         table = ancestors.find_nearest(ast.InsertStmt).node.relation.relname
-        if (
-            node.infer
-            and table not in NO_NAMESPACE
-            and "namespace" not in [e.name for e in node.infer.indexElems or ()]
-        ):
+        columns = [part.name for part in node.infer.indexElems or ()] if node.infer else ["namespace"]
+        if table not in NO_NAMESPACE and "namespace" not in columns:
             self.found.append(f"{table}: a conflict beyond the namespace")
         self.check_change(node)
 
@@ -172,8 +167,6 @@ class Rules(Visitor):
             return
         if not any(isinstance(part, ast.ColumnDef) and part.colname == "namespace" for part in parts):
             self.found.append(f"{table} has no namespace")
-        if not any(part.contype == enums.ConstrType.CONSTR_PRIMARY for part in each(parts, ast.Constraint)):
-            self.found.append(f"{table} has no primary key")
 
     def visit_Constraint(self, ancestors, node):
         kinds = enums.ConstrType

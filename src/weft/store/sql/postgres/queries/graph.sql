@@ -119,7 +119,7 @@ WHERE e.namespace = :namespace
 
 -- name: keys_by_letters
 SELECT e.key FROM weft.entity AS e
-WHERE e.namespace = :namespace AND replace(e.key, ' ', '') = ANY (
+WHERE e.namespace = :namespace AND e.letters = ANY (
     ARRAY(SELECT k.value FROM jsonb_array_elements_text(:letters::jsonb) AS k(value))
 );
 
