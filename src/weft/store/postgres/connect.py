@@ -160,6 +160,7 @@ class Connections:
 
 def _configure(db: psycopg.Connection[Any]) -> None:
     """Teach a new connection to speak of vectors, where the server knows them already."""
+    db.execute("SET jit = off")  # it pays for no question
     known = db.execute("SELECT 1 FROM pg_type WHERE typname = 'sparsevec'").fetchone()
     if known:
         register_vector(db)

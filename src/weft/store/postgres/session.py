@@ -34,8 +34,6 @@ def statement(name: str, dimension: int = 0) -> str:
 class PostgresSession:
     """Runs statements by name on a connection that is inside a transaction."""
 
-    nobody: Namespace = ""
-
     def __init__(self, db: psycopg.Connection[TupleRow], *, samples: Samples) -> None:
         self._db = db
         self.samples = samples
@@ -81,6 +79,9 @@ class PostgresSession:
         is_read = (cursor.statusmessage or "").startswith("SELECT")
         self._changes = 0 if is_read else max(cursor.rowcount, 0)
         self._total += self._changes
+
+    def namespace_key(self, name: str) -> str:
+        return name
 
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 

@@ -21,12 +21,6 @@ Row: TypeAlias = tuple[Any, ...]
 NOTHING: Mapping[str, Any] = {}
 
 
-def namespace_key(db: Session, name: str) -> Namespace:
-    """Return what stands for a namespace; before the first write, what stands for none."""
-    key: Namespace = db.one("find_namespace", {"name": name}) or db.nobody
-    return key
-
-
 class TermChanges(Protocol):
     """Collects what a transaction changes in the keyword index, and applies it once."""
 
@@ -42,9 +36,6 @@ class TermChanges(Protocol):
 
 class Session(Protocol):
     """One transaction."""
-
-    nobody: Namespace
-    """What stands for no namespace: of the kind that stands for one."""
 
     # statements, by name
 
@@ -65,6 +56,9 @@ class Session(Protocol):
 
     def total_changes(self) -> int:
         """Return how many rows were changed since the connection was made."""
+
+    def namespace_key(self, name: str) -> Namespace:
+        """Return what stands for a namespace; something that stands for none where there is no such namespace."""
 
     # vectors
 

@@ -139,8 +139,7 @@ class RelationalStore:
 
     def models(self) -> list[StoredModel]:
         with self._connections.read(self._namespace) as db:
-            found = _find_namespace(db, self._namespace)
-            return [model for _, model in _models(db, found[0])] if found else []
+            return [model for _, model in _models(db, db.namespace_key(self._namespace))]
 
     def calibration(self) -> Calibration | None:
         with self._connections.read(self._namespace) as db:
@@ -194,8 +193,7 @@ class RelationalStore:
 
     def _rows(self, name: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self._connections.read(self._namespace) as db:
-            found = _find_namespace(db, self._namespace)
-            return db.run(name, {"namespace": found[0], **values}) if found else []
+            return db.run(name, {"namespace": db.namespace_key(self._namespace), **values})
 
     def _ensure(self, db: Session) -> Namespace:
         db.run("write_namespace", {"name": self._namespace})

@@ -20,8 +20,6 @@ _SQL = load_queries("sqlite")
 class SqliteSession:
     """Runs statements by name on a connection that is inside a transaction."""
 
-    nobody: Namespace = 0
-
     def __init__(self, db: apsw.Connection, *, has_vectors: bool) -> None:
         self._db = db
         self._has_vectors = has_vectors
@@ -48,6 +46,9 @@ class SqliteSession:
 
     def total_changes(self) -> int:
         return self._db.total_changes()
+
+    def namespace_key(self, name: str) -> int:
+        return self.one("find_namespace", {"name": name}) or 0
 
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
