@@ -66,6 +66,9 @@ def read_settings(
         ({key: value for key, value in (overrides or {}).items() if value is not None}, "flag"),
     ]
     for layer, origin in layers:
+        if "store.db" in layer:  # a replica is that of the store it is named beside
+            values.pop("store.replica", None)
+            origins.pop("store.replica", None)
         for key, value in layer.items():
             values[key] = convert(key, value, origin=origin)
             origins[key] = origin

@@ -23,7 +23,8 @@ def open_database(settings: Settings) -> Database:
         require_postgres()
         from weft.store.postgres.database import PostgresDatabase
 
-        return PostgresDatabase(db)
+        check_address(settings.store.replica)
+        return PostgresDatabase(db, replica=settings.store.replica)
     from weft.store.sqlite.database import SqliteDatabase
 
     return SqliteDatabase(str(find_path(db) or db))

@@ -247,7 +247,11 @@ class Store(Protocol):
     # read
 
     def reading(self) -> AbstractContextManager[None]:
-        """Let all reads of this thread inside the block see the same state of the store."""
+        """
+        Let all reads of this thread inside the block see the same state of the store.
+
+        It may be a little behind what other processes wrote, never behind what this one wrote.
+        """
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         """Return the documents with these ids, in this order, skipping ids that are not here."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import psycopg
@@ -13,16 +16,21 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool
 
-from weft.errors import StoreError
+from weft.errors import StoreError, StoreUnavailable
 from weft.store.postgres.failures import ours, shown
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
+
+logger = logging.getLogger(__name__)
 
 POOL = 16
 """Connections that one process opens at most; a thread holds one while it is inside a transaction."""
 
 WAIT_S = 30.0
 """How long a thread waits for a connection, and the server for being reached."""
+
+REST_S = 30
+"""How long a replica that did not answer is not asked again."""
 
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 BEGIN_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -43,7 +51,10 @@ class Connections:
         self._pools: dict[str, ConnectionPool[psycopg.Connection[TupleRow]]] = {}
         self._lock = threading.Lock()
         self._closed = False
-        self._replica = replica or dsn
+        self._replica = replica
+        self._rests_until = 0.0
+        self._own: dict[str, float] = {}
+        """By namespace, the generation that the last write through these connections made."""
 
     # ── transactions ────────────────────────────────────────────────────────────────────────────
 
@@ -54,8 +65,14 @@ class Connections:
             with self._bound(self._current, namespace) as session:
                 yield session
             return
-        with self._transaction(BEGIN_READ, namespace, dsn=self._replica) as session:
+        with self._transaction(BEGIN_READ, namespace, dsn=self._dsn) as session:
             yield session
+
+    @contextmanager
+    def glance(self, namespace: str = "") -> Iterator[PostgresSession]:
+        """Give the same on the replica, where there is one that answers and holds what was written through us."""
+        with ExitStack() as stack:
+            yield self._enter_replica(stack, namespace) or stack.enter_context(self.read(namespace))
 
     @contextmanager
     def write(self, namespace: str = "") -> Iterator[PostgresSession]:
@@ -64,6 +81,9 @@ class Connections:
             if namespace:
                 session.run("lock_namespace", {"name": namespace})
             yield session
+            made = _generation(session, namespace) if namespace and self._replica else None
+        if made is not None:  # one that is gone may come back with smaller numbers: then the replica cannot tell
+            self._own[namespace] = max(made, self._own.get(namespace, 0)) if made else math.inf
 
     @contextmanager
     def join(self, namespace: str = "") -> Iterator[PostgresSession]:
@@ -94,6 +114,24 @@ class Connections:
                 self._pools.popitem()[1].close()
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────
+
+    def _enter_replica(self, stack: ExitStack, namespace: str) -> PostgresSession | None:
+        """Begin to read on the replica; None inside a transaction, and where there is none that will do."""
+        if self._current is not None or not self._replica or time.monotonic() < self._rests_until:
+            return None
+        try:
+            with ExitStack() as begun:
+                transaction = self._transaction(BEGIN_READ, namespace, dsn=self._replica)
+                session = begun.enter_context(transaction)
+                own = self._own.get(namespace)
+                if own is not None and _generation(session, namespace) < own:
+                    return None
+                stack.push(begun.pop_all())
+                return session
+        except StoreUnavailable as error:
+            logger.warning("the replica is left alone for %d s: %s", REST_S, error)
+            self._rests_until = time.monotonic() + REST_S
+            return None
 
     @property
     def _current(self) -> PostgresSession | None:
@@ -156,6 +194,12 @@ class Connections:
                     open=True,
                 )
             return self._pools[dsn]
+
+
+def _generation(session: PostgresSession, namespace: str) -> float:
+    """Return the number that grows with every write to a namespace; 0 where there is none."""
+    rows = session.run("find_namespace", {"name": namespace})
+    return float(rows[0][1]) if rows else 0.0
 
 
 def _configure(db: psycopg.Connection[Any]) -> None:

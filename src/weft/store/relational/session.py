@@ -116,6 +116,9 @@ class Connections(Protocol):
     def read(self, namespace: str = "") -> AbstractContextManager[Session]:
         """Give a session whose statements all see the same state."""
 
+    def glance(self, namespace: str = "") -> AbstractContextManager[Session]:
+        """Give the same; it may be a little behind what others wrote, never behind what was written through here."""
+
     def write(self, namespace: str = "") -> AbstractContextManager[Session]:
         """Give a session that is committed if nothing is raised; nobody else writes the namespace meanwhile."""
 

@@ -117,7 +117,7 @@ class RelationalStore:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        with self._connections.read(self._namespace):
+        with self._connections.glance(self._namespace):
             yield
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:

@@ -56,6 +56,8 @@ class Connections:
                 if not nested and db.in_transaction:
                     db.execute("ROLLBACK")
 
+    glance = read
+
     @contextmanager
     def write(self, namespace: str = "") -> Iterator[SqliteSession]:
         """Give a session that is committed if nothing is raised; there is one writer of a file at a time."""

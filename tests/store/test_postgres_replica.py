@@ -1,0 +1,103 @@
+"""A read replica: who answers what. Two databases stand for the two, so that each is known by its content."""
+
+import postgres
+import pytest
+from contract import EVERYTHING, MODEL, make_batch
+
+from weft.config import read_settings
+from weft.store.postgres.database import PostgresDatabase
+
+
+@pytest.fixture
+def replica(postgres_server, worker_id):
+    """Give the DSN of a second database."""
+    with postgres.new_database(postgres_server, f"weft_replica_{worker_id}") as dsn:
+        yield dsn
+
+
+def sources(store):
+    return [document.source for document in store.find_documents(EVERYTHING)]
+
+
+def answered(store):
+    """Return what a question sees."""
+    with store.reading():
+        return sources(store)
+
+
+def write(dsn, *names):
+    """Write documents past what is tested; each is one more generation, and so is the model."""
+    database = PostgresDatabase(dsn)
+    store = database.store("default")
+    store.write_model(MODEL)
+    for name in names:
+        store.write(make_batch(name, [f"text of {name}"]))
+    database.close()
+
+
+@pytest.fixture
+def database(postgres_dsn, replica):
+    write(postgres_dsn, "a", "new")
+    write(replica, "a", "old")
+    database = PostgresDatabase(postgres_dsn, replica=replica)
+    yield database
+    database.close()
+
+
+def test_questions_go_to_the_replica_and_all_else_to_the_primary(database):
+    """What another process wrote may be missing from an answer, and only from that."""
+    store = database.store("default")
+
+    assert answered(store) == ["a", "old"]
+    assert sources(store) == ["a", "new"]
+    with store.facts.writing():
+        assert answered(store) == ["a", "new"]
+    assert database.check() == []
+
+
+def test_what_was_written_here_is_never_missed(database, replica):
+    """Until the replica has caught up, the primary answers; other namespaces stay with the replica."""
+    store = database.store("default")
+    store.write(make_batch("own", ["written here"]))
+    assert answered(store) == ["a", "new", "own"]
+    write(replica, "b", "c")
+
+    assert answered(store) == ["a", "b", "c", "old"]
+    assert answered(database.store("other")) == []
+
+
+def test_a_dropped_namespace_stays_dropped(database):
+    """Its numbers may begin anew, so that the replica cannot be asked about it any more."""
+    store = database.store("default")
+    assert database.drop("default")
+    assert answered(store) == []
+    store.write_model(MODEL)
+    store.write(make_batch("again", ["written here"]))
+
+    assert answered(store) == ["again"]
+
+
+def test_a_replica_that_does_not_answer_is_left_alone(postgres_dsn, caplog):
+    """The primary answers, and the log says so once, without the password."""
+    write(postgres_dsn, "a")
+    database = PostgresDatabase(postgres_dsn, replica="postgresql://me:sesame@127.0.0.1:1/db")
+    for _ in range(2):
+        assert answered(database.store("default")) == ["a"]
+    database.close()
+
+    assert caplog.text.count("the replica is left alone") == 1
+    assert "sesame" not in caplog.text
+
+
+def test_a_replica_is_that_of_the_store_it_is_named_beside(tmp_path):
+    """Another store by flag or environment does not inherit it."""
+    (tmp_path / "weft.toml").write_text('[store]\ndb = "postgresql://a/db"\nreplica = "postgresql://b/db"\n')
+
+    def read(overrides=None, **environment):
+        return read_settings(overrides, environment=environment, folder=tmp_path).store.replica
+
+    assert read() == "postgresql://b/db"
+    assert read({"store.db": "postgresql://c/db"}) == ""
+    assert read(WEFT_DB="postgresql://c/db") == ""
+    assert read(WEFT_DB="postgresql://c/db", WEFT_STORE_REPLICA="postgresql://d/db") == "postgresql://d/db"
+    assert read(WEFT_STORE_REPLICA="postgresql://d/db") == "postgresql://d/db"
