@@ -39,6 +39,7 @@ WHOLE = {
     "unembedded_entities": "reembed",
     "top_entities": "by an index that has the best first, up to a limit",
     "sample_chunks": "calibrate",
+    "import_names": "copy, by an index over what imports say",
 }
 """Statements that may read a whole namespace, and what they are for. None is part of writing or asking."""
 

@@ -88,6 +88,9 @@ class Graph(Protocol):
     def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
         """Return names without a vector under this embedder: by chunk id and key, the text to embed."""
 
+    def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
+        """Return the vectors of the names these chunks describe under the active embedder, by chunk id and key."""
+
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         """Add vectors of names, by chunk id and key; what is gone meanwhile is left out."""
 
@@ -114,6 +117,20 @@ class Facts(Protocol):
 
         What is known of accesses stays as it is. An entity keeps its name; a description or type that is not empty
         replaces it. Facts that documents state too now stay when these are gone.
+        """
+
+    def restore(
+        self,
+        facts: Sequence[Fact],
+        *,
+        events: Sequence[FactEvent] = (),
+        origins: Mapping[str, Sequence[str]] | None = None,
+        entities: Sequence[FactEntity] = (),
+    ) -> None:
+        """
+        Make facts and entities exactly what they are elsewhere: accesses, whole history and `origins` included.
+
+        What was known of these facts and entities gives way. The documents that state them are there already.
         """
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
@@ -175,6 +192,9 @@ class Facts(Protocol):
 
     def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
         """Return entities without a vector under this embedder: by key, the text to embed."""
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        """Return the vectors of entities under the active embedder, by key."""
 
     def has_links(self) -> bool:
         """Return whether any fact leads to an entity, whatever its status; cheap, for each question asks."""
@@ -264,6 +284,19 @@ class Store(Protocol):
 
     def find_chunks(self, document_id: str) -> list[Chunk]:
         """Return a document's chunks in their order."""
+
+    def batches(self, document_ids: Sequence[str]) -> list[Batch]:
+        """
+        Return documents as they were written, in this order, skipping ids that are not here.
+
+        Vectors are those of the active embedder. The facts they state are left out: `facts.origins` knows them.
+        """
+
+    def imports(self) -> list[str]:
+        """Return the names of the imports that say something of chunks, sorted."""
+
+    def said_by(self, origin: str) -> dict[str, Extraction]:
+        """Return what an import says, by chunk id."""
 
     def models(self) -> list[StoredModel]:
         """Return the embedders the namespace has vectors of, the active one first."""

@@ -240,6 +240,30 @@ class MemoryStore:
         found = [item.chunk for item in self._content.chunks.values() if item.chunk.document_id == document_id]
         return sorted(found, key=lambda chunk: chunk.ordinal)
 
+    def batches(self, document_ids: Sequence[str]) -> list[Batch]:
+        active = self._content.active()
+        model = active.fingerprint if active else ""
+        return [
+            Batch(document=document, chunks=tuple(self._whole(c.id, model) for c in self.find_chunks(id)), model=model)
+            for id in dict.fromkeys(document_ids)
+            for document in self.documents([id])
+        ]
+
+    def _whole(self, id: str, model: str) -> IndexedChunk:
+        """Return a chunk as it was written, with its vectors."""
+        content = self._content
+        item = replace(content.chunks[id], extraction=unrepeated(content.chunks[id].extraction))
+        described = sorted({n.key for n in item.extraction.nominations if n.description})
+        known = content.entity_vectors
+        names = {key: known[model, id, key] for key in described if (model, id, key) in known}
+        return replace(item, vector=content.vectors.get((model, id)), entity_vectors=names)
+
+    def imports(self) -> list[str]:
+        return sorted({origin for (origin, _), said in self._content.annotations.items() if said != Extraction()})
+
+    def said_by(self, origin: str) -> dict[str, Extraction]:
+        return {id: s for (by, id), s in self._content.annotations.items() if by == origin and s != Extraction()}
+
     def models(self) -> list[StoredModel]:
         return sorted(self._content.models.values(), key=lambda model: (not model.active, model.fingerprint))
 

@@ -100,6 +100,27 @@ class MemoryFacts:
         for event in events:
             content.events.setdefault(event.fact_id, []).append(event)
 
+    def restore(
+        self,
+        facts: Sequence[Fact],
+        *,
+        events: Sequence[FactEvent] = (),
+        origins: Mapping[str, Sequence[str]] | None = None,
+        entities: Sequence[FactEntity] = (),
+    ) -> None:
+        content = self._content
+        self._drop_vectors({e.key for e in entities if content.entities.get(e.key, e) != e})
+        content.entities |= {entity.key: entity for entity in entities}
+        for fact in facts:
+            content.events.pop(fact.id, None)
+            content.facts.pop(fact.id, None)
+            content.origins.pop(fact.id, None)
+            if stating := (origins or {}).get(fact.id):
+                content.origins[fact.id] = set(stating)
+        self._write(facts, events=events, entities=())
+        if facts or entities:
+            self._touched()
+
     def state(self, document: str, facts: Sequence[Fact]) -> None:
         """Make what a document states exactly these facts."""
         content, after = self._content, set()
@@ -208,6 +229,11 @@ class MemoryFacts:
         entities = self._content.entities
         keys = sorted(key for key in entities if (model, key) not in self._content.vectors)
         return {key: embedded_text(entities[key]) for key in keys[:limit]}
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        active = next((model.fingerprint for model in self._models if model.active), None)
+        known = self._content.vectors
+        return {key: known[active, key] for key in keys if active is not None and (active, key) in known}
 
     def has_links(self) -> bool:
         return any(fact.object for fact in self._content.facts.values())

@@ -195,6 +195,9 @@ class MemoryGraph:
         }
         return dict(sorted(missing.items())[:limit])
 
+    def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
+        return {at: vector for at, vector in self._vectors.items() if at[0] in chunk_ids}
+
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         for (id, key), vector in vectors.items():
             if id in self._chunks:

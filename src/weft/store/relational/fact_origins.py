@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from weft.records import Fact
-from weft.store.relational.fact_rows import forget_facts, to_fact, write_facts
+from weft.records import Fact, FactEntity, FactEvent
+from weft.store.relational.fact_rows import drop_entities, forget_facts, to_entity, to_fact, to_row, write_facts
 from weft.store.relational.session import Namespace, Session
 from weft.store.stating import borne_out, content_of, first_steps
 
@@ -43,6 +43,31 @@ def find_origins(db: Session, namespace: Namespace, ids: Sequence[str]) -> dict[
     for fact, document in db.run("fact_origins", {"namespace": namespace, "ids": json.dumps(list(ids))}):
         found[fact].append(document)
     return {fact: tuple(documents) for fact, documents in found.items()}
+
+
+def restore_facts(
+    db: Session,
+    namespace: Namespace,
+    facts: Sequence[Fact],
+    *,
+    events: Sequence[FactEvent],
+    origins: Mapping[str, Sequence[str]],
+    entities: Sequence[FactEntity],
+) -> None:
+    """Make facts and entities exactly what these say, with accesses, whole history and the documents they are in."""
+    values = {"namespace": namespace, "keys": json.dumps([entity.key for entity in entities])}
+    known = {row[0]: to_entity(row) for row in db.run("fact_entities", values)}
+    changed = [entity.key for entity in entities if entity.key in known and known[entity.key] != entity]
+    drop_entities(db, namespace, changed)
+    ids = {"namespace": namespace, "ids": json.dumps([fact.id for fact in facts])}
+    db.run("delete_fact_events", ids)
+    db.run("delete_fact_origins", ids)
+    write_facts(db, namespace, facts, events=events, entities=entities)
+    for fact in facts:
+        row = to_row(fact)
+        db.run("set_accesses", {"namespace": namespace} | {name: row[name] for name in ("id", "accessed", "accesses")})
+        for document in origins.get(fact.id, ()):
+            db.run("write_fact_origin", {"namespace": namespace, "fact": fact.id, "document": document})
 
 
 def _bear_out(db: Session, namespace: Namespace, document: str, fact: Fact) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from weft.errors import SchemaMismatch
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
-from weft.store.relational.fact_origins import find_origins, keep_facts
+from weft.store.relational.fact_origins import find_origins, keep_facts, restore_facts
 from weft.store.relational.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
 from weft.store.relational.session import Connections
 from weft.store.stating import LOOKS as LINK_LOOKS
@@ -42,6 +42,22 @@ class RelationalFacts:
             namespace = db.namespace_key(self._name)
             write_facts(db, namespace, facts, events=events, entities=entities)
             keep_facts(db, namespace, [fact.id for fact in facts])
+            db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
+
+    def restore(
+        self,
+        facts: Sequence[Fact],
+        *,
+        events: Sequence[FactEvent] = (),
+        origins: Mapping[str, Sequence[str]] | None = None,
+        entities: Sequence[FactEntity] = (),
+    ) -> None:
+        if not (facts or entities):
+            return
+        with self._connections.join(self._name) as db:
+            db.run("write_namespace", {"name": self._name})
+            namespace = db.namespace_key(self._name)
+            restore_facts(db, namespace, facts, events=events, origins=origins or {}, entities=entities)
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
@@ -130,6 +146,15 @@ class RelationalFacts:
     def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
         rows = self._rows("unembedded_fact_entities", {"fingerprint": model, "limit": limit})
         return {row[0]: embedded_text(FactEntity(key=row[0], name=row[1], description=row[2])) for row in rows}
+
+    def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
+        with self._connections.read(self._name) as db:
+            namespace = db.namespace_key(self._name)
+            active = next((row[0] for row in db.run("list_models", {"namespace": namespace}) if row[4]), None)
+            if active is None:
+                return {}
+            values = {"namespace": namespace, "model": active, "keys": json.dumps(list(keys))}
+            return {key: db.unpack(vector) for key, vector in db.run("fact_entity_vectors", values)}
 
     def has_links(self) -> bool:
         return bool(self._rows("has_fact_links", {})[0][0])

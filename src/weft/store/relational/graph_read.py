@@ -12,6 +12,7 @@ from typing import Any
 from weft.graph.standing import RANKS, EditKind
 from weft.records import Census, Entity, Mention, Relation, Vector
 from weft.store.joining import join_mentions, join_relations, other_names
+from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.session import Connections, Namespace, Session
 from weft.text.mentions import DERIVED_TYPES, find_sentence
@@ -161,6 +162,12 @@ class RelationalGraph:
             rows = db.run("unembedded_entities", values)
             # best first, and several may describe one name
             return {(chunk, key): name_text(name, description) for chunk, key, name, description in reversed(rows)}
+
+    def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
+        with self._connections.read(self._name) as db:
+            namespace = db.namespace_key(self._name)
+            model = next((row[0] for row in db.run("list_models", {"namespace": namespace}) if row[4]), None)
+            return read_name_vectors(db, namespace, chunk_ids, model=model)
 
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         with self._connections.write(self._name) as db:

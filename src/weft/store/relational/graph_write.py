@@ -9,7 +9,8 @@ from itertools import groupby, islice
 from typing import Any
 
 from weft.graph.standing import CHAIN, RANKS, Standing, Votes, follow, join_spellings, judge, letters, vote
-from weft.records import Claim, Extraction, Nomination
+from weft.records import Claim, Extraction
+from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.session import Namespace, Session
 from weft.text.ids import entity_id
@@ -70,19 +71,7 @@ class GraphChanges:
     def said_by(self, origin: str) -> dict[int, Extraction]:
         """Return what an import says, by the number of the chunk."""
         values = {"namespace": self._namespace, "origin": origin}
-        nominations, claims = defaultdict[int, list[Nomination]](list), defaultdict[int, list[Claim]](list)
-        for chunk, key, name, kind, type, text, about, alias_of, reason in self._db.run("origin_nominations", values):
-            nomination = Nomination(
-                key=key, name=name, kind=kind, type=type, description=text, about=bool(about), alias_of=alias_of,
-                reason=reason,
-            )  # fmt: skip
-            nominations[chunk].append(nomination)
-        for chunk, source, target, type, weight, text in self._db.run("origin_claims", values):
-            claims[chunk].append(Claim(source=source, target=target, type=type, weight=weight, description=text))
-        return {
-            chunk: Extraction(nominations=tuple(nominations[chunk]), claims=tuple(claims[chunk]))
-            for chunk in nominations.keys() | claims.keys()
-        }
+        return to_extractions(self._db.run("origin_nominations", values), self._db.run("origin_claims", values))
 
     def retract(self, chunk: int, *, origin: str) -> None:
         """Take back what an import nominated in a chunk; what it claimed goes with the next `nominate`."""

@@ -21,10 +21,12 @@ from weft.records import (
     Vector,
 )
 from weft.store.relational.calibrated import read_calibration, write_calibration
+from weft.store.relational.document_read import read_batches
 from weft.store.relational.document_write import DocumentWriter
 from weft.store.relational.facts import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph_read import RelationalGraph
+from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.session import Connections, Namespace, Session
 
 
@@ -136,6 +138,22 @@ class RelationalStore:
 
     def find_chunks(self, document_id: str) -> list[Chunk]:
         return [_chunk(row) for row in self._rows("chunks_by_document", {"id": document_id})]
+
+    def batches(self, document_ids: Sequence[str]) -> list[Batch]:
+        with self._connections.read(self._namespace) as db:
+            namespace = db.namespace_key(self._namespace)
+            documents = self.documents(list(dict.fromkeys(document_ids)))
+            return read_batches(db, namespace, documents, active=_active_model(db, namespace))
+
+    def imports(self) -> list[str]:
+        return [row[0] for row in self._rows("import_names", {})]
+
+    def said_by(self, origin: str) -> dict[str, Extraction]:
+        with self._connections.read(self._namespace) as db:
+            namespace = db.namespace_key(self._namespace)
+            said = GraphChanges(db, namespace=namespace, name=self._namespace).said_by(origin)
+            rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(sorted(said))})
+            return {id: said[number] for number, id in rows}
 
     def models(self) -> list[StoredModel]:
         with self._connections.read(self._namespace) as db:

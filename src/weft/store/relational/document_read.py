@@ -1,0 +1,75 @@
+"""Reads documents, and what imports say of them, as they were written."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from weft.records import Batch, Chunk, Claim, DocumentInfo, Extraction, IndexedChunk, Nomination, StoredModel, Vector
+from weft.store.relational.session import Namespace, Row, Session
+
+
+def read_batches(
+    db: Session, namespace: Namespace, documents: Sequence[DocumentInfo], *, active: tuple[int, StoredModel] | None
+) -> list[Batch]:
+    """Return documents with all that was written with them but the facts they state."""
+    ids = json.dumps([document.id for document in documents])
+    rows = db.run("whole_chunks", {"namespace": namespace, "ids": ids})
+    numbers = {"namespace": namespace, "numbers": json.dumps([row[1] for row in rows])}
+    said = to_extractions(db.run("own_nominations", numbers), db.run("own_claims", numbers))
+    vectors: dict[int, Vector] = {}
+    if active is not None:
+        found = db.run("chunk_vectors", {**numbers, "model": active[0]})
+        vectors = {number: db.unpack(vector) for number, vector in found}
+    names = read_name_vectors(db, namespace, [row[2] for row in rows], model=active[0] if active else None)
+    chunks: dict[str, list[IndexedChunk]] = defaultdict(list)
+    for document, number, id, ordinal, heading, start, end, text, terms in rows:
+        chunk = Chunk(
+            id=id,
+            document_id=document,
+            ordinal=ordinal,
+            heading=tuple(json.loads(heading)),
+            start_line=start,
+            end_line=end,
+            text=text,
+        )
+        extraction = said.get(number, Extraction())
+        described = sorted({n.key for n in extraction.nominations if n.description})
+        item = IndexedChunk(
+            chunk=chunk,
+            terms=json.loads(terms),
+            vector=vectors.get(number),
+            extraction=extraction,
+            entity_vectors={key: names[id, key] for key in described if (id, key) in names},
+        )
+        chunks[document].append(item)
+    model = active[1].fingerprint if active else ""
+    return [Batch(document=d, chunks=tuple(chunks[d.id]), model=model) for d in documents]
+
+
+def read_name_vectors(
+    db: Session, namespace: Namespace, chunk_ids: Sequence[str], *, model: int | None
+) -> dict[tuple[str, str], Vector]:
+    """Return the vectors of the names that chunks describe, by chunk id and key."""
+    if model is None:
+        return {}
+    values = {"namespace": namespace, "ids": json.dumps(list(chunk_ids)), "model": model}
+    return {(id, key): db.unpack(vector) for id, key, vector in db.run("name_vectors", values)}
+
+
+def to_extractions(nominations: Iterable[Row], claims: Iterable[Row]) -> dict[int, Extraction]:
+    """Return what rows of nominations and claims say, by the number of the chunk."""
+    named, claimed = defaultdict[int, list[Nomination]](list), defaultdict[int, list[Claim]](list)
+    for chunk, key, name, kind, type, text, about, alias_of, reason in nominations:
+        nomination = Nomination(
+            key=key, name=name, kind=kind, type=type, description=text, about=bool(about), alias_of=alias_of,
+            reason=reason,
+        )  # fmt: skip
+        named[chunk].append(nomination)
+    for chunk, source, target, type, weight, text in claims:
+        claimed[chunk].append(Claim(source=source, target=target, type=type, weight=weight, description=text))
+    return {
+        chunk: Extraction(nominations=tuple(named[chunk]), claims=tuple(claimed[chunk]))
+        for chunk in named.keys() | claimed.keys()
+    }
