@@ -75,3 +75,24 @@ def test_other_doors_do_not_tell_the_password_either(postgres_address, caplog):
     assert '"documents":0' in said
     assert "127.0.0.1:1" in str(raised.value)
     assert "sesame" not in said + str(raised.value) + raised.value.hint + caplog.text
+
+
+def test_a_namespace_moves_to_a_server_and_back(weft_here, server, postgres_address, notes):
+    """What was done and what differs is said; a second run has nothing to do."""
+    weft_here("index", "notes", "-q")
+    weft_here("index", "notes", "-q", "--namespace", "other")
+    there = weft_here("copy", "--to", postgres_address)
+    (again,) = weft_here("copy", "--to", postgres_address, "--json")
+    (back,) = weft_here("copy", "--from", postgres_address, "--to", "back.db", "--json")
+
+    assert "written: 3 documents" in there
+    assert "the same, by checksums" in there
+    assert again["written"] == {} == again["removed"]
+    assert back["documents"] == back["written"]["document"] == 3
+    assert back["differences"] == []
+    assert [found["namespace"] for found in server("namespaces", "--json")] == ["default"]
+    assert len(weft_here("copy", "--all", "--to", postgres_address, "--json")) == 2
+    weft_here("delete", "notes/zh.md")
+    assert "extra: document notes/zh.md" in weft_here("copy", "--to", "back.db", expect=1)
+    assert "removed: 1 document" in weft_here("copy", "--to", "back.db", "--prune")
+    assert "no namespace" in weft_here("copy", "--to", "back.db", "--namespace", "nobody", expect=1)

@@ -29,6 +29,7 @@ COMMANDS = {
     "repair": ("weft.cli.care:repair", "Derive again what can be derived."),
     "backup": ("weft.cli.care:backup", "Write a consistent copy of the store."),
     "compact": ("weft.cli.care:compact", "Give space back; leave no trace of deleted text."),
+    "copy": ("weft.cli.copy:copy", "Move a namespace to another store, a file or a server."),
     "db": ("weft.cli.db:db", "Make, migrate, check and vacuum the tables of a store."),
     "reembed": ("weft.cli.care:reembed", "Switch to another embedder without reading documents again."),
     "calibrate": ("weft.cli.calibrate:calibrate", "Fit the confidence of answers to this namespace."),

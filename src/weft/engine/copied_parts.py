@@ -1,0 +1,309 @@
+"""What a namespace consists of, for those who compare and move it: each part can be listed, checked and written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol, cast
+
+from weft.graph.standing import EditKind
+from weft.records import Batch, Extraction, Fact, Filter, Vector
+from weft.store.base import Store
+from weft.text.ids import digest
+
+PAGE = 500
+"""Facts, entities and documents that are compared at once."""
+
+CHUNKS = 500
+"""Chunks of documents that are compared at once and written in one transaction; one document may have more."""
+
+
+class Part(Protocol):
+    """One kind of content. What the database derives from it, such as the graph, is no part: it follows."""
+
+    what: str
+    is_counted: bool
+    """Whether there are so many that progress counts them."""
+
+    def pages(self, store: Store) -> Iterator[list[str]]:
+        """Yield the ids of all there is, a few at a time."""
+
+    def known(self, store: Store, ids: Sequence[str]) -> set[str]:
+        """Return which of these are there."""
+
+    def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
+        """Return for those that are there what changes with anything about them."""
+
+    def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
+        """Make these the same in the target."""
+
+    def remove(self, store: Store, ids: Sequence[str]) -> int:
+        """Take these out; return how many there were."""
+
+    def name(self, store: Store, id: str) -> str:
+        """Return what people call it."""
+
+
+class Documents:
+    """Documents with chunks, terms, vectors and what they put forward."""
+
+    what = "document"
+    is_counted = True
+
+    def pages(self, store: Store) -> Iterator[list[str]]:
+        after, ids, chunks = "", list[str](), 0
+        while page := store.find_documents(Filter(), after=after, limit=PAGE):
+            for document in page:
+                ids.append(document.id)
+                chunks += document.chunk_count
+                if chunks >= CHUNKS or len(ids) >= PAGE:
+                    yield ids
+                    ids, chunks = [], 0
+            after = page[-1].source
+        if ids:
+            yield ids
+
+    def known(self, store: Store, ids: Sequence[str]) -> set[str]:
+        return {document.id for document in store.documents(ids)}
+
+    def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
+        return {batch.document.id: digest(_batch_texts(batch)) for batch in store.batches(ids)}
+
+    def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
+        target.write(*source.batches(ids))
+
+    def remove(self, store: Store, ids: Sequence[str]) -> int:
+        return store.delete(ids)
+
+    def name(self, store: Store, id: str) -> str:
+        return next((document.source for document in store.documents([id])), id)
+
+
+class Imports:
+    """What imports say of chunks, by the name of the import, with the vectors of the names they describe."""
+
+    what = "import"
+    is_counted = False
+
+    def pages(self, store: Store) -> Iterator[list[str]]:
+        for origin in store.imports():
+            yield [origin]
+
+    def known(self, store: Store, ids: Sequence[str]) -> set[str]:
+        return set(store.imports()) & set(ids)
+
+    def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
+        return {origin: digest(self._texts(store, origin)) for origin in self.known(store, ids)}
+
+    def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
+        active = next((model.fingerprint for model in source.models() if model.active), "")
+        for origin in ids:
+            said = source.said_by(origin)
+            target.annotate(origin, said)
+            for page in _slices(sorted(said)):
+                if vectors := source.graph.vectors(page):
+                    target.graph.write_vectors(active, vectors)
+
+    def remove(self, store: Store, ids: Sequence[str]) -> int:
+        for origin in ids:
+            store.annotate(origin, {})
+        return len(ids)
+
+    def name(self, store: Store, id: str) -> str:
+        return id
+
+    def _texts(self, store: Store, origin: str) -> Iterator[str]:
+        said = store.said_by(origin)
+        for page in _slices(sorted(said)):
+            vectors = store.graph.vectors(page)
+            for id in page:
+                yield id
+                yield from _extraction_texts(said[id])
+                for key in sorted({n.key for n in said[id].nominations if n.description}):
+                    yield _vector_text(vectors.get((id, key)))
+
+
+class Edits:
+    """What the user said about entities."""
+
+    what = "edit"
+    is_counted = False
+
+    def pages(self, store: Store) -> Iterator[list[str]]:
+        yield from _slices([json.dumps(edit) for edit in sorted(store.graph.edits())])
+
+    def known(self, store: Store, ids: Sequence[str]) -> set[str]:
+        return {json.dumps(edit) for edit in store.graph.edits()} & set(ids)
+
+    def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
+        return {id: id for id in self.known(store, ids)}
+
+    def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
+        self._change(target, ids, undo=False)
+
+    def remove(self, store: Store, ids: Sequence[str]) -> int:
+        self._change(store, ids, undo=True)
+        return len(ids)
+
+    def name(self, store: Store, id: str) -> str:
+        return " ".join(json.loads(id))
+
+    def _change(self, store: Store, ids: Sequence[str], *, undo: bool) -> None:
+        for kind, key, value in map(json.loads, ids):
+            store.graph.write_edit(cast(EditKind, kind), key, value, undo=undo)
+
+
+class Facts:
+    """Facts with history, accesses and the documents that state them."""
+
+    what = "fact"
+    is_counted = True
+
+    def pages(self, store: Store) -> Iterator[list[str]]:
+        after = ""
+        while page := store.facts.facts_after(after, limit=PAGE):
+            yield [fact.id for fact in page]
+            after = page[-1].id
+
+    def known(self, store: Store, ids: Sequence[str]) -> set[str]:
+        return {fact.id for fact in store.facts.facts(ids)}
+
+    def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
+        origins = store.facts.origins(ids)
+        return {
+            fact.id: digest(
+                [repr(fact), *map(repr, store.facts.history(fact.id)), repr(sorted(origins.get(fact.id, ())))]
+            )
+            for fact in store.facts.facts(ids)
+        }
+
+    def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
+        facts = self._with_others(source, target, ids)
+        every = [fact.id for fact in facts]
+        keys = sorted({key for fact in facts for key in (fact.subject, fact.object) if key})
+        target.facts.restore(
+            facts,
+            events=[event for id in every for event in source.facts.history(id)],
+            origins=source.facts.origins(every),
+            entities=list(source.facts.find_entities(keys).values()),
+        )
+
+    def remove(self, store: Store, ids: Sequence[str]) -> int:
+        return store.facts.forget(ids)
+
+    def name(self, store: Store, id: str) -> str:
+        return id
+
+    def _with_others(self, source: Store, target: Store, ids: Sequence[str]) -> list[Fact]:
+        """Return facts with those they refer to that are not there yet, so that nothing is referred to in vain."""
+        facts = {fact.id: fact for fact in source.facts.facts(ids)}
+        todo = list(facts.values())
+        while todo:
+            others = {fact.supersedes for fact in todo}
+            others |= {event.other for fact in todo for event in source.facts.history(fact.id)}
+            others -= {"", *facts}
+            missing = sorted(others - self.known(target, sorted(others)))
+            todo = source.facts.facts(missing)
+            facts |= {fact.id: fact for fact in todo}
+        return list(facts.values())
+
+
+class FactEntities:
+    """The entities of facts, with their vectors."""
+
+    what = "entity"
+    is_counted = True
+
+    def pages(self, store: Store) -> Iterator[list[str]]:
+        after = ""
+        while page := store.facts.entities_after(after, limit=PAGE):
+            yield [entity.key for entity in page]
+            after = page[-1].key
+
+    def known(self, store: Store, ids: Sequence[str]) -> set[str]:
+        return set(store.facts.find_entities(ids))
+
+    def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
+        vectors = store.facts.vectors(ids)
+        found = store.facts.find_entities(ids)
+        return {key: digest([repr(entity), _vector_text(vectors.get(key))]) for key, entity in found.items()}
+
+    def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
+        target.facts.restore([], entities=list(source.facts.find_entities(ids).values()))
+        active = next((model.fingerprint for model in source.models() if model.active), "")
+        if vectors := source.facts.vectors(ids):
+            target.facts.write_vectors(active, vectors)
+
+    def remove(self, store: Store, ids: Sequence[str]) -> int:
+        store.facts.forget([], entities=ids)
+        return len(ids)
+
+    def name(self, store: Store, id: str) -> str:
+        return id
+
+
+class Calibrations:
+    """How sure a namespace is of its answers, where that was fitted to it."""
+
+    what = "calibration"
+    is_counted = False
+
+    def pages(self, store: Store) -> Iterator[list[str]]:
+        if store.calibration() is not None:
+            yield [self.what]
+
+    def known(self, store: Store, ids: Sequence[str]) -> set[str]:
+        return {self.what} if store.calibration() is not None else set()
+
+    def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
+        found = store.calibration()
+        return {self.what: repr(found)} if found is not None else {}
+
+    def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
+        target.write_calibration(source.calibration())
+
+    def remove(self, store: Store, ids: Sequence[str]) -> int:
+        store.write_calibration(None)
+        return 1
+
+    def name(self, store: Store, id: str) -> str:
+        return id
+
+
+PARTS: tuple[Part, ...] = (Documents(), Imports(), Edits(), Facts(), FactEntities(), Calibrations())
+"""In the order they are written: facts name the documents that state them, imports speak of chunks."""
+
+
+def _batch_texts(batch: Batch) -> Iterator[str]:
+    document = batch.document
+    about = [
+        document.source,
+        document.title,
+        dict(document.metadata),
+        document.content_hash,
+        document.unit,
+        batch.model,
+    ]
+    yield json.dumps(about, sort_keys=True)
+    for item in batch.chunks:
+        chunk = item.chunk
+        lines = [chunk.ordinal, chunk.start_line, chunk.end_line]
+        yield json.dumps([chunk.id, *lines, chunk.heading, chunk.text, dict(item.terms)], sort_keys=True)
+        yield _vector_text(item.vector)
+        yield from _extraction_texts(item.extraction)
+        for key, vector in sorted(item.entity_vectors.items(), key=lambda pair: pair[0]):
+            yield key
+            yield _vector_text(vector)
+
+
+def _extraction_texts(extraction: Extraction) -> list[str]:
+    return [*sorted(map(repr, extraction.nominations)), *sorted(map(repr, extraction.claims))]
+
+
+def _vector_text(vector: Vector | None) -> str:
+    return "" if vector is None else vector.astype("<f4").tobytes().hex()
+
+
+def _slices(ids: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(ids), PAGE):
+        yield list(ids[start : start + PAGE])

@@ -1,0 +1,179 @@
+"""Moves namespaces from one store to another: what differs is written page by page, then all of it is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from weft.config import Settings, find_path, is_missing, shown
+from weft.engine.adapters import open_database
+from weft.engine.copied_parts import PARTS, Part
+from weft.errors import InputError, SchemaMismatch
+from weft.records import StoredModel
+from weft.store.base import Store
+
+How: TypeAlias = Literal["missing", "differs", "extra"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that is not the same in both stores."""
+
+    what: str
+    """`document`, `import`, `edit`, `fact`, `entity` or `calibration`."""
+    name: str
+    how: How
+    """`missing` and `extra`: in the copy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyReceipt:
+    """What became of a namespace."""
+
+    namespace: str
+    documents: int
+    facts: int
+    written: dict[str, int] = field(default_factory=dict)
+    """By kind, how much differed and was written."""
+    removed: dict[str, int] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    """What the other store cannot hold, and why."""
+    differences: tuple[Difference, ...] = ()
+    """What a last comparison by checksums found; nothing: the copy is the same."""
+    is_moving: bool = False
+    """Whether the source was written to meanwhile, so that a second run has to bring the rest."""
+
+
+def copy_namespaces(
+    source: str,
+    target: str,
+    *,
+    settings: Settings,
+    namespaces: Sequence[str] = (),
+    prune: bool = False,
+    on_start: Callable[[str, int], None] = lambda namespace, steps: None,
+    on_step: Callable[[int], None] = lambda count: None,
+) -> list[CopyReceipt]:
+    """
+    Make namespaces (all of them by default) the same in `target` as they are in `source`, files or servers.
+
+    Interrupted, both are sound, and the next run goes on where this one stopped. What only the target has is removed
+    with `prune`, else reported. Raises `SchemaMismatch` where a namespace is indexed with another embedder there.
+    """
+    if _resolved(source) == _resolved(target):
+        raise InputError(f"{shown(source)} cannot be copied to itself", hint="name another store with --to")
+    if is_missing(source):
+        raise InputError(f"there is no store {source!r}", hint="name another one with --from")
+    with (
+        closing(open_database(_at(settings, source))) as here,
+        closing(open_database(_at(settings, target))) as there,
+    ):
+        known = here.namespaces()
+        for name in namespaces:
+            if name not in known:
+                raise InputError(f"there is no namespace {name!r} in {shown(source)}", hint="weft namespaces")
+        receipts = []
+        for name in namespaces or known:
+            store = here.store(name)
+            facts, entities = store.facts.count()
+            on_start(name, 2 * (store.stats().documents + facts + entities))
+            receipts.append(copy_namespace(store, there.store(name), prune=prune, on_step=on_step))
+        return receipts
+
+
+def copy_namespace(
+    source: Store, target: Store, *, prune: bool = False, on_step: Callable[[int], None] = lambda count: None
+) -> CopyReceipt:
+    """Make a namespace the same in another store; each write is one transaction. Ids hold the namespace's name."""
+    _agree(source, target)
+    generation = source.facts.generation()
+    written: dict[str, int] = {}
+    removed: dict[str, int] = {}
+    refused: list[str] = []
+    for part in PARTS:
+        if prune:
+            removed[part.what] = sum(part.remove(target, ids) for ids in _extra(part, source, target))
+        written[part.what] = 0
+        for ids in part.pages(source):
+            different = [id for id, _ in _differing(part, ids, source, target)]
+            written[part.what] += _write(part, source, target, different, refused)
+            on_step(len(ids) if part.is_counted else 0)
+    differences = tuple(compare(source, target, on_step=on_step))
+    return CopyReceipt(
+        namespace=source.namespace,
+        documents=source.stats().documents,
+        facts=source.facts.count()[0],
+        written={what: count for what, count in written.items() if count},
+        removed={what: count for what, count in removed.items() if count},
+        refused=tuple(refused),
+        differences=differences,
+        is_moving=source.facts.generation() != generation,
+    )
+
+
+def compare(
+    source: Store, target: Store, *, on_step: Callable[[int], None] = lambda count: None
+) -> Iterator[Difference]:
+    """Yield what is not the same in two stores, by checksums over everything that is not derived."""
+    for part in PARTS:
+        for ids in part.pages(source):
+            for id, how in _differing(part, ids, source, target):
+                yield Difference(what=part.what, name=part.name(source, id), how=how)
+            on_step(len(ids) if part.is_counted else 0)
+        for extra in _extra(part, source, target):
+            for id in extra:
+                yield Difference(what=part.what, name=part.name(target, id), how="extra")
+
+
+def _differing(part: Part, ids: Sequence[str], source: Store, target: Store) -> list[tuple[str, How]]:
+    wanted, found = part.checksums(source, ids), part.checksums(target, ids)
+    return [(id, "differs" if id in found else "missing") for id in ids if id in wanted and found.get(id) != wanted[id]]
+
+
+def _extra(part: Part, source: Store, target: Store) -> Iterator[list[str]]:
+    for ids in part.pages(target):
+        known = part.known(source, ids)
+        if extra := [id for id in ids if id not in known]:
+            yield extra
+
+
+def _write(part: Part, source: Store, target: Store, ids: Sequence[str], refused: list[str]) -> int:
+    """Write some of a part in one transaction; what the target cannot hold is left out and noted."""
+    if not ids:
+        return 0
+    try:
+        part.write(source, target, ids)
+    except InputError as error:
+        if len(ids) > 1:
+            return sum(_write(part, source, target, [id], refused) for id in ids)
+        refused.append(f"{part.what} {part.name(source, ids[0])}: {error}")
+        return 0
+    return len(ids)
+
+
+def _agree(source: Store, target: Store) -> None:
+    """Let the target know the embedder of the source; refuse another one."""
+    wanted, have = _active(source), _active(target)
+    if have is not None and (wanted is None or wanted.fingerprint != have.fingerprint):
+        raise SchemaMismatch(
+            f"namespace {source.namespace!r} is indexed with {have.name!r} there, "
+            f"with {wanted.name if wanted else 'no embedder'!r} here",
+            hint="copy to another store, or drop the namespace there with weft namespaces --drop",
+        )
+    if wanted is not None and have != wanted:
+        target.write_model(wanted)
+
+
+def _active(store: Store) -> StoredModel | None:
+    return next((model for model in store.models() if model.active), None)
+
+
+def _at(settings: Settings, db: str) -> Settings:
+    return replace(settings, store=replace(settings.store, db=db, replica=""))
+
+
+def _resolved(db: str) -> str:
+    path = find_path(db)
+    return str(path.resolve()) if path else db

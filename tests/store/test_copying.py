@@ -1,0 +1,266 @@
+"""A namespace moves from one store to another and stays the same."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+
+import logical
+import psycopg
+import pytest
+from contract import CALIBRATION
+
+from weft.config import read_settings
+from weft.engine import copied_parts
+from weft.engine.copying import compare, copy_namespace, copy_namespaces
+from weft.engine.engine import Engine
+from weft.errors import InputError, SchemaMismatch, StoreUnavailable
+from weft.records import Claim, Document, Extraction, FactEntity, Filter, Nomination
+from weft.store.memory import MemoryDatabase
+from weft.store.relational import facts
+from weft.store.sqlite.database import SqliteDatabase
+from weft.testing import FakeEmbedder
+
+NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
+QUESTIONS = (
+    "what does the auth service rely on",
+    "who owns the ledger",
+    "部署 之后 检查 密钥",
+    "owner of the login flow",
+)
+
+
+def note(name, text, **metadata):
+    front = "".join(f"- {key}: {value}\n" for key, value in metadata.items())
+    return Document(
+        source=f"notes/{name}.md",
+        title=name,
+        text=f"# {name}\n\n{front}\n{text}\n\n## More\n\nFurther words about {name}, which is described here.\n",
+        metadata={"tags": ["a", "b"], **metadata},
+        form="markdown",
+    )
+
+
+NOTES = (
+    note("Auth Service", "Auth Service is a service that checks tokens. It needs [[Ledger]].", owner="Identity Team"),
+    note("Ledger", "The Ledger (LDG) keeps every booking. [[Login Flow]] asks it.", owner="Payments Team", tier=1),
+    note("Login Flow", "Where people sign in, by [[Auth Service]].", owner="Identity Team"),
+    note("部署", "重跑gen-itgc后检查密钥。"),
+)
+
+
+def open_at(db, *, embedder=None, clock=NOW):
+    settings = read_settings({"store.db": str(db)}, environment={})
+    return Engine(settings, embedder=embedder or FakeEmbedder(), clock=lambda: clock)
+
+
+def fill(db):
+    """Make a namespace with something of everything."""
+    with open_at(db) as engine:
+        engine.add(NOTES)
+        engine.memory.add("User", "lives_in", value="Paris")
+        engine.memory.add("Ledger", "owner", object="Payments Team")  # a note says so too
+        rome = engine.memory.add("User", "lives_in", value="Rome").fact
+    with open_at(db, clock=NOW + timedelta(days=3)) as engine:
+        engine.memory.confirm(rome.id)
+        engine.memory.recall("where does the user live")
+        engine.store.facts.write([], entities=[FactEntity(key="loner", name="Loner", type="thing", declared=True)])
+        first = engine.store.find_documents(Filter())[0]
+        chunk = engine.store.find_chunks(first.id)[0]
+        said = Extraction(
+            nominations=(Nomination(key="token box", name="Token Box", kind="given", description="holds tokens"),),
+            claims=(Claim(source="token box", target="ledger", type="feeds", weight=6.5, description="it feeds it"),),
+        )
+        engine.store.annotate("graph.json", {chunk.id: said})
+        engine.reembed()
+        engine.store.graph.write_edit("alias", "ledger", "the books")
+        engine.store.write_calibration(CALIBRATION)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """Give the file of a namespace with something of everything; it is not to be changed."""
+    path = tmp_path_factory.mktemp("filled") / "weft.db"
+    fill(path)
+    held = logical.content(path)
+    assert all(rows for table, rows in held.items()), [table for table, rows in held.items() if not rows]
+    return path
+
+
+@pytest.fixture
+def small_pages(monkeypatch):
+    monkeypatch.setattr(copied_parts, "PAGE", 2)
+    monkeypatch.setattr(copied_parts, "CHUNKS", 2)
+
+
+SETTINGS = read_settings(environment={})
+
+
+def copy(source, target, **options):
+    (receipt,) = copy_namespaces(str(source), str(target), settings=SETTINGS, **options)
+    return receipt
+
+
+def answers(db):
+    """Return what questions and recalls give."""
+    with open_at(db) as engine:
+        results = [engine.query(question, method="mix", gate=False) for question in QUESTIONS]
+        recalled = [engine.memory.recall(question) for question in QUESTIONS]
+    return (
+        [[(e.chunk.id, round(e.score, 5)) for e in result.evidence] for result in results],
+        [[piece.fact.id for piece in recall.facts] for recall in recalled],
+    )
+
+
+def sound(db):
+    with open_at(db) as engine:
+        return engine.database.check() == []
+
+
+def test_a_file_comes_back_from_a_server_as_it_was(filled, postgres_address, tmp_path):
+    """Every row but the counters of the namespace; and both give the same answers on the way."""
+    there = copy(filled, postgres_address)
+    back = copy(postgres_address, tmp_path / "back.db")
+
+    assert there.differences == back.differences == ()
+    assert there.documents == len(NOTES)
+    assert there.written == back.written
+    assert logical.content(tmp_path / "back.db") == logical.content(filled)
+    assert sound(tmp_path / "back.db")
+    assert sound(postgres_address)
+    assert answers(postgres_address) == answers(tmp_path / "back.db")
+    assert answers(tmp_path / "back.db")[0][0]
+
+
+def test_a_second_run_writes_only_what_differs(filled, tmp_path):
+    """What changed in the source is brought along; what only the copy has is reported, and goes if asked for."""
+    here, there = tmp_path / "here.db", tmp_path / "there.db"
+    fill(here)
+    assert copy(here, there).written["document"] == len(NOTES)
+    assert copy(here, there).written == {}
+    with open_at(here) as engine:
+        engine.add([note("Ledger", "The Ledger keeps most bookings.", owner="Payments Team")])
+        engine.delete("notes/部署.md")
+        engine.memory.recall("where does the user live")
+        engine.store.graph.write_edit("alias", "ledger", "the books", undo=True)
+        engine.store.annotate("graph.json", {})
+        engine.store.write_calibration(None)
+    again = copy(here, there)
+
+    assert again.written["document"] == 1
+    assert {(found.what, found.how) for found in again.differences} == {
+        ("document", "extra"), ("edit", "extra"), ("import", "extra"), ("calibration", "extra"),
+    }  # fmt: skip
+    assert "notes/部署.md" in [found.name for found in again.differences]
+    pruned = copy(here, there, prune=True)
+    assert pruned.differences == ()
+    assert pruned.removed["document"] == 1
+    assert logical.content(there) == logical.content(here)
+
+
+@pytest.mark.parametrize("kind", ["file", "server"])
+def test_an_interrupted_copy_is_sound_and_goes_on(filled, small_pages, request, tmp_path, kind):
+    """Whenever it stops; what was written is not written again."""
+    target = tmp_path / "copy.db" if kind == "file" else request.getfixturevalue("postgres_address")
+    written = 0
+    for steps in (0, 2, 7):  # among documents, then among facts
+        left = iter(range(steps))
+        with pytest.raises(StopIteration):
+            copy(filled, target, on_step=lambda count, left=left: next(left))
+        assert sound(target)
+        with open_at(target) as engine:
+            held = engine.stats().documents + engine.store.facts.count()[0]
+        assert held > written
+        written = held
+    done = copy(filled, target)
+
+    assert done.differences == ()
+    assert done.written.get("document", 0) < len(NOTES)
+    assert sound(target)
+
+
+def cut(dsn):
+    """End every other connection to a database, as a server does that is stopped."""
+    with psycopg.connect(dsn, autocommit=True) as server:
+        server.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def test_a_connection_lost_in_the_middle_is_said_and_the_next_run_goes_on(
+    filled, small_pages, postgres_address, postgres_dsn, monkeypatch
+):
+    """Nothing is half written. One that is lost between two writes is made anew, and nobody notices."""
+    real = facts.restore_facts
+
+    def lose(*arguments, **options):
+        real(*arguments, **options)
+        cut(postgres_dsn)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(facts, "restore_facts", lose)
+        with pytest.raises(StoreUnavailable, match="lost") as raised:
+            copy(filled, postgres_address)
+    assert "run the same again" in raised.value.hint
+    assert sound(postgres_address)
+    once = iter([True])
+    done = copy(filled, postgres_address, on_step=lambda count: next(once, False) and cut(postgres_dsn))
+
+    assert done.differences == ()
+    assert "document" not in done.written
+    assert done.written["fact"] == done.facts
+
+
+def test_what_is_not_the_same_is_named(filled, tmp_path):
+    """Whatever it is: a vector, a term, an access."""
+    copy(filled, tmp_path / "copy.db")
+    here, there = SqliteDatabase(str(filled)), SqliteDatabase(str(tmp_path / "copy.db"))
+    source, target = here.store("default"), there.store("default")
+    assert list(compare(source, target)) == []
+    (batch,) = target.batches([target.find_documents(Filter())[0].id])
+    first = replace(batch.chunks[0], vector=batch.chunks[0].vector[::-1].copy())
+    target.write(replace(batch, chunks=(first, *batch.chunks[1:])))
+    fact = target.facts.facts_after("", limit=1)[0]
+    target.facts.touch([fact.id], at=NOW + timedelta(days=30))
+    found = {(item.what, item.name, item.how) for item in compare(source, target)}
+    here.close()
+    there.close()
+
+    assert ("document", batch.document.source, "differs") in found
+    assert ("fact", fact.id, "differs") in found
+
+
+def test_what_a_server_cannot_hold_is_named_and_left_out(tmp_path, postgres_address):
+    """The rest is copied."""
+    db = tmp_path / "weft.db"
+    with open_at(db) as engine:
+        engine.add([*NOTES[:2], Document(source="nul.txt", title="Nul", text="before\0after")])
+    receipt = copy(db, postgres_address)
+
+    assert receipt.written["document"] == 2
+    assert "nul.txt" in receipt.refused[0]
+    assert [(found.name, found.how) for found in receipt.differences] == [("nul.txt", "missing")]
+
+
+def test_what_cannot_be_copied_is_refused(filled, tmp_path):
+    """The store itself, a namespace that is not there, another embedder there."""
+    with pytest.raises(InputError, match="itself"):
+        copy(filled, filled)
+    with pytest.raises(InputError, match="no namespace"):
+        copy(filled, tmp_path / "copy.db", namespaces=["nobody"])
+    with pytest.raises(InputError, match="no store"):
+        copy(tmp_path / "none.db", tmp_path / "copy.db")
+    with open_at(tmp_path / "other.db", embedder=FakeEmbedder(name="fake/other")) as engine:
+        engine.add(NOTES[:1])
+    with pytest.raises(SchemaMismatch, match="fake/other"):
+        copy(filled, tmp_path / "other.db")
+
+
+def test_a_store_in_memory_can_be_filled_too(filled):
+    """The store that is short enough to read keeps to the same."""
+    database = SqliteDatabase(str(filled))
+    memory = MemoryDatabase().store("default")
+    receipt = copy_namespace(database.store("default"), memory)
+    database.close()
+
+    assert receipt.differences == ()
+    assert receipt.facts > 0
