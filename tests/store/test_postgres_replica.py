@@ -5,6 +5,9 @@ import pytest
 from contract import EVERYTHING, MODEL, make_batch
 
 from weft.config import read_settings
+from weft.engine.adapters import open_database
+from weft.engine.diagnose import diagnose
+from weft.errors import ConfigError
 from weft.store.postgres.database import PostgresDatabase
 
 
@@ -101,3 +104,26 @@ def test_a_replica_is_that_of_the_store_it_is_named_beside(tmp_path):
     assert read(WEFT_DB="postgresql://c/db") == ""
     assert read(WEFT_DB="postgresql://c/db", WEFT_STORE_REPLICA="postgresql://d/db") == "postgresql://d/db"
     assert read(WEFT_STORE_REPLICA="postgresql://d/db") == "postgresql://d/db"
+
+
+def test_a_file_has_no_replica(tmp_path):
+    """Naming one is a mistake, and said."""
+    settings = read_settings(
+        {"store.db": str(tmp_path / "weft.db"), "store.replica": "postgresql://b/db"}, environment={}
+    )
+
+    with pytest.raises(ConfigError, match="replica"):
+        open_database(settings)
+
+
+def test_the_doctor_looks_at_the_replica(postgres_address, replica):
+    """Whether it answers, and whether it can be that of the store."""
+
+    def found(address):
+        given = {"store.db": postgres_address, "store.replica": address, "models.embedder": "hash"}
+        (finding,) = [finding for finding in diagnose(read_settings(given)) if finding.what == "replica"]
+        assert "sesame" not in finding.detail + finding.hint
+        return finding.state
+
+    assert found(postgres.address(replica)) == "ok"
+    assert found("postgresql://me:sesame@127.0.0.1:1/db") == "problem"

@@ -25,6 +25,8 @@ def open_database(settings: Settings) -> Database:
 
         check_address(settings.store.replica)
         return PostgresDatabase(db, replica=settings.store.replica)
+    if settings.store.replica:
+        raise ConfigError("store.replica is that of a server, and store.db is none", hint="leave one of them out")
     from weft.store.sqlite.database import SqliteDatabase
 
     return SqliteDatabase(str(find_path(db) or db))

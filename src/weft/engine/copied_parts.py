@@ -14,7 +14,7 @@ from weft.text.ids import digest
 PAGE = 500
 """Facts, entities and documents that are compared at once."""
 
-CHUNKS = 500
+CHUNKS = 128
 """Chunks of documents that are compared at once and written in one transaction; one document may have more."""
 
 

@@ -16,6 +16,7 @@ from weft.config import Settings, is_missing, is_server, shown
 from weft.engine.adapters import open_database, open_embedder
 from weft.engine.advice import advise_chinese, named_db, recommend
 from weft.engine.calibration import describe
+from weft.engine.tables import find_schema
 from weft.errors import WeftError
 from weft.models.catalog import MODELS, PREFIX
 from weft.models.installed import find_installed
@@ -108,6 +109,8 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
     usual = "pgvector" if is_server(settings.store.db) else "sqlite-vec"
     way = database.notes[0] if database.notes else usual
     yield Finding(what="vector search", state="warning" if database.notes else "ok", detail=way)
+    if settings.store.replica:
+        yield _replica(settings)
     for name in database.namespaces():
         stats = database.store(name).stats()
         active = next((model.name for model in stats.models if model.active), "")
@@ -122,6 +125,19 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
         detail, outgrown = describe(database.store(name).calibration(), chunks=stats.chunks)
         hint = "weft calibrate fits it again" if outgrown else ""
         yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)
+
+
+def _replica(settings: Settings) -> Finding:
+    """Tell whether the replica answers and holds the same tables."""
+    where = shown(settings.store.replica)
+    try:
+        there, here = find_schema(settings.store.replica), find_schema(settings.store.db)
+    except WeftError as error:
+        return Finding(what="replica", state="problem", detail=str(error), hint=error.hint)
+    if there != here:
+        detail = f"{where} has schema {there}, the store {here}"
+        return Finding(what="replica", state="problem", detail=detail, hint="name a replica of store.db")
+    return Finding(what="replica", state="ok", detail=f"{where} answers")
 
 
 def _embedder(store: Store, name: str, settings: Settings) -> Iterator[Finding]:

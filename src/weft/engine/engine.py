@@ -387,7 +387,7 @@ def open_engine(
     **settings: Any,
 ) -> Engine:
     """
-    Open an engine on a file, making it where it is missing.
+    Open an engine on a file, making it where it is missing, or on a server (`postgresql://…`).
 
     `embedder` is a name as in the settings, or any object that is an `Embedder`. Further settings go by
     `group_field`, e.g. `search_top_k=5`. What is not given comes from environment, files and defaults.

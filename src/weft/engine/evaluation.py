@@ -108,7 +108,7 @@ def _cached_store(folder: Path, settings: Settings) -> tuple[Settings, Path]:
         note = home / f"{digest((key, shown(settings.store.db)))}.seconds"
         name = f"eval {folder.resolve().name} {key[:12]}"
         return replace(settings, store=replace(settings.store, namespace=name)), note
-    store = replace(settings.store, db=str(home / f"{key}.db"), namespace="default")
+    store = replace(settings.store, db=str(home / f"{key}.db"), replica="", namespace="default")
     return replace(settings, store=store), home / f"{key}.seconds"
 
 

@@ -59,6 +59,17 @@ def migrate_tables(db: str) -> list[str]:
         return schema.migrate(server, where=connections.where)
 
 
+def find_schema(db: str) -> int:
+    """Return the schema of the tables on a server, 0 where there are none; nothing is made."""
+    check_address(db)
+    require_postgres()
+    from weft.store.postgres import schema
+    from weft.store.postgres.connect import Connections
+
+    with Connections(db).bare() as server:
+        return schema.read_state(server).version
+
+
 def _find_kept(db: str) -> Path | None:
     """Return the file of a store, None for one on a server. Raises where it is neither."""
     check_address(db)
