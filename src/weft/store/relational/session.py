@@ -60,6 +60,9 @@ class Session(Protocol):
     def namespace_key(self, name: str) -> Namespace:
         """Return what stands for a namespace; something that stands for none where there is no such namespace."""
 
+    def lock(self, name: str) -> None:
+        """Let nobody else write to a namespace for the rest of the transaction."""
+
     # vectors
 
     def pack(self, vector: Vector) -> Any:
@@ -108,6 +111,12 @@ class Session(Protocol):
 
     def rebuild_terms(self, namespace: Namespace) -> int:
         """Derive the keyword index anew; return how many rows it has."""
+
+
+def make_namespace(db: Session, name: str) -> None:
+    """Make the row of a namespace where it is missing; who made it meanwhile has to be done first."""
+    db.run("write_namespace", {"name": name})
+    db.lock(name)
 
 
 class Connections(Protocol):

@@ -50,6 +50,9 @@ class SqliteSession:
     def namespace_key(self, name: str) -> int:
         return self.one("find_namespace", {"name": name}) or 0
 
+    def lock(self, name: str) -> None:
+        """There is one writer of a file at a time."""
+
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
     def pack(self, vector: Vector) -> bytes:

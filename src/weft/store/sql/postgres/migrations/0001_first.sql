@@ -36,9 +36,11 @@ CREATE TABLE weft.document (
 -- What documents are filtered by: each scalar of the metadata as text. Derived from document.metadata alone.
 CREATE TABLE weft.label (
     namespace text COLLATE "C" NOT NULL,
+    number bigint NOT NULL DEFAULT nextval('weft.number'),
     document bigint NOT NULL,
     key text COLLATE "C" NOT NULL,
-    value text COLLATE "C" NOT NULL        -- may be longer than a key of an index can be
+    value text COLLATE "C" NOT NULL,       -- may be longer than a key of an index can be
+    PRIMARY KEY (namespace, number)
 ) /* by namespace */;
 
 CREATE TABLE weft.chunk (
@@ -356,8 +358,9 @@ CREATE INDEX fact_standing_object ON weft.fact (namespace, object, confidence DE
 WHERE valid_to IS NULL AND status IN ('staged', 'confirmed') AND object <> '';
 CREATE INDEX fact_ending_object ON weft.fact (namespace, object, valid_to)
 WHERE valid_to IS NOT NULL AND status <> 'rejected' AND object <> '';
-CREATE INDEX fact_by_subject ON weft.fact (namespace, subject, predicate);
-CREATE INDEX fact_by_object ON weft.fact (namespace, object) WHERE object <> '';
+-- Their other collation, which compares the same, keeps these from being read, and sorted, in place of those above.
+CREATE INDEX fact_by_subject ON weft.fact (namespace, subject COLLATE "POSIX", predicate);
+CREATE INDEX fact_by_object ON weft.fact (namespace, object COLLATE "POSIX") WHERE object <> '';
 CREATE INDEX fact_by_content ON weft.fact (namespace, content);
 CREATE INDEX fact_by_superseded ON weft.fact (namespace, supersedes) WHERE supersedes <> '';
 CREATE INDEX fact_event_by_other ON weft.fact_event (namespace, other) WHERE other <> '';
