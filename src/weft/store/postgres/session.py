@@ -121,8 +121,10 @@ class PostgresSession:
             self, namespace, terms_asked, limit=limit, where=where, total=chunks, mean_length=length / chunks
         )
 
-    def find_holders(self, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
-        return terms.find_holders(self, namespace, groups)
+    def find_holders(
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+    ) -> dict[str, set[int]]:
+        return terms.find_holders(self, namespace, wanted)
 
     # ── soundness ───────────────────────────────────────────────────────────────────────────────
 

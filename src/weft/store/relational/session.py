@@ -92,8 +92,10 @@ class Session(Protocol):
     ) -> Ranking:
         """Rank the chunks that pass a filter by BM25; the namespace has so many chunks of so many terms in all."""
 
-    def find_holders(self, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
-        """Return the numbers of the chunks that hold a term of every group."""
+    def find_holders(
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+    ) -> dict[str, set[int]]:
+        """Return, for each of what is wanted, the numbers of the chunks that hold a term of every group of it."""
 
     # soundness
 

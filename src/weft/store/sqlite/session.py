@@ -86,8 +86,13 @@ class SqliteSession:
             self, namespace, terms, limit=limit, where=where, mean_length=length / chunks, total=chunks
         )
 
-    def find_holders(self, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
-        return set(find_holders(self, namespace=namespace, groups=groups).tolist())
+    def find_holders(
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+    ) -> dict[str, set[int]]:
+        return {
+            name: set(find_holders(self, namespace=namespace, groups=groups).tolist())
+            for name, groups in wanted.items()
+        }
 
     # ── soundness ───────────────────────────────────────────────────────────────────────────────
 
