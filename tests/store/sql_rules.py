@@ -10,7 +10,7 @@ import re
 from pglast import ast, enums, parse_sql
 from pglast.visitors import Visitor
 
-PLACEHOLDER = re.compile(r"(?<!:):(\w+)")
+PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
 FILLED_IN = re.compile(r"\{dimension\}")
 
 NO_NAMESPACE = {

@@ -45,6 +45,8 @@ class Connections:
 
     def __init__(self, dsn: str, *, replica: str = "") -> None:
         self.where = shown(dsn)
+        self.has_citus = False
+        """Whether what is set for a transaction has to be sent on to the nodes."""
         self._dsn = dsn
         self._samples: Samples = {}
         self._local = threading.local()
@@ -79,7 +81,7 @@ class Connections:
         """Give a session that is committed if nothing is raised; other writers of the namespace wait."""
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
             if namespace:
-                session.run("lock_namespace", {"name": namespace})
+                session.lock(namespace)
             yield session
             made = _generation(session, namespace) if namespace and self._replica else None
         if made is not None:  # one that is gone may come back with smaller numbers: then the replica cannot tell
@@ -163,11 +165,15 @@ class Connections:
             yield session
             return
         self._bind(session, namespace)
-        yield session
-        if before:
-            self._bind(session, before)
+        try:
+            yield session
+        finally:
+            if before and session.is_usable():
+                self._bind(session, before)
 
     def _bind(self, session: PostgresSession, namespace: str) -> None:
+        if self.has_citus:
+            session.set_local("citus.propagate_set_commands", "'local'")
         session.set_local("weft.namespace", sql.Literal(namespace).as_string(None))
         self._local.namespace = namespace
 

@@ -13,7 +13,7 @@ from weft.errors import SchemaMismatch
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.relational.fact_origins import find_origins, keep_facts, restore_facts
 from weft.store.relational.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
-from weft.store.relational.session import Connections
+from weft.store.relational.session import Connections, make_namespace
 from weft.store.stating import LOOKS as LINK_LOOKS
 from weft.store.stating import Link, embedded_text, strongest_links, surest
 
@@ -38,7 +38,7 @@ class RelationalFacts:
         if not (facts or events or entities):
             return
         with self._connections.join(self._name) as db:
-            db.run("write_namespace", {"name": self._name})
+            make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
             write_facts(db, namespace, facts, events=events, entities=entities)
             keep_facts(db, namespace, [fact.id for fact in facts])
@@ -55,7 +55,7 @@ class RelationalFacts:
         if not (facts or entities):
             return
         with self._connections.join(self._name) as db:
-            db.run("write_namespace", {"name": self._name})
+            make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
             restore_facts(db, namespace, facts, events=events, origins=origins or {}, entities=entities)
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})

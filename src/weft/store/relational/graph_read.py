@@ -14,7 +14,7 @@ from weft.records import Census, Entity, Mention, Relation, Vector
 from weft.store.joining import join_mentions, join_relations, other_names
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_write import GraphChanges
-from weft.store.relational.session import Connections, Namespace, Session
+from weft.store.relational.session import Connections, Namespace, Session, make_namespace
 from weft.text.mentions import DERIVED_TYPES, find_sentence
 from weft.text.names import name_text
 
@@ -184,7 +184,7 @@ class RelationalGraph:
 
     def write_edit(self, kind: EditKind, key: str, value: str, *, undo: bool = False) -> None:
         with self._connections.write(self._name) as db:
-            db.run("write_namespace", {"name": self._name})
+            make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
             row = {"namespace": namespace, "kind": kind, "key": key, "value": value}
             db.run("delete_edit" if undo else "write_edit", row)

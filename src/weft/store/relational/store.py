@@ -27,7 +27,7 @@ from weft.store.relational.facts import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph_read import RelationalGraph
 from weft.store.relational.graph_write import GraphChanges
-from weft.store.relational.session import Connections, Namespace, Session
+from weft.store.relational.session import Connections, Namespace, Session, make_namespace
 
 
 class RelationalStore:
@@ -214,7 +214,7 @@ class RelationalStore:
             return db.run(name, {"namespace": db.namespace_key(self._namespace), **values})
 
     def _ensure(self, db: Session) -> Namespace:
-        db.run("write_namespace", {"name": self._namespace})
+        make_namespace(db, self._namespace)
         found = _find_namespace(db, self._namespace)
         assert found is not None
         return found[0]

@@ -36,9 +36,11 @@ CREATE TABLE weft.document (
 -- What documents are filtered by: each scalar of the metadata as text. Derived from document.metadata alone.
 CREATE TABLE weft.label (
     namespace text COLLATE "C" NOT NULL,
+    number bigint NOT NULL DEFAULT nextval('weft.number'),
     document bigint NOT NULL,
     key text COLLATE "C" NOT NULL,
-    value text COLLATE "C" NOT NULL        -- may be longer than a key of an index can be
+    value text COLLATE "C" NOT NULL,       -- may be longer than a key of an index can be
+    PRIMARY KEY (namespace, number)
 ) /* by namespace */;
 
 CREATE TABLE weft.chunk (
@@ -62,6 +64,8 @@ CREATE TABLE weft.chunk_term (
     namespace text COLLATE "C" NOT NULL,
     chunk bigint NOT NULL,
     held bigint[] NOT NULL,                -- a number for each of its terms in this namespace
+    counts smallint[] NOT NULL,            -- how often it holds each of them, counted to 255
+    length integer NOT NULL,               -- how many terms it has, counted to 65,535
     weights sparsevec(1000000000) NOT NULL, -- how much each counts, at the mean length there was when it was written
     PRIMARY KEY (namespace, chunk)
 ) /* by namespace */;
@@ -135,6 +139,7 @@ CREATE TABLE weft.entity (
     id text COLLATE "C" NOT NULL,
     key text COLLATE "C" NOT NULL,
     letters text COLLATE "C" GENERATED ALWAYS AS (replace(key, ' ', '')) STORED, -- row security bars indexes over calls
+    first text COLLATE "C" GENERATED ALWAYS AS (split_part(key, ' ', 1)) STORED, -- word
     strong boolean NOT NULL,
     same_as text COLLATE "C" NOT NULL,     -- key of the entity this is another name of, or its own
     reason text COLLATE "C" NOT NULL,      -- why
@@ -336,6 +341,7 @@ CREATE INDEX claim_by_target ON weft.claim (namespace, target);
 CREATE INDEX entity_by_same ON weft.entity (namespace, same_as);
 CREATE INDEX entity_by_head ON weft.entity (namespace, head);
 CREATE INDEX entity_by_letters ON weft.entity (namespace, letters);
+CREATE INDEX entity_by_first ON weft.entity (namespace, first);
 CREATE INDEX entity_by_chunks ON weft.entity (namespace, chunks DESC, key) WHERE strong AND same_as = key;
 CREATE INDEX mention_by_entity ON weft.mention (namespace, entity, about DESC, count DESC, place, chunk);
 CREATE INDEX relation_by_source ON weft.relation (namespace, source, weight DESC, place, target, type);
@@ -356,8 +362,9 @@ CREATE INDEX fact_standing_object ON weft.fact (namespace, object, confidence DE
 WHERE valid_to IS NULL AND status IN ('staged', 'confirmed') AND object <> '';
 CREATE INDEX fact_ending_object ON weft.fact (namespace, object, valid_to)
 WHERE valid_to IS NOT NULL AND status <> 'rejected' AND object <> '';
-CREATE INDEX fact_by_subject ON weft.fact (namespace, subject, predicate);
-CREATE INDEX fact_by_object ON weft.fact (namespace, object) WHERE object <> '';
+-- Their other collation, which compares the same, keeps these from being read, and sorted, in place of those above.
+CREATE INDEX fact_by_subject ON weft.fact (namespace, subject COLLATE "POSIX", predicate);
+CREATE INDEX fact_by_object ON weft.fact (namespace, object COLLATE "POSIX") WHERE object <> '';
 CREATE INDEX fact_by_content ON weft.fact (namespace, content);
 CREATE INDEX fact_by_superseded ON weft.fact (namespace, supersedes) WHERE supersedes <> '';
 CREATE INDEX fact_event_by_other ON weft.fact_event (namespace, other) WHERE other <> '';

@@ -136,9 +136,18 @@ UPDATE weft.entity AS e SET head = :head WHERE e.namespace = :namespace AND e.nu
 DELETE FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = :key;
 
 -- name: known_keys
-SELECT e.key, e.number FROM weft.entity AS e
-WHERE e.namespace = :namespace
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+-- Of the thousands of runs of words that a text has, few begin as any entity does; only these are looked up.
+WITH wanted AS MATERIALIZED (
+    SELECT k.value AS key, split_part(k.value, ' ', 1) AS first FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+), beginning AS MATERIALIZED (
+    SELECT f.first FROM (SELECT DISTINCT w.first FROM wanted AS w) AS f
+    WHERE EXISTS (SELECT 1 FROM weft.entity AS b WHERE b.namespace = :namespace AND b.first = f.first)
+)
+SELECT e.key, e.number FROM wanted AS w
+JOIN beginning ON beginning.first = w.first
+CROSS JOIN LATERAL (
+    SELECT x.key, x.number FROM weft.entity AS x WHERE x.namespace = :namespace AND x.key = w.key LIMIT 1
+) AS e;
 
 -- name: chunk_texts
 SELECT c.number, c.text, c.id FROM weft.chunk AS c
@@ -152,7 +161,9 @@ WHERE n.namespace = :namespace AND n.about
     AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
 -- name: chunks_about
-SELECT n.chunk FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = :key AND n.about;
+SELECT n.key, n.chunk FROM weft.nomination AS n
+WHERE n.namespace = :namespace AND n.about
+    AND n.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: chunk_mentions
 SELECT e.key, e.number, m.count, m.about

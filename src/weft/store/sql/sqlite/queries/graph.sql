@@ -132,7 +132,8 @@ CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
 SELECT DISTINCT chunk, key FROM nomination WHERE chunk IN (SELECT value FROM json_each(:chunks)) AND about;
 
 -- name: chunks_about
-SELECT chunk FROM nomination WHERE namespace = :namespace AND key = :key AND about;
+SELECT key, chunk FROM nomination
+WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys)) AND about;
 
 -- name: chunk_mentions
 SELECT e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e.number = m.entity WHERE m.chunk = :chunk;
