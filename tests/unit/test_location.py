@@ -25,6 +25,10 @@ from weft.errors import ConfigError
         ("postgresql://me:ses@ame@host/db", "postgresql://…"),
         ("postgresql://me:ses?ame@host/db", "postgresql://…"),
         ("postgresql://me:ses#ame@host/db", "postgresql://…"),
+        ("postgresql://me:ses%ame@host/db", "postgresql://…"),
+        ("postgresql://me:sesame/db", "postgresql://…"),
+        ("postgresql://host/db?sesame", "postgresql://…"),
+        ("postgresql://[::1]:5432/db", "postgresql://[::1]:5432/db"),
         ("mysql://me:sesame@host/db", "mysql://me@host/db"),
     ],
 )
@@ -48,7 +52,9 @@ def test_a_file_a_server_and_memory_are_told_apart(tmp_path):
     assert not is_server(":memory:")
 
 
-@pytest.mark.parametrize("db", ["mysql://me:sesame@host/db", "postgresql://me:ses/ame@host/db", "postgresql://a b/db"])
+@pytest.mark.parametrize(
+    "db", ["mysql://me:sesame@host/db", "postgresql://me:ses/ame@host/db", "postgresql://me:ses%ame@host/db"]
+)
 def test_an_address_that_cannot_be_used_is_refused_without_its_password(db):
     """And a hint says how to write it."""
     with pytest.raises(ConfigError) as raised:

@@ -12,10 +12,12 @@ MEMORY = ":memory:"
 SERVERS = ("postgresql", "postgres")
 """What the address of a server begins with, before `://`."""
 
+_HOST = r"(?:[\w.%-]*|\[[\w:.%]+\])(?::\d+)?"
 _ADDRESS = re.compile(
-    r"(?P<scheme>\w+)://(?:(?P<user>[^:@/?#\s]*)(?::[^@/?#\s]*)?@)?(?P<host>[\w.,:%\[\]-]*)(?P<path>/[^@?#\s]*)?"
-    r"(?:\?(?P<query>[^@#\s]*))?"
+    rf"(?P<scheme>\w+)://(?:(?P<user>[^:@/?#\s]*)(?::[^@/?#\s]*)?@)?(?P<host>{_HOST}(?:,{_HOST})*)(?P<path>/[^@?#\s]*)?"
+    r"(?:\?(?P<query>[^@#&=\s]+=[^@#&\s]*(?:&[^@#&=\s]+=[^@#&\s]*)*))?"
 )
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})|%00")
 _SHOWN = {"host", "hostaddr", "port", "dbname", "user", "sslmode", "target_session_attrs"}
 """Parameters of an address that hold no secret; all others are left out where it is shown."""
 
@@ -40,7 +42,7 @@ def shown(db: str) -> str:
     """Return how a store is named to people and in logs: never with a password."""
     if not is_server(db):
         return db
-    parts = _ADDRESS.fullmatch(db)
+    parts = _parse(db)
     if parts is None:  # it cannot be told where the password ends
         return f"{db.partition('://')[0]}://…"
     user = f"{parts['user']}@" if parts["user"] else ""
@@ -58,9 +60,14 @@ def check_address(db: str) -> None:
         raise ConfigError(
             f"{scheme!r} is not a store this version knows", hint="give the path of a file, :memory:, or postgresql://…"
         )
-    if _ADDRESS.fullmatch(db) is None:
+    if _parse(db) is None:
         raise ConfigError(
             f"the address {shown(db)} cannot be read",
-            hint="postgresql://user:password@host:port/database; in the password write / as %2F, @ as %40, ? as %3F, "
+            hint="postgresql://user:password@host:port/database; in the password write / as %2F, @ as %40, % as %25, "
             "or keep it in ~/.pgpass or PGPASSWORD",
         )
+
+
+def _parse(db: str) -> re.Match[str] | None:
+    """Return the parts of an address; None where the driver would not read it, and would quote it saying so."""
+    return None if _BAD_ESCAPE.search(db) else _ADDRESS.fullmatch(db)
