@@ -1,5 +1,7 @@
 """`weft db`: the tables of a store by themselves."""
 
+import os
+
 import apsw
 import postgres
 import psycopg
@@ -11,7 +13,7 @@ from weft.store.queries import load_migrations
 @pytest.fixture
 def bare(postgres_server, worker_id):
     """Give the DSN of a database without tables."""
-    with postgres.new_database(postgres_server, f"weft_bare_{worker_id}", tables=False) as dsn:
+    with postgres.new_database(postgres_server, f"weft_bare_{worker_id}_{os.getpid()}", tables=False) as dsn:
         yield dsn
 
 

@@ -1,5 +1,7 @@
 """A read replica: who answers what. Two databases stand for the two, so that each is known by its content."""
 
+import os
+
 import postgres
 import pytest
 from contract import EVERYTHING, MODEL, make_batch
@@ -11,11 +13,18 @@ from weft.errors import ConfigError
 from weft.store.postgres.database import PostgresDatabase
 
 
-@pytest.fixture
-def replica(postgres_server, worker_id):
-    """Give the DSN of a second database."""
-    with postgres.new_database(postgres_server, f"weft_replica_{worker_id}") as dsn:
+@pytest.fixture(scope="module")
+def replica_tables(postgres_server, worker_id):
+    """Give the DSN of a second database with our tables."""
+    with postgres.new_database(postgres_server, f"weft_replica_{worker_id}_{os.getpid()}") as dsn:
         yield dsn
+
+
+@pytest.fixture
+def replica(replica_tables):
+    """Give the same, holding nothing."""
+    postgres.empty(replica_tables)
+    return replica_tables
 
 
 def sources(store):
