@@ -114,7 +114,11 @@ def repair(session: Session) -> int:
 @verb()
 @click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
 def backup(session: Session, target: Path) -> None:
-    """Write a consistent copy of the store to TARGET while others read and write."""
+    """
+    Write a consistent copy of the store to TARGET while others read and write.
+
+    It is for files: a server is backed up by its own tools, or namespace by namespace with `weft copy --to FILE`.
+    """
     with session.open() as engine:
         engine.database.backup(target)
     if session.verbosity >= 0:
