@@ -25,10 +25,10 @@ class StoreOptions:
 
     db: str = field(default="weft.db", repr=False)  # it may hold a password
     """Path of the SQLite file, `:memory:`, or `postgresql://…`. In a project file a path is relative to that file."""
-    replica: str = field(default="", repr=False)
-    """`postgresql://…` of a read replica of `db`: questions are answered there. A stronger `db` alone leaves it out."""
     namespace: str = "default"
     """The owner of everything that is read and written."""
+    replica: str = field(default="", repr=False)
+    """`postgresql://…` of a read replica of `db`: questions are answered there. A stronger `db` alone leaves it out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
