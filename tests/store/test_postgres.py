@@ -1,15 +1,15 @@
 """What the PostgreSQL adapter owes beyond the contract."""
 
-import pytest
 from contract import StoreContract
-
-from weft.store.postgres.database import PostgresDatabase
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 
 class TestPostgresStore(StoreContract):
-    @pytest.fixture
-    def database(self, postgres_dsn):
-        database = PostgresDatabase(postgres_dsn)
-        yield database
-        assert database.check() == []
-        database.close()
+    kind = "postgres"
+
+    @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(data=st.data())
+    def test_another_namespace_never_appears(self, database, data):
+        """The same as elsewhere, with fewer examples: each asks a server a hundred times."""
+        self.look_for_others(database, data)

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
 
-import weft.store.sqlite.connect as connect
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreUnavailable, WeftError
 from weft.store.memory import MemoryDatabase
 from weft.store.queries import load_migrations, load_schema
@@ -19,31 +18,19 @@ from weft.text.ids import document_id
 
 
 class TestSqliteStore(StoreContract):
-    @pytest.fixture
-    def database(self, tmp_path):
-        database = SqliteDatabase(str(tmp_path / "weft.db"))
-        yield database
-        assert database.check() == []
-        database.close()
+    kind = "sqlite"
 
 
 class TestSqliteInMemory(StoreContract):
-    @pytest.fixture
-    def database(self):
-        database = SqliteDatabase(":memory:")
-        yield database
-        assert database.check() == []
-        database.close()
+    kind = "sqlite in memory"
 
 
 class TestSqliteWithoutVectorExtension(StoreContract):
-    @pytest.fixture
-    def database(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
-        database = SqliteDatabase(str(tmp_path / "weft.db"))
+    kind = "sqlite without sqlite-vec"
+
+    def test_the_user_is_told(self, database):
+        """It answers more slowly, and says why."""
         assert "numpy" in database.notes[0]
-        yield database
-        database.close()
 
 
 TEXTS = st.lists(st.sampled_from(["alpha", "beta beta", "gamma 密钥", "alpha beta", "delta"]), max_size=4)

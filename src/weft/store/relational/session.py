@@ -22,8 +22,8 @@ NOTHING: Mapping[str, Any] = {}
 
 
 def namespace_key(db: Session, name: str) -> Namespace:
-    """Return what stands for a namespace; 0, which stands for none, before the first write."""
-    key: Namespace = db.one("find_namespace", {"name": name}) or 0
+    """Return what stands for a namespace; an empty text, which stands for none, before the first write."""
+    key: Namespace = db.one("find_namespace", {"name": name}) or ""
     return key
 
 
