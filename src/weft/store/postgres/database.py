@@ -21,6 +21,7 @@ class PostgresDatabase:
         try:
             with self._connections.bare() as db:
                 schema.prepare(db, where=self._connections.where)
+                self._connections.has_citus = schema.read_state(db).has_citus
         except BaseException:
             self._connections.close()
             raise

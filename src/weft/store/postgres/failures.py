@@ -109,6 +109,8 @@ def _translate(error: Exception, where: str) -> WeftError:
             return InputError(f"a name or a source is too long for PostgreSQL: {first}", hint="shorten it")
         case errors.UntranslatableCharacter() | errors.CharacterNotInRepertoire():
             return InputError("the text holds a NUL character, which PostgreSQL cannot keep", hint="remove it")
+        case errors.InvalidTextRepresentation():
+            return InputError("the text holds half characters, which cannot be kept or looked up")
         case errors.DeadlockDetected() | errors.SerializationFailure() | errors.LockNotAvailable():
             return StoreUnavailable(f"{where} is busy: {first}", hint="try again")
         case PoolTimeout() | psycopg.OperationalError() | psycopg.InterfaceError():

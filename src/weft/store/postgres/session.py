@@ -69,6 +69,10 @@ class PostgresSession:
         """Set something for the rest of the transaction, here and on the shards that it reaches."""
         self._db.execute(f"SET LOCAL {name} = {value}")  # both are ours
 
+    def is_usable(self) -> bool:
+        """Return whether the transaction can go on."""
+        return self._db.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+
     def changes(self) -> int:
         return self._changes
 
@@ -79,6 +83,12 @@ class PostgresSession:
         is_read = (cursor.statusmessage or "").startswith("SELECT")
         self._changes = 0 if is_read else max(cursor.rowcount, 0)
         self._total += self._changes
+
+    def namespace_key(self, name: str) -> str:
+        return name
+
+    def lock(self, name: str) -> None:
+        self.run("lock_namespace", {"name": name})
 
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
@@ -111,8 +121,10 @@ class PostgresSession:
             self, namespace, terms_asked, limit=limit, where=where, total=chunks, mean_length=length / chunks
         )
 
-    def find_holders(self, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
-        return terms.find_holders(self, namespace, groups)
+    def find_holders(
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+    ) -> dict[str, set[int]]:
+        return terms.find_holders(self, namespace, wanted)
 
     # ── soundness ───────────────────────────────────────────────────────────────────────────────
 

@@ -35,8 +35,8 @@ CANDIDATES = 4_096
 SURE = 10
 """Places that nothing unseen may take: the search goes on until no chunk without the terms looked at could."""
 
-RESCORED, MAX_RESCORED = 200, 4_096
-"""Candidates whose exact score is computed, or four for each that is wanted; more where those left may be as good."""
+MARGIN, MAX_RESCORED = 50, 4_096
+"""Candidates beyond those wanted whose exact score is computed; more where those left may be as good, up to so many."""
 
 Scored = tuple[float, str, int]
 """The score of a chunk, negated, its id and its number."""
@@ -131,30 +131,35 @@ def search(
     return Ranking(hits=hits, ceiling=most)
 
 
-def find_holders(db: Session, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
-    """Return the chunks that hold a term of every group, the group with the fewest holders first."""
-    asked = sorted({term for group in groups for term in group})
-    if not asked:
-        return set()
+def find_holders(
+    db: Session, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+) -> dict[str, set[int]]:
+    """Return the chunks that hold a term of every group of each; the group with the fewest holders leads to them."""
+    found: dict[str, set[int]] = {name: set() for name in wanted}
+    asked = sorted({term for groups in wanted.values() for group in groups for term in group})
     key = {"namespace": namespace, "terms": json.dumps(asked, ensure_ascii=False)}
-    counts: dict[str, int] = dict(db.run("term_counts", key))
-    found: set[int] | None = None
-    for group in sorted(filter(None, groups), key=lambda group: sum(counts.get(term, 0) for term in group)):
-        held = [term_number(namespace, term) for term in sorted(group) if term in counts]
-        numbers = {row[0] for row in db.run("holders", {"namespace": namespace, "held": held})} if held else set()
-        found = numbers if found is None else found & numbers
-        if not found:
-            break
-    return found or set()
+    counts: dict[str, int] = dict(db.run("term_counts", key)) if asked else {}
+    rows = []
+    for name, groups in wanted.items():
+        held = [[term for term in sorted(group) if term in counts] for group in groups if group]
+        if held and all(held):
+            held.sort(key=lambda group: sum(counts[term] for term in group))
+            first, *rest = [[term_number(namespace, term) for term in group] for group in held]
+            rows.append([name, first, rest])
+    values = {"namespace": namespace, "wanted": json.dumps(rows, ensure_ascii=False)}
+    for name, chunk in db.run("holders", values) if rows else ():
+        found[name].add(chunk)
+    return found
 
 
 def are_sound(db: Session, namespace: Namespace) -> bool:
     """Return whether numbers and counts of terms are what the chunks give."""
     counts: Counter[str] = Counter()
-    for _, text, held in db.stream("all_chunk_terms", {"namespace": namespace}):
+    for _, text, length, *stored in db.stream("all_chunk_terms", {"namespace": namespace}):
         terms = json.loads(text)
         counts.update(terms.keys())
-        if held is None or sorted(held) != sorted(term_number(namespace, term) for term in terms):
+        right = _columns(namespace, terms, length=length, mean=1.0)
+        if stored != [right["held"], right["counts"], right["length"]]:
             return False
     return dict(db.run("all_term_counts", {"namespace": namespace})) == dict(counts)
 
@@ -195,10 +200,10 @@ def _exact(
     """Return chunks with their exact scores: best first, ties by id."""
     if not chunks:
         return []
-    values = {"namespace": namespace, "chunks": list(chunks), "terms": json.dumps(terms, ensure_ascii=False)}
-    rows = db.run("chunk_frequencies", values)
-    lengths = np.minimum(np.array([row[2] for row in rows], dtype=np.float64), MAX_LENGTH)
-    frequencies = np.minimum(np.array([json.loads(row[3]) for row in rows], dtype=np.float64), MAX_FREQUENCY)
+    held = [term_number(namespace, term) for term in terms]
+    rows = db.run("chunk_frequencies", {"namespace": namespace, "chunks": list(chunks), "held": held})
+    lengths = np.array([row[2] for row in rows], dtype=np.float64)
+    frequencies = np.array([row[3] for row in rows], dtype=np.float64)
     scores = np.zeros(len(rows))
     for column, term in enumerate(terms):
         scores += term_scores(frequencies[:, column], lengths, weight=idfs[term], mean_length=mean_length)
@@ -214,7 +219,7 @@ def _best(
     rank: Callable[[Sequence[int]], list[Scored]],
 ) -> list[Scored]:
     """Return the best of the candidates that a statement finds; of more where those left may be as good."""
-    looks = max(RESCORED, 4 * limit)
+    looks = limit + MARGIN
     while True:
         found: dict[int, float] = dict(db.run(name, {**values, "looks": looks}))
         best = rank(list(found))
@@ -234,8 +239,11 @@ def _columns(namespace: Namespace, terms: Mapping[str, int], *, length: int, mea
     norm = K1 * (1 - B + B * length / max(mean, 1e-9))
     kept = sorted(terms, key=lambda term: (-terms[term], term))[:MAX_TERMS]
     saturated = {term: terms[term] * (K1 + 1) / (terms[term] + norm) for term in kept}
+    numbered = sorted((term_number(namespace, term), min(count, MAX_FREQUENCY)) for term, count in terms.items())
     return {
-        "held": sorted(term_number(namespace, term) for term in terms),
+        "held": [number for number, _ in numbered],
+        "counts": [count for _, count in numbered],
+        "length": min(length, MAX_LENGTH),
         "weights": _sparse(saturated, namespace),
     }
 

@@ -28,11 +28,14 @@ class DocumentWriter:
     def write(self, batch: Batch, *, model: int | None) -> None:
         """Make the document exactly what the batch says. `finish` must follow."""
         db, namespace = self._db, self._namespace
-        document = self._write_document(batch.document)
-        rows = db.run("document_chunks", {"namespace": namespace, "document": document})
+        is_new = db.one("document_number", {"namespace": namespace, "id": batch.document.id}) is None
+        document = self._write_document(batch.document, is_new=is_new)
+        rows = [] if is_new else db.run("document_chunks", {"namespace": namespace, "document": document})
         old = {id: (number, json.loads(terms), length) for number, id, terms, length in rows}
         new = {item.chunk.id: item for item in batch.chunks}
-        self._graph.withdraw(document)
+        numbers: dict[str, int] = {}
+        if not is_new:
+            self._graph.withdraw(document)
         for id, (number, terms, length) in old.items():
             self._length -= length
             if id not in new:
@@ -41,15 +44,16 @@ class DocumentWriter:
             elif terms != new[id].terms:
                 self._terms.remove(number, terms)
         for id, item in new.items():
-            number = self._write_chunk(document, item, old=old.get(id))
+            number = numbers[id] = self._write_chunk(document, item, old=old.get(id))
             if id not in old or old[id][1] != item.terms:
                 self._terms.add(number, item.terms, length=_length(item))
             self._graph.nominate(number, id=id, document=document, extraction=item.extraction, is_new=id not in old)
-            if model is not None:
-                self._write_vectors(number, item, model=model)
             self._length += _length(item)
         self._chunks += len(new) - len(old)
-        write_stated(db, namespace, batch.document.id, batch.facts)
+        if model is not None:
+            self._write_vectors([(numbers[id], item, id in old) for id, item in new.items()], model=model)
+        if batch.facts or not is_new:
+            write_stated(db, namespace, batch.document.id, batch.facts)
 
     def delete(self, document_ids: Sequence[str]) -> int:
         """Remove documents; return how many there were. `finish` must follow."""
@@ -97,7 +101,7 @@ class DocumentWriter:
         self._terms.remove(number, terms)
         self._graph.remove(number)
 
-    def _write_document(self, document: DocumentInfo) -> int:
+    def _write_document(self, document: DocumentInfo, *, is_new: bool) -> int:
         row = {
             "namespace": self._namespace,
             "id": document.id,
@@ -109,9 +113,10 @@ class DocumentWriter:
         }
         number: int = self._db.one("write_document", row)
         key = {"namespace": self._namespace, "document": number}
-        self._db.run("delete_labels", key)
-        for name, value in sorted(labels(document.metadata)):
-            self._db.run("write_label", {**key, "key": name, "value": value})
+        if not is_new:
+            self._db.run("delete_labels", key)
+        rows = [{**key, "key": name, "value": value} for name, value in sorted(labels(document.metadata))]
+        self._db.run_many("write_label", rows)
         return number
 
     def _write_chunk(self, document: int, item: IndexedChunk, *, old: tuple[int, Any, int] | None) -> int:
@@ -133,15 +138,20 @@ class DocumentWriter:
         number: int = self._db.one("write_chunk", {**row, "document": document, "id": chunk.id})
         return number
 
-    def _write_vectors(self, number: int, item: IndexedChunk, *, model: int) -> None:
-        chunk = {"namespace": self._namespace, "chunk": number}
-        if item.vector is not None:
-            self._db.run("write_vector", {**chunk, "model": model, "vector": self._db.pack(item.vector)})
-        described = sorted({n.key for n in item.extraction.nominations if n.description})
-        self._db.run("delete_entity_vectors", {**chunk, "keys": json.dumps(described, ensure_ascii=False)})
-        for key, entity_vector in item.entity_vectors.items():
-            values = {"key": key, "model": model, "vector": self._db.pack(entity_vector)}
-            self._db.run("write_entity_vector", {**chunk, **values})
+    def _write_vectors(self, items: Sequence[tuple[int, IndexedChunk, bool]], *, model: int) -> None:
+        """Write the vectors of chunks, given with their numbers and whether they were there before."""
+        chunks, entities = [], []
+        for number, item, was_there in items:
+            chunk = {"namespace": self._namespace, "chunk": number, "model": model}
+            if item.vector is not None:
+                chunks.append({**chunk, "vector": self._db.pack(item.vector)})
+            if was_there:
+                described = sorted({n.key for n in item.extraction.nominations if n.description})
+                self._db.run("delete_entity_vectors", {**chunk, "keys": json.dumps(described, ensure_ascii=False)})
+            for key, vector in item.entity_vectors.items():
+                entities.append({**chunk, "key": key, "vector": self._db.pack(vector)})
+        self._db.run_many("write_vector", chunks)
+        self._db.run_many("write_entity_vector", entities)
 
 
 def _length(item: IndexedChunk) -> int:

@@ -14,7 +14,7 @@ from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.relational.fact_origins import find_origins, keep_facts
 from weft.store.relational.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
 from weft.store.relational.lost import once_more
-from weft.store.relational.session import Connections, namespace_key
+from weft.store.relational.session import Connections, make_namespace
 from weft.store.stating import LOOKS as LINK_LOOKS
 from weft.store.stating import Link, embedded_text, strongest_links, surest
 
@@ -40,15 +40,15 @@ class RelationalFacts:
         if not (facts or events or entities):
             return
         with self._connections.join(self._name) as db:
-            db.run("write_namespace", {"name": self._name})
-            namespace = namespace_key(db, self._name)
+            make_namespace(db, self._name)
+            namespace = db.namespace_key(self._name)
             write_facts(db, namespace, facts, events=events, entities=entities)
             keep_facts(db, namespace, [fact.id for fact in facts])
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
         with self._connections.join(self._name) as db:
-            namespace, before = namespace_key(db, self._name), db.total_changes()
+            namespace, before = db.namespace_key(self._name), db.total_changes()
             gone = forget_facts(db, namespace, ids, entities=entities)
             if db.total_changes() > before:
                 db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
@@ -59,12 +59,12 @@ class RelationalFacts:
             if db is None:
                 return False
             values = {"ids": json.dumps(list(ids)), "at": to_number(at)}
-            db.run("touch_facts", {"namespace": namespace_key(db, self._name), **values})
+            db.run("touch_facts", {"namespace": db.namespace_key(self._name), **values})
         return True
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._connections.join(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             known = {row[2]: row[0] for row in db.run("list_models", {"namespace": namespace})}
             if model not in known:
                 raise SchemaMismatch(f"namespace {self._name!r} does not know the embedder {model!r}")
@@ -113,7 +113,7 @@ class RelationalFacts:
 
     def origins(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         with self._connections.read(self._name) as db:
-            return find_origins(db, namespace_key(db, self._name), ids)
+            return find_origins(db, db.namespace_key(self._name), ids)
 
     def search_names(self, words: Sequence[str], *, limit: int) -> list[tuple[FactEntity, int]]:
         values = {"words": json.dumps(sorted(set(words))), "limit": limit}
@@ -121,7 +121,7 @@ class RelationalFacts:
 
     def search_vector(self, vector: Vector, *, limit: int) -> list[tuple[FactEntity, float]]:
         with self._connections.read(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             rows = db.run("list_models", {"namespace": namespace})
             active = next((row for row in rows if row[4]), None)
             if active is None or active[3] != len(vector):
@@ -162,7 +162,7 @@ class RelationalFacts:
 
     def _rows(self, name: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self._connections.read(self._name) as db:
-            return db.run(name, {"namespace": namespace_key(db, self._name), **values})
+            return db.run(name, {"namespace": db.namespace_key(self._name), **values})
 
     def _facts(self, name: str, values: Mapping[str, Any]) -> list[Fact]:
         """Return the facts whose ids a statement gives."""

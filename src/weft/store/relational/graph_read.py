@@ -14,7 +14,7 @@ from weft.records import Census, Entity, Mention, Relation, Vector
 from weft.store.joining import join_mentions, join_relations, other_names
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.lost import once_more
-from weft.store.relational.session import Connections, Namespace, Session, namespace_key
+from weft.store.relational.session import Connections, Namespace, Session, make_namespace
 from weft.text.mentions import DERIVED_TYPES, find_sentence
 from weft.text.names import name_text
 
@@ -32,21 +32,21 @@ class RelationalGraph:
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
         with self._connections.read(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             resolved = _resolve(db, namespace, keys)
             cards = self._cards(db, namespace, list(dict.fromkeys(resolved.values())))
         return {key: cards[target] for key, target in resolved.items() if target in cards}
 
     def entities(self, ids: Sequence[str]) -> list[Entity]:
         with self._connections.read(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             keys: dict[str, str] = dict(db.run("keys_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))}))
         found = self.find_entities(list(keys.values()))
         return [found[keys[id]] for id in ids if keys.get(id) in found]
 
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
         with self._connections.read(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             rows = db.run("list_models", {"namespace": namespace})
             active = next((row for row in rows if row[4]), None)
             if active is None or active[3] != len(vector):
@@ -65,7 +65,7 @@ class RelationalGraph:
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         with self._connections.read(self._name) as db:
-            values = {"namespace": namespace_key(db, self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
             rows = db.run("mentions_of", values)
         found: dict[str, list[Mention]] = {id: [] for id in entity_ids}
         for id, chunks, strong, mentions in rows:
@@ -79,7 +79,7 @@ class RelationalGraph:
 
     def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
         with self._connections.read(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             rows = db.run("mentions_in", {"namespace": namespace, "ids": json.dumps(list(chunk_ids))})
         found = join_mentions(
             Mention(entity_id=id, chunk_id=chunk, count=n, about=bool(a), chunks=d, strong=bool(s))
@@ -95,7 +95,7 @@ class RelationalGraph:
             return self._relations_of_types(entity_ids, limit=limit, types=types, min_weight=min_weight)
         wanted = {"limit": limit, "all_types": not types, "types": json.dumps(list(types)), "weight": min_weight}
         with self._connections.read(self._name) as db:
-            values = {"namespace": namespace_key(db, self._name), "ids": json.dumps(list(entity_ids)), **wanted}
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), **wanted}
             rows = db.run("relations_of", values)
         return join_relations(
             ((source, target, type), weight) for row in rows for source, target, type, weight in json.loads(row[0])
@@ -103,7 +103,7 @@ class RelationalGraph:
 
     def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
         with self._connections.read(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             values = {"namespace": namespace, "ids": json.dumps(list(entity_ids))}
             owners = {number: id for id, number in db.run("names_of", values)}
             found = db.run("relations_between", {"namespace": namespace, "entities": json.dumps(sorted(owners))})
@@ -111,35 +111,45 @@ class RelationalGraph:
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         with self._connections.read(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             ids = sorted({id for relation in relations for id in (relation.source_id, relation.target_id)})
             names: dict[str, list[str]] = defaultdict(list)
             for id, key in db.run("names_by_id", {"namespace": namespace, "ids": json.dumps(ids)}):
                 names[id].append(key)
-            return [self._described(db, namespace, relation, names=names) for relation in relations]
+            wanted = [
+                (place, source, target, relation.type)
+                for place, relation in enumerate(relations)
+                for source in names.get(relation.source_id, ())
+                for target in names.get(relation.target_id, ())
+            ]
+            values = {"namespace": namespace, "claims": json.dumps(wanted, ensure_ascii=False), "limit": CHUNKS}
+            claims: dict[int, list[_Said]] = defaultdict(list)
+            for place, source, target, rows in db.run("relation_claims", values):
+                claims[int(place)] += [(-weight, *rest, (source, target)) for weight, *rest in json.loads(rows)]
+        return [_described(relation, claims[place]) for place, relation in enumerate(relations)]
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         with self._connections.read(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             rows = db.run("entities_after", {"namespace": namespace, "key": key, "limit": limit})
             cards = self._cards(db, namespace, [row[0] for row in rows])
         return [cards[row[0]] for row in rows]
 
     def top_entities(self, *, limit: int) -> list[Entity]:
         with self._connections.read(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             keys = [row[0] for row in db.run("top_entities", {"namespace": namespace, "limit": limit})]
         found = self.find_entities(keys)
         return [found[key] for key in keys if key in found]
 
     def count(self) -> tuple[int, int]:
         with self._connections.read(self._name) as db:
-            values = {"namespace": namespace_key(db, self._name)}
+            values = {"namespace": db.namespace_key(self._name)}
             return db.run("count_entities", values)[0][0], db.run("count_relations", values)[0][0]
 
     def census(self) -> Census:
         with self._connections.read(self._name) as db:
-            values = {"namespace": namespace_key(db, self._name)}
+            values = {"namespace": db.namespace_key(self._name)}
             return Census(entities=dict(db.run("count_types", values)), relations=dict(db.run("count_stated", values)))
 
     def size(self) -> int:
@@ -149,14 +159,14 @@ class RelationalGraph:
 
     def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
         with self._connections.read(self._name) as db:
-            values = {"namespace": namespace_key(db, self._name), "fingerprint": model, "limit": limit}
+            values = {"namespace": db.namespace_key(self._name), "fingerprint": model, "limit": limit}
             rows = db.run("unembedded_entities", values)
             # best first, and several may describe one name
             return {(chunk, key): name_text(name, description) for chunk, key, name, description in reversed(rows)}
 
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         with self._connections.write(self._name) as db:
-            namespace = namespace_key(db, self._name)
+            namespace = db.namespace_key(self._name)
             known = {row[2]: row[0] for row in db.run("list_models", {"namespace": namespace})}
             for (chunk, key), vector in vectors.items():
                 values = {"id": chunk, "key": key, "model": known[model], "vector": db.pack(vector)}
@@ -164,13 +174,13 @@ class RelationalGraph:
 
     def edits(self) -> list[tuple[str, str, str]]:
         with self._connections.read(self._name) as db:
-            rows = db.run("all_edits", {"namespace": namespace_key(db, self._name)})
+            rows = db.run("all_edits", {"namespace": db.namespace_key(self._name)})
             return [(kind, key, value) for kind, key, value in rows]
 
     def write_edit(self, kind: EditKind, key: str, value: str, *, undo: bool = False) -> None:
         with self._connections.write(self._name) as db:
-            db.run("write_namespace", {"name": self._name})
-            namespace = namespace_key(db, self._name)
+            make_namespace(db, self._name)
+            namespace = db.namespace_key(self._name)
             row = {"namespace": namespace, "kind": kind, "key": key, "value": value}
             db.run("delete_edit" if undo else "write_edit", row)
             changes = GraphChanges(db, namespace=namespace, name=self._name)
@@ -209,7 +219,7 @@ class RelationalGraph:
         """Read each type by its own index: what else a hub is related to is not looked at."""
         found: dict[tuple[int, int], list[tuple[Any, ...]]] = defaultdict(list)
         with self._connections.read(self._name) as db:
-            values = {"namespace": namespace_key(db, self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
             for type in sorted(set(types)):
                 for *directions, name in db.run("relations_of_type", {**values, "type": type, "weight": min_weight}):
                     for direction, rows in enumerate(directions):
@@ -225,27 +235,19 @@ class RelationalGraph:
         spelling: str | None = db.run("other_spelling", values)[0][0]
         return spelling
 
-    def _described(
-        self,
-        db: Session,
-        namespace: Namespace,
-        relation: Relation,
-        *,
-        names: Mapping[str, Sequence[str]],
-    ) -> Relation:
-        """The claims may have been made under any of the names of the two ends."""
-        claims: list[tuple[Any, ...]] = []
-        for source in names.get(relation.source_id, ()):
-            for target in names.get(relation.target_id, ()):
-                values = {"source": source, "target": target, "type": relation.type, "limit": CHUNKS}
-                rows = db.run("relation_claims", {"namespace": namespace, **values})
-                claims += [(-weight, id, text, description, (source, target)) for id, text, description, weight in rows]
-        claims.sort(key=lambda claim: claim[:2])
-        description = next((claim[3] for claim in claims if claim[3]), "")
-        if not description and claims:
-            description = find_sentence(claims[0][2], claims[0][4])
-        chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
-        return replace(relation, description=description, chunks=chunks)
+
+_Said = tuple[float, str, str, str, tuple[str, str]]
+"""Weight, negated, of a claim; id and text of its chunk; its description; the names it was made under."""
+
+
+def _described(relation: Relation, claims: list[_Said]) -> Relation:
+    """The claims may have been made under any of the names of the two ends."""
+    claims.sort(key=lambda claim: claim[:2])
+    description = next((claim[3] for claim in claims if claim[3]), "")
+    if not description and claims:
+        description = find_sentence(claims[0][2], claims[0][4])
+    chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
+    return replace(relation, description=description, chunks=chunks)
 
 
 def _resolve(db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, str]:

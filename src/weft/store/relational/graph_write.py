@@ -101,8 +101,8 @@ class GraphChanges:
         changed = _json(entered | left)
         rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": changed})
         self._pairs |= {(source, target, type) for source, target, type in rows}
-        for key in sorted(entered):
-            self._mentions.add_name(key, chunks=self._holding(key))
+        for key, chunks in sorted(self._holding(entered).items()):
+            self._mentions.add_name(key, chunks=chunks)
         for key in sorted(left):
             values = {"namespace": self._namespace, "key": key}
             number = self._db.run("entity_by_key", values)[0][0]
@@ -217,10 +217,12 @@ class GraphChanges:
         ]
         self._db.run_many("write_head", heads)
 
-    def _holding(self, key: str) -> set[int]:
-        """Return the chunks that can mention a key: those that hold every word of it, and those said to be about it."""
-        rows = self._db.run("chunks_about", {"namespace": self._namespace, "key": key})
-        return {row[0] for row in rows} | self._db.find_holders(self._namespace, must_hold(key))
+    def _holding(self, keys: Collection[str]) -> dict[str, set[int]]:
+        """Return the chunks that can mention keys: those that hold every word of one, and those said to be about it."""
+        found = self._db.find_holders(self._namespace, {key: must_hold(key) for key in sorted(keys)})
+        for key, chunk in self._db.run("chunks_about", {"namespace": self._namespace, "keys": _json(keys)}):
+            found[key].add(chunk)
+        return found
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 

@@ -21,12 +21,6 @@ Row: TypeAlias = tuple[Any, ...]
 NOTHING: Mapping[str, Any] = {}
 
 
-def namespace_key(db: Session, name: str) -> Namespace:
-    """Return what stands for a namespace; an empty text, which stands for none, before the first write."""
-    key: Namespace = db.one("find_namespace", {"name": name}) or ""
-    return key
-
-
 class TermChanges(Protocol):
     """Collects what a transaction changes in the keyword index, and applies it once."""
 
@@ -63,6 +57,12 @@ class Session(Protocol):
     def total_changes(self) -> int:
         """Return how many rows were changed since the connection was made."""
 
+    def namespace_key(self, name: str) -> Namespace:
+        """Return what stands for a namespace; something that stands for none where there is no such namespace."""
+
+    def lock(self, name: str) -> None:
+        """Let nobody else write to a namespace for the rest of the transaction."""
+
     # vectors
 
     def pack(self, vector: Vector) -> Any:
@@ -92,8 +92,10 @@ class Session(Protocol):
     ) -> Ranking:
         """Rank the chunks that pass a filter by BM25; the namespace has so many chunks of so many terms in all."""
 
-    def find_holders(self, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
-        """Return the numbers of the chunks that hold a term of every group."""
+    def find_holders(
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+    ) -> dict[str, set[int]]:
+        """Return, for each of what is wanted, the numbers of the chunks that hold a term of every group of it."""
 
     # soundness
 
@@ -111,6 +113,12 @@ class Session(Protocol):
 
     def rebuild_terms(self, namespace: Namespace) -> int:
         """Derive the keyword index anew; return how many rows it has."""
+
+
+def make_namespace(db: Session, name: str) -> None:
+    """Make the row of a namespace where it is missing; who made it meanwhile has to be done first."""
+    db.run("write_namespace", {"name": name})
+    db.lock(name)
 
 
 class Connections(Protocol):

@@ -26,7 +26,7 @@ from weft.store.relational.facts import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph_read import RelationalGraph
 from weft.store.relational.lost import once_more
-from weft.store.relational.session import Connections, Namespace, Session
+from weft.store.relational.session import Connections, Namespace, Session, make_namespace
 
 
 @once_more
@@ -142,8 +142,7 @@ class RelationalStore:
 
     def models(self) -> list[StoredModel]:
         with self._connections.read(self._namespace) as db:
-            found = _find_namespace(db, self._namespace)
-            return [model for _, model in _models(db, found[0])] if found else []
+            return [model for _, model in _models(db, db.namespace_key(self._namespace))]
 
     def calibration(self) -> Calibration | None:
         with self._connections.read(self._namespace) as db:
@@ -197,11 +196,10 @@ class RelationalStore:
 
     def _rows(self, name: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         with self._connections.read(self._namespace) as db:
-            found = _find_namespace(db, self._namespace)
-            return db.run(name, {"namespace": found[0], **values}) if found else []
+            return db.run(name, {"namespace": db.namespace_key(self._namespace), **values})
 
     def _ensure(self, db: Session) -> Namespace:
-        db.run("write_namespace", {"name": self._namespace})
+        make_namespace(db, self._namespace)
         found = _find_namespace(db, self._namespace)
         assert found is not None
         return found[0]

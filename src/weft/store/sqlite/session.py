@@ -47,6 +47,12 @@ class SqliteSession:
     def total_changes(self) -> int:
         return self._db.total_changes()
 
+    def namespace_key(self, name: str) -> int:
+        return self.one("find_namespace", {"name": name}) or 0
+
+    def lock(self, name: str) -> None:
+        """There is one writer of a file at a time."""
+
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
     def pack(self, vector: Vector) -> bytes:
@@ -80,8 +86,13 @@ class SqliteSession:
             self, namespace, terms, limit=limit, where=where, mean_length=length / chunks, total=chunks
         )
 
-    def find_holders(self, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
-        return set(find_holders(self, namespace=namespace, groups=groups).tolist())
+    def find_holders(
+        self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
+    ) -> dict[str, set[int]]:
+        return {
+            name: set(find_holders(self, namespace=namespace, groups=groups).tolist())
+            for name, groups in wanted.items()
+        }
 
     # ── soundness ───────────────────────────────────────────────────────────────────────────────
 

@@ -36,9 +36,11 @@ CREATE TABLE weft.document (
 -- What documents are filtered by: each scalar of the metadata as text. Derived from document.metadata alone.
 CREATE TABLE weft.label (
     namespace text COLLATE "C" NOT NULL,
+    number bigint NOT NULL DEFAULT nextval('weft.number'),
     document bigint NOT NULL,
     key text COLLATE "C" NOT NULL,
-    value text COLLATE "C" NOT NULL        -- may be longer than a key of an index can be
+    value text COLLATE "C" NOT NULL,       -- may be longer than a key of an index can be
+    PRIMARY KEY (namespace, number)
 ) /* by namespace */;
 
 CREATE TABLE weft.chunk (
@@ -62,6 +64,8 @@ CREATE TABLE weft.chunk_term (
     namespace text COLLATE "C" NOT NULL,
     chunk bigint NOT NULL,
     held bigint[] NOT NULL,                -- a number for each of its terms in this namespace
+    counts smallint[] NOT NULL,            -- how often it holds each of them, counted to 255
+    length integer NOT NULL,               -- how many terms it has, counted to 65,535
     weights sparsevec(1000000000) NOT NULL, -- how much each counts, at the mean length there was when it was written
     PRIMARY KEY (namespace, chunk)
 ) /* by namespace */;
@@ -134,6 +138,8 @@ CREATE TABLE weft.entity (
     number bigint NOT NULL DEFAULT nextval('weft.number'),
     id text COLLATE "C" NOT NULL,
     key text COLLATE "C" NOT NULL,
+    letters text COLLATE "C" GENERATED ALWAYS AS (replace(key, ' ', '')) STORED, -- row security bars indexes over calls
+    first text COLLATE "C" GENERATED ALWAYS AS (split_part(key, ' ', 1)) STORED, -- word
     strong boolean NOT NULL,
     same_as text COLLATE "C" NOT NULL,     -- key of the entity this is another name of, or its own
     reason text COLLATE "C" NOT NULL,      -- why
@@ -325,6 +331,8 @@ CREATE INDEX nomination_by_rank ON weft.nomination (namespace, key, rank, name);
 CREATE INDEX nomination_with_type ON weft.nomination (namespace, key, rank, type) WHERE type <> '';
 CREATE INDEX nomination_with_description ON weft.nomination (namespace, key, rank) WHERE description <> '';
 CREATE INDEX nomination_alias ON weft.nomination (namespace, key, alias_of, reason) WHERE alias_of <> '';
+CREATE INDEX nomination_own ON weft.nomination (namespace, key)
+WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');
 CREATE INDEX nomination_of_import ON weft.nomination (namespace, origin) WHERE origin <> '';
 CREATE INDEX claim_by_pair ON weft.claim (namespace, source, target, type, weight DESC, place, chunk);
 CREATE INDEX claim_of_import ON weft.claim (namespace, origin) WHERE origin NOT IN ('', '*');
@@ -332,7 +340,8 @@ CREATE INDEX claim_given ON weft.claim (namespace, source, target, type, weight 
 CREATE INDEX claim_by_target ON weft.claim (namespace, target);
 CREATE INDEX entity_by_same ON weft.entity (namespace, same_as);
 CREATE INDEX entity_by_head ON weft.entity (namespace, head);
-CREATE INDEX entity_by_letters ON weft.entity (namespace, replace(key, ' ', ''));
+CREATE INDEX entity_by_letters ON weft.entity (namespace, letters);
+CREATE INDEX entity_by_first ON weft.entity (namespace, first);
 CREATE INDEX entity_by_chunks ON weft.entity (namespace, chunks DESC, key) WHERE strong AND same_as = key;
 CREATE INDEX mention_by_entity ON weft.mention (namespace, entity, about DESC, count DESC, place, chunk);
 CREATE INDEX relation_by_source ON weft.relation (namespace, source, weight DESC, place, target, type);
@@ -353,14 +362,17 @@ CREATE INDEX fact_standing_object ON weft.fact (namespace, object, confidence DE
 WHERE valid_to IS NULL AND status IN ('staged', 'confirmed') AND object <> '';
 CREATE INDEX fact_ending_object ON weft.fact (namespace, object, valid_to)
 WHERE valid_to IS NOT NULL AND status <> 'rejected' AND object <> '';
-CREATE INDEX fact_by_subject ON weft.fact (namespace, subject, predicate);
-CREATE INDEX fact_by_object ON weft.fact (namespace, object) WHERE object <> '';
+-- Their other collation, which compares the same, keeps these from being read, and sorted, in place of those above.
+CREATE INDEX fact_by_subject ON weft.fact (namespace, subject COLLATE "POSIX", predicate);
+CREATE INDEX fact_by_object ON weft.fact (namespace, object COLLATE "POSIX") WHERE object <> '';
 CREATE INDEX fact_by_content ON weft.fact (namespace, content);
 CREATE INDEX fact_by_superseded ON weft.fact (namespace, supersedes) WHERE supersedes <> '';
 CREATE INDEX fact_event_by_other ON weft.fact_event (namespace, other) WHERE other <> '';
 CREATE INDEX fact_origin_by_document ON weft.fact_origin (namespace, document) WHERE document <> '';
 
 -- A second wall: whoever is not above row security sees only the namespace that its transaction is bound to.
+-- `chunk_term` stands outside: row security would bar its index. It holds no text, and its numbers of terms are made
+-- from the namespace, so that those of one lead to nothing of another.
 
 ALTER TABLE weft.document ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.document FORCE ROW LEVEL SECURITY;
@@ -373,10 +385,6 @@ CREATE POLICY one_namespace ON weft.label USING (namespace = current_setting('we
 ALTER TABLE weft.chunk ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.chunk FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.chunk USING (namespace = current_setting('weft.namespace', TRUE));
-
-ALTER TABLE weft.chunk_term ENABLE ROW LEVEL SECURITY;
-ALTER TABLE weft.chunk_term FORCE ROW LEVEL SECURITY;
-CREATE POLICY one_namespace ON weft.chunk_term USING (namespace = current_setting('weft.namespace', TRUE));
 
 ALTER TABLE weft.term ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.term FORCE ROW LEVEL SECURITY;

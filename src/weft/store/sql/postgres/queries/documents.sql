@@ -237,9 +237,10 @@ WHERE v.namespace = :namespace AND v.model = :model AND abs(hashint8(v.chunk)::b
 LIMIT :limit;
 
 -- name: write_chunk_term
-INSERT INTO weft.chunk_term (namespace, chunk, held, weights)
-VALUES (:namespace, :chunk, :held::bigint[], :weights::sparsevec)
-ON CONFLICT (namespace, chunk) DO UPDATE SET held = excluded.held, weights = excluded.weights;
+INSERT INTO weft.chunk_term (namespace, chunk, held, counts, length, weights)
+VALUES (:namespace, :chunk, :held::bigint[], :counts::smallint[], :length, :weights::sparsevec)
+ON CONFLICT (namespace, chunk) DO UPDATE SET
+    held = excluded.held, counts = excluded.counts, length = excluded.length, weights = excluded.weights;
 
 -- name: delete_chunk_term
 DELETE FROM weft.chunk_term WHERE namespace = :namespace AND chunk = :chunk;
@@ -280,18 +281,29 @@ LIMIT :looks;
 
 -- name: chunk_frequencies
 -- How often chunks hold each of some terms, for their exact scores.
-SELECT c.number, c.id, c.length, (
-    SELECT json_agg(coalesce((c.terms ->> k.value)::bigint, 0) ORDER BY k.nth)::text
-    FROM jsonb_array_elements_text(:terms::jsonb) WITH ORDINALITY AS k (value, nth)
+SELECT t.chunk, c.id, t.length, ARRAY(
+    SELECT coalesce(t.counts[array_position(t.held, k.value)], 0)
+    FROM unnest(:held::bigint[]) WITH ORDINALITY AS k (value, nth)
+    ORDER BY k.nth
 )
-FROM weft.chunk AS c
-WHERE c.namespace = :namespace AND c.number = ANY (:chunks::bigint[]);
+FROM weft.chunk_term AS t JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = t.chunk
+WHERE t.namespace = :namespace AND t.chunk = ANY (:chunks::bigint[]);
 
 -- name: holders
-SELECT t.chunk FROM weft.chunk_term AS t WHERE t.namespace = :namespace AND t.held && :held::bigint[];
+-- For each of what is wanted, chunks that hold a term of every group of it; the first group is the rarest.
+SELECT w.value ->> 0, h.chunk FROM jsonb_array_elements(:wanted::jsonb) AS w (value)
+CROSS JOIN LATERAL (
+    SELECT t.chunk FROM weft.chunk_term AS t
+    WHERE t.namespace = :namespace
+        AND t.held && ARRAY(SELECT f.value::bigint FROM jsonb_array_elements_text(w.value -> 1) AS f (value))
+        AND NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements(w.value -> 2) AS g (value)
+            WHERE NOT t.held && ARRAY(SELECT f.value::bigint FROM jsonb_array_elements_text(g.value) AS f (value))
+        )
+) AS h;
 
 -- name: all_chunk_terms
-SELECT c.number, c.terms::text, t.held FROM weft.chunk AS c
+SELECT c.number, c.terms::text, c.length, t.held, t.counts, t.length FROM weft.chunk AS c
 LEFT JOIN weft.chunk_term AS t ON t.namespace = :namespace AND t.chunk = c.number
 WHERE c.namespace = :namespace;
 

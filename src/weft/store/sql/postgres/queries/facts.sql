@@ -49,11 +49,12 @@ ORDER BY f.created, f.id;
 
 -- name: fact_ids_by_predicate
 SELECT f.id FROM weft.fact AS f
-WHERE f.namespace = :namespace AND f.subject = :subject AND f.predicate = :predicate
+WHERE f.namespace = :namespace AND f.subject = :subject COLLATE "POSIX" AND f.predicate = :predicate
 ORDER BY f.created, f.id;
 
 -- name: facts_about
 -- One statement for a whole frontier: the surest that hold at a time, of each subject.
+-- LIMIT 1 keeps the names of a few facts from being joined to all names there are.
 SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
     f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
 FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
@@ -75,8 +76,12 @@ CROSS JOIN LATERAL (
         LIMIT :limit::bigint
     )
 ) AS f
-JOIN weft.fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
-LEFT JOIN weft.fact_entity AS o ON o.namespace = :namespace AND o.key = f.object AND f.object <> '';
+CROSS JOIN LATERAL (
+    SELECT e.name FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = f.subject LIMIT 1
+) AS s
+LEFT JOIN LATERAL (
+    SELECT e.name FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = f.object AND f.object <> '' LIMIT 1
+) AS o ON TRUE;
 
 -- name: facts_leading_to
 -- The same, of each object.
@@ -102,8 +107,12 @@ CROSS JOIN LATERAL (
         LIMIT :limit::bigint
     )
 ) AS f
-JOIN weft.fact_entity AS s ON s.namespace = :namespace AND s.key = f.subject
-LEFT JOIN weft.fact_entity AS o ON o.namespace = :namespace AND o.key = f.object;
+CROSS JOIN LATERAL (
+    SELECT e.name FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = f.subject LIMIT 1
+) AS s
+LEFT JOIN LATERAL (
+    SELECT e.name FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = f.object LIMIT 1
+) AS o ON TRUE;
 
 -- name: has_fact_links
 SELECT EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object <> '');
@@ -174,7 +183,8 @@ WHERE h.namespace = :namespace
 SELECT f.id FROM weft.fact AS f WHERE f.namespace = :namespace AND f.id > :id ORDER BY f.id LIMIT :limit::bigint;
 
 -- name: fact_ids_of_subject_after
-SELECT f.id FROM weft.fact AS f WHERE f.namespace = :namespace AND f.subject = :subject AND f.id > :id
+SELECT f.id FROM weft.fact AS f
+WHERE f.namespace = :namespace AND f.subject = :subject COLLATE "POSIX" AND f.id > :id
 ORDER BY f.id
 LIMIT :limit::bigint;
 
@@ -211,14 +221,17 @@ WHERE e.namespace = :namespace AND e.other <> ''
 
 -- name: unneeded_fact_keys
 SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
-WHERE NOT EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.subject = k.value)
+WHERE NOT EXISTS (
+        SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.subject = k.value COLLATE "POSIX"
+    )
     AND NOT EXISTS (
-        SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object = k.value AND f.object <> ''
+        SELECT 1 FROM weft.fact AS f
+        WHERE f.namespace = :namespace AND f.object = k.value COLLATE "POSIX" AND f.object <> ''
     )
     AND (
         k.value IN (SELECT r.value FROM jsonb_array_elements_text(:released::jsonb) AS r(value))
-        OR NOT EXISTS (
-            SELECT 1 FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = k.value AND e.declared
+        OR coalesce(
+            (SELECT NOT e.declared FROM weft.fact_entity AS e WHERE e.namespace = :namespace AND e.key = k.value), TRUE
         )
     );
 

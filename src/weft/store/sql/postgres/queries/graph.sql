@@ -119,7 +119,7 @@ WHERE e.namespace = :namespace
 
 -- name: keys_by_letters
 SELECT e.key FROM weft.entity AS e
-WHERE e.namespace = :namespace AND replace(e.key, ' ', '') = ANY (
+WHERE e.namespace = :namespace AND e.letters = ANY (
     ARRAY(SELECT k.value FROM jsonb_array_elements_text(:letters::jsonb) AS k(value))
 );
 
@@ -136,9 +136,18 @@ UPDATE weft.entity AS e SET head = :head WHERE e.namespace = :namespace AND e.nu
 DELETE FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = :key;
 
 -- name: known_keys
-SELECT e.key, e.number FROM weft.entity AS e
-WHERE e.namespace = :namespace
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+-- Of the thousands of runs of words that a text has, few begin as any entity does; only these are looked up.
+WITH wanted AS MATERIALIZED (
+    SELECT k.value AS key, split_part(k.value, ' ', 1) AS first FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+), beginning AS MATERIALIZED (
+    SELECT f.first FROM (SELECT DISTINCT w.first FROM wanted AS w) AS f
+    WHERE EXISTS (SELECT 1 FROM weft.entity AS b WHERE b.namespace = :namespace AND b.first = f.first)
+)
+SELECT e.key, e.number FROM wanted AS w
+JOIN beginning ON beginning.first = w.first
+CROSS JOIN LATERAL (
+    SELECT x.key, x.number FROM weft.entity AS x WHERE x.namespace = :namespace AND x.key = w.key LIMIT 1
+) AS e;
 
 -- name: chunk_texts
 SELECT c.number, c.text, c.id FROM weft.chunk AS c
@@ -152,7 +161,9 @@ WHERE n.namespace = :namespace AND n.about
     AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
 -- name: chunks_about
-SELECT n.chunk FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = :key AND n.about;
+SELECT n.key, n.chunk FROM weft.nomination AS n
+WHERE n.namespace = :namespace AND n.about
+    AND n.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: chunk_mentions
 SELECT e.key, e.number, m.count, m.about
@@ -180,8 +191,12 @@ WHERE e.namespace = :namespace AND e.number = :entity;
 -- A chunk counts where its first origin says so: DISTINCT would read all of them before it gives the first 256.
 SELECT s.number, t.number, p.value ->> 2, s.key, t.key, support.chunks, given.weight
 FROM jsonb_array_elements(:pairs::jsonb) AS p(value)
-JOIN weft.entity AS s ON s.namespace = :namespace AND s.key = p.value ->> 0
-JOIN weft.entity AS t ON t.namespace = :namespace AND t.key = p.value ->> 1
+CROSS JOIN LATERAL (  -- LIMIT keeps the order of the joins
+    SELECT e.number, e.key FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = p.value ->> 0 LIMIT 1
+) AS s
+CROSS JOIN LATERAL (
+    SELECT e.number, e.key FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = p.value ->> 1 LIMIT 1
+) AS t
 CROSS JOIN LATERAL (
     SELECT count(*) AS chunks FROM (
         SELECT 1 FROM weft.claim AS c
@@ -321,14 +336,19 @@ WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: relations_of
--- The same for relations, both directions.
+-- The same for relations, both directions. One end is the name itself, so that only the other is looked up.
 SELECT found.relations
 FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 CROSS JOIN LATERAL (
-    SELECT coalesce(json_agg(json_build_array(sh.id, th.id, r.type, r.weight)), '[]')::text AS relations
+    SELECT coalesce(json_agg(
+        CASE WHEN r.outgoing
+            THEN json_build_array(h.id, th.id, r.type, r.weight)
+            ELSE json_build_array(th.id, h.id, r.type, r.weight)
+        END
+    ), '[]')::text AS relations
     FROM (
         (
-            SELECT o.source, o.target, o.type, o.weight FROM weft.relation AS o
+            SELECT TRUE AS outgoing, o.target AS other, o.type, o.weight FROM weft.relation AS o
             WHERE o.namespace = :namespace AND o.source = e.number AND o.weight >= :weight::double precision
                 AND (:all_types::boolean OR o.type = ANY (
                     ARRAY(SELECT k.value FROM jsonb_array_elements_text(:types::jsonb) AS k(value))
@@ -338,7 +358,7 @@ CROSS JOIN LATERAL (
         )
         UNION ALL
         (
-            SELECT i.source, i.target, i.type, i.weight FROM weft.relation AS i
+            SELECT FALSE AS outgoing, i.source AS other, i.type, i.weight FROM weft.relation AS i
             WHERE i.namespace = :namespace AND i.target = e.number AND i.weight >= :weight::double precision
                 AND (:all_types::boolean OR i.type = ANY (
                     ARRAY(SELECT k.value FROM jsonb_array_elements_text(:types::jsonb) AS k(value))
@@ -347,9 +367,7 @@ CROSS JOIN LATERAL (
             LIMIT :limit
         )
     ) AS r
-    JOIN weft.entity AS s ON s.namespace = :namespace AND s.number = r.source
-    JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
-    JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.target
+    JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.other
     JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
 ) AS found
 WHERE h.namespace = :namespace
@@ -361,23 +379,21 @@ WHERE h.namespace = :namespace
 SELECT outgoing.relations, incoming.relations, e.number
 FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 CROSS JOIN LATERAL (
-    SELECT coalesce(json_agg(json_build_array(sh.id, th.id, r.weight, r.place, r.target)), '[]')::text AS relations
+    SELECT coalesce(json_agg(json_build_array(h.id, th.id, r.weight, r.place, r.target)), '[]')::text AS relations
     FROM (
-        SELECT o.source, o.target, o.weight, o.place FROM weft.relation AS o
+        SELECT o.target, o.weight, o.place FROM weft.relation AS o
         WHERE o.namespace = :namespace AND o.source = e.number AND o.type = :type
             AND o.type NOT IN ('co_occurs_with', 'mentions') AND o.weight >= :weight::double precision
         ORDER BY o.weight DESC, o.place, o.target
         LIMIT :limit
     ) AS r
-    JOIN weft.entity AS s ON s.namespace = :namespace AND s.number = r.source
-    JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
     JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.target
     JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
 ) AS outgoing
 CROSS JOIN LATERAL (
-    SELECT coalesce(json_agg(json_build_array(sh.id, th.id, r.weight, r.place, r.source)), '[]')::text AS relations
+    SELECT coalesce(json_agg(json_build_array(sh.id, h.id, r.weight, r.place, r.source)), '[]')::text AS relations
     FROM (
-        SELECT i.source, i.target, i.weight, i.place FROM weft.relation AS i
+        SELECT i.source, i.weight, i.place FROM weft.relation AS i
         WHERE i.namespace = :namespace AND i.target = e.number AND i.type = :type
             AND i.type NOT IN ('co_occurs_with', 'mentions') AND i.weight >= :weight::double precision
         ORDER BY i.weight DESC, i.place, i.source
@@ -385,8 +401,6 @@ CROSS JOIN LATERAL (
     ) AS r
     JOIN weft.entity AS s ON s.namespace = :namespace AND s.number = r.source
     JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
-    JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.target
-    JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
 ) AS incoming
 WHERE h.namespace = :namespace
     AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
@@ -398,16 +412,22 @@ WHERE r.namespace = :namespace
     AND r.target = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:entities::jsonb) AS k(value)));
 
 -- name: relation_claims
--- The strongest are chosen before their chunks are looked up; with those that are level with the last of them.
-SELECT k.id, k.text, c.description, c.weight
-FROM (
-    SELECT o.chunk, o.origin, o.description, o.weight, o.place FROM weft.claim AS o
-    WHERE o.namespace = :namespace AND o.source = :source AND o.target = :target AND o.type = :type
-    ORDER BY o.weight DESC, o.place
-    FETCH FIRST (:limit::bigint) ROWS WITH TIES
-) AS c JOIN weft.chunk AS k ON k.namespace = :namespace AND k.number = c.chunk
-ORDER BY c.weight DESC, c.place, k.id, c.origin
-LIMIT :limit::bigint;
+-- For each place, source, target and type: the heaviest claims that say so, as a JSON list.
+-- They are chosen before their chunks are looked up; with those that are level with the last of them.
+SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
+    SELECT json_agg(json_build_array(c.weight, c.id, c.text, c.description)) FROM (
+        SELECT m.weight, k.id, k.text, m.description FROM (
+            SELECT o.chunk, o.origin, o.description, o.weight, o.place FROM weft.claim AS o
+            WHERE o.namespace = :namespace AND o.source = w.value ->> 1 AND o.target = w.value ->> 2
+                AND o.type = w.value ->> 3
+            ORDER BY o.weight DESC, o.place
+            FETCH FIRST (:limit::bigint) ROWS WITH TIES
+        ) AS m JOIN weft.chunk AS k ON k.namespace = :namespace AND k.number = m.chunk
+        ORDER BY m.weight DESC, m.place, k.id, m.origin
+        LIMIT :limit::bigint
+    ) AS c
+), '[]')::text
+FROM jsonb_array_elements(:claims::jsonb) AS w(value);
 
 -- name: described_entities
 SELECT v.key, v.vector FROM weft.chunk AS c
@@ -460,8 +480,9 @@ GROUP BY c.type
 ORDER BY c.type;
 
 -- name: entities_after
+-- BETWEEN, not =, which would be taken to be so rare that the whole namespace is read and sorted for a page.
 SELECT e.key FROM weft.entity AS e
-WHERE e.namespace = :namespace AND e.key > :key AND e.head = e.number
+WHERE e.namespace = :namespace AND e.key > :key AND e.head BETWEEN e.number AND e.number
 ORDER BY e.key
 LIMIT :limit;
 

@@ -46,10 +46,12 @@ WHERE c.namespace = :namespace AND c.origin = '*'
     AND c.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
 -- name: misplaced_claims
--- Claims that do not carry the place of their chunk.
-SELECT count(*) FROM jsonb_array_elements(:places::jsonb) AS k(value)
-JOIN weft.claim AS c ON c.namespace = :namespace AND c.chunk = (k.value ->> 0)::bigint
-WHERE c.place <> (k.value ->> 1)::bigint;
+-- Claims that do not carry the place of their chunk, one chunk after another.
+SELECT coalesce(sum(found.claims), 0)::bigint FROM jsonb_array_elements(:places::jsonb) AS k(value)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS claims FROM weft.claim AS c
+    WHERE c.namespace = :namespace AND c.chunk = (k.value ->> 0)::bigint AND c.place <> (k.value ->> 1)::bigint
+) AS found;
 
 -- name: place_claims
 UPDATE weft.claim AS c SET place = :place

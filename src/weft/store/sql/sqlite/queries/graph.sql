@@ -132,7 +132,8 @@ CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
 SELECT DISTINCT chunk, key FROM nomination WHERE chunk IN (SELECT value FROM json_each(:chunks)) AND about;
 
 -- name: chunks_about
-SELECT chunk FROM nomination WHERE namespace = :namespace AND key = :key AND about;
+SELECT key, chunk FROM nomination
+WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys)) AND about;
 
 -- name: chunk_mentions
 SELECT e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e.number = m.entity WHERE m.chunk = :chunk;
@@ -316,10 +317,17 @@ SELECT source, target, type, weight FROM relation
 WHERE source IN (SELECT value FROM json_each(:entities)) AND target IN (SELECT value FROM json_each(:entities));
 
 -- name: relation_claims
-SELECT k.id, k.text, claim.description, claim.weight FROM claim JOIN chunk AS k ON k.number = claim.chunk
-WHERE claim.namespace = :namespace AND claim.source = :source AND claim.target = :target AND claim.type = :type
-ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
-LIMIT :limit;
+-- For each place, source, target and type: the heaviest claims that say so, as a JSON list.
+SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, (
+    SELECT json_group_array(json_array(c.weight, c.id, c.text, c.description)) FROM (
+        SELECT claim.weight, k.id, k.text, claim.description FROM claim JOIN chunk AS k ON k.number = claim.chunk
+        WHERE claim.namespace = :namespace AND claim.source = w.value ->> 1 AND claim.target = w.value ->> 2
+            AND claim.type = w.value ->> 3
+        ORDER BY claim.weight DESC, claim.place, k.id, claim.origin
+        LIMIT :limit
+    ) AS c
+)
+FROM json_each(:claims) AS w;
 
 -- name: described_entities
 SELECT v.key, v.vector FROM chunk AS c JOIN entity_vector AS v ON v.chunk = c.number AND v.model = :model

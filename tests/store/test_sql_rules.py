@@ -1,0 +1,316 @@
+"""The statements for PostgreSQL keep to the rules, and the rules catch those that do not."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pglast import ast
+from sql_rules import NO_NAMESPACE, PLACEHOLDER, broken_rules, each, parse
+
+ROOT = Path(__file__).parents[2] / "src" / "weft" / "store" / "sql"
+NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+
+UNBOUND = {
+    "list_namespaces": "asks which namespaces there are",
+    "all_namespaces": "check: asks which namespaces there are",
+}
+"""Statements that look at more than one namespace."""
+
+BY_NAME = {
+    "find_namespace": "asks whether it exists",
+    "lock_namespace": "asked before it is known to exist",
+    "try_namespace": "asked before it is known to exist",
+    "write_namespace": "makes it",
+    "delete_namespace": "asked by whoever has nothing but its name",
+    "find_calibration": "asked by whoever has nothing but its name",
+}
+"""Statements to which the namespace is `:name`, as it is to those of SQLite."""
+
+ONLY_SQLITE = {
+    "all_fact_vectors": "pgvector is always there",
+    "all_postings": "postings",
+    "all_vectors": "pgvector is always there",
+    "count_blocks": "postings",
+    "delete_lost_claim": "PostgreSQL always enforces its foreign keys",
+    "delete_lost_entity_vector": "the same",
+    "delete_lost_fact": "the same",
+    "delete_lost_fact_entity": "the same",
+    "delete_lost_fact_event": "the same",
+    "delete_lost_fact_origin": "the same",
+    "delete_lost_fact_vector": "the same",
+    "delete_lost_fact_word": "the same",
+    "delete_lost_mention": "the same",
+    "delete_lost_nomination": "the same",
+    "delete_lost_relation": "the same",
+    "delete_posting": "postings",
+    "delete_postings": "postings",
+    "read_posting": "postings",
+    "term_blocks": "postings",
+    "term_postings": "postings",
+    "write_posting": "postings",
+}
+
+ONLY_POSTGRES = {
+    "all_chunk_terms": "terms of chunks",
+    "all_term_counts": "terms of chunks",
+    "chunk_frequencies": "terms of chunks",
+    "count_term": "terms of chunks",
+    "delete_chunk_term": "terms of chunks",
+    "delete_chunk_terms": "terms of chunks",
+    "delete_terms": "terms of chunks",
+    "drop_terms": "terms of chunks",
+    "has_content": "list_namespaces sees no table but that of the namespaces",
+    "holders": "terms of chunks",
+    "lock_namespace": "a namespace has one writer, not the whole database",
+    "sample_vectors": "an index does not see every vector",
+    "search_fact_vectors_index": "by an index",
+    "search_terms": "terms of chunks",
+    "search_terms_among": "terms of chunks",
+    "search_vector_among": "by an index",
+    "search_vector_index": "by an index",
+    "term_counts": "terms of chunks",
+    "try_namespace": "a namespace has one writer, not the whole database",
+    "write_chunk_term": "terms of chunks",
+}
+
+OWN_VALUES = {
+    "search_vector": "each adapter ranks in its own way",
+    "search_fact_vectors": "each adapter ranks in its own way",
+}
+"""Statements that only the adapters themselves run."""
+
+
+# ── the files ───────────────────────────────────────────────────────────────────────────────────
+
+
+def named(dialect):
+    """Yield every name with its statement, file after file."""
+    for path in sorted((ROOT / dialect / "queries").glob("*.sql")):
+        _, *parts = NAME.split(path.read_text("utf-8"))
+        yield from zip(parts[::2], parts[1::2], strict=True)
+
+
+POSTGRES, SQLITE = dict(named("postgres")), dict(named("sqlite"))
+SCRIPTS = {
+    str(path.relative_to(ROOT / "postgres")): path.read_text("utf-8")
+    for path in sorted((ROOT / "postgres").rglob("*.sql"))
+    if path.parent.name != "queries"
+}
+
+
+def key_of(name):
+    return "name" if name in BY_NAME else "namespace"
+
+
+# ── what there is keeps to them ─────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", sorted(POSTGRES.keys() - UNBOUND.keys()))
+def test_statement_keeps_the_rules(name):
+    assert broken_rules(POSTGRES[name], key=key_of(name)) == []
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_schema_keeps_the_rules(name):
+    assert broken_rules(SCRIPTS[name], is_script=True) == []
+
+
+@pytest.mark.parametrize("name", UNBOUND)
+def test_exceptions_are_about_the_namespace_alone(name):
+    found = broken_rules(POSTGRES[name])
+    assert found and all("is not bound to the namespace" in line for line in found)
+
+
+def test_every_table_of_a_namespace_is_spread():
+    script = SCRIPTS["schema.sql"]
+    tables = {node.relation.relname for node in each(parse(script)[0], ast.CreateStmt)}
+    marked = re.findall(r"^CREATE TABLE weft\.(\w+) \((?:\n .*)*\n\) /\* by namespace \*/;$", script, re.MULTILINE)
+    assert tables == {*marked, *NO_NAMESPACE}
+
+
+def test_exceptions_are_needed():
+    assert POSTGRES.keys() >= BY_NAME.keys() | UNBOUND.keys() | OWN_VALUES.keys()
+    assert all(":namespace" not in POSTGRES[name] for name in BY_NAME)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+def test_a_name_is_given_once(dialect):
+    names = [name for name, _ in named(dialect)]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_both_databases_know_the_same_statements():
+    assert SQLITE.keys() - POSTGRES.keys() == ONLY_SQLITE.keys()
+    assert POSTGRES.keys() - SQLITE.keys() == ONLY_POSTGRES.keys()
+
+
+@pytest.mark.parametrize("name", sorted(POSTGRES.keys() & SQLITE.keys() - OWN_VALUES.keys()))
+def test_statements_of_one_name_take_the_same_values(name):
+    """Callers know one set of values; the namespace is always among them, a sketch is for SQLite alone."""
+    postgres, sqlite = (set(PLACEHOLDER.findall(found[name])) for found in (POSTGRES, SQLITE))
+    assert postgres - {"namespace"} == sqlite - {"namespace", "sketch"}
+
+
+# ── and they catch what does not ────────────────────────────────────────────────────────────────
+
+BOUND = "a.namespace = :namespace"
+GOOD = [
+    "SELECT 1 FROM weft.fact WHERE namespace = :namespace",
+    "SELECT 1 FROM weft.fact AS a WHERE :namespace::text = a.namespace AND (a.id = :id OR a.id = '')",
+    f"SELECT 1 FROM weft.fact a LEFT JOIN weft.entity b ON b.namespace = :namespace AND b.id = a.id WHERE {BOUND}",
+    f"SELECT 1 FROM jsonb_array_elements_text(:ids::jsonb) AS k (v) JOIN weft.fact AS a ON {BOUND} AND a.id = k.v",
+    f"WITH x AS (SELECT a.id FROM weft.fact AS a WHERE {BOUND}) SELECT 1 FROM x JOIN x AS y ON x.id = y.id",
+    "SELECT id FROM weft.api_key",
+    f"INSERT INTO weft.label (namespace, key) SELECT a.namespace, a.id FROM weft.fact AS a WHERE {BOUND}",
+    "INSERT INTO weft.label (namespace, key) VALUES (:namespace, 1), (:namespace::text, 2)",
+    f"UPDATE weft.fact AS a SET at = greatest(:at::bigint, coalesce(a.at, 0)) WHERE {BOUND}",
+]
+
+
+@pytest.mark.parametrize("sql", GOOD)
+def test_good_statement_passes(sql):
+    assert broken_rules(sql) == []
+
+
+UNBOUND_BAD = {
+    "no condition": "SELECT 1 FROM weft.fact",
+    "another column": "SELECT 1 FROM weft.fact WHERE id = :namespace",
+    "another value": "SELECT 1 FROM weft.fact WHERE namespace = :name AND id = :namespace",
+    "a literal": "SELECT 1 FROM weft.fact WHERE namespace = 'mine' AND id = :namespace",
+    "another operator": "SELECT 1 FROM weft.fact WHERE namespace >= :namespace",
+    "one of many": "SELECT 1 FROM weft.fact WHERE namespace = ANY (:namespace)",
+    "one of two ways": "SELECT 1 FROM weft.fact WHERE namespace = :namespace OR id = :id",
+    "the opposite": "SELECT 1 FROM weft.fact WHERE NOT (namespace = :namespace AND id = :id)",
+    "join": f"SELECT 1 FROM weft.entity AS a JOIN weft.fact AS b ON b.id = a.id WHERE {BOUND}",
+    "by way of another": f"SELECT 1 FROM weft.entity AS a JOIN weft.fact b ON b.namespace = a.namespace WHERE {BOUND}",
+    "whose is unsaid": "SELECT 1 FROM weft.fact AS b CROSS JOIN (SELECT 1) AS a WHERE namespace = :namespace",
+    "natural join": f"SELECT 1 FROM weft.entity AS a NATURAL JOIN weft.fact WHERE {BOUND}",
+    "kept by a left join": f"SELECT 1 FROM weft.fact AS a LEFT JOIN weft.api_key AS b ON {BOUND}",
+    "kept by a full join": f"SELECT 1 FROM weft.api_key AS b FULL JOIN weft.fact AS a ON {BOUND}",
+    "kept by a right join": f"SELECT 1 FROM weft.api_key AS b RIGHT JOIN weft.fact AS a ON {BOUND}",
+    "subquery": f"SELECT (SELECT count(*) FROM weft.fact AS b) FROM weft.entity AS a WHERE {BOUND}",
+    "EXISTS": f"SELECT 1 FROM weft.entity a WHERE {BOUND} AND EXISTS (SELECT 1 FROM weft.fact b WHERE b.id = a.id)",
+    "the outer one again": f"SELECT 1 FROM weft.entity a WHERE 1 = (SELECT 1 FROM weft.fact WHERE {BOUND}) AND {BOUND}",
+    "the inner one only": f"SELECT 1 FROM weft.fact b WHERE EXISTS (SELECT 1 FROM weft.entity AS a WHERE {BOUND})",
+    "FROM a subquery": "SELECT 1 FROM (SELECT * FROM weft.fact) AS a WHERE a.namespace = :namespace",
+    "LATERAL": f"SELECT 1 FROM weft.entity a, LATERAL (SELECT 1 FROM weft.fact b WHERE b.id = a.id) f WHERE {BOUND}",
+    "UNION": f"SELECT 1 FROM weft.entity AS a WHERE {BOUND} UNION SELECT 1 FROM weft.fact",
+    "WITH": "WITH x AS (SELECT * FROM weft.fact) SELECT 1 FROM x WHERE x.namespace = :namespace",
+    "recursion": f"WITH RECURSIVE x AS (SELECT a.id FROM weft.entity AS a WHERE {BOUND} UNION ALL"
+    " SELECT b.id FROM weft.fact AS b JOIN x ON x.id = b.id) SELECT 1 FROM x",
+    "INSERT ... SELECT": "INSERT INTO weft.label (namespace, key) SELECT :namespace, id FROM weft.fact",
+    "UPDATE": "UPDATE weft.fact SET note = ''",
+    "UPDATE ... FROM": f"UPDATE weft.entity AS a SET id = b.id FROM weft.fact AS b WHERE {BOUND}",
+    "DELETE": "DELETE FROM weft.fact WHERE id = :id",
+    "DELETE ... USING": f"DELETE FROM weft.entity AS a USING weft.fact AS b WHERE {BOUND} AND b.id = a.id",
+    "RETURNING": f"DELETE FROM weft.entity AS a WHERE {BOUND} RETURNING (SELECT max(id) FROM weft.fact)",
+    "DO UPDATE": "INSERT INTO weft.label (namespace, key) VALUES (:namespace, 1) ON CONFLICT (namespace, key)"
+    " DO UPDATE SET key = (SELECT max(id) FROM weft.fact)",
+}
+
+
+@pytest.mark.parametrize("case", UNBOUND_BAD)
+def test_unbound_table_is_found(case):
+    found = broken_rules(UNBOUND_BAD[case])
+    assert len(found) == 1 and re.match(r"(fact|label) as \w+ is not bound", found[0]), found
+
+
+T = "namespace text, x text"
+BAD = [
+    ("SELECT 1 FROM fact WHERE namespace = :namespace", "fact is not said to be in the schema"),
+    ("INSERT INTO label (namespace) VALUES (:namespace)", "label is not said to be in the schema"),
+    ("INSERT INTO weft.label (key) VALUES (1)", "without namespace"),
+    ("INSERT INTO weft.label DEFAULT VALUES", "without namespace"),
+    ("INSERT INTO weft.label VALUES (:namespace, 1)", "without namespace"),
+    ("INSERT INTO weft.label (key, namespace) VALUES (:namespace, 'x')", "of another namespace"),
+    ("INSERT INTO weft.label (namespace) VALUES (:namespace), ('x')", "of another namespace"),
+    ("INSERT INTO weft.label (namespace) SELECT :x UNION SELECT :namespace", "of another namespace"),
+    (f"INSERT INTO weft.label (namespace, key) SELECT a.* FROM weft.fact AS a WHERE {BOUND}", "of another namespace"),
+    (f"INSERT INTO weft.label (namespace) SELECT a.id FROM weft.fact AS a WHERE {BOUND}", "of another namespace"),
+    ("INSERT INTO weft.label (namespace) VALUES (:namespace) ON CONFLICT (key) DO NOTHING", "beyond the namespace"),
+    (
+        "INSERT INTO weft.label (namespace) VALUES (:namespace) ON CONFLICT (namespace) DO UPDATE SET namespace = 'x'",
+        "changes the namespace",
+    ),
+    ("UPDATE weft.fact SET namespace = :x WHERE namespace = :namespace", "changes the namespace"),
+    ("UPDATE weft.fact SET (id, namespace) = (:x, :y) WHERE namespace = :namespace", "changes the namespace"),
+    *(
+        (f"UPDATE weft.fact SET at = {call} WHERE namespace = :namespace", "in an update")
+        for call in (
+            "nextval('weft.number')",
+            "random()",
+            "clock_timestamp()",
+            "now()",
+            "CURRENT_TIMESTAMP",
+            "ours(at)",
+        )
+    ),
+    ("UPDATE weft.fact SET at = 1 WHERE namespace = :namespace AND id < (SELECT random())", "random in an update"),
+    (
+        "INSERT INTO weft.label (namespace) VALUES (:namespace) ON CONFLICT (namespace) DO UPDATE SET at = now()",
+        "now in an update",
+    ),
+    *(
+        (
+            f"WITH RECURSIVE x AS (SELECT '' UNION ALL SELECT a.id FROM weft.fact AS a, x WHERE {BOUND} AND {term})"
+            " SELECT 1 FROM x",
+            "= ANY in a recursive",
+        )
+        for term in ("a.id = ANY (:ids)", "a.id = ANY (SELECT '')", "a.id IN (SELECT '')")
+    ),
+    (
+        "WITH RECURSIVE x AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM x) CYCLE n SET c USING p SELECT 1 FROM x",
+        "CYCLE",
+    ),
+    ("MERGE INTO weft.fact USING weft.entity ON FALSE WHEN MATCHED THEN DELETE", "MERGE"),
+    ("CREATE TRIGGER t AFTER INSERT ON weft.fact EXECUTE FUNCTION f()", "trigger"),
+    ("CREATE FUNCTION weft.f() RETURNS int LANGUAGE sql AS 'SELECT 1'", "function"),
+    ("CREATE RULE r AS ON DELETE TO weft.fact DO INSTEAD NOTHING", "rule"),
+    ("DO 'BEGIN END'", "DO"),
+    ("SELECT 1; SELECT 2", "2 statements"),
+    ("", "0 statements"),
+    ("TRUNCATE weft.fact", "TruncateStmt"),
+    ("LOCK TABLE weft.fact", "LockStmt"),
+]
+BAD_SCRIPTS = [
+    ("CREATE TABLE weft.t (x text, PRIMARY KEY (namespace))", "t has no namespace"),
+    (f"CREATE TABLE t ({T}, PRIMARY KEY (namespace))", "is not said to be in the schema"),
+    (f"CREATE TABLE weft.t ({T} PRIMARY KEY)", "CONSTR_PRIMARY"),
+    (f"CREATE TABLE weft.t ({T}, PRIMARY KEY (x, namespace))", "CONSTR_PRIMARY"),
+    (f"CREATE TABLE weft.t ({T} UNIQUE, PRIMARY KEY (namespace, x))", "CONSTR_UNIQUE"),
+    (f"CREATE TABLE weft.t ({T}, PRIMARY KEY (namespace, x), UNIQUE (x))", "CONSTR_UNIQUE"),
+    (f"CREATE TABLE weft.t ({T}, PRIMARY KEY (namespace), EXCLUDE USING gist (x WITH =))", "CONSTR_EXCLUSION"),
+    (f"CREATE TABLE weft.t ({T} REFERENCES weft.fact, PRIMARY KEY (namespace, x))", "CONSTR_FOREIGN"),
+    (f"CREATE TABLE weft.t ({T}, PRIMARY KEY (namespace, x), FOREIGN KEY (x) REFERENCES weft.u)", "CONSTR_FOREIGN"),
+    (
+        f"CREATE TABLE weft.t ({T}, PRIMARY KEY (namespace), FOREIGN KEY (namespace, x) REFERENCES weft.u (x, y))",
+        "CONSTR_FOREIGN",
+    ),
+    ("CREATE TABLE weft.t (namespace text PRIMARY KEY REFERENCES weft.api_key)", "in no namespace"),
+    ("CREATE UNIQUE INDEX i ON weft.t (x, namespace)", "i does not begin with"),
+    ("CREATE UNIQUE INDEX i ON weft.t (lower(namespace))", "i does not begin with"),
+    ("ALTER TABLE weft.t ADD COLUMN y text UNIQUE", "CONSTR_UNIQUE"),
+    ("ALTER TABLE weft.t ADD UNIQUE (x)", "CONSTR_UNIQUE"),
+    ("ALTER TABLE weft.t ADD FOREIGN KEY (x) REFERENCES weft.u (x)", "CONSTR_FOREIGN"),
+    ("CREATE VIEW weft.v AS SELECT 1 FROM weft.fact", "is not bound"),
+    ("UPDATE weft.fact SET note = ''", "is not bound"),
+]
+
+
+@pytest.mark.parametrize("name", sorted(POSTGRES.keys() - UNBOUND.keys()))
+def test_every_condition_is_needed(name):
+    """Without any one of its conditions on the namespace a statement is found."""
+    sql, key = POSTGRES[name], key_of(name)
+    for found in re.finditer(rf"(\w+\.)?namespace = :{key}\b", sql):
+        assert broken_rules(sql[: found.start()] + "TRUE" + sql[found.end() :], key=key)
+
+
+@pytest.mark.parametrize(("sql", "what"), BAD)
+def test_bad_statement_is_found(sql, what):
+    assert any(what in line for line in broken_rules(sql))
+
+
+@pytest.mark.parametrize(("sql", "what"), BAD_SCRIPTS)
+def test_bad_schema_is_found(sql, what):
+    found = broken_rules(sql, is_script=True)
+    assert len(found) == 1 and what in found[0], found
