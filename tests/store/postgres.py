@@ -105,5 +105,7 @@ def end_others(dsn):
 def empty(dsn):
     """Remove everything from a database but its tables."""
     with psycopg.connect(dsn, autocommit=True) as db:
-        db.execute("DELETE FROM weft.namespace")
+        for (name,) in db.execute("SELECT namespace FROM weft.namespace").fetchall():
+            db.execute("SELECT set_config('weft.namespace', %s, FALSE)", [name])
+            db.execute("DELETE FROM weft.namespace WHERE namespace = %s", [name])
         db.execute("DELETE FROM weft.api_key")
