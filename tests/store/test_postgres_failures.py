@@ -350,6 +350,27 @@ def test_a_server_that_was_restarted_between_calls_is_not_noticed(own_server, mo
         database.close()
 
 
+def test_a_server_that_dies_in_the_middle_of_a_write_costs_nothing(own_server, monkeypatch):
+    """It comes back; the write is done again, whole and once."""
+    with postgres.new_database(own_server.get_uri(), "middle") as dsn:
+        database = PostgresDatabase(make_conninfo(dsn, options="-c synchronous_commit=on"))
+        store = database.store("default")
+        store.write_model(MODEL)
+        run, died = PostgresSession.run, []
+
+        def die(self, name, *arguments, **options):
+            if name == "touch_namespace" and not died:
+                died.append(name)
+                postgres.restart(own_server, "immediate")
+            return run(self, name, *arguments, **options)
+
+        monkeypatch.setattr(PostgresSession, "run", die)
+        store.write(make_batch("a", ["alpha"]))
+        assert died and keyword(store, "alpha") == ["alpha"]
+        assert database.check() == []
+        database.close()
+
+
 def test_a_closed_database_says_so(postgres_dsn):
     """Using it after closing it is a clear error; closing twice is none."""
     database = PostgresDatabase(postgres_dsn)
