@@ -40,12 +40,12 @@ def test_an_index_finds_what_comparing_everything_finds(postgres_dsn, monkeypatc
     database = PostgresDatabase(make_conninfo(postgres_dsn, options="-c enable_seqscan=off -c enable_sort=off"))
     directions = np.random.default_rng(3).standard_normal((300, 7))
     made = {f"text {n}": unit(*row) for n, row in enumerate(directions)}
-    for name in ("default", "other"):
+    for name, count in (("default", 200), ("other", 40)):
         store = database.store(name)
         store.write_model(ODD)
         groups = [
             make_batch(f"{side}/{n}", [f"text {n}"], vectors=made, model="f7", namespace=name, metadata={"side": side})
-            for side, numbers in (("left", range(240)), ("right", range(240, 300)))
+            for side, numbers in (("left", range(count)), ("right", range(200, 200 + count // 4)))
             for n in numbers
         ]
         store.write(*groups)
@@ -125,7 +125,7 @@ def corpus(seed, count):
 def test_the_best_ten_by_words_are_exact(database, monkeypatch, seed):
     """Also where the rarest terms alone are looked at first, and hardly more candidates than are wanted are scored."""
     stores = [database.store("default"), MemoryDatabase().store("default")]
-    batches = [make_batch(f"d{n}", [text], model="") for n, text in enumerate(corpus(seed, 300))]
+    batches = [make_batch(f"d{n}", [text], model="") for n, text in enumerate(corpus(seed, 200))]
     for store in stores:
         store.write(*batches)
     wheres = [EVERYTHING, Filter(source_prefix="d1")]

@@ -113,5 +113,5 @@ def test_the_index_of_words_is_found_wrong_and_built_again(graph):
         damage(dsn, statement)
         assert len(database.check()) == 1, statement
         database.repair()
-        assert database.check() == []
-        assert content(dsn) == before
+    assert database.check() == []
+    assert content(dsn) == before
