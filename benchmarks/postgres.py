@@ -8,8 +8,8 @@ to three others. Vectors are sums of a direction for each word (384 numbers), so
 Without `--dsn` a server from the wheel of the tests is started in a temporary folder, with its own defaults.
 Latencies are milliseconds of the store alone or of a whole question beyond embedding: the median over rounds of 50
 questions, p95 over all. With `--tenants` as many small namespaces of 100 chunks are written beside the largest, and
-recall@10 of vector search against an exact scan is given for small and large ones. `--keep DIR` leaves the stores (of one
-size, with a `--dsn` of its own) and asks those that are there already, without writing them again.
+recall@10 of vector search against an exact scan is given for small and large ones. `--keep DIR` leaves the
+stores (of one size, with a `--dsn` of its own) and asks those that are there already, without writing them again.
 """
 
 from __future__ import annotations
