@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,8 @@ from weft.store.postgres import schema
 from weft.store.postgres.failures import is_lost, lost, ours, shown, worn_out
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
+
+logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # what it says in between, our error says at the end
 
 POOL = 16
 """Connections that one process opens at most; a thread holds one while it is inside a transaction."""
