@@ -1,15 +1,15 @@
 """
 SQLite and PostgreSQL side by side, in one run, on the same documents, vectors and questions.
 
-    python benchmarks/postgres.py [--sizes 10000 100000] [--repeat 3] [--dsn postgresql://…] [--tenants 200] [--keep DIR]
+    python benchmarks/postgres.py [--sizes 10000 100000] [--repeat 3] [--dsn postgresql://…] [--tenants 200]
 
 Documents of about 100 words are recombined from the sentences of the sample corpus; each names itself and is linked
 to three others. Vectors are sums of a direction for each word (384 numbers), so that texts that share words are close.
 Without `--dsn` a server from the wheel of the tests is started in a temporary folder, with its own defaults.
 Latencies are milliseconds of the store alone or of a whole question beyond embedding: the median over rounds of 50
 questions, p95 over all. With `--tenants` as many small namespaces of 100 chunks are written beside the largest, and
-recall@10 of vector search against an exact scan is given for small and large ones. `--keep` leaves the stores in a folder
-(of one size, with a `--dsn` of its own) and asks those that are there already, without writing them again.
+recall@10 of vector search against an exact scan is given for small and large ones. `--keep DIR` leaves the
+stores (of one size, with a `--dsn` of its own) and asks those that are there already, without writing them again.
 """
 
 from __future__ import annotations

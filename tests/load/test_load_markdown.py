@@ -101,6 +101,15 @@ def test_the_title_is_the_first_heading(text: str, title: str) -> None:
     assert parse(text).title == title
 
 
+def test_a_title_holds_no_control_characters(load: Load, tmp_path: Path) -> None:
+    """YAML can write them; not every store can keep them."""
+    (tmp_path / "a.md").write_text('---\ntitle: "be\\0fore \\x07after"\ntag: "a\\0b"\n---\ntext\n')
+    (document,) = load()
+
+    assert document.title == "before after"
+    assert document.metadata["tag"] == "ab"
+
+
 def test_wikilinks_are_listed_once_in_order() -> None:
     """Labels and sections are cut off, code is not looked into, and the text keeps its links."""
     text = (

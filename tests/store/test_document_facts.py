@@ -5,6 +5,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from opening import EACH, open_empty
 
 from weft.config import MemoryOptions, SplitOptions
 from weft.index import remember as write_path
@@ -12,6 +13,7 @@ from weft.index.plan import make_batch, make_plan
 from weft.index.state import make_state
 from weft.records import Document, GivenFact
 from weft.store.memory import MemoryDatabase
+from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 
@@ -20,9 +22,9 @@ DAY = timedelta(days=1)
 OPTIONS = MemoryOptions()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def store(request, tmp_path):
-    database = MemoryDatabase() if request.param == "memory" else SqliteDatabase(str(tmp_path / "weft.db"))
+@pytest.fixture(params=EACH)
+def store(request):
+    database = open_empty(request.param, request)
     yield database.store("default")
     assert database.check() == []
     database.close()
@@ -181,11 +183,12 @@ def test_a_forgotten_fact_has_no_origin(store):
     delete(store, "a")
 
 
-def test_facts_and_document_are_one_transaction(tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_facts_and_document_are_one_transaction(kind, request, monkeypatch):
     """Where writing fails at the end, neither the document nor its facts are there."""
     import weft.store.relational.document_write as document_write
 
-    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    database = open_empty(kind, request)
     store = database.store("default")
     index(store, "a", "Status: live")
     before = snapshot(store)
@@ -238,9 +241,23 @@ def play(store, steps):
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS, lines=LINES)
 def test_deleting_what_was_added_leaves_everything_as_it_was(steps, lines):
-    """Whatever happened before; and both stores agree at every point."""
+    """Whatever happened before; and the stores agree at every point."""
+    compare((MemoryDatabase(), SqliteDatabase(":memory:")), steps, lines)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps=STEPS, lines=LINES)
+def test_deleting_what_was_added_leaves_a_server_as_it_was(postgres_dsn, steps, lines):
+    """The same against PostgreSQL."""
+    database = PostgresDatabase(postgres_dsn)
+    database.drop("default")
+    compare((MemoryDatabase(), database), steps, lines)
+
+
+def compare(databases, steps, lines):
+    """Add and delete a document after some steps in each database; all look alike before, during and after."""
     read = []
-    for database in (MemoryDatabase(), SqliteDatabase(":memory:")):
+    for database in databases:
         store = database.store("default")
         now = play(store, steps)
         before = snapshot(store)

@@ -11,6 +11,7 @@ from weft.facts import life
 from weft.index import remember as write_path
 from weft.records import GivenFact
 from weft.store.memory import MemoryDatabase
+from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -114,8 +115,22 @@ def actions_of(store, fact):
 @given(steps=STEPS)
 def test_no_history_breaks_what_facts_promise(steps):
     """One confirmed value at a time where declared, complete histories, nothing forgotten anywhere; stores agree."""
+    compare((MemoryDatabase(), SqliteDatabase(":memory:")), steps)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps=STEPS)
+def test_no_history_breaks_what_facts_promise_on_a_server(postgres_dsn, steps):
+    """The same against PostgreSQL."""
+    database = PostgresDatabase(postgres_dsn)
+    database.drop("default")
+    compare((MemoryDatabase(), database), steps)
+
+
+def compare(databases, steps):
+    """Play the steps in each database; see that nothing is broken and that all look alike."""
     read = []
-    for database in (MemoryDatabase(), SqliteDatabase(":memory:")):
+    for database in databases:
         store = database.store("default")
         known, forgotten, now = play(store, steps)
         check_invariants(store, known, forgotten, now)
@@ -131,20 +146,33 @@ def test_no_history_breaks_what_facts_promise(steps):
 @given(mine=STEPS, yours=STEPS)
 def test_namespaces_never_see_each_others_facts(mine, yours):
     """The same names in two namespaces: each is exactly what it would be alone, counters included."""
-    for make_database in (MemoryDatabase, lambda: SqliteDatabase(":memory:")):
-        together, alone = make_database(), make_database()
-        first, second, only = together.store("mine"), together.store("yours"), alone.store("mine")
-        play(first, mine)
-        generation = first.facts.generation()
-        play(second, yours)
-        found = ids(second.facts.facts_after("", limit=1000))
-        second.facts.touch(found, at=NOW)
-        first.facts.touch(found, at=NOW)
-        first.facts.forget(found)
-        assert first.facts.generation() == generation
-        play(only, mine)
+    for database in (MemoryDatabase(), SqliteDatabase(":memory:")):
+        keep_apart(database, mine, yours)
 
-        assert first.facts.facts_after("", limit=1000) == only.facts.facts_after("", limit=1000)
-        assert first.facts.count() == only.facts.count()
-        together.close()
-        alone.close()
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(mine=STEPS, yours=STEPS)
+def test_namespaces_of_a_server_never_see_each_others_facts(postgres_dsn, mine, yours):
+    """The same against PostgreSQL."""
+    database = PostgresDatabase(postgres_dsn)
+    for name in ("mine", "yours"):
+        database.drop(name)
+    keep_apart(database, mine, yours)
+
+
+def keep_apart(together, mine, yours):
+    """Play steps in two namespaces of a database; the first is what it is where it is alone."""
+    first, second, only = together.store("mine"), together.store("yours"), MemoryDatabase().store("mine")
+    play(first, mine)
+    generation = first.facts.generation()
+    play(second, yours)
+    found = ids(second.facts.facts_after("", limit=1000))
+    second.facts.touch(found, at=NOW)
+    first.facts.touch(found, at=NOW)
+    first.facts.forget(found)
+    assert first.facts.generation() == generation
+    play(only, mine)
+
+    assert first.facts.facts_after("", limit=1000) == only.facts.facts_after("", limit=1000)
+    assert first.facts.count() == only.facts.count()
+    together.close()

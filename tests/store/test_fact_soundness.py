@@ -20,9 +20,17 @@ FACT = Fact(id="f1", subject="user", subject_name="User", predicate="prefers", v
 
 @pytest.fixture
 def path(tmp_path):
-    """Give a file with facts by hand, one of a document, a thing of its own, and vectors."""
+    """Give a file with facts."""
     path = tmp_path / "weft.db"
     database = SqliteDatabase(str(path))
+    fill_facts(database)
+    assert database.check() == []
+    database.close()
+    return path
+
+
+def fill_facts(database):
+    """Write facts by hand, one of a document, a thing of its own, and vectors."""
     store = database.store("default")
     facts = [FACT, replace(FACT, id="f2", value="JACQ", object="jacq", predicate="works_on", supersedes="f1")]
     events = [FactEvent(fact_id=fact.id, at=NOW, action="added") for fact in facts]
@@ -34,9 +42,6 @@ def path(tmp_path):
     store.write(make_batch(plan, vectors={}, model=""))
     store.write_model(StoredModel(name="fake/eight", fingerprint="f1", dimension=8, active=False))
     store.facts.write_vectors("f1", {"user": np.eye(8, dtype=np.float32)[0]})
-    assert database.check() == []
-    database.close()
-    return path
 
 
 BREAKS = {

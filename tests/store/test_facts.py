@@ -6,8 +6,9 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
+from opening import KINDS, open_empty
 
-import weft.store.sqlite.connect as connect
+import weft.store.postgres.vectors as postgres_vectors
 from weft.errors import SchemaMismatch
 from weft.records import Fact, FactEntity, FactEvent, StoredModel
 from weft.store.memory import MemoryDatabase
@@ -17,17 +18,11 @@ from weft.store.stating import content_of
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 DAY = timedelta(days=1)
 MODEL = StoredModel(name="fake/three", fingerprint="f1", dimension=3, active=True)
-KINDS = ["memory", "sqlite", "sqlite in memory", "sqlite without sqlite-vec"]
 
 
 @pytest.fixture(params=KINDS)
-def database(request, tmp_path, monkeypatch):
-    if request.param == "memory":
-        database = MemoryDatabase()
-    else:
-        if "without" in request.param:
-            monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
-        database = SqliteDatabase(":memory:" if "memory" in request.param else str(tmp_path / "weft.db"))
+def database(request):
+    database = open_empty(request.param, request)
     yield database
     # These tests write bare facts, without the history that remembering gives them.
     expected = ("in its history", "in their history", "referred to")
@@ -244,9 +239,10 @@ def test_a_namespace_with_facts_alone_is_listed_and_dropped(database):
     assert database.store("mine").facts.count() == (0, 0)
 
 
-def test_counting_an_access_does_not_wait_for_a_writer(tmp_path):
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_counting_an_access_does_not_wait_for_a_writer(kind, request):
     """It is left out, and the answer is there at once."""
-    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    database = open_empty(kind, request)
     facts = database.store("default").facts
     facts.write([make("f1")])
     inside, done = threading.Event(), threading.Event()
@@ -267,10 +263,12 @@ def test_counting_an_access_does_not_wait_for_a_writer(tmp_path):
     database.close()
 
 
-def test_the_closest_of_many_entities_are_found(tmp_path):
-    """More than are compared by their vectors: the sketches leave the right ones in."""
-    database, memory = SqliteDatabase(str(tmp_path / "weft.db")), MemoryDatabase()
-    directions = np.random.default_rng(5).standard_normal((3000, 64)).astype(np.float32)
+@pytest.mark.parametrize("kind, count", [("sqlite", 3000), ("postgres", 300)])
+def test_the_closest_of_many_entities_are_found(kind, count, request, monkeypatch):
+    """More than are compared by their vectors: sketches, or an index, leave the right ones in."""
+    monkeypatch.setattr(postgres_vectors, "EXACT", 100)
+    database, memory = open_empty(kind, request), MemoryDatabase()
+    directions = np.random.default_rng(5).standard_normal((count, 64)).astype(np.float32)
     vectors = {f"thing {n}": unit(*row) for n, row in enumerate(directions)}
     found = []
     for opened in (database, memory):

@@ -7,9 +7,11 @@ from contract import MODEL, make_batch, unit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
+from opening import KINDS, open_empty
 
 from weft.records import Claim, Extraction, Filter, Nomination
 from weft.store.memory import MemoryDatabase
+from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 from weft.text.names import match_names, name_key, words
@@ -170,14 +172,30 @@ def view(store):
 def test_any_history_gives_the_graph_of_its_outcome(tmp_path_factory, steps):
     """Long history, short history and a full derivation in memory see the same graph; so do the tables."""
     folder = tmp_path_factory.mktemp("graph")
-    databases = [SqliteDatabase(str(folder / "long.db")), SqliteDatabase(str(folder / "short.db")), MemoryDatabase()]
+    compare(SqliteDatabase(str(folder / "long.db")), folder / "long.db", folder / "short.db", steps)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(steps=STEPS)
+def test_any_history_on_a_server_gives_the_graph_of_its_outcome(postgres_dsn, tmp_path_factory, steps):
+    """The tables of PostgreSQL hold after a long history what those of SQLite hold after the short one."""
+    database = PostgresDatabase(postgres_dsn)
+    database.drop("default")
+    compare(database, postgres_dsn, tmp_path_factory.mktemp("graph") / "short.db", steps)
+
+
+def compare(database, where, short_path, steps):
+    """Play all steps in an empty database, and the shortest that lead to the same in SQLite and in memory."""
+    databases = [database, SqliteDatabase(str(short_path)), MemoryDatabase()]
     stores = [database.store("default") for database in databases]
     long, short = settle(steps)
     for store, history in zip(stores, (long, short, short), strict=True):
         store.write_model(MODEL)
         play(store, history)
 
-    assert content(folder / "long.db") == content(folder / "short.db")
+    tables, expected = content(where), content(short_path)
+    for table in expected:
+        assert tables[table] == expected[table], table
     seen = [view(store) for store in stores]
     for part in seen[0]:
         assert seen[0][part] == seen[2][part], part
@@ -187,17 +205,18 @@ def test_any_history_gives_the_graph_of_its_outcome(tmp_path_factory, steps):
         database.close()
 
 
-@pytest.fixture(params=["sqlite", "numpy", "memory"])
-def store(request, tmp_path, monkeypatch):
-    if request.param == "numpy":
-        import weft.store.sqlite.connect as connect
+@pytest.fixture(params=KINDS)
+def database(request):
+    database = open_empty(request.param, request)
+    yield database
+    database.close()
 
-        monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
-    database = MemoryDatabase() if request.param == "memory" else SqliteDatabase(str(tmp_path / "weft.db"))
+
+@pytest.fixture
+def store(database):
     store = database.store("default")
     store.write_model(MODEL)
-    yield store
-    database.close()
+    return store
 
 
 def test_a_title_that_arrives_later_is_found_in_older_chunks(store):
@@ -352,9 +371,8 @@ def test_entities_are_listed_by_key_without_other_names_of_them(store):
     assert store.graph.entities_after("密钥", limit=9) == []
 
 
-def test_another_namespace_has_another_graph(store, tmp_path):
+def test_another_namespace_has_another_graph(database):
     """The same names in two namespaces are different entities with different ids."""
-    database = SqliteDatabase(str(tmp_path / "two.db"))
     for name in ("mine", "theirs"):
         other = database.store(name)
         other.write_model(MODEL)
@@ -369,4 +387,3 @@ def test_another_namespace_has_another_graph(store, tmp_path):
     foreign_chunks = [mention.chunk_id for mention in theirs.mentions_of([foreign.id], limit=9)]
     assert foreign_chunks
     assert mine.search_entities(unit(1, 5, 2), chunk_ids=foreign_chunks, limit=9) == []
-    database.close()

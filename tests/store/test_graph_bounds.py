@@ -8,13 +8,14 @@ import apsw
 import pytest
 from contract import MODEL, make_batch
 from logical import content
+from opening import EACH, open_empty, where
 
 from weft.config import GraphOptions, SearchOptions
 from weft.errors import InputError
 from weft.records import Claim, Extraction, Filter, Nomination, Query
 from weft.search.mix import walk_graph
 from weft.search.run import find
-from weft.store.memory import MemoryDatabase
+from weft.store.postgres.database import PostgresDatabase
 from weft.store.queries import load_migrations
 from weft.store.relational.graph_write import place
 from weft.store.sqlite.database import SqliteDatabase
@@ -238,17 +239,17 @@ def odd_document(source, name, *, key):
     return replace(batch, chunks=tuple(replace(item, extraction=extraction) for item in batch.chunks))
 
 
-@pytest.fixture(params=["sqlite", "memory"])
-def database(request, tmp_path):
-    database = MemoryDatabase() if request.param == "memory" else SqliteDatabase(str(tmp_path / "weft.db"))
-    yield database
-    database.close()
+REFUSED = {"10 kB of words": "too long", "a zero": "NUL"}
+"""What PostgreSQL can keep under no key, and how it says so."""
 
 
-@pytest.mark.parametrize("name", ODD.values(), ids=ODD)
+@pytest.mark.parametrize(
+    "kind, name", [(kind, name) for kind in EACH for name in ODD if kind != "postgres" or name not in REFUSED]
+)
 @pytest.mark.parametrize("cut", [True, False], ids=["as extractors make keys", "as anybody might"])
-def test_odd_names_are_kept_found_and_forgotten(database, name, cut):
+def test_odd_names_are_kept_found_and_forgotten(request, kind, name, cut):
     """In cycles and in relations with themselves, whatever the key; afterwards nothing of them is left."""
+    database, name = open_empty(kind, request), ODD[name]
     key = name_key(name) if cut else name.lower()
     store = database.store("default")
     store.write_model(MODEL)
@@ -273,15 +274,35 @@ def test_odd_names_are_kept_found_and_forgotten(database, name, cut):
     assert store.delete([document_id("default", source) for source in "ab"]) == 2
     assert store.graph.count() == (0, 0)
     assert database.check() == []
+    database.close()
 
 
-def test_half_characters_are_refused_and_nothing_is_changed(tmp_path):
-    """They cannot be written in UTF-8; the error says so, wherever they stand."""
-    database = SqliteDatabase(str(tmp_path / "weft.db"))
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("cut", [True, False], ids=["as extractors make keys", "as anybody might"])
+def test_names_that_a_server_cannot_keep_are_refused_and_nothing_is_changed(postgres_dsn, name, cut):
+    """The error says why, and half of a document is not there."""
+    database = PostgresDatabase(postgres_dsn)
     store = database.store("default")
     store.write_model(MODEL)
     store.write(odd_document("a", "Fine", key="fine"))
-    before = content(tmp_path / "weft.db")
+    before = content(postgres_dsn)
+    key = name_key(ODD[name]) if cut else ODD[name].lower()
+
+    with pytest.raises(InputError, match=REFUSED[name]):
+        store.write(odd_document("b", ODD[name], key=key))
+    assert content(postgres_dsn) == before
+    assert database.check() == []
+    database.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_half_characters_are_refused_and_nothing_is_changed(kind, request):
+    """They cannot be written in UTF-8; the error says so, wherever they stand."""
+    database = open_empty(kind, request)
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(odd_document("a", "Fine", key="fine"))
+    before = content(where(kind, request))
     half = "half \ud83d"
     said = Extraction(nominations=(Nomination(key="fine", name=half, kind="given"),))
     chunk = store.find_chunks(document_id("default", "a"))[0].id
@@ -295,7 +316,7 @@ def test_half_characters_are_refused_and_nothing_is_changed(tmp_path):
     ):
         with pytest.raises(InputError, match="half characters"):
             act()
-    assert content(tmp_path / "weft.db") == before
+    assert content(where(kind, request)) == before
     assert database.check() == []
     database.close()
 

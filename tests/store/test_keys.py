@@ -1,21 +1,21 @@
-"""Keys in both stores, and the ring that makes and checks them."""
+"""Keys in all stores, and the ring that makes and checks them."""
 
 from datetime import datetime, timedelta, timezone
 
 import apsw
 import pytest
+from opening import EACH, open_empty
 
 from weft.engine.keys import Keyring
 from weft.errors import ConfigError, InputError, NotFound
-from weft.store.memory import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def database(request, tmp_path):
-    made = MemoryDatabase() if request.param == "memory" else SqliteDatabase(str(tmp_path / "keys.db"))
+@pytest.fixture(params=EACH)
+def database(request):
+    made = open_empty(request.param, request)
     yield made
     made.close()
 

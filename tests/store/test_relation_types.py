@@ -1,13 +1,12 @@
-"""Relations of some types are found by type, however many others there are; both stores agree."""
+"""Relations of some types are found by type, however many others there are; all stores agree."""
 
 from dataclasses import replace
 
 import pytest
 from contract import MODEL, make_batch
+from opening import EACH, open_empty
 
 from weft.records import Claim, Extraction, Nomination
-from weft.store.memory import MemoryDatabase
-from weft.store.sqlite.database import SqliteDatabase
 
 TYPES = ["cites", "introduces", "links_to"]
 
@@ -26,9 +25,9 @@ def hub():
     return replace(batch, chunks=tuple(replace(item, extraction=extraction) for item in batch.chunks))
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def graph(request, tmp_path):
-    database = MemoryDatabase() if request.param == "memory" else SqliteDatabase(str(tmp_path / "weft.db"))
+@pytest.fixture(params=EACH)
+def graph(request):
+    database = open_empty(request.param, request)
     database.store("default").write_model(MODEL)
     database.store("default").write(hub())
     yield database.store("default").graph

@@ -1,15 +1,12 @@
 """What the SQLite adapter owes beyond the contract."""
 
-import threading
-
 import apsw
 import pytest
-from contract import EVERYTHING, MODEL, StoreContract, keyword, make_batch, unit
+from contract import EVERYTHING, MODEL, StoreContract, keyword, make_batch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
 
-import weft.store.sqlite.connect as connect
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreUnavailable, WeftError
 from weft.store.memory import MemoryDatabase
 from weft.store.queries import load_migrations, load_schema
@@ -19,31 +16,19 @@ from weft.text.ids import document_id
 
 
 class TestSqliteStore(StoreContract):
-    @pytest.fixture
-    def database(self, tmp_path):
-        database = SqliteDatabase(str(tmp_path / "weft.db"))
-        yield database
-        assert database.check() == []
-        database.close()
+    kind = "sqlite"
 
 
 class TestSqliteInMemory(StoreContract):
-    @pytest.fixture
-    def database(self):
-        database = SqliteDatabase(":memory:")
-        yield database
-        assert database.check() == []
-        database.close()
+    kind = "sqlite in memory"
 
 
 class TestSqliteWithoutVectorExtension(StoreContract):
-    @pytest.fixture
-    def database(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
-        database = SqliteDatabase(str(tmp_path / "weft.db"))
+    kind = "sqlite without sqlite-vec"
+
+    def test_the_user_is_told(self, database):
+        """It answers more slowly, and says why."""
         assert "numpy" in database.notes[0]
-        yield database
-        database.close()
 
 
 TEXTS = st.lists(st.sampled_from(["alpha", "beta beta", "gamma 密钥", "alpha beta", "delta"]), max_size=4)
@@ -64,14 +49,18 @@ def play(store, steps):
 def test_delete_after_add_restores_every_table(tmp_path_factory, before, texts):
     """`delete(add(x))` is the identity on the logical content of the whole file."""
     path = tmp_path_factory.mktemp("identity") / "weft.db"
-    database = SqliteDatabase(str(path))
+    add_and_delete(SqliteDatabase(str(path)), path, before, texts)
+
+
+def add_and_delete(database, where, before, texts):
+    """Add a document to what some steps left, and delete it: every table is as it was."""
     store = database.store("default")
     store.write_model(MODEL)
     play(store, before)
-    old, stats = content(path), store.stats()
+    old, stats = content(where), store.stats()
     play(store, [("new", texts), ("new", None)])
 
-    assert content(path) == old
+    assert content(where) == old
     assert store.stats().chunks == stats.chunks
     assert database.check() == []
     database.close()
@@ -82,17 +71,21 @@ def test_delete_after_add_restores_every_table(tmp_path_factory, before, texts):
 def test_the_file_holds_what_the_last_words_say_in_any_order(tmp_path_factory, steps):
     """Any history gives the content of writing only the final state, and ranks as the memory store does."""
     folder = tmp_path_factory.mktemp("history")
+    compare(SqliteDatabase(str(folder / "long.db")), folder / "long.db", folder / "short.db", steps)
+
+
+def compare(database, where, short_path, steps):
+    """Play all steps in an empty database, and the last words in SQLite and in memory: rows and rankings agree."""
     final = dict(steps)
-    databases = [SqliteDatabase(str(folder / name)) for name in ("long.db", "short.db")]
-    memory = MemoryDatabase()
-    stores = [database.store("default") for database in (*databases, memory)]
+    databases = [database, SqliteDatabase(str(short_path))]
+    stores = [opened.store("default") for opened in (*databases, MemoryDatabase())]
     for store in stores:
         store.write_model(MODEL)
     play(stores[0], steps)
     for store in stores[1:]:
         play(store, sorted(final.items()))
 
-    assert content(folder / "long.db") == content(folder / "short.db")
+    assert content(where) == content(short_path)
     for text in ("alpha beta", "密钥", "delta gamma"):
         rankings = [store.search_keyword(query_terms(text), limit=9, where=EVERYTHING) for store in stores]
         assert [[h.chunk_id for h in r.hits] for r in rankings[1:]] == [[h.chunk_id for h in rankings[0].hits]] * 2
@@ -227,36 +220,6 @@ def test_compact_leaves_no_trace_of_deleted_text(tmp_path):
     database.close()
 
     assert b"xyzzysecret" not in b"".join(p.read_bytes() for p in tmp_path.iterdir())
-
-
-def test_threads_read_while_one_writes(tmp_path):
-    """Readers neither fail nor see half a document."""
-    database = SqliteDatabase(str(tmp_path / "weft.db"))
-    store = database.store("default")
-    store.write_model(MODEL)
-    failures = []
-    stop = threading.Event()
-
-    def read():
-        try:
-            while not stop.is_set():
-                hits = store.search_vector(unit(1, 1, 1), limit=99, where=EVERYTHING).hits
-                if len(hits) % 2:
-                    failures.append(len(hits))
-        except WeftError as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=read) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for number in range(40):
-        store.write(make_batch(f"d{number}", [f"first {number}", f"second {number}"]))
-    stop.set()
-    for thread in threads:
-        thread.join()
-
-    assert failures == []
-    database.close()
 
 
 def test_a_closed_store_says_so(tmp_path):

@@ -1,11 +1,10 @@
 """What these tests share."""
 
 import pytest
+from opening import open_empty
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.store.memory import MemoryDatabase
-from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 
 
@@ -14,10 +13,10 @@ def embedder():
     return FakeEmbedder()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def database(request, tmp_path):
-    """Give a new database, one of each kind in turn."""
-    database = MemoryDatabase() if request.param == "memory" else SqliteDatabase(str(tmp_path / "weft.db"))
+@pytest.fixture(params=["memory", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
+def database(request):
+    """Give a new database, one of each kind in turn; hundreds of tests take minutes on a server."""
+    database = open_empty(request.param, request)
     yield database
     database.close()
 

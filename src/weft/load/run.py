@@ -143,5 +143,5 @@ def _load(found: FoundFile | Skipped, *, options: LoadOptions) -> Iterator[Docum
 
 
 def _shorten_title(document: Document) -> Document:
-    title = shorten(document.title, limit=MAX_TITLE_CHARACTERS)
+    title = shorten(clean(document.title), limit=MAX_TITLE_CHARACTERS)
     return document if title == document.title else replace(document, title=title)

@@ -7,21 +7,23 @@ import math
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import sql
 from psycopg.rows import TupleRow
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from weft.errors import StoreError, StoreUnavailable
-from weft.store.postgres.failures import ours, shown
+from weft.store.postgres import schema
+from weft.store.postgres.failures import is_lost, lost, ours, shown, worn_out
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
 
 logger = logging.getLogger(__name__)
+logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # what it says in between, our error says at the end
 
 POOL = 16
 """Connections that one process opens at most; a thread holds one while it is inside a transaction."""
@@ -57,6 +59,7 @@ class Connections:
         self._rests_until = 0.0
         self._own: dict[str, float] = {}
         """By namespace, the generation that the last write through these connections made."""
+        self._dimensions: set[int] = set()
 
     # ── transactions ────────────────────────────────────────────────────────────────────────────
 
@@ -102,6 +105,14 @@ class Connections:
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
             yield session if session.run("try_namespace", {"name": namespace}) else None
 
+    def prepare_vectors(self, dimension: int) -> None:
+        """Make the indexes over vectors of a dimension, where they are missing and we may."""
+        if dimension in self._dimensions or self._current is not None:
+            return
+        with self.bare() as db:
+            schema.index_vectors(db, dimension)
+        self._dimensions.add(dimension)
+
     @contextmanager
     def bare(self) -> Iterator[psycopg.Connection[TupleRow]]:
         """Give a connection of its own outside any transaction, for what changes tables."""
@@ -144,18 +155,23 @@ class Connections:
     def _transaction(self, begin: str, namespace: str, *, dsn: str) -> Iterator[PostgresSession]:
         if self._current is not None:
             raise StoreError("a write inside another transaction of the same thread")
+        is_committing = False
         with self._connection(dsn) as db:
-            db.execute(begin)
-            session = PostgresSession(db, samples=self._samples)
-            self._local.session, self._local.namespace = session, ""
             try:
+                db.execute(begin)
+                session = PostgresSession(db, samples=self._samples)
+                self._local.session, self._local.namespace = session, ""
                 with self._bound(session, namespace):
                     yield session
+                is_committing = begin == BEGIN_WRITE
                 db.execute("COMMIT")
+            except psycopg.Error as error:
+                if is_lost(error, db):
+                    raise lost(shown(dsn), error, is_committing=is_committing) from error
+                raise
             finally:
                 self._local.session = None
-                if not db.closed and db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                    db.execute("ROLLBACK")
+                _roll_back(db)
 
     @contextmanager
     def _bound(self, session: PostgresSession, namespace: str) -> Iterator[PostgresSession]:
@@ -181,8 +197,17 @@ class Connections:
     def _connection(self, dsn: str) -> Iterator[psycopg.Connection[TupleRow]]:
         if self._closed:
             raise StoreError("the store is closed", hint="open it again")
-        with ours(shown(dsn)), self._pool(dsn).connection() as db:
-            yield db
+        with ours(shown(dsn)):
+            pool = self._pool(dsn)
+            try:
+                db = pool.getconn()
+            except PoolTimeout as error:
+                with psycopg.connect(dsn, connect_timeout=10):  # the pool does not say why
+                    raise worn_out(shown(dsn), POOL) from error
+            try:
+                yield db
+            finally:
+                pool.putconn(db)
 
     def _pool(self, dsn: str) -> ConnectionPool[psycopg.Connection[TupleRow]]:
         with self._lock:
@@ -206,6 +231,13 @@ def _generation(session: PostgresSession, namespace: str) -> float:
     """Return the number that grows with every write to a namespace; 0 where there is none."""
     rows = session.run("find_namespace", {"name": namespace})
     return float(rows[0][1]) if rows else 0.0
+
+
+def _roll_back(db: psycopg.Connection[Any]) -> None:
+    """End a transaction that was not committed; where that fails, the pool throws the connection away."""
+    if not db.closed and db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+        with suppress(psycopg.OperationalError):
+            db.execute("ROLLBACK")
 
 
 def _configure(db: psycopg.Connection[Any]) -> None:

@@ -12,6 +12,7 @@ import psycopg
 from psycopg.rows import TupleRow
 
 from weft.errors import SchemaMismatch, StoreUnavailable
+from weft.store.postgres.vectors import MAX_INDEXED
 from weft.store.queries import load_migrations, load_schema
 
 logger = logging.getLogger(__name__)
@@ -133,7 +134,9 @@ def statements(text: str, *, partitions: int = 0) -> Iterator[str]:
 
 
 def index_vectors(db: psycopg.Connection[TupleRow], dimension: int) -> None:
-    """Make the indexes over vectors of a dimension, where they are missing and we may."""
+    """Make the indexes over vectors of a dimension, where they are missing, possible, and we may."""
+    if not 0 < dimension <= MAX_INDEXED:
+        return
     for table in ("chunk_vector", "fact_vector"):
         name = f"{table}_hnsw_{int(dimension)}"
         if db.execute("SELECT to_regclass(%s)", [f"weft.{name}"]).fetchone() != (None,):
@@ -144,6 +147,8 @@ def index_vectors(db: psycopg.Connection[TupleRow], dimension: int) -> None:
                 f"USING hnsw ((vector::halfvec({int(dimension)})) halfvec_cosine_ops) "
                 f"WHERE vector_dims(vector) = {int(dimension)}"
             )
+        except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):
+            continue  # somebody else was as fast
         except psycopg.errors.InsufficientPrivilege:
             logger.warning("no index over vectors of dimension %d: the role may not make one", dimension)
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import Any
 
@@ -35,8 +35,11 @@ CANDIDATES = 4_096
 SURE = 10
 """Places that nothing unseen may take: the search goes on until no chunk without the terms looked at could."""
 
-MARGIN = 50
-"""Candidates beyond those wanted whose exact score is computed."""
+MARGIN, MAX_RESCORED = 50, 4_096
+"""Candidates beyond those wanted whose exact score is computed; more where those left may be as good, up to so many."""
+
+Scored = tuple[float, str, int]
+"""The score of a chunk, negated, its id and its number."""
 
 MAX_FREQUENCY, MAX_LENGTH = 255, 65_535
 """Where counting ends, as in the embedded store."""
@@ -98,28 +101,33 @@ def search(
     total: int,
     mean_length: float,
 ) -> Ranking:
-    """Rank chunks by BM25. The first places are exact; further ones hold what the rarer terms lead to."""
+    """
+    Rank chunks by BM25. The first places are exact; further ones hold what the rarer terms lead to.
+
+    How much a chunk that was not looked at may score is judged by those that were: a mean length that has changed many
+    times over since it was written can cost it a place.
+    """
     terms = list(dict.fromkeys(asked))
     key = {"namespace": namespace, "terms": json.dumps(terms, ensure_ascii=False)}
     counts: dict[str, int] = dict(db.run("term_counts", key))
     idfs = {term: idf(counts.get(term, 0), total=total) for term in terms}
     most = ceiling(list(idfs.values()))
     known = sorted((term for term in terms if term in counts), key=lambda term: (counts[term], term))
-    values: dict[str, Any] = {"namespace": namespace, "looks": limit + MARGIN}
+    values: dict[str, Any] = {"namespace": namespace}
     values["weights"] = _sparse({term: idfs[term] for term in known}, namespace)
     if where:
         chosen = [row[0] for row in db.run("filter_chunks", {"namespace": namespace, **bind(where)})]
         values["numbers"] = json.dumps(chosen)
-    best: list[tuple[float, str]] = []
+    best: list[Scored] = []
     for looked_at in _prefixes(known, counts):
         values["held"] = [term_number(namespace, term) for term in looked_at]
-        found = [row[0] for row in db.run("search_terms_among" if where else "search_terms", values)]
-        best = _exact(db, namespace, found, terms=known, idfs=idfs, mean_length=mean_length)
-        unseen = sum(idfs[term] for term in known[len(looked_at) :]) * (K1 + 1)
+        rank = partial(_exact, db, namespace, terms=known, idfs=idfs, mean_length=mean_length)
+        best = _best(db, "search_terms_among" if where else "search_terms", values, limit=limit, rank=rank)
         place = min(limit, SURE)
-        if len(best) >= place and best[place - 1][0] <= -unseen:
+        unseen = sum(idfs[term] for term in known[len(looked_at) :]) * (K1 + 1)
+        if len(best) >= place and -best[place - 1][0] >= unseen:
             break
-    hits = tuple(Hit(id, rank, -score) for rank, (score, id) in enumerate(best[:limit], start=1))
+    hits = tuple(Hit(id, rank, -score) for rank, (score, id, _) in enumerate(best[:limit], start=1))
     return Ranking(hits=hits, ceiling=most)
 
 
@@ -188,18 +196,43 @@ def _exact(
     terms: Sequence[str],
     idfs: Mapping[str, float],
     mean_length: float,
-) -> list[tuple[float, str]]:
-    """Return the scores of chunks, negated, and their ids: best first, ties by id."""
+) -> list[Scored]:
+    """Return chunks with their exact scores: best first, ties by id."""
     if not chunks:
         return []
     held = [term_number(namespace, term) for term in terms]
     rows = db.run("chunk_frequencies", {"namespace": namespace, "chunks": list(chunks), "held": held})
-    lengths = np.array([row[1] for row in rows], dtype=np.float64)
-    frequencies = np.array([row[2] for row in rows], dtype=np.float64)
+    lengths = np.array([row[2] for row in rows], dtype=np.float64)
+    frequencies = np.array([row[3] for row in rows], dtype=np.float64)
     scores = np.zeros(len(rows))
     for column, term in enumerate(terms):
         scores += term_scores(frequencies[:, column], lengths, weight=idfs[term], mean_length=mean_length)
-    return sorted((-score, row[0]) for score, row in zip(scores.tolist(), rows, strict=True))
+    return sorted((-score, row[1], row[0]) for score, row in zip(scores.tolist(), rows, strict=True))
+
+
+def _best(
+    db: Session,
+    name: str,
+    values: Mapping[str, Any],
+    *,
+    limit: int,
+    rank: Callable[[Sequence[int]], list[Scored]],
+) -> list[Scored]:
+    """Return the best of the candidates that a statement finds; of more where those left may be as good."""
+    looks = limit + MARGIN
+    while True:
+        found: dict[int, float] = dict(db.run(name, {**values, "looks": looks}))
+        best = rank(list(found))
+        place = min(limit, SURE)
+        if len(found) < looks or looks >= MAX_RESCORED or -best[place - 1][0] > _most_left(best, found):
+            return best
+        looks *= 4
+
+
+def _most_left(best: Sequence[Scored], found: Mapping[int, float]) -> float:
+    """Return what a chunk after those found may score: as the last, and as much more as any of them has."""
+    more = max(-score / max(found[number], 1e-9) for score, _, number in best)
+    return min(found.values()) * max(more, 1.0) * (1 + 1e-6)
 
 
 def _columns(namespace: Namespace, terms: Mapping[str, int], *, length: int, mean: float) -> dict[str, object]:

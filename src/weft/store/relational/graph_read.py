@@ -14,6 +14,7 @@ from weft.records import Census, Entity, Mention, Relation, Vector
 from weft.store.joining import join_mentions, join_relations, other_names
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, Namespace, Session, make_namespace
 from weft.text.mentions import DERIVED_TYPES, find_sentence
 from weft.text.names import name_text
@@ -22,6 +23,7 @@ CHUNKS = 20
 """How many supporting chunks a relation names."""
 
 
+@once_more
 class RelationalGraph:
     """Entities, mentions and relations of one namespace. A merged entity is read under the one it is the same as."""
 

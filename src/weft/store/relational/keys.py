@@ -8,9 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from weft.records import ApiKey
+from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections
 
 
+@once_more
 class RelationalKeys:
     """Who may come in. They belong to no namespace."""
 

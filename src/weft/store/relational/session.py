@@ -138,3 +138,6 @@ class Connections(Protocol):
 
     def attempt(self, namespace: str = "") -> AbstractContextManager[Session | None]:
         """Give a session that writes; None where that would mean to wait, or to write inside another session."""
+
+    def prepare_vectors(self, dimension: int) -> None:
+        """Make what vectors of a dimension are searched by, outside any transaction; nothing where that is there."""

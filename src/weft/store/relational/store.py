@@ -27,9 +27,11 @@ from weft.store.relational.facts import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph_read import RelationalGraph
 from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, Namespace, Session, make_namespace
 
 
+@once_more
 class RelationalStore:
     """One namespace of a relational database. Its row is made by the first write."""
 
@@ -82,6 +84,7 @@ class RelationalStore:
             return changed
 
     def write_model(self, model: StoredModel) -> None:
+        self._connections.prepare_vectors(model.dimension)
         with self._connections.write(self._namespace) as db:
             namespace = self._ensure(db)
             row = {"name": model.name, "fingerprint": model.fingerprint, "dimension": model.dimension}

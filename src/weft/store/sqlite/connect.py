@@ -82,6 +82,9 @@ class Connections:
             with _committing(db):
                 yield self._session(db)
 
+    def prepare_vectors(self, dimension: int) -> None:
+        """Nothing: vectors of any dimension are scanned."""
+
     @contextmanager
     def bare(self) -> Iterator[apsw.Connection]:
         """Give a connection outside any transaction, for VACUUM and pragmas."""

@@ -371,8 +371,19 @@ CREATE INDEX fact_event_by_other ON weft.fact_event (namespace, other) WHERE oth
 CREATE INDEX fact_origin_by_document ON weft.fact_origin (namespace, document) WHERE document <> '';
 
 -- A second wall: whoever is not above row security sees only the namespace that its transaction is bound to.
--- `chunk_term` stands outside: row security would bar its index. It holds no text, and its numbers of terms are made
--- from the namespace, so that those of one lead to nothing of another.
+-- Which namespaces there are can be read by all, and so can `chunk_term`, whose index row security would bar: it holds
+-- no text, and its numbers of terms are made from the namespace, so that those of one lead to nothing of another.
+-- Neither can be changed from another namespace.
+
+ALTER TABLE weft.namespace ENABLE ROW LEVEL SECURITY;
+ALTER TABLE weft.namespace FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_namespace ON weft.namespace USING (namespace = current_setting('weft.namespace', TRUE));
+CREATE POLICY all_read ON weft.namespace FOR SELECT USING (TRUE);
+
+ALTER TABLE weft.chunk_term ENABLE ROW LEVEL SECURITY;
+ALTER TABLE weft.chunk_term FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_namespace ON weft.chunk_term USING (namespace = current_setting('weft.namespace', TRUE));
+CREATE POLICY all_read ON weft.chunk_term FOR SELECT USING (TRUE);
 
 ALTER TABLE weft.document ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.document FORCE ROW LEVEL SECURITY;

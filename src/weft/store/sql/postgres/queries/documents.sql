@@ -267,13 +267,13 @@ WHERE t.namespace = :namespace
 
 -- name: search_terms
 -- Chunks that hold any of the rarer terms, those first that all terms together speak for.
-SELECT t.chunk FROM weft.chunk_term AS t
+SELECT t.chunk, -(t.weights <#> :weights::sparsevec) FROM weft.chunk_term AS t
 WHERE t.namespace = :namespace AND t.held && :held::bigint[]
 ORDER BY t.weights <#> :weights::sparsevec
 LIMIT :looks;
 
 -- name: search_terms_among
-SELECT t.chunk FROM weft.chunk_term AS t
+SELECT t.chunk, -(t.weights <#> :weights::sparsevec) FROM weft.chunk_term AS t
 WHERE t.namespace = :namespace AND t.held && :held::bigint[]
     AND t.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)))
 ORDER BY t.weights <#> :weights::sparsevec
@@ -281,7 +281,7 @@ LIMIT :looks;
 
 -- name: chunk_frequencies
 -- How often chunks hold each of some terms, for their exact scores.
-SELECT c.id, t.length, ARRAY(
+SELECT t.chunk, c.id, t.length, ARRAY(
     SELECT coalesce(t.counts[array_position(t.held, k.value)], 0)
     FROM unnest(:held::bigint[]) WITH ORDINALITY AS k (value, nth)
     ORDER BY k.nth

@@ -1,0 +1,32 @@
+"""The one place where tests open a database of each kind."""
+
+import weft.store.sqlite.connect as connect
+from weft.store.memory import MemoryDatabase
+from weft.store.postgres.database import PostgresDatabase
+from weft.store.sqlite.database import SqliteDatabase
+
+KINDS = ("memory", "sqlite", "sqlite in memory", "sqlite without sqlite-vec", "postgres")
+EACH = ("memory", "sqlite", "postgres")
+"""One of each adapter."""
+
+
+def open_empty(kind, request):
+    """Open an empty database; what it needs is asked of the fixtures of the test."""
+    match kind:
+        case "memory":
+            return MemoryDatabase()
+        case "postgres":
+            return PostgresDatabase(request.getfixturevalue("postgres_dsn"))
+        case "sqlite in memory":
+            return SqliteDatabase(":memory:")
+        case "sqlite without sqlite-vec":
+            monkeypatch = request.getfixturevalue("monkeypatch")
+            monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
+    return SqliteDatabase(str(request.getfixturevalue("tmp_path") / "weft.db"))
+
+
+def where(kind, request):
+    """Return what `logical.content` reads of the database that a test has opened."""
+    if kind == "postgres":
+        return request.getfixturevalue("postgres_dsn")
+    return request.getfixturevalue("tmp_path") / "weft.db"

@@ -1,0 +1,381 @@
+"""What goes wrong with a server is said clearly, done again where that is safe, and never applied twice."""
+
+import threading
+import uuid
+from datetime import datetime, timezone
+from pathlib import Path
+
+import postgres
+import psycopg
+import pytest
+from contract import MODEL, keyword, make_batch
+from logical import content
+from psycopg.conninfo import make_conninfo
+
+import weft.store.postgres.connect as connect
+from weft.errors import ConfigError, SchemaMismatch, StoreError, StoreUnavailable, WeftError
+from weft.records import Fact
+from weft.store.postgres import schema
+from weft.store.postgres.database import PostgresDatabase
+from weft.store.postgres.session import PostgresSession
+from weft.text.ids import document_id
+
+SECRET = "hunter2hunter2"
+
+
+@pytest.fixture
+def database(postgres_dsn):
+    database = PostgresDatabase(postgres_dsn)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def store(database):
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(make_batch("a", ["alpha one", "alpha two"]))
+    return store
+
+
+def refused(dsn):
+    """Return the error of opening a database, having seen that no part of it tells the password."""
+    with pytest.raises(WeftError) as caught:
+        PostgresDatabase(dsn)
+    error = caught.value
+    while error is not None:
+        assert SECRET not in f"{error} {getattr(error, 'hint', '')}"
+        error = error.__cause__
+    return caught.value
+
+
+# ── opening ─────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("place", ["127.0.0.1:1", "/nowhere:5432", "not.a.host.invalid:5432"])
+def test_no_server_at_the_address(place):
+    """Nobody listens there: the error says where, and what to check."""
+    host, _, port = place.partition(":")
+    error = refused(make_conninfo("", host=host, port=port, user="me", password=SECRET, dbname="weft"))
+
+    assert isinstance(error, StoreUnavailable)
+    assert str(error) == f"no PostgreSQL server answers at {place}/weft"
+    assert "host and port" in error.hint
+
+
+def test_an_address_that_cannot_be_read_is_not_repeated():
+    """A sign in a password that should have been written as %XX; the driver would quote the password."""
+    for place in (f"{SECRET}%zz@host/weft", f"x@{SECRET}@host/weft", f"{SECRET}@host:port/weft"):
+        error = refused(f"postgresql://me:{place}")
+        assert isinstance(error, ConfigError)
+        assert "%XX" in error.hint
+
+
+def test_no_such_database(postgres_server):
+    """The server is there, the database is not."""
+    error = refused(make_conninfo(postgres_server, dbname="nowhere", password=SECRET))
+
+    assert "there is no database" in str(error) and "nowhere" in str(error)
+    assert "createdb" in error.hint
+
+
+def test_a_role_that_may_not_make_the_extension_is_told_who_can(postgres_server):
+    """An empty database without pgvector."""
+    name = f"weft_bare_{uuid.uuid4().hex[:8]}"
+    with postgres.new_database(postgres_server, name, tables=False) as dsn, postgres.new_role(dsn) as role:
+        error = refused(role)
+
+    assert isinstance(error, StoreUnavailable)
+    assert "no extension `vector`" in str(error)
+    assert error.hint.endswith("CREATE EXTENSION vector")
+
+
+class WithoutPgvector(psycopg.Connection):
+    """A connection to a server on which nobody has installed pgvector."""
+
+    def execute(self, query, params=None, **options):
+        if isinstance(query, str) and query.startswith("CREATE EXTENSION"):
+            query = "CREATE EXTENSION no_such_extension"
+        return super().execute(query, params, **options)
+
+
+def test_a_server_without_pgvector_is_told_so(postgres_server):
+    """The extension is not merely missing in the database: the server has none."""
+    name = f"weft_bare_{uuid.uuid4().hex[:8]}"
+    with (
+        postgres.new_database(postgres_server, name, tables=False) as dsn,
+        WithoutPgvector.connect(dsn, autocommit=True) as db,
+        pytest.raises(StoreUnavailable, match="no pgvector installed") as caught,
+    ):
+        schema.create(db, where="here")
+    assert "0.8" in caught.value.hint
+
+
+def test_an_old_pgvector_is_refused(postgres_server, monkeypatch):
+    """Its index scans would stop before they have found enough of a namespace."""
+    old = schema.ServerState(version=0, has_citus=False, pgvector="0.7.4")
+    monkeypatch.setattr(schema, "read_state", lambda db: old)
+    error = refused(postgres_server)
+
+    assert "pgvector 0.7.4" in str(error)
+    assert "ALTER EXTENSION vector UPDATE" in error.hint
+
+
+def test_a_newer_schema_is_refused_and_an_older_one_names_the_command(postgres_dsn):
+    """Neither is read from or written to."""
+    for version, said, hint in ((99, "newer Weft (schema 99", "pip install --upgrade"), (-1, "schema -1", "migrate")):
+        with psycopg.connect(postgres_dsn, autocommit=True) as db:
+            db.execute("UPDATE weft.schema_version SET version = %s", [version])
+        try:
+            error = refused(postgres_dsn)
+        finally:
+            with psycopg.connect(postgres_dsn, autocommit=True) as db:
+                db.execute("UPDATE weft.schema_version SET version = %s", [schema.newest()])
+        assert isinstance(error, SchemaMismatch)
+        assert said in str(error) and hint in error.hint
+
+
+# ── refusals while it is open ───────────────────────────────────────────────────────────────────
+
+
+def test_a_server_that_only_reads_answers_and_refuses_to_write(postgres_dsn, store):
+    """As a replica does."""
+    database = PostgresDatabase(make_conninfo(postgres_dsn, options="-c default_transaction_read_only=on"))
+    replica = database.store("default")
+
+    assert keyword(replica, "alpha") == keyword(store, "alpha")
+    with pytest.raises(StoreUnavailable, match="only reads") as caught:
+        replica.write(make_batch("b", ["beta"]))
+    assert "written to" in caught.value.hint
+    assert keyword(replica, "beta") == []
+    database.close()
+
+
+@pytest.mark.parametrize(
+    "setting, said", [("statement_timeout=100", "took too long"), ("lock_timeout=100", "is busy")], ids=["slow", "busy"]
+)
+def test_what_takes_too_long_is_stopped_and_said(postgres_dsn, store, setting, said):
+    """A writer that waits for another one for longer than the server allows."""
+    database = PostgresDatabase(make_conninfo(postgres_dsn, options=f"-c {setting}"))
+    before = content(postgres_dsn)
+    with (
+        store.facts.writing(),
+        pytest.raises(StoreUnavailable, match=said) as caught,
+    ):
+        database.store("default").delete([document_id("default", "a")])
+    assert "try again" in caught.value.hint
+    assert content(postgres_dsn) == before
+    database.close()
+
+
+def test_all_connections_in_use_is_not_taken_for_a_missing_server(postgres_dsn, monkeypatch):
+    """Another thread holds the only one."""
+    monkeypatch.setattr(connect, "POOL", 1)
+    monkeypatch.setattr(connect, "WAIT_S", 0.2)
+    database = PostgresDatabase(postgres_dsn)
+    errors = []
+
+    def ask():
+        try:
+            database.store("default").stats()
+        except StoreUnavailable as error:
+            errors.append(str(error))
+
+    with database.store("default").reading():
+        thread = threading.Thread(target=ask)
+        thread.start()
+        thread.join()
+    assert "connections" in errors[0] and "in use" in errors[0]
+    database.close()
+
+
+# ── lost connections ────────────────────────────────────────────────────────────────────────────
+
+
+def cut(monkeypatch, dsn, name, *, times=1):
+    """Let the server end the connection just before the statement called `name`; return how often it was run."""
+    run, ran = PostgresSession.run, []
+
+    def run_cut(self, asked, *arguments, **options):
+        if asked == name:
+            ran.append(name)
+            if len(ran) <= times:
+                end(dsn, self._db.info.backend_pid)
+        return run(self, asked, *arguments, **options)
+
+    monkeypatch.setattr(PostgresSession, "run", run_cut)
+    return ran
+
+
+def end(dsn, pid):
+    with psycopg.connect(dsn, autocommit=True) as db:
+        db.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+
+
+def test_idle_connections_that_were_ended_are_not_noticed(postgres_dsn, store):
+    """The pool looks before it hands one out."""
+    postgres.end_others(postgres_dsn)
+    assert len(keyword(store, "alpha")) == 2
+    postgres.end_others(postgres_dsn)
+    store.write(make_batch("b", ["beta"]))
+    assert keyword(store, "beta") == ["beta"]
+
+
+def test_a_read_that_is_cut_is_done_again(postgres_dsn, store, monkeypatch):
+    """The caller sees an answer."""
+    ran = cut(monkeypatch, postgres_dsn, "term_counts")
+
+    assert len(keyword(store, "alpha")) == 2
+    assert len(ran) == 2
+
+
+@pytest.mark.parametrize("statement", ["write_document", "write_chunk", "touch_namespace"])
+def test_a_write_that_is_cut_before_its_commit_is_done_again(database, postgres_dsn, store, monkeypatch, statement):
+    """Once, whole: the tables hold what an undisturbed write leaves."""
+    store.write(make_batch("b", ["beta", "gamma"]))
+    expected, generation = content(postgres_dsn), store.stats().generation
+    store.delete([document_id("default", "b")])
+    ran = cut(monkeypatch, postgres_dsn, statement)
+    store.write(make_batch("b", ["beta", "gamma"]))
+
+    assert len(ran) >= 2
+    assert content(postgres_dsn) == expected
+    assert store.stats().generation == generation + 2
+    assert database.check() == []
+
+
+def test_a_write_that_is_cut_twice_fails_and_leaves_nothing(database, postgres_dsn, store, monkeypatch):
+    """The error says that nothing was kept."""
+    before = content(postgres_dsn)
+    cut(monkeypatch, postgres_dsn, "touch_namespace", times=2)
+
+    with pytest.raises(StoreUnavailable, match="was lost") as caught:
+        store.write(make_batch("b", ["beta"]))
+    assert "nothing of the last change" in caught.value.hint
+    assert content(postgres_dsn) == before
+    store.write(make_batch("b", ["beta"]))
+    assert keyword(store, "beta") == ["beta"]
+
+
+@pytest.mark.parametrize("arrives", [True, False], ids=["the commit arrived", "the commit did not arrive"])
+def test_a_lost_commit_is_unknown_and_running_again_is_safe(postgres_dsn, store, monkeypatch, arrives):
+    """It is not repeated by itself; repeated by the user it leaves one copy."""
+    execute, commits = psycopg.Connection.execute, []
+
+    def lose(self, query, *arguments, **options):
+        if query != "COMMIT" or commits:
+            return execute(self, query, *arguments, **options)
+        commits.append(query)
+        if arrives:
+            execute(self, query)
+        end(postgres_dsn, self.info.backend_pid)
+        return execute(self, "SELECT 1" if arrives else query)
+
+    before = content(postgres_dsn)
+    batch = make_batch("b", ["beta"])
+    with monkeypatch.context() as patch:
+        patch.setattr(psycopg.Connection, "execute", lose)
+        with pytest.raises(StoreUnavailable, match="may or may not be there") as caught:
+            store.write(batch)
+    assert "not applied twice" in caught.value.hint
+    assert (content(postgres_dsn) != before) == arrives
+    store.write(batch)
+    written = content(postgres_dsn)
+    assert keyword(store, "beta") == ["beta"]
+    store.write(batch)
+    assert content(postgres_dsn) == written
+
+
+def test_what_belongs_together_is_not_repeated_in_parts(postgres_dsn, store, monkeypatch):
+    """A write inside a larger transaction: the whole fails, and nothing of it is kept."""
+    fact = Fact(
+        id="f1",
+        subject="user",
+        subject_name="User",
+        predicate="likes",
+        value="tea",
+        created=datetime(2026, 3, 1, tzinfo=timezone.utc),
+    )
+    ran = cut(monkeypatch, postgres_dsn, "write_fact")
+    with pytest.raises(StoreUnavailable, match="was lost"), store.facts.writing():
+        store.facts.write([fact])
+
+    assert len(ran) == 1
+    assert store.facts.count() == (0, 0)
+    with store.facts.writing():
+        store.facts.write([fact])
+    assert store.facts.count() == (1, 1)
+
+
+# ── a server of our own ─────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def own_server():
+    """Give a server that a test may restart, and that reads its rules from a file of ours."""
+    if postgres.DSN:
+        pytest.skip("the server is not ours to restart")
+    server = postgres.launch(uuid.uuid4().hex)
+    yield server
+    server.cleanup()
+
+
+def test_a_wrong_password_is_said_and_not_shown(own_server):
+    """By a server that asks for one."""
+    dsn = own_server.get_uri()
+    with psycopg.connect(dsn, autocommit=True) as db, postgres.new_role(dsn, password="right") as role:
+        (rules,) = db.execute("SHOW hba_file").fetchone()
+        kept = Path(rules).read_text()
+        Path(rules).write_text(f"local all {postgres.ROLE} scram-sha-256\n{kept}")
+        db.execute("SELECT pg_reload_conf()")
+        error = refused(make_conninfo(role, password=SECRET))
+
+    assert "does not let us in" in str(error)
+    assert "user and password" in error.hint
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_a_server_that_was_restarted_between_calls_is_not_noticed(own_server, mode):
+    """Shut down in order or not; what was committed is there."""
+    with postgres.new_database(own_server.get_uri(), f"again_{mode}") as dsn:
+        database = PostgresDatabase(make_conninfo(dsn, options="-c synchronous_commit=on"))
+        store = database.store("default")
+        store.write_model(MODEL)
+        store.write(make_batch("a", ["alpha"]))
+        postgres.restart(own_server, mode)
+        assert keyword(store, "alpha") == ["alpha"]
+        store.write(make_batch("b", ["beta"]))
+        assert keyword(store, "beta") == ["beta"]
+        assert database.check() == []
+        database.close()
+
+
+def test_a_server_that_dies_in_the_middle_of_a_write_costs_nothing(own_server, monkeypatch):
+    """It comes back; the write is done again, whole and once."""
+    with postgres.new_database(own_server.get_uri(), "middle") as dsn:
+        database = PostgresDatabase(make_conninfo(dsn, options="-c synchronous_commit=on"))
+        store = database.store("default")
+        store.write_model(MODEL)
+        run, died = PostgresSession.run, []
+
+        def die(self, name, *arguments, **options):
+            if name == "touch_namespace" and not died:
+                died.append(name)
+                postgres.restart(own_server, "immediate")
+            return run(self, name, *arguments, **options)
+
+        monkeypatch.setattr(PostgresSession, "run", die)
+        store.write(make_batch("a", ["alpha"]))
+        assert died and keyword(store, "alpha") == ["alpha"]
+        assert database.check() == []
+        database.close()
+
+
+def test_a_closed_database_says_so(postgres_dsn):
+    """Using it after closing it is a clear error; closing twice is none."""
+    database = PostgresDatabase(postgres_dsn)
+    database.close()
+    database.close()
+
+    with pytest.raises(StoreError, match="closed"):
+        database.namespaces()

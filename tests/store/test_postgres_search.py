@@ -1,0 +1,218 @@
+"""What PostgreSQL finds by its indexes is what comparing everything finds."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import psycopg
+import pytest
+from contract import EVERYTHING, MODEL, keyword, make_batch, unit
+from logical import content
+from psycopg.conninfo import make_conninfo
+
+import weft.store.postgres.terms as terms
+import weft.store.postgres.vectors as vectors
+from weft.errors import InputError
+from weft.records import Filter, StoredModel
+from weft.store.memory import MemoryDatabase
+from weft.store.postgres.database import PostgresDatabase
+from weft.store.postgres.session import PostgresSession, statement
+from weft.text.analyse import query_terms
+from weft.text.ids import document_id
+
+ODD = StoredModel(name="fake/seven", fingerprint="f7", dimension=7, active=True)
+"""A dimension that no register is as wide as."""
+
+
+@pytest.fixture
+def database(postgres_dsn):
+    database = PostgresDatabase(postgres_dsn)
+    yield database
+    assert database.check() == []
+    database.close()
+
+
+# ── vectors ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_an_index_finds_what_comparing_everything_finds(postgres_dsn, monkeypatch):
+    """For vectors of an odd dimension: the same best ten, with and without filters, and the same background."""
+    database = PostgresDatabase(make_conninfo(postgres_dsn, options="-c enable_seqscan=off -c enable_sort=off"))
+    directions = np.random.default_rng(3).standard_normal((300, 7))
+    made = {f"text {n}": unit(*row) for n, row in enumerate(directions)}
+    for name, count in (("default", 200), ("other", 40)):
+        store = database.store(name)
+        store.write_model(ODD)
+        groups = [
+            make_batch(f"{side}/{n}", [f"text {n}"], vectors=made, model="f7", namespace=name, metadata={"side": side})
+            for side, numbers in (("left", range(count)), ("right", range(200, 200 + count // 4)))
+            for n in numbers
+        ]
+        store.write(*groups)
+    store = database.store("default")
+    wheres = [
+        EVERYTHING,
+        Filter(source_prefix="left/"),
+        Filter(metadata=(("side", "right"),)),
+        Filter(documents=("x",)),
+    ]
+    asked = [unit(*row) for row in np.random.default_rng(4).standard_normal((5, 7))]
+
+    def rankings():
+        return [store.search_vector(vector, limit=10, where=where) for vector in asked for where in wheres]
+
+    exact, ran = rankings(), []
+    run = PostgresSession.run
+    monkeypatch.setattr(
+        PostgresSession, "run", lambda self, name, *a, **k: ran.append(name) or run(self, name, *a, **k)
+    )
+    monkeypatch.setattr(vectors, "EXACT", 100)
+    for slow, quick in zip(exact, rankings(), strict=True):
+        assert [hit.chunk_id for hit in quick.hits] == [hit.chunk_id for hit in slow.hits]
+        assert [hit.score for hit in quick.hits] == pytest.approx([hit.score for hit in slow.hits], abs=1e-6)
+        if slow.hits:
+            assert (quick.mean, quick.deviation) == pytest.approx((slow.mean, slow.deviation), abs=1e-5)
+    assert {"search_vector_index", "search_vector_among"} <= set(ran)
+    assert "search_vector" not in ran
+    database.close()
+
+
+def test_the_index_of_a_dimension_is_made_when_it_is_first_used_and_then_serves(postgres_dsn, database):
+    """The statement is written so that the server can use it, and a namespace of another dimension does no harm."""
+    database.store("default").write_model(ODD)
+    database.store("default").write(make_batch("a", ["alpha"], vectors={"alpha": unit(*range(1, 8))}, model="f7"))
+    database.store("other").write_model(MODEL)
+    database.store("other").write(make_batch("a", ["alpha"], namespace="other"))
+    values = {"namespace": "default", "model": 1, "vector": str([1.0] * 7), "looks": 10, "limit": 10}
+    with psycopg.connect(postgres_dsn) as db:
+        made = db.execute("SELECT indexname FROM pg_indexes WHERE schemaname = 'weft' AND indexdef LIKE '%hnsw%'")
+        names = {row[0] for row in made}
+        db.execute("SET enable_seqscan = off")
+        db.execute("SET enable_sort = off")
+        plan = "\n".join(row[0] for row in db.execute("EXPLAIN " + statement("search_vector_index", 7), values))
+
+    assert {f"{table}_hnsw_{n}" for table in ("chunk_vector", "fact_vector") for n in (3, 7)} <= names
+    assert "halfvec" in plan and "Index Scan" in plan
+
+
+def test_vectors_too_long_for_an_index_are_compared_one_by_one(database):
+    """Nothing is made for them, and they are found."""
+    long = StoredModel(name="fake/long", fingerprint="f", dimension=5000, active=True)
+    store = database.store("default")
+    store.write_model(long)
+    made = {"alpha": unit(*[1] * 5000), "beta": unit(*[-1] * 4999, 1)}
+    store.write(make_batch("a", ["alpha", "beta"], vectors=made, model="f"))
+
+    (first, second) = store.search_vector(made["alpha"], limit=2, where=EVERYTHING).hits
+    assert (first.score, second.score) == pytest.approx((1.0, -0.9996), abs=1e-4)
+
+
+# ── words ───────────────────────────────────────────────────────────────────────────────────────
+
+WORDS = [f"w{number}" for number in range(60)]
+QUESTIONS = ["w0", "w1 w2", "w0 w1 w2 w3", "w50", "w40 w0", "w59 w58 w0 w1 w2", "w10 w20 w30", "w0 w0 nothing"]
+
+
+def corpus(seed, count):
+    """Return texts of a few to many words, most of them common; every fifth is one of ten that come again and again."""
+    chance = random.Random(seed)
+    weights = [1 / (place + 1) for place in range(len(WORDS))]
+    texts = [" ".join(chance.choices(WORDS, weights, k=chance.choice([0, 3, 8, 40, 120]))) for _ in range(count)]
+    return [texts[number % 10] if number % 5 == 0 else text for number, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_best_ten_by_words_are_exact(database, monkeypatch, seed):
+    """Also where the rarest terms alone are looked at first, and hardly more candidates than are wanted are scored."""
+    stores = [database.store("default"), MemoryDatabase().store("default")]
+    batches = [make_batch(f"d{n}", [text], model="") for n, text in enumerate(corpus(seed, 200))]
+    for store in stores:
+        store.write(*batches)
+    wheres = [EVERYTHING, Filter(source_prefix="d1")]
+    for candidates, margin in ((4096, 50), (20, 0), (1, 0)):
+        monkeypatch.setattr(terms, "CANDIDATES", candidates)
+        monkeypatch.setattr(terms, "MARGIN", margin)
+        for question, where in [(question, where) for question in QUESTIONS for where in wheres]:
+            quick, slow = (store.search_keyword(query_terms(question), limit=10, where=where) for store in stores)
+            assert [hit.chunk_id for hit in quick.hits] == [hit.chunk_id for hit in slow.hits], question
+            assert [hit.score for hit in quick.hits] == pytest.approx([hit.score for hit in slow.hits], abs=1e-9)
+            assert quick.ceiling == pytest.approx(slow.ceiling)
+
+
+def test_a_mean_length_that_has_changed_moves_no_first_place(database):
+    """Short documents first, long ones later, one at a time: weights that were written long ago are only candidates."""
+    chance = random.Random(5)
+    lengths = [*[4] * 60, *[80] * 60]
+    texts = [" ".join(chance.choices(WORDS[:20], k=length)) for length in lengths]
+    stores = [database.store("default"), MemoryDatabase().store("default")]
+    for store in stores:
+        for start in range(0, len(texts), 10):
+            store.write(*(make_batch(f"d{n}", [texts[n]], model="") for n in range(start, start + 10)))
+    for question in ("w1", "w2 w3", "w4 w5 w6 w7"):
+        quick, slow = (store.search_keyword(query_terms(question), limit=10, where=EVERYTHING) for store in stores)
+        assert [hit.chunk_id for hit in quick.hits] == [hit.chunk_id for hit in slow.hits], question
+
+
+def test_a_term_that_stands_a_thousand_times_counts_as_elsewhere(database):
+    """Counting ends at the same number in all stores; an empty chunk is kept and found by nothing."""
+    texts = ["zebra " * 1000, "zebra " * 300, "zebra lion", ""]
+    rankings = []
+    for opened in (database, MemoryDatabase()):
+        store = opened.store("default")
+        store.write(*(make_batch(f"d{n}", [text], model="") for n, text in enumerate(texts)))
+        rankings.append(store.search_keyword(["zebra"], limit=9, where=EVERYTHING))
+
+    assert [hit.chunk_id for hit in rankings[0].hits] == [hit.chunk_id for hit in rankings[1].hits]
+    assert [hit.score for hit in rankings[0].hits] == pytest.approx([hit.score for hit in rankings[1].hits])
+    assert database.store("default").find_chunks(document_id("default", "d3"))[0].text == ""
+
+
+# ── what a server cannot keep ───────────────────────────────────────────────────────────────────
+
+
+def noise(count):
+    """Return text that cannot be pressed together."""
+    return "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=count))
+
+
+@pytest.mark.parametrize(
+    "source, text, said",
+    [
+        (noise(8000), "text", "too long"),
+        ("a\x00b", "text", "NUL"),
+        ("b", "te\x00xt", "NUL"),
+        ("b", "text\ud800", "half characters"),
+    ],
+    ids=["a long source", "a zero in a source", "a zero in a text", "half a character"],
+)
+def test_what_a_server_cannot_keep_is_refused_whole(database, postgres_dsn, source, text, said):
+    """Also what stands beside it in the same write; the next write works."""
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(make_batch("a", ["alpha"]))
+    before = content(postgres_dsn)
+    good = make_batch("good", ["good"])
+    bad = as_given(source, text)
+
+    with pytest.raises(InputError, match=said) as caught:
+        store.write(good, bad)
+    assert len(str(caught.value)) < 300
+    assert content(postgres_dsn) == before
+    store.write(good)
+    assert keyword(store, "good") == ["good"]
+
+
+def as_given(source, text):
+    """Return a document that came past everything that reads files, which would have cleaned it."""
+    batch = make_batch("b", ["placeholder"])
+    (item,) = batch.chunks
+    item = replace(item, chunk=replace(item.chunk, text=text))
+    return replace(batch, document=replace(batch.document, source=source), chunks=(item,))
+
+
+def test_a_long_term_is_kept_like_any_other(database):
+    """A word of thousands of letters is no key that an index cannot hold."""
+    store = database.store("default")
+    store.write(make_batch("a", [f"{noise(6000)} alpha"], model=""))
+
+    assert len(keyword(store, "alpha")) == 1
