@@ -60,8 +60,9 @@ def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     version = read_state(db).version
     if version == 0:
         create(db, where=where)
+        return
     _refuse_newer(version, where=where)
-    if 0 < version < newest():
+    if version < newest():
         raise SchemaMismatch(
             f"{where} has schema {version}, this version needs {newest()}", hint="weft db migrate, while nobody writes"
         )
