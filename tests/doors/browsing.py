@@ -57,7 +57,11 @@ def ask(page, question):
 
 
 def show(page, address):
-    """Go to a view and wait until all of it is there."""
-    page.evaluate("document.querySelector('#main > *')?.removeAttribute('aria-busy')")
-    page.goto(address)
+    """Go to another view of the same page and wait until all of it is there."""
+    page.evaluate(
+        """address => { document.querySelector('#main > *')?.removeAttribute('aria-busy');
+        if (location.href === new URL(address, location).href) dispatchEvent(new HashChangeEvent('hashchange'));
+        else location.href = address; }""",
+        address,
+    )
     page.wait_for_selector(SHOWN)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
+from browsing import opened, running_browser, show
 
 
 @dataclass
@@ -72,3 +73,26 @@ def ask(tmp_path_factory):
     write_notes(folder / "notes")
     run_weft("index", "notes", "-q", cwd=folder)
     return partial(run_weft, cwd=folder)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A headless Chromium for all tests of a module."""
+    with running_browser() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def tab(browser, server):
+    """One tab at the module's server; loading the page takes longer than most tests."""
+    with opened(browser, server.url) as made:
+        yield made
+
+
+@pytest.fixture
+def page(tab, server):
+    """The tab, back at the start."""
+    show(tab, f"{server.url}/#/ask")
+    yield tab
+    tab.unroute_all()
+    assert tab.evaluate("window.violations") == []

@@ -4,7 +4,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from browsing import ask, opened, running_browser, show
+from browsing import ask, opened, show
 from serving import OTHER, Running, add
 
 from weft.testing import FakeEmbedder
@@ -15,12 +15,6 @@ QUESTION = "what does the auth service depend on?"
 TEAM = "---\nowner: Identity Team\n---\n# Session Store\n\nThe Session Store depends on the Auth Service.\n"
 FLOW = "# Login Flow\n\n[[Login Flow]] depends on the [[Session Store]].\n"
 WIDE = "# Ledger\n\n| Key | Value |\n|---|---|\n| `ledger.batch` | 40 |\n\n" + "x" * 300 + "\n"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with running_browser() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +34,6 @@ def server(tmp_path_factory, embedder):
             stated = {"facts": [{"subject": "Auth Service", "predicate": "owned_by", "object": "Identity Team"}]}
             assert client.post("/facts", json=stated).status_code == 201
         yield running
-
-
-@pytest.fixture
-def page(browser, server):
-    with opened(browser, server.url) as made:
-        yield made
 
 
 def points(page):

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browsing import ask, opened, running_browser, show
+from browsing import ask, opened, show
 from serving import Running, add
 
 pytestmark = pytest.mark.browser
@@ -19,12 +19,6 @@ LONG = "w" * 180
 NOTHING = (
     "() => [window.hit, document.querySelectorAll('main script, main img, main iframe, main foreignObject').length]"
 )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with running_browser() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
@@ -83,16 +77,15 @@ def test_hostile_names_and_facts_are_text_in_every_view(browser, server):
         assert len(views) > 8
 
 
-def test_what_turns_text_around_is_spelled_out(browser, server):
+def test_what_turns_text_around_is_spelled_out(page):
     """A name cannot read as another one, and cannot reach beyond itself."""
-    with opened(browser, server.url) as page:
-        ask(page, "zebra invoice")
-        article = page.locator(".evidence article", has_text="invoice")
+    ask(page, "zebra invoice")
+    article = page.locator(".evidence article", has_text="invoice")
 
-        assert "invoice[U+202E]fdp.exe" in article.locator("h2").inner_text()
-        assert "invoice[U+202E]fdp.exe" in article.locator(".passage").inner_text()
-        assert "[U+202E]" in article.get_attribute("aria-label")
-        assert "\u202e" not in page.locator("main").inner_html()
+    assert "invoice[U+202E]fdp.exe" in article.locator("h2").inner_text()
+    assert "invoice[U+202E]fdp.exe" in article.locator(".passage").inner_text()
+    assert "[U+202E]" in article.get_attribute("aria-label")
+    assert "\u202e" not in page.locator("main").inner_html()
 
 
 def test_a_hostile_file_name_and_an_address_that_attacks_do_nothing(browser, server):

@@ -1,18 +1,12 @@
 """The web page where something is missing: no server, no documents, no way back."""
 
 import pytest
-from browsing import ask, opened, running_browser, show
+from browsing import ask, opened, show
 from serving import OTHER, Running, add
 
 pytestmark = pytest.mark.browser
 
 QUESTION = "which tokens does the OAuth Provider sign?"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with running_browser() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +16,6 @@ def server(tmp_path_factory):
             add(client)
             add(client, OTHER, "oauth")
         yield running
-
-
-@pytest.fixture
-def page(browser, server):
-    with opened(browser, server.url) as made:
-        yield made
 
 
 def test_a_server_that_is_gone_is_said_to_be(page):
