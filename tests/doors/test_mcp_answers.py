@@ -1,29 +1,14 @@
-"""What the MCP server says when arguments are wrong, when much is asked for, and when something does not work."""
+"""What the MCP server says when arguments are wrong and when much is asked for, and what it has loaded by then."""
 
 import asyncio
 import subprocess
 import sys
-import threading
 
-import apsw
 import pytest
-from mcp_driving import PAGES, connect, drive, fill, settings_for
+from mcp_driving import ask, connect, drive, fill, settings_for
 
-from weft.engine import pages, standby
+from weft.engine import pages
 from weft.engine.engine import Engine
-from weft.errors import ModelUnavailable
-from weft.store.sqlite import connect as connections
-from weft.testing import FakeEmbedder
-
-
-def ask(settings, *calls, **options):
-    """Call tools one after the other; return their answers."""
-
-    async def steps():
-        async with connect(settings, **options) as client:
-            return [await client.call_tool(name, arguments) for name, arguments in calls]
-
-    return drive(steps())
 
 
 @pytest.fixture(scope="module")
@@ -142,123 +127,6 @@ def test_long_answers_come_in_pages(tmp_path):
         assert all(pages.measure(page) < 1.2 * pages.PAGE_CHARACTERS for page in found)
 
 
-# ── impaired ────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_without_a_store_every_tool_that_reads_says_so(tmp_path):
-    """And none makes one; remembering does."""
-    settings = settings_for(tmp_path / "weft.db")
-    calls = [
-        ("memory_search", {"query": "tea"}),
-        ("memory_get", {"id": "x"}),
-        ("memory_stats", {}),
-        ("search", {"query": "tea"}),
-        ("entity_lookup", {"name": "tea"}),
-    ]
-    for answer in ask(settings, *calls):
-        assert answer.is_error
-        assert "there is no store" in answer.structured_content["warning"]
-        assert "weft index" in answer.structured_content["action"]
-    assert not (tmp_path / "weft.db").exists()
-
-    added, found = ask(
-        settings,
-        ("memory_add", {"subject": "user", "predicate": "drinks", "value": "green tea"}),
-        ("memory_search", {"query": "what does the user drink?"}),
-    )
-    assert added.structured_content["outcome"] == "added"
-    assert found.structured_content["facts"][0]["value"] == "green tea"
-    assert "green tea" in found.content[0].text
-    assert added.structured_content["fact"]["id"] in found.content[0].text
-
-
-def test_an_empty_namespace_is_said_to_be_empty(tmp_path):
-    """Not answered with an empty success."""
-    settings = settings_for(tmp_path / "weft.db")
-    Engine(settings).close()
-    for answer in ask(settings, ("memory_search", {"query": "tea"}), ("memory_stats", {}), ("search", {"query": "t"})):
-        assert "is empty" in answer.structured_content["warning"]
-        assert "weft index" in answer.structured_content["action"]
-
-
-def test_a_model_that_fails_leaves_words_to_search_by(tmp_path):
-    """The answer is there, marked, with what to do."""
-    embedder = FakeEmbedder()
-    settings = settings_for(tmp_path / "weft.db")
-    with Engine(settings, embedder=embedder) as engine:
-        engine.add_text("Soup on Mondays.", source="menu", title="Menu")
-    embedder.failing = "the model is gone"
-    (answer,) = ask(settings, ("memory_search", {"query": "soup on mondays"}), embedder=embedder)
-
-    assert answer.structured_content["results"]
-    assert answer.structured_content["status"] == "degraded"
-    assert "the model is gone" in answer.structured_content["warning"]
-    assert "the model is gone" in answer.content[0].text
-    assert answer.structured_content["action"]
-
-
-def test_another_embedder_is_named_with_the_command_that_mends_it(tmp_path):
-    """By the tools that need it; the others work."""
-    settings = settings_for(tmp_path / "weft.db")
-    with Engine(settings, embedder=FakeEmbedder()) as engine:
-        engine.add_text("Soup on Mondays.", source="menu", title="Menu")
-    searched, stats, read = ask(
-        settings, ("memory_search", {"query": "soup"}), ("memory_stats", {}), ("memory_get", {"id": "text:menu"})
-    )
-
-    assert searched.is_error
-    for answer in (searched, stats):
-        assert "fake/words" in answer.structured_content["warning"]
-        assert "weft reembed" in answer.structured_content["action"]
-    assert stats.structured_content["documents"] == 1
-    assert read.structured_content["passages"][0]["text"] == "Soup on Mondays."
-
-
-def test_a_locked_file_is_an_answer_too(tmp_path, monkeypatch):
-    """Writing waits, then says who is in the way; reading goes on."""
-    monkeypatch.setattr(connections, "BUSY_MS", 50)
-    settings = settings_for(fill(tmp_path / "weft.db"))
-    other = apsw.Connection(str(tmp_path / "weft.db"))
-    other.execute("BEGIN IMMEDIATE")
-    try:
-        added, stats = ask(
-            settings, ("memory_add", {"subject": "user", "predicate": "likes", "value": "tea"}), ("memory_stats", {})
-        )
-    finally:
-        other.close()
-
-    assert added.is_error
-    assert "busy" in added.structured_content["warning"]
-    assert added.structured_content["action"] == "try again"
-    assert stats.structured_content["documents"] == len(PAGES)
-
-
-def test_a_file_that_is_no_store_is_an_answer_too(tmp_path):
-    """The server stays up."""
-    (tmp_path / "weft.db").write_text("a letter, not a database " * 50)
-    (answer,) = ask(settings_for(tmp_path / "weft.db"), ("memory_search", {"query": "soup"}))
-
-    assert answer.is_error
-    assert "--db" in answer.structured_content["action"]
-
-
-def test_what_nobody_foresaw_does_not_end_the_server(filled, monkeypatch, caplog):
-    """The model hears that it failed, the log has the rest, and the next call is answered."""
-
-    def fail(engine):
-        raise RuntimeError("a detail that is nobody's business")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Engine, "stats", fail)
-        failed, found = ask(filled, ("memory_stats", {}), ("entity_lookup", {"name": "Auth Service"}))
-
-    assert failed.is_error
-    assert "RuntimeError" in failed.structured_content["warning"]
-    assert "business" not in failed.content[0].text
-    assert "business" in caplog.text
-    assert found.structured_content["name"] == "Auth Service"
-
-
 def test_many_calls_at_once_lose_nothing(tmp_path):
     """Reads and writes in one session."""
     settings = settings_for(fill(tmp_path / "weft.db"))
@@ -293,60 +161,6 @@ def test_a_name_that_only_facts_know_is_found_where_it_is(tmp_path):
 
 
 # ── start ───────────────────────────────────────────────────────────────────────────────────────
-
-
-class BlockingEmbedder(FakeEmbedder):
-    """An embedder whose model takes until somebody lets it go on."""
-
-    def __init__(self):
-        super().__init__()
-        self.loading, self.go_on = threading.Event(), threading.Event()
-
-    def load(self):
-        self.loading.set()
-        if not self.go_on.wait(60):
-            raise ModelUnavailable("nobody let the model go on")
-
-
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_the_client_is_greeted_while_the_model_loads(tmp_path, mode):
-    """What needs no model is answered too."""
-    embedder = BlockingEmbedder()
-    settings = settings_for(tmp_path / "weft.db")
-    with Engine(settings, embedder=embedder) as engine:
-        engine.add_text("Soup on Mondays.", source="menu", title="Menu")
-
-    async def steps():
-        async with connect(settings, mode=mode, embedder=embedder) as client:
-            assert (await client.list_tools()).tools
-            stats = await client.call_tool("memory_stats", {})
-            assert embedder.loading.wait(60)
-            assert not embedder.go_on.is_set()
-            embedder.go_on.set()
-            return stats
-
-    assert drive(steps()).structured_content["documents"] == 1
-
-
-def test_leaving_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
-    """A client that goes away while the model loads leaves nothing behind that hangs."""
-    monkeypatch.setattr(standby, "PATIENCE", 0.01)
-    embedder = BlockingEmbedder()
-    settings = settings_for(tmp_path / "weft.db")
-    Engine(settings).close()
-
-    async def steps():
-        async with connect(settings, embedder=embedder) as client:
-            await client.list_tools()
-            assert await asyncio.to_thread(embedder.loading.wait, 60)
-
-    drive(steps())
-
-    assert not embedder.go_on.is_set()
-    embedder.go_on.set()
-    for thread in threading.enumerate():
-        if thread.name == "weft-warm":
-            thread.join(60)
 
 
 GREET = """
