@@ -23,7 +23,18 @@ from weft.engine.standby import Standby
 from weft.mcp.server import make_server
 from weft.records import Document
 
-__all__ = ["Client", "MCPError", "ask", "connect", "drive", "fill", "parameters", "serving", "settings_for"]
+__all__ = [
+    "Client",
+    "MCPError",
+    "StdioServerParameters",
+    "ask",
+    "connect",
+    "drive",
+    "fill",
+    "parameters",
+    "serving",
+    "settings_for",
+]
 
 LIMIT = 100
 """Seconds after which a test that hangs fails."""
