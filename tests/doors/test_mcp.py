@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from mcp_driving import LIMIT, PAGES, Client, connect, drive, fill, parameters, 
 
 from weft.engine.adapters import open_counter
 from weft.engine.tool_definitions import TOOLS
+from weft.mcp.serve import bind
 
 NAMES = [tool.name for tool in TOOLS]
 
@@ -119,6 +121,12 @@ def test_only_this_machine_is_served(weft):
 
     assert "0.0.0.0" in refused.err
     assert "127.0.0.1" in refused.err
+
+
+def test_answers_over_http_are_not_held_back():
+    """The socket says that it is TCP, without which asyncio leaves Nagle's delay on."""
+    with bind("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
 
 
 HELLO = {
