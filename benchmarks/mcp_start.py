@@ -53,7 +53,8 @@ def main() -> None:
     runs = parser.parse_args().runs
     with tempfile.TemporaryDirectory() as folder:
         pairs = [time_greeting(folder) for _ in range(runs)]
-    print(f"seconds until `initialize` is answered, {runs} runs, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    print(f"seconds until `initialize` is answered, {runs} runs, {load}")
     for name, values in zip(("from the start", "after the import"), zip(*pairs, strict=True), strict=True):
         print(f"{name:18} median {statistics.median(values):.2f}   {min(values):.2f} to {max(values):.2f}")
 

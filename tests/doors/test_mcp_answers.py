@@ -1,6 +1,7 @@
 """What the MCP server says when arguments are wrong and when much is asked for, and what it has loaded by then."""
 
 import asyncio
+import re
 import subprocess
 import sys
 
@@ -9,6 +10,11 @@ from mcp_driving import ask, connect, drive, fill, settings_for
 
 from weft.engine import pages
 from weft.engine.engine import Engine
+from weft.engine.memory_graph import GRAPH_CHARACTERS
+from weft.engine.memory_graph_definitions import MEMORY_TOOLS
+from weft.engine.tool_calls import FETCHED
+from weft.engine.tool_definitions import TOOLS
+from weft.records import Document, GivenFact
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +94,25 @@ def test_a_refused_fact_says_why(tmp_path):
     assert "secret" in answer.structured_content["reason"]
 
 
+@pytest.mark.parametrize("compat, tools", [(None, TOOLS), ("memory", MEMORY_TOOLS)])
+def test_every_argument_has_the_spellings_that_are_promised(filled, compat, tools):
+    """Its name, the same in snake_case, and its aliases: all are read; a name that is none is refused."""
+    calls, known = [], []
+    for tool in tools:
+        spellings = {name: name for name in tool.properties}
+        spellings |= {re.sub("([A-Z])", r"_\1", name).lower(): name for name in tool.properties} | dict(tool.aliases)
+        for spelling, name in [*spellings.items(), ("bogus", "bogus")]:
+            needed = {other: [] if tool.properties[other]["type"] == "array" else "x" for other in tool.required}
+            needed.pop(name, None)
+            calls.append((tool.name, {**needed, spelling: "x"}))
+            known.append(name in tool.properties)
+    answers = ask(filled, *calls, compat=compat)
+
+    assert len(calls) > 2 * len(tools)
+    for call, answer, is_known in zip(calls, answers, known, strict=True):
+        assert ("there is no argument" in answer.content[0].text) is not is_known, call
+
+
 # ── size ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -107,24 +132,95 @@ def collect(settings, name, arguments, key):
     return drive(steps())
 
 
-def test_long_answers_come_in_pages(tmp_path):
-    """Each bounded, all together everything, nothing twice."""
-    text = "\n\n".join(f"## Part {n}\n\n{'cats purr loudly ' * 60}{n}" for n in range(60))
-    db = fill(tmp_path / "weft.db", {"Long Tale": ([], text), "Hub": ([], "The middle.")})
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Settings of a store with a long document, much metadata, an entity with many relations, and many facts."""
+    text = "\n\n".join(f"## Part {n}\n\n{'cats purr loudly ' * 60}{n}" for n in range(100))
+    pages = {"Long Tale": ([], text), "Hub": ([], "The middle.")}
+    pages |= {
+        f"Spoke Number {n} Of The Wheelwright Neverending Wheelhouse": (["Hub"], f"Spoke {n}.") for n in range(90)
+    }
+    db = fill(tmp_path_factory.mktemp("store") / "weft.db", pages)
     with Engine(settings_for(db)) as engine:
-        for n in range(300):
-            engine.memory.add("Hub", f"fact_{n}", value=f"a long value that takes its place {n} " * 4)
+        verbose = {"abstract": "words without end " * 5000, **{f"field {n}": "word " * 50 for n in range(100)}}
+        engine.add([Document(source="docs/verbose.md", title="Verbose", text="Short.", metadata=verbose)])
+        engine.memory.add_many(
+            GivenFact(subject="Hub", predicate=f"fact_{n}", value=f"a long value that takes its place {n} " * 4)
+            for n in range(450)
+        )
+    return settings_for(db)
+
+
+def test_long_answers_come_in_pages(large):
+    """Each bounded, all together everything, nothing twice."""
+    with Engine(large) as engine:
         chunks = [chunk.id for chunk in engine.get("docs/0.md")[1]]
-    passages = collect(settings_for(db), "memory_get", {"id": "docs/0.md"}, "passages")
-    facts = collect(settings_for(db), "entity_lookup", {"name": "Hub"}, "facts")
-    results = collect(settings_for(db), "memory_search", {"query": "cats purr", "maxResults": 40}, "results")
+    passages = collect(large, "memory_get", {"id": "docs/0.md"}, "passages")
+    facts = collect(large, "entity_lookup", {"name": "Hub"}, "facts")
+    results = collect(large, "memory_search", {"query": "cats purr", "maxResults": 40}, "results")
+    around = collect(large, "graph_neighbours", {"name": "Hub", "hops": 2}, "neighbours")
 
     assert [item["id"] for page in passages for item in page] == chunks
-    assert len({item["id"] for page in facts for item in page}) == 300
+    assert len({item["id"] for page in facts for item in page}) == 450
     assert len({item["id"] for page in results for item in page}) == sum(map(len, results)) == 40
-    for found in (passages, facts, results):
+    assert len({item["name"] for page in around for item in page}) == sum(map(len, around)) > 60
+    for found in (passages, facts, results, around):
         assert len(found) > 1
         assert all(pages.measure(page) < 1.2 * pages.PAGE_CHARACTERS for page in found)
+
+
+def test_the_text_goes_on_with_the_page(large):
+    """Where a cursor is given, what stands in the values stands in the text."""
+    first = {"query": "cats purr", "maxResults": 40}
+    (begun,) = ask(large, ("memory_search", first))
+    (gone_on,) = ask(large, ("memory_search", {**first, "cursor": begun.structured_content["cursor"]}))
+
+    assert gone_on.structured_content["results"]
+    for result in gone_on.structured_content["results"]:
+        assert result["snippet"] in gone_on.content[0].text
+        assert f"Source: {result['citation']}" in gone_on.content[0].text
+
+
+LARGEST = {
+    "memory_search": {"query": "cats purr", "maxResults": 1000},
+    "memory_get": {"id": "docs/verbose.md"},
+    "entity_lookup": {"name": "Hub"},
+    "graph_neighbours": {"name": "Hub", "hops": 3},
+    "graph_path": {"source": "Long Tale", "target": "Hub", "maxHops": 6},
+    "memory_stats": {},
+    "search": {"query": "cats purr"},
+    "fetch": {"id": "docs/0.md"},
+    "read_graph": {},
+    "search_nodes": {"query": ""},
+    "open_nodes": {"names": ["Hub"]},
+}
+"""A call of each tool that reads, for which there is more than fits."""
+
+
+@pytest.mark.parametrize("compat, limit", [(None, 1.5 * pages.PAGE_CHARACTERS), ("memory", 1.2 * GRAPH_CHARACTERS)])
+def test_no_answer_is_larger_than_promised(large, compat, limit):
+    """Text and values of every tool that reads, by the list of tools; `fetch` gives a document up to its own bound."""
+    tools = [tool for tool in (MEMORY_TOOLS if compat else TOOLS) if not tool.writes]
+    answers = ask(large, *((tool.name, LARGEST[tool.name]) for tool in tools), compat=compat)
+
+    for tool, answer in zip(tools, answers, strict=True):
+        most = 1.2 * FETCHED if tool.name == "fetch" else limit
+        assert not answer.is_error, answer.content[0].text
+        assert pages.measure(answer.structured_content) < most, tool.name
+        assert sum(len(part.text) for part in answer.content) < 2 * most, tool.name  # indented in the reference's way
+
+
+def test_every_tool_that_lists_takes_a_cursor():
+    """But those whose answer cannot grow: as long as the call, a path, or as many results as the settings say."""
+    short = {"graph_path", "search", "create_entities", "create_relations", "add_observations"}
+    lists = {
+        tool.name
+        for tool in (*TOOLS, *MEMORY_TOOLS)
+        if any(field.get("items", {}).get("type") == "object" for field in tool.answer.values())
+    }
+
+    assert short < lists
+    assert {tool.name for tool in (*TOOLS, *MEMORY_TOOLS) if "cursor" in tool.properties} == lists - short
 
 
 def test_many_calls_at_once_lose_nothing(tmp_path):

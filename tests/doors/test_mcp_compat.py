@@ -247,20 +247,37 @@ def test_a_store_that_is_not_there_yet_is_an_empty_graph(memory):
     assert memory("delete_entities", entityNames=[]) == "Entities deleted successfully"
 
 
-def test_a_large_graph_comes_in_parts(company, monkeypatch):
-    """The shape stays; a second text says what is left and how to get it."""
-    monkeypatch.setattr(memory_graph, "GRAPH_CHARACTERS", 250)
+def collect(memory, name, **arguments):
+    """Follow cursors to the end, of which there is at least one; return entities and relations."""
     found, cursor = [], {}
     while True:
-        answer = company.ask("read_graph", **cursor)
+        answer = memory.ask(name, **arguments, **cursor)
         assert set(answer.structured_content) == {"entities", "relations"}
         found += [*answer.structured_content["entities"], *answer.structured_content["relations"]]
         if len(answer.content) == 1:
-            break
+            assert cursor
+            return found
         cursor = {"cursor": answer.content[1].text.rpartition("cursor ")[2].strip("'")}
 
-    assert cursor
+
+def test_a_large_graph_comes_in_parts(company, monkeypatch):
+    """The shape stays; a second text says what is left and how to get it."""
+    monkeypatch.setattr(memory_graph, "GRAPH_CHARACTERS", 250)
+    found = collect(company, "read_graph")
+
     assert sorted(map(str, found)) == sorted(map(str, [*company_entities(company), WORKS, COMPETES]))
+
+
+def test_an_entity_too_large_for_one_answer_comes_in_parts(company, monkeypatch):
+    """Under the same name and type, each time with the next observations."""
+    monkeypatch.setattr(memory_graph, "GRAPH_CHARACTERS", 200)
+    more = [f"likes programming language number {n}" for n in range(20)]
+    company("add_observations", observations=[{"entityName": "Bob", "contents": more}])
+    parts = collect(company, "open_nodes", names=["Bob"])
+
+    assert [text for part in parts[:-1] for text in part["observations"]] == [*BOB["observations"], *more]
+    assert {(part["name"], part["entityType"]) for part in parts[:-1]} == {("Bob", "person")}
+    assert parts[-1] == COMPETES
 
 
 def company_entities(company):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from weft.engine.arguments import read_arguments
@@ -203,15 +203,28 @@ def _shown(
     cursor: str,
 ) -> Answer:
     """Return a part of the graph that fits into one answer: entities first, then relations. Nothing known is said."""
-    page, after = cut_page([*entities, *relations], cursor=cursor, characters=GRAPH_CHARACTERS, limit=10_000)
+    items = [*(part for entity in entities for part in _parts(entity)), *relations]
+    page, after = cut_page(items, cursor=cursor, characters=GRAPH_CHARACTERS, limit=10_000)
     graph = {"entities": [i for i in page if "name" in i], "relations": [i for i in page if "name" not in i]}
     notes = []
     if not known:
         notes.append(f"nothing is remembered in namespace {engine.store.namespace!r} yet: create_entities begins")
     if after:
-        left = f"{len(entities) + len(relations) - int(after):,} more entities and relations do not fit"
+        left = f"{len(items) - int(after):,} more entities and relations do not fit"
         notes.append(f"{left}: narrow with search_nodes, or go on with cursor {after!r}")
     return graph, graph, tuple(notes)
+
+
+def _parts(entity: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield an entity, more than once where one answer cannot hold its observations: each time with the next ones."""
+    cursor = ""
+    while True:
+        page, cursor = cut_page(
+            entity["observations"], cursor=cursor, characters=GRAPH_CHARACTERS * 9 // 10, limit=10_000
+        )
+        yield {**entity, "observations": page}
+        if not cursor:
+            return
 
 
 def _done(what: str, note: str) -> Answer:

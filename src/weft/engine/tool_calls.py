@@ -13,7 +13,7 @@ from weft.context.serialise import document_to_dict, entity_to_dict, fact_to_dic
 from weft.engine.arguments import read_arguments
 from weft.engine.engine import Engine
 from weft.engine.limited import LIMITED, answerable, find_problem
-from weft.engine.pages import cut_page, shorten
+from weft.engine.pages import cut_page, measure, shorten
 from weft.engine.tool_definitions import TOOLS, ToolDefinition
 from weft.errors import InputError, NotFound
 from weft.facts.life import is_live
@@ -26,6 +26,9 @@ SNIPPET = 1200
 
 FETCHED = 60_000
 """Characters of a document that `fetch` and resources give."""
+
+METADATA = 1000
+"""Characters of one value of a document's metadata; all together have four times as many."""
 
 SHOWN = 20
 """Relations and mentions of an entity that are shown."""
@@ -77,6 +80,9 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     found = engine.memory_search(**given)
     results, cursor = cut_page([_result_to_dict(item) for item in found["results"]], cursor=values.get("cursor", ""))
     facts = [_remembered_fact(fact) for fact in (found["facts"] or {"facts": ()})["facts"]]
+    context = found["context"]
+    if values.get("cursor"):  # what stands before it was given with the first page
+        facts, context = [], "\n\n".join(f"{r['title']}\n{r['snippet']}\nSource: {r['citation']}" for r in results)
     return {
         "status": found["status"],
         "confidence": found["confidence"],
@@ -87,7 +93,7 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         "notes": found["notes"],
         **_next(cursor),
         **({"degraded": found["degraded"]} if found["degraded"] else {}),
-        "context": found["context"],
+        "context": context,
     }
 
 
@@ -95,7 +101,8 @@ def memory_get(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Read a document or a passage, in parts where it is long."""
     document, chunks = find_cited(engine, values["id"])
     passages, cursor = cut_page([_passage(document, chunk) for chunk in chunks], cursor=values.get("cursor", ""))
-    return {**document_to_dict(document), "passages": passages, **_next(cursor)}
+    told = {**document_to_dict(document), "metadata": _metadata(document)}
+    return {**told, "passages": passages, **_next(cursor)}
 
 
 def memory_add(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,7 +205,7 @@ def search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 def fetch(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Give a document in the form that connector clients expect."""
     document, chunks = find_cited(engine, values["id"])
-    metadata = {**document.metadata, "source": document.source}
+    metadata = {**_metadata(document), "source": document.source}
     text = whole_text(document, chunks)
     return {"id": values["id"], "title": document.title, "text": text, "url": url_of(document), "metadata": metadata}
 
@@ -325,6 +332,15 @@ def _passage(document: DocumentInfo, chunk: Chunk) -> dict[str, Any]:
         "heading": list(chunk.heading),
         "text": shorten(chunk.text, size=FETCHED),
     }
+
+
+def _metadata(document: DocumentInfo) -> dict[str, Any]:
+    """Return as much of a document's metadata as fits beside its text; long values as text that is cut."""
+    short = {
+        name: value if measure(value) <= METADATA else shorten(to_json(value), size=METADATA)
+        for name, value in document.metadata.items()
+    }
+    return dict(cut_page(short.items(), characters=4 * METADATA)[0])
 
 
 def _next(cursor: str) -> dict[str, str]:
