@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from weft.errors import MissingExtra, ModelError, ModelUnavailable, WeftError
 from weft.models.base import Embedder, Loadable, TextKind
@@ -12,7 +14,7 @@ from weft.records import ModelCard, Vectors
 
 class PatientEmbedder:
     """
-    An embedder whose weights are loaded in the background, and waited for at most `patience` seconds.
+    An embedder whose weights are loaded in the background, and waited for at most `patience` seconds in all.
 
     `failure` is what went wrong last, until something goes well.
     """
@@ -21,6 +23,9 @@ class PatientEmbedder:
         self._inner = inner
         self._patience = patience
         self._is_loaded = not isinstance(inner, Loadable)
+        self._loading: threading.Thread | None = None
+        self._until = 0.0
+        self._lock = threading.Lock()
         self.failure: WeftError | None = None
 
     @property
@@ -52,21 +57,21 @@ class PatientEmbedder:
     def _wait(self) -> None:
         if self._is_loaded:
             return
-        problems: list[ModelError] = []
-
-        def load() -> None:
-            try:
-                self.load()
-            except ModelError as error:
-                problems.append(error)
-
-        loading = threading.Thread(target=load, name="weft-load", daemon=True)
-        loading.start()
-        loading.join(self._patience)
-        if problems:
-            raise problems[0]
+        with self._lock:
+            if self._loading is None or not self._loading.is_alive():
+                self._loading = threading.Thread(target=self._try, name="weft-load", daemon=True)
+                self._until = time.monotonic() + self._patience
+                self._loading.start()
+            loading = self._loading
+        loading.join(max(0.0, self._until - time.monotonic()))
         if loading.is_alive():
             raise ModelUnavailable(f"{self.card.name!r} is still being loaded", hint="ask again in a moment")
+        if not self._is_loaded and self.failure is not None:
+            raise self.failure
+
+    def _try(self) -> None:
+        with suppress(ModelError, MissingExtra):  # `failure` has it
+            self.load()
 
 
 class AbsentEmbedder:
