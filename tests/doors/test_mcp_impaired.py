@@ -8,6 +8,7 @@ import apsw
 import pytest
 from mcp_driving import PAGES, ask, connect, drive, fill, settings_for
 
+from weft.config import read_settings
 from weft.engine import standby
 from weft.engine.engine import Engine
 from weft.errors import ModelUnavailable
@@ -163,6 +164,27 @@ def test_a_model_that_is_not_there_is_named_with_what_brings_it(tmp_path):
     for answer in (found, stats):
         assert "not fetched" in answer.structured_content["warning"]
         assert answer.structured_content["action"] == "weft models fetch"
+
+
+def test_a_server_follows_when_its_namespace_is_embedded_anew(tmp_path):
+    """By another process, where the settings leave the embedder open: no restart, and nothing to warn of but `hash`."""
+    db = {"store.db": str(tmp_path / "weft.db")}
+    open_choice = read_settings({**db, "models.auto_fetch": False, "models.cache_dir": str(tmp_path)}, environment={})
+    with Engine(read_settings({**db, "models.embedder": "none"}, environment={})) as engine:
+        engine.add_text("Soup on Mondays.", source="menu", title="Menu")
+
+    async def steps():
+        async with connect(open_choice) as client:
+            before = await client.call_tool("memory_search", {"query": "soup on mondays"})
+            with Engine(settings_for(tmp_path / "weft.db")) as engine:
+                engine.reembed()
+            return before, await client.call_tool("memory_search", {"query": "soup on mondays"})
+
+    before, after = (answer.structured_content for answer in drive(steps()))
+
+    assert before["results"] and after["results"]
+    assert "weft reembed" in before["action"]
+    assert "hash" in after["warning"] and "local/" not in after["warning"]
 
 
 def test_a_locked_file_is_an_answer_too(tmp_path, monkeypatch):

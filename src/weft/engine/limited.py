@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft.errors import ConfigError, MissingExtra, ModelError, SchemaMismatch
 from weft.models.waiting import AbsentEmbedder, PatientEmbedder
+from weft.records import StoredModel
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
@@ -20,11 +21,12 @@ UNUSABLE = (ConfigError, MissingExtra, ModelError, SchemaMismatch)
 
 def answerable(engine: Engine) -> Engine:
     """Return the engine, or where its embedder cannot be used one on the same namespace that does without it."""
+    active = next((model for model in engine.store.models() if model.active), None)
+    _follow(engine, active)
     try:
         if engine.answering_embedder() is None:
             engine.embedder  # noqa: B018 - recalling facts opens it
     except UNUSABLE as error:
-        active = next((model for model in engine.store.models() if model.active), None)
         other = copy(engine)
         other.__dict__["embedder"] = AbsentEmbedder(
             name=active.name if active else engine.settings.models.embedder,
@@ -34,6 +36,16 @@ def answerable(engine: Engine) -> Engine:
         )
         return other
     return engine
+
+
+def _follow(engine: Engine, active: StoredModel | None) -> None:
+    """Let go of an embedder that the settings left open, where another process switched the namespace to another."""
+    opened = engine.__dict__.get("embedder")
+    is_open = "models.embedder" not in engine.settings.origins
+    if is_open and opened is not None and active is not None and opened.card.fingerprint != active.fingerprint:
+        engine.__dict__.pop("embedder", None)
+        if isinstance(opened, PatientEmbedder):
+            wait_at_most(engine, opened.patience)
 
 
 def wait_at_most(engine: Engine, seconds: float) -> None:

@@ -21,7 +21,7 @@ class PatientEmbedder:
 
     def __init__(self, inner: Embedder, *, patience: float) -> None:
         self._inner = inner
-        self._patience = patience
+        self.patience = patience
         self._is_loaded = not isinstance(inner, Loadable)
         self._loading: threading.Thread | None = None
         self._until = 0.0
@@ -60,7 +60,7 @@ class PatientEmbedder:
         with self._lock:
             if self._loading is None or not self._loading.is_alive():
                 self._loading = threading.Thread(target=self._try, name="weft-load", daemon=True)
-                self._until = time.monotonic() + self._patience
+                self._until = time.monotonic() + self.patience
                 self._loading.start()
             loading = self._loading
         loading.join(max(0.0, self._until - time.monotonic()))
