@@ -71,11 +71,13 @@ $(VENV)/.dev: pyproject.toml
 	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,mcp,serve,multilingual,zh,langchain,dev]'
 	@touch $(VENV)/.demo $@
 
-# The MCP inspector drives our server in a test; where there is no npm, that test is skipped and says so.
+# The MCP inspector drives our server in a test, the reference memory server is compared with it; where there is no npm, these
+# tests are skipped and say so.
 $(VENV)/.inspector: $(VENV)/.dev
 	@if command -v npm > /dev/null; then \
 	  npm install --silent --no-audit --no-fund --prefix $(VENV)/inspector @modelcontextprotocol/inspector@0.15.0 \
-	    || echo "the MCP inspector could not be installed; its test is skipped"; \
+	    @modelcontextprotocol/server-memory@2026.8.31 \
+	    || echo "the MCP inspector could not be installed; its tests are skipped"; \
 	fi
 	@touch $@
 
