@@ -80,4 +80,4 @@ $(VENV)/.inspector: $(VENV)/.dev
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(DEMO) $(DEMO)-wal $(DEMO)-shm .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) $(DEMO)-wal $(DEMO)-shm .mypy_cache .ruff_cache .pytest_cache .hypothesis .schemathesis

@@ -35,6 +35,7 @@ FORM: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["files"],
+                    "additionalProperties": False,
                     "properties": {"files": {"type": "array", "minItems": 1, "items": _FILE}},
                 }
             }
