@@ -111,6 +111,18 @@ def test_no_route_is_forgotten(server, kept):
     assert served - documented == {("GET", path) for path in ("/openapi.json", "/docs", *ASSETS)}
 
 
+def test_a_key_for_a_sees_what_b_must_not(server, kept):
+    """Else the next test could not fail."""
+    silent = {"/jobs/{id}", "/jobs/{id}/events", "/stats", "/metrics"}
+    with server.client(kept["a_reads"]) as client:
+        for (method, path), (url, arguments, writes) in requests(kept).items():
+            if not writes:
+                answer = client.request(method, url, **arguments)
+                assert answer.status_code == 200, f"{method} {path}: {answer.text}"
+                shown = answer.text.replace(json.dumps(arguments.get("json", {}).get("query", ""))[1:-1] or "\0", "")
+                assert path in silent or SECRET in shown, f"{method} {path}"
+
+
 def test_a_key_for_b_sees_nothing_of_a(server, kept):
     """Whatever it asks for and by whichever id, and it changes nothing there."""
     before = held(server, "a")
