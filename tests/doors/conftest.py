@@ -9,6 +9,16 @@ from functools import partial
 
 import pytest
 from browsing import opened, running_browser, show
+from forking import Forks
+
+FORKS = Forks()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forks():
+    """Commands are forked from one process for each worker."""
+    yield
+    FORKS.close()
 
 
 @dataclass
@@ -26,19 +36,27 @@ class Ran:
 
 def run_weft(*arguments, cwd, stdin="", expect=0, **environment):
     """Run `weft ARGUMENTS` with the hash embedder, which needs no model."""
+    env = {**os.environ, "WEFT_EMBEDDER": "hash", "PYTHONUTF8": "1", **environment}
+    run = start_weft if "PYTHONPATH" in environment or not hasattr(os, "fork") else FORKS.run
+    code, out, err = run(list(map(str, arguments)), stdin=stdin, cwd=cwd, env=env)
+    assert code == expect, f"exit code {code}\n{out}\n{err}"
+    assert "Traceback" not in err
+    return Ran(code, out, err)
+
+
+def start_weft(arguments, *, stdin, cwd, env):
+    """Run a command in a process that begins with nothing; return exit code, output and errors."""
     done = subprocess.run(
-        [sys.executable, "-m", "weft", *map(str, arguments)],
+        [sys.executable, "-m", "weft", *arguments],
         input=stdin,
         capture_output=True,
         cwd=cwd,
-        env={**os.environ, "WEFT_EMBEDDER": "hash", "PYTHONUTF8": "1", **environment},
+        env=env,
         text=True,
         encoding="utf-8",
         timeout=120,
     )
-    assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-    assert "Traceback" not in done.stderr
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return done.returncode, done.stdout, done.stderr
 
 
 def write_notes(folder):
