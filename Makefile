@@ -6,9 +6,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check
+APT = DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=1 -o Acquire::http::Timeout=20
 DEMO = examples/lanternworks.db
 
-.PHONY: demo test test-slow test-browser test-integrations browser model lint format bench clean
+.PHONY: demo test test-slow test-integrations browser model lint format bench clean
 
 demo: $(VENV)/.demo model
 	@rm -f $(DEMO) $(DEMO)-wal $(DEMO)-shm
@@ -23,14 +24,11 @@ demo: $(VENV)/.demo model
 	@$(BIN)/weft --db $(DEMO) query "what happens if we change the OAuth provider?" --explain
 	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
 
-test: $(VENV)/.dev lint model
-	$(BIN)/python -m pytest -m "not slow and not browser" --numprocesses auto --dist worksteal
+test: $(VENV)/.dev lint model browser
+	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist worksteal
 
 test-slow: $(VENV)/.dev $(VENV)/.inspector model
 	$(BIN)/python -m pytest -m slow
-
-test-browser: $(VENV)/.dev browser
-	$(BIN)/python -m pytest -m browser
 
 # LlamaIndex brings fifty packages, so `make test` leaves it out.
 test-integrations: $(VENV)/.dev model
@@ -54,8 +52,7 @@ model: $(VENV)/.demo
 browser:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 	  { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
-	    { DEBIAN_FRONTEND=noninteractive apt-get install -y chromium >/dev/null 2>&1 || \
-	      { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y chromium; } >/dev/null 2>&1; }; } || \
+	    { $(APT) install -y chromium || { $(APT) update && $(APT) install -y chromium; }; } >/dev/null 2>&1; } || \
 	  echo "no Chromium: tests of the web page are skipped; apt-get install -y chromium brings it"
 
 bench: $(VENV)/.dev model
@@ -71,13 +68,15 @@ $(VENV)/.dev: pyproject.toml
 	$(PIP) install --quiet --editable '.[html,pdf,docx,bibtex,openai,watch,plot,mcp,serve,multilingual,zh,postgres,langchain,dev]'
 	@touch $(VENV)/.demo $@
 
-# The MCP inspector drives our server in a test; where there is no npm, that test is skipped and says so.
+# The MCP inspector drives our server in a test, the reference memory server is compared with it; where there is no npm, these
+# tests are skipped and say so.
 $(VENV)/.inspector: $(VENV)/.dev
 	@if command -v npm > /dev/null; then \
 	  npm install --silent --no-audit --no-fund --prefix $(VENV)/inspector @modelcontextprotocol/inspector@0.15.0 \
-	    || echo "the MCP inspector could not be installed; its test is skipped"; \
+	    @modelcontextprotocol/server-memory@2026.8.31 \
+	    || echo "the MCP inspector could not be installed; its tests are skipped"; \
 	fi
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(DEMO) $(DEMO)-wal $(DEMO)-shm .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DEMO) $(DEMO)-wal $(DEMO)-shm .mypy_cache .ruff_cache .pytest_cache .hypothesis .schemathesis

@@ -183,7 +183,7 @@ def report(one: Account, many: Account, memory: list[float], *, clients: int, se
         if not many.errors
         else f"{len(many.errors)} errors, the first: {many.errors[0]}",
         f"The server used {spent[0]:.0f} ms of a core for a request of one client, {spent[1]:.0f} ms of {clients}.",
-        f"Memory of the server, mean of each third of the run: "
+        f"Memory of the server: {memory[0]:.0f} MB at the start, {memory[-1]:.0f} MB at the end, mean of each third "
         f"{', '.join(f'{statistics.mean(memory[i : i + third]):.0f}' for i in range(0, third * 3, third))} MB.",
     ]
     return lines

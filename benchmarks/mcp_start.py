@@ -1,4 +1,4 @@
-"""How long an MCP client waits for the first answer of `weft mcp`, beside what importing the SDK alone takes."""
+"""How long an MCP client waits for the first answer of `weft mcp`, and how much of it comes after the SDK's import."""
 
 from __future__ import annotations
 
@@ -12,52 +12,51 @@ import tempfile
 import time
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
-SDK = "import mcp.server.lowlevel, mcp.server.stdio; print('imported', flush=True)"
+SDK_FIRST = """
+import mcp.server.lowlevel, mcp.server.stdio
+import runpy, sys
+print("imported", file=sys.stderr, flush=True)
+sys.argv = ["weft", "mcp"]
+runpy.run_module("weft", run_name="__main__", alter_sys=True)
+"""
+"""Imports the SDK, says so, and goes on as `weft mcp` does."""
 
 
-def time_import() -> float:
-    """Return seconds to start Python and import the SDK."""
-    start = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-c", SDK], stdout=subprocess.PIPE, text=True)
-    assert process.stdout and process.stdout.readline() == "imported\n"
-    spent = time.perf_counter() - start
-    process.wait(timeout=30)
-    return spent
-
-
-def time_greeting(folder: str) -> float:
-    """Return seconds from starting `weft mcp` to its answer to `initialize`."""
+def time_greeting(folder: str) -> tuple[float, float]:
+    """Return seconds from starting Python to the answer to `initialize`, and those of them after the SDK's import."""
     start = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "weft", "mcp"],
+        [sys.executable, "-c", SDK_FIRST],
         cwd=folder,
         env={**os.environ, "WEFT_DB": "weft.db"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stdin and process.stdout
+    assert process.stdin and process.stdout and process.stderr
     process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}) + "\n")
     process.stdin.flush()
+    said = process.stderr.readline()
+    imported = time.perf_counter()
     answer = json.loads(process.stdout.readline())
-    spent = time.perf_counter() - start
-    process.stdin.close()
-    process.wait(timeout=30)
+    answered = time.perf_counter()
+    process.communicate(timeout=30)
+    assert said == "imported\n", said
     assert answer["result"]["serverInfo"]["name"] == "weft"
-    return spent
+    return answered - start, answered - imported
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--runs", type=int, default=9)
     runs = parser.parse_args().runs
     with tempfile.TemporaryDirectory() as folder:
-        pairs = [(time_import(), time_greeting(folder)) for _ in range(runs)]
-    imports, greetings = (sorted(times) for times in zip(*pairs, strict=True))
-    print(f"Python with the SDK imported   median {statistics.median(imports):.2f} s   least {imports[0]:.2f} s")
-    print(f"`initialize` answered          median {statistics.median(greetings):.2f} s   least {greetings[0]:.2f} s")
-    ours = sorted(greeting - alone for alone, greeting in pairs)
-    print(f"after the import               median {statistics.median(ours):.2f} s   least {ours[0]:.2f} s")
+        pairs = [time_greeting(folder) for _ in range(runs)]
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    print(f"seconds until `initialize` is answered, {runs} runs, {load}")
+    for name, values in zip(("from the start", "after the import"), zip(*pairs, strict=True), strict=True):
+        print(f"{name:18} median {statistics.median(values):.2f}   {min(values):.2f} to {max(values):.2f}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from platformdirs import user_cache_path
+
+settings.register_profile("weft", deadline=None)  # how long an example takes depends on what else the machine does
+settings.load_profile("weft")
 
 REAL_CACHE = Path(os.environ.get("WEFT_CACHE_DIR") or user_cache_path("weft"))
 

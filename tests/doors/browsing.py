@@ -12,6 +12,9 @@ FLAGS = (
 ).split()
 
 
+SHOWN = "#main > [aria-busy=false]"
+
+
 @contextmanager
 def running_browser():
     """Give a browser, or skip and say how to get one."""
@@ -50,4 +53,15 @@ def ask(page, question):
     page.get_by_role("searchbox", name="Question").fill(question)
     page.keyboard.press("Enter")
     page.wait_for_selector(".verdict")
-    page.wait_for_selector("[aria-busy=false]")
+    page.wait_for_selector(SHOWN)
+
+
+def show(page, address):
+    """Go to another view of the same page and wait until all of it is there."""
+    page.evaluate(
+        """address => { document.querySelector('#main > *')?.removeAttribute('aria-busy');
+        if (location.href === new URL(address, location).href) dispatchEvent(new HashChangeEvent('hashchange'));
+        else location.href = address; }""",
+        address,
+    )
+    page.wait_for_selector(SHOWN)

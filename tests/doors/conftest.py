@@ -8,9 +8,20 @@ from dataclasses import dataclass
 from functools import partial
 
 import pytest
+from browsing import opened, running_browser, show
+from forking import Forks
 
 from weft.cli.failure import run_reporting
 from weft.cli.main import weft as command
+
+FORKS = Forks()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forks():
+    """Commands are forked from one process for each worker."""
+    yield
+    FORKS.close()
 
 
 @dataclass
@@ -28,19 +39,27 @@ class Ran:
 
 def run_weft(*arguments, cwd, stdin="", expect=0, **environment):
     """Run `weft ARGUMENTS` with the hash embedder, which needs no model."""
+    env = {**os.environ, "WEFT_EMBEDDER": "hash", "PYTHONUTF8": "1", **environment}
+    run = start_weft if "PYTHONPATH" in environment or not hasattr(os, "fork") else FORKS.run
+    code, out, err = run(list(map(str, arguments)), stdin=stdin, cwd=cwd, env=env)
+    assert code == expect, f"exit code {code}\n{out}\n{err}"
+    assert "Traceback" not in err
+    return Ran(code, out, err)
+
+
+def start_weft(arguments, *, stdin, cwd, env):
+    """Run a command in a process that begins with nothing; return exit code, output and errors."""
     done = subprocess.run(
-        [sys.executable, "-m", "weft", *map(str, arguments)],
+        [sys.executable, "-m", "weft", *arguments],
         input=stdin,
         capture_output=True,
         cwd=cwd,
-        env={**os.environ, "WEFT_EMBEDDER": "hash", "PYTHONUTF8": "1", **environment},
+        env=env,
         text=True,
         encoding="utf-8",
         timeout=120,
     )
-    assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
-    assert "Traceback" not in done.stderr
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return done.returncode, done.stdout, done.stderr
 
 
 def write_notes(folder):
@@ -92,3 +111,26 @@ def weft_here(tmp_path, monkeypatch, capsys):
         return json.loads(out) if "--json" in arguments else out + err
 
     return run
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A headless Chromium for all tests of a module."""
+    with running_browser() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def tab(browser, server):
+    """One tab at the module's server; loading the page takes longer than most tests."""
+    with opened(browser, server.url) as made:
+        yield made
+
+
+@pytest.fixture
+def page(tab, server):
+    """The tab, back at the start."""
+    show(tab, f"{server.url}/#/ask")
+    yield tab
+    tab.unroute_all()
+    assert tab.evaluate("window.violations") == []

@@ -3,6 +3,8 @@
 import asyncio
 import threading
 
+import pytest
+
 from weft import open_engine
 from weft.records import Document
 from weft.testing import FakeEmbedder
@@ -55,3 +57,23 @@ async def answer_while_held(embedder, asking):
         await asyncio.sleep(0.001)
     embedder.released.set()
     return await task
+
+
+def check_impaired(retrieve):
+    """Assert that keywords still answer without the model, and that each passage says what is missing."""
+    embedder = FakeEmbedder()
+    with open_pages(embedder=embedder) as engine:
+        embedder.failing = "the model is away"
+        found = [passage.metadata for passage in retrieve(engine, "soup on Mondays")]
+
+    assert found[0]["source"] == "docs/Canteen Menu.md"
+    assert {about["status"] for about in found} == {"degraded"}
+    assert all("the model is away" in about["degraded"] for about in found)
+
+
+def check_refused(error, said, retrieve, retrieve_async):
+    """Assert that a question is an error, with asyncio too."""
+    with pytest.raises(error, match=said):
+        retrieve()
+    with pytest.raises(error, match=said):
+        asyncio.run(retrieve_async())

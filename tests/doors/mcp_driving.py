@@ -23,7 +23,18 @@ from weft.engine.standby import Standby
 from weft.mcp.server import make_server
 from weft.records import Document
 
-__all__ = ["Client", "MCPError", "connect", "drive", "fill", "parameters", "serving", "settings_for"]
+__all__ = [
+    "Client",
+    "MCPError",
+    "StdioServerParameters",
+    "ask",
+    "connect",
+    "drive",
+    "fill",
+    "parameters",
+    "serving",
+    "settings_for",
+]
 
 LIMIT = 100
 """Seconds after which a test that hangs fails."""
@@ -58,6 +69,16 @@ async def connect(settings, *, compat=None, mode="auto", embedder=None):
     with Standby(settings, embedder=embedder) as standby:
         async with Client(make_server(standby, compat=compat), mode=mode) as client:
             yield client
+
+
+def ask(settings, *calls, **options):
+    """Call tools one after the other; return their answers."""
+
+    async def steps():
+        async with connect(settings, **options) as client:
+            return [await client.call_tool(name, arguments) for name, arguments in calls]
+
+    return drive(steps())
 
 
 def parameters(folder, *arguments):

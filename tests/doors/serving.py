@@ -65,6 +65,17 @@ def add(client, text=NOTE, source="auth"):
     return answer.json()
 
 
+def refused(answer):
+    """Return status and code of an error, which has the shape of all of them."""
+    body = answer.json()
+    assert answer.headers["content-type"] == "application/json"
+    assert set(body) == {"error", "request_id"}
+    assert set(body["error"]) == {"code", "message", "hint"}
+    assert all(body["error"].values()), body
+    assert body["request_id"] == answer.headers["x-request-id"]
+    return answer.status_code, body["error"]["code"]
+
+
 def wait(client, job):
     """Follow a job's events to the end; return all of them."""
     import json

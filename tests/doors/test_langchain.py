@@ -13,14 +13,13 @@ from langchain_core.prompts import PromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import ConfigurableField, RunnablePassthrough
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from libraries import ASKED, FAINT, FOREIGN, HeldEmbedder, answer_while_held, open_pages
+from libraries import ASKED, FAINT, FOREIGN, HeldEmbedder, answer_while_held, check_impaired, check_refused, open_pages
 from pydantic import ValidationError
 
 from weft.engine.tools import openai_tool
 from weft.errors import ConfigError, InputError, StoreError
 from weft.integrations.langchain import WeftRetriever, memory_search_tool
 from weft.records import Filter
-from weft.testing import FakeEmbedder
 
 
 @pytest.fixture(scope="module")
@@ -87,15 +86,8 @@ def test_a_weak_answer_says_so(retriever):
 
 
 def test_an_impaired_search_says_so():
-    """Keywords still answer, and what is missing stands beside each document."""
-    embedder = FakeEmbedder()
-    with open_pages(embedder=embedder) as engine:
-        embedder.failing = "the model is away"
-        documents = WeftRetriever(engine=engine).invoke("soup on Mondays")
-
-    assert sources(documents)[0] == "docs/Canteen Menu.md"
-    assert documents[0].metadata["status"] == "degraded"
-    assert "the model is away" in documents[0].metadata["degraded"]
+    """Beside each passage that is still found."""
+    check_impaired(lambda engine, question: WeftRetriever(engine=engine).invoke(question))
 
 
 def test_names_of_any_script_are_kept(retriever):
@@ -219,11 +211,10 @@ def test_callbacks_are_told(retriever):
 
 @pytest.mark.parametrize("question", ["", "  \n", {"question": ASKED}])
 def test_what_is_no_question_is_refused(retriever, question):
-    """With asyncio too."""
-    with pytest.raises(InputError, match="the question is"):
-        retriever.invoke(question)
-    with pytest.raises(InputError, match="the question is"):
-        asyncio.run(retriever.ainvoke(question))
+    """Before the engine is asked."""
+    check_refused(
+        InputError, "the question is", lambda: retriever.invoke(question), lambda: retriever.ainvoke(question)
+    )
 
 
 def test_a_closed_engine_is_an_error():
@@ -231,10 +222,7 @@ def test_a_closed_engine_is_an_error():
     with open_pages() as engine:
         retriever = WeftRetriever(engine=engine)
 
-    with pytest.raises(StoreError, match="the store is closed"):
-        retriever.invoke(ASKED)
-    with pytest.raises(StoreError, match="the store is closed"):
-        asyncio.run(retriever.ainvoke(ASKED))
+    check_refused(StoreError, "the store is closed", lambda: retriever.invoke(ASKED), lambda: retriever.ainvoke(ASKED))
 
 
 # ── the tool ────────────────────────────────────────────────────────────────────────────────────

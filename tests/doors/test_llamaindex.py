@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("llama_index.core", reason="LlamaIndex is not installed: pip install 'weft[llamaindex]'")
 
-from libraries import ASKED, FAINT, FOREIGN, HeldEmbedder, answer_while_held, open_pages
+from libraries import ASKED, FAINT, FOREIGN, HeldEmbedder, answer_while_held, check_impaired, check_refused, open_pages
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
@@ -20,7 +20,6 @@ from weft.engine.tools import openai_tool
 from weft.errors import ConfigError, InputError, StoreError
 from weft.integrations.llamaindex import MemorySearchTool, WeftRetriever
 from weft.records import Filter
-from weft.testing import FakeEmbedder
 
 
 @pytest.fixture(scope="module")
@@ -90,15 +89,8 @@ def test_a_weak_answer_says_so(retriever):
 
 
 def test_an_impaired_search_says_so():
-    """Keywords still answer, and what is missing stands beside each node."""
-    embedder = FakeEmbedder()
-    with open_pages(embedder=embedder) as engine:
-        embedder.failing = "the model is away"
-        nodes = WeftRetriever(engine).retrieve("soup on Mondays")
-
-    assert sources(nodes)[0] == "docs/Canteen Menu.md"
-    assert nodes[0].metadata["status"] == "degraded"
-    assert "the model is away" in nodes[0].metadata["degraded"]
+    """Beside each passage that is still found."""
+    check_impaired(lambda engine, question: WeftRetriever(engine).retrieve(question))
 
 
 def test_the_text_of_a_bundle_is_asked(retriever):
@@ -187,11 +179,10 @@ def test_callbacks_are_told(engine):
 
 @pytest.mark.parametrize("question", ["", "  \n"])
 def test_what_is_no_question_is_refused(retriever, question):
-    """With asyncio too."""
-    with pytest.raises(InputError, match="the question is"):
-        retriever.retrieve(question)
-    with pytest.raises(InputError, match="the question is"):
-        asyncio.run(retriever.aretrieve(question))
+    """Before the engine is asked."""
+    check_refused(
+        InputError, "the question is", lambda: retriever.retrieve(question), lambda: retriever.aretrieve(question)
+    )
 
 
 def test_a_closed_engine_is_an_error():
@@ -199,10 +190,9 @@ def test_a_closed_engine_is_an_error():
     with open_pages() as engine:
         retriever = WeftRetriever(engine)
 
-    with pytest.raises(StoreError, match="the store is closed"):
-        retriever.retrieve(ASKED)
-    with pytest.raises(StoreError, match="the store is closed"):
-        asyncio.run(retriever.aretrieve(ASKED))
+    check_refused(
+        StoreError, "the store is closed", lambda: retriever.retrieve(ASKED), lambda: retriever.aretrieve(ASKED)
+    )
 
 
 # ── the tool ────────────────────────────────────────────────────────────────────────────────────

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +17,8 @@ from mcp_driving import LIMIT, PAGES, Client, connect, drive, fill, parameters, 
 
 from weft.engine.adapters import open_counter
 from weft.engine.tool_definitions import TOOLS
+from weft.mcp.serve import bind
+from weft.text.tokens import EstimatingCounter
 
 NAMES = [tool.name for tool in TOOLS]
 
@@ -29,7 +32,7 @@ async def call(client, tool, **arguments):
 
 
 async def drive_every_tool(client):
-    """Call each tool in a way that has an answer; return the answers by name."""
+    """Call each tool in a way that has an answer; return the answers by name: those of all tools that are listed."""
     seen = {}
     seen["memory_stats"] = await call(client, "memory_stats")
     seen["memory_search"] = await call(
@@ -45,6 +48,7 @@ async def drive_every_tool(client):
     fact = seen["memory_add"]["fact"]["id"]
     seen["memory_confirm"] = await call(client, "memory_confirm", id=fact)
     seen["memory_forget"] = await call(client, "memory_forget", ids=[fact])
+    assert sorted(seen) == sorted(tool.name for tool in (await client.list_tools()).tools)
     return seen
 
 
@@ -74,13 +78,9 @@ def test_every_tool_over_stdio(tmp_path, mode):
 
     async def steps():
         async with Client(parameters(tmp_path), mode=mode) as client:
-            listed = await client.list_tools()
-            return [tool.name for tool in listed.tools], await drive_every_tool(client)
+            return await drive_every_tool(client)
 
-    names, seen = drive(steps())
-
-    assert names == NAMES
-    check_every_answer(seen)
+    check_every_answer(drive(steps()))
 
 
 def post(url, *, padding=0, **headers):
@@ -121,6 +121,12 @@ def test_only_this_machine_is_served(weft):
     assert "127.0.0.1" in refused.err
 
 
+def test_answers_over_http_are_not_held_back():
+    """The socket says that it is TCP, without which asyncio leaves Nagle's delay on."""
+    with bind("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
+
+
 HELLO = {
     "id": 1,
     "method": "initialize",
@@ -128,10 +134,29 @@ HELLO = {
 }
 
 
-def start(folder, *arguments):
+NOISY = """
+import os, subprocess, sys, warnings
+from weft.cli.main import main
+from weft.engine.engine import Engine
+
+def stats(engine):
+    print("noise of a library")
+    os.write(1, b"noise of a library in C\\n")
+    subprocess.run([sys.executable, "-c", "print('noise of a child')"], check=True)
+    warnings.warn("noise of a warning", stacklevel=1)
+    raise RuntimeError("a crash")
+
+Engine.stats = stats
+sys.argv[0] = "weft"
+main()
+"""
+"""Runs `weft` with a tool that writes to stdout in every way there is, and then crashes."""
+
+
+def start(folder, *arguments, how=("-m", "weft")):
     """Start `weft mcp` with pipes; it is killed should it hang."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "weft", "mcp", *arguments],
+        [sys.executable, *how, "mcp", *arguments],
         cwd=folder,
         env={**os.environ, "WEFT_EMBEDDER": "hash", "PYTHONUTF8": "1"},
         stdin=subprocess.PIPE,
@@ -165,31 +190,32 @@ def test_an_interrupt_ends_the_server(tmp_path):
 
 
 def test_stdout_holds_nothing_but_the_protocol(tmp_path):
-    """Also with all logs on: they go to stderr."""
+    """Also with all logs on, and when a tool prints, warns and crashes: that goes to stderr, the server stays up."""
     fill(tmp_path / "weft.db")
-    process, watchdog = start(tmp_path, "-vv")
+    process, watchdog = start(tmp_path, "-vv", how=("-c", NOISY))
+    calls = {2: "memory_stats", 3: "memory_search", 4: "no_such_tool", 5: "memory_search"}
+    given = {3: {"query": ""}, 5: {"query": "sign-in"}}
     requests = [
-        HELLO,
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/call", "params": {"name": "memory_search", "arguments": {"query": "sign-in"}}},
-        {"id": 3, "method": "tools/call", "params": {"name": "memory_search", "arguments": {"query": ""}}},
-        {"id": 4, "method": "tools/call", "params": {"name": "no_such_tool"}},
+        {"id": n, "method": "tools/call", "params": {"name": calls[n], "arguments": given.get(n, {})}} for n in calls
     ]
     answers = []
-    for request in requests:
+    for request in [HELLO, {"method": "notifications/initialized"}, *requests]:
         send(process, request)
         if "id" in request:
             answers.append(json.loads(process.stdout.readline()))
     rest, logs = process.communicate()
     watchdog.cancel()
 
-    assert [answer["id"] for answer in answers] == [1, 2, 3, 4]
+    assert [answer["id"] for answer in answers] == [1, 2, 3, 4, 5]
     assert answers[0]["result"]["serverInfo"]["name"] == "weft"
-    assert answers[1]["result"]["structuredContent"]["results"]
+    assert answers[1]["result"]["isError"] and "RuntimeError" in answers[1]["result"]["structuredContent"]["warning"]
     assert answers[2]["result"]["isError"]
     assert "no_such_tool" in answers[3]["error"]["message"]
+    assert answers[4]["result"]["structuredContent"]["results"]
     assert rest == ""
-    assert logs
+    for noise in ("of a library\n", "of a library in C\n", "of a child\n", "of a warning"):
+        assert f"noise {noise}" in logs
+    assert "a crash" in logs
     assert process.returncode == 0
 
 
@@ -204,7 +230,8 @@ def test_the_list_of_tools_costs_little(tmp_path, compat):
     listed = drive(steps())
     text = listed.model_dump_json(by_alias=True, exclude_none=True)
 
-    assert open_counter(settings_for("x.db")).count(text) < 4000
+    for counter in (open_counter(settings_for("x.db")), EstimatingCounter()):  # a model's tokenizer where one is there
+        assert counter.count(text) < 4000
     for tool in listed.tools:
         hints = tool.annotations.model_dump(by_alias=True, exclude_none=True)
         assert set(hints) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

@@ -1,29 +1,20 @@
-"""What the MCP server says when arguments are wrong, when much is asked for, and when something does not work."""
+"""What the MCP server says when arguments are wrong and when much is asked for, and what it has loaded by then."""
 
 import asyncio
+import re
 import subprocess
 import sys
-import threading
 
-import apsw
 import pytest
-from mcp_driving import PAGES, connect, drive, fill, settings_for
+from mcp_driving import ask, connect, drive, fill, settings_for
 
-from weft.engine import pages, standby
+from weft.engine import pages
 from weft.engine.engine import Engine
-from weft.errors import ModelUnavailable
-from weft.store.sqlite import connect as connections
-from weft.testing import FakeEmbedder
-
-
-def ask(settings, *calls, **options):
-    """Call tools one after the other; return their answers."""
-
-    async def steps():
-        async with connect(settings, **options) as client:
-            return [await client.call_tool(name, arguments) for name, arguments in calls]
-
-    return drive(steps())
+from weft.engine.memory_graph import GRAPH_CHARACTERS
+from weft.engine.memory_graph_definitions import MEMORY_TOOLS
+from weft.engine.tool_calls import FETCHED
+from weft.engine.tool_definitions import TOOLS
+from weft.records import Document, GivenFact
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +94,25 @@ def test_a_refused_fact_says_why(tmp_path):
     assert "secret" in answer.structured_content["reason"]
 
 
+@pytest.mark.parametrize("compat, tools", [(None, TOOLS), ("memory", MEMORY_TOOLS)])
+def test_every_argument_has_the_spellings_that_are_promised(filled, compat, tools):
+    """Its name, the same in snake_case, and its aliases: all are read; a name that is none is refused."""
+    calls, known = [], []
+    for tool in tools:
+        spellings = {name: name for name in tool.properties}
+        spellings |= {re.sub("([A-Z])", r"_\1", name).lower(): name for name in tool.properties} | dict(tool.aliases)
+        for spelling, name in [*spellings.items(), ("bogus", "bogus")]:
+            needed = {other: [] if tool.properties[other]["type"] == "array" else "x" for other in tool.required}
+            needed.pop(name, None)
+            calls.append((tool.name, {**needed, spelling: "x"}))
+            known.append(name in tool.properties)
+    answers = ask(filled, *calls, compat=compat)
+
+    assert len(calls) > 2 * len(tools)
+    for call, answer, is_known in zip(calls, answers, known, strict=True):
+        assert ("there is no argument" in answer.content[0].text) is not is_known, call
+
+
 # ── size ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -122,141 +132,95 @@ def collect(settings, name, arguments, key):
     return drive(steps())
 
 
-def test_long_answers_come_in_pages(tmp_path):
-    """Each bounded, all together everything, nothing twice."""
-    text = "\n\n".join(f"## Part {n}\n\n{'cats purr loudly ' * 60}{n}" for n in range(60))
-    db = fill(tmp_path / "weft.db", {"Long Tale": ([], text), "Hub": ([], "The middle.")})
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Settings of a store with a long document, much metadata, an entity with many relations, and many facts."""
+    text = "\n\n".join(f"## Part {n}\n\n{'cats purr loudly ' * 60}{n}" for n in range(100))
+    pages = {"Long Tale": ([], text), "Hub": ([], "The middle.")}
+    pages |= {
+        f"Spoke Number {n} Of The Wheelwright Neverending Wheelhouse": (["Hub"], f"Spoke {n}.") for n in range(90)
+    }
+    db = fill(tmp_path_factory.mktemp("store") / "weft.db", pages)
     with Engine(settings_for(db)) as engine:
-        for n in range(300):
-            engine.memory.add("Hub", f"fact_{n}", value=f"a long value that takes its place {n} " * 4)
+        verbose = {"abstract": "words without end " * 5000, **{f"field {n}": "word " * 50 for n in range(100)}}
+        engine.add([Document(source="docs/verbose.md", title="Verbose", text="Short.", metadata=verbose)])
+        engine.memory.add_many(
+            GivenFact(subject="Hub", predicate=f"fact_{n}", value=f"a long value that takes its place {n} " * 4)
+            for n in range(450)
+        )
+    return settings_for(db)
+
+
+def test_long_answers_come_in_pages(large):
+    """Each bounded, all together everything, nothing twice."""
+    with Engine(large) as engine:
         chunks = [chunk.id for chunk in engine.get("docs/0.md")[1]]
-    passages = collect(settings_for(db), "memory_get", {"id": "docs/0.md"}, "passages")
-    facts = collect(settings_for(db), "entity_lookup", {"name": "Hub"}, "facts")
-    results = collect(settings_for(db), "memory_search", {"query": "cats purr", "maxResults": 40}, "results")
+    passages = collect(large, "memory_get", {"id": "docs/0.md"}, "passages")
+    facts = collect(large, "entity_lookup", {"name": "Hub"}, "facts")
+    results = collect(large, "memory_search", {"query": "cats purr", "maxResults": 40}, "results")
+    around = collect(large, "graph_neighbours", {"name": "Hub", "hops": 2}, "neighbours")
 
     assert [item["id"] for page in passages for item in page] == chunks
-    assert len({item["id"] for page in facts for item in page}) == 300
+    assert len({item["id"] for page in facts for item in page}) == 450
     assert len({item["id"] for page in results for item in page}) == sum(map(len, results)) == 40
-    for found in (passages, facts, results):
+    assert len({item["name"] for page in around for item in page}) == sum(map(len, around)) > 60
+    for found in (passages, facts, results, around):
         assert len(found) > 1
         assert all(pages.measure(page) < 1.2 * pages.PAGE_CHARACTERS for page in found)
 
 
-# ── impaired ────────────────────────────────────────────────────────────────────────────────────
+def test_the_text_goes_on_with_the_page(large):
+    """Where a cursor is given, what stands in the values stands in the text."""
+    first = {"query": "cats purr", "maxResults": 40}
+    (begun,) = ask(large, ("memory_search", first))
+    (gone_on,) = ask(large, ("memory_search", {**first, "cursor": begun.structured_content["cursor"]}))
+
+    assert gone_on.structured_content["results"]
+    for result in gone_on.structured_content["results"]:
+        assert result["snippet"] in gone_on.content[0].text
+        assert f"Source: {result['citation']}" in gone_on.content[0].text
 
 
-def test_without_a_store_every_tool_that_reads_says_so(tmp_path):
-    """And none makes one; remembering does."""
-    settings = settings_for(tmp_path / "weft.db")
-    calls = [
-        ("memory_search", {"query": "tea"}),
-        ("memory_get", {"id": "x"}),
-        ("memory_stats", {}),
-        ("search", {"query": "tea"}),
-        ("entity_lookup", {"name": "tea"}),
-    ]
-    for answer in ask(settings, *calls):
-        assert answer.is_error
-        assert "there is no store" in answer.structured_content["warning"]
-        assert "weft index" in answer.structured_content["action"]
-    assert not (tmp_path / "weft.db").exists()
-
-    added, found = ask(
-        settings,
-        ("memory_add", {"subject": "user", "predicate": "drinks", "value": "green tea"}),
-        ("memory_search", {"query": "what does the user drink?"}),
-    )
-    assert added.structured_content["outcome"] == "added"
-    assert found.structured_content["facts"][0]["value"] == "green tea"
-    assert "green tea" in found.content[0].text
-    assert added.structured_content["fact"]["id"] in found.content[0].text
+LARGEST = {
+    "memory_search": {"query": "cats purr", "maxResults": 1000},
+    "memory_get": {"id": "docs/verbose.md"},
+    "entity_lookup": {"name": "Hub"},
+    "graph_neighbours": {"name": "Hub", "hops": 3},
+    "graph_path": {"source": "Long Tale", "target": "Hub", "maxHops": 6},
+    "memory_stats": {},
+    "search": {"query": "cats purr"},
+    "fetch": {"id": "docs/0.md"},
+    "read_graph": {},
+    "search_nodes": {"query": ""},
+    "open_nodes": {"names": ["Hub"]},
+}
+"""A call of each tool that reads, for which there is more than fits."""
 
 
-def test_an_empty_namespace_is_said_to_be_empty(tmp_path):
-    """Not answered with an empty success."""
-    settings = settings_for(tmp_path / "weft.db")
-    Engine(settings).close()
-    for answer in ask(settings, ("memory_search", {"query": "tea"}), ("memory_stats", {}), ("search", {"query": "t"})):
-        assert "is empty" in answer.structured_content["warning"]
-        assert "weft index" in answer.structured_content["action"]
+@pytest.mark.parametrize("compat, limit", [(None, 1.5 * pages.PAGE_CHARACTERS), ("memory", 1.2 * GRAPH_CHARACTERS)])
+def test_no_answer_is_larger_than_promised(large, compat, limit):
+    """Text and values of every tool that reads, by the list of tools; `fetch` gives a document up to its own bound."""
+    tools = [tool for tool in (MEMORY_TOOLS if compat else TOOLS) if not tool.writes]
+    answers = ask(large, *((tool.name, LARGEST[tool.name]) for tool in tools), compat=compat)
+
+    for tool, answer in zip(tools, answers, strict=True):
+        most = 1.2 * FETCHED if tool.name == "fetch" else limit
+        assert not answer.is_error, answer.content[0].text
+        assert pages.measure(answer.structured_content) < most, tool.name
+        assert sum(len(part.text) for part in answer.content) < 2 * most, tool.name  # indented in the reference's way
 
 
-def test_a_model_that_fails_leaves_words_to_search_by(tmp_path):
-    """The answer is there, marked, with what to do."""
-    embedder = FakeEmbedder()
-    settings = settings_for(tmp_path / "weft.db")
-    with Engine(settings, embedder=embedder) as engine:
-        engine.add_text("Soup on Mondays.", source="menu", title="Menu")
-    embedder.failing = "the model is gone"
-    (answer,) = ask(settings, ("memory_search", {"query": "soup on mondays"}), embedder=embedder)
+def test_every_tool_that_lists_takes_a_cursor():
+    """But those whose answer cannot grow: as long as the call, a path, or as many results as the settings say."""
+    short = {"graph_path", "search", "create_entities", "create_relations", "add_observations"}
+    lists = {
+        tool.name
+        for tool in (*TOOLS, *MEMORY_TOOLS)
+        if any(field.get("items", {}).get("type") == "object" for field in tool.answer.values())
+    }
 
-    assert answer.structured_content["results"]
-    assert answer.structured_content["status"] == "degraded"
-    assert "the model is gone" in answer.structured_content["warning"]
-    assert "the model is gone" in answer.content[0].text
-    assert answer.structured_content["action"]
-
-
-def test_another_embedder_is_named_with_the_command_that_mends_it(tmp_path):
-    """By the tools that need it; the others work."""
-    settings = settings_for(tmp_path / "weft.db")
-    with Engine(settings, embedder=FakeEmbedder()) as engine:
-        engine.add_text("Soup on Mondays.", source="menu", title="Menu")
-    searched, stats, read = ask(
-        settings, ("memory_search", {"query": "soup"}), ("memory_stats", {}), ("memory_get", {"id": "text:menu"})
-    )
-
-    assert searched.is_error
-    for answer in (searched, stats):
-        assert "fake/words" in answer.structured_content["warning"]
-        assert "weft reembed" in answer.structured_content["action"]
-    assert stats.structured_content["documents"] == 1
-    assert read.structured_content["passages"][0]["text"] == "Soup on Mondays."
-
-
-def test_a_locked_file_is_an_answer_too(tmp_path, monkeypatch):
-    """Writing waits, then says who is in the way; reading goes on."""
-    monkeypatch.setattr(connections, "BUSY_MS", 50)
-    settings = settings_for(fill(tmp_path / "weft.db"))
-    other = apsw.Connection(str(tmp_path / "weft.db"))
-    other.execute("BEGIN IMMEDIATE")
-    try:
-        added, stats = ask(
-            settings, ("memory_add", {"subject": "user", "predicate": "likes", "value": "tea"}), ("memory_stats", {})
-        )
-    finally:
-        other.close()
-
-    assert added.is_error
-    assert "busy" in added.structured_content["warning"]
-    assert added.structured_content["action"] == "try again"
-    assert stats.structured_content["documents"] == len(PAGES)
-
-
-def test_a_file_that_is_no_store_is_an_answer_too(tmp_path):
-    """The server stays up."""
-    (tmp_path / "weft.db").write_text("a letter, not a database " * 50)
-    (answer,) = ask(settings_for(tmp_path / "weft.db"), ("memory_search", {"query": "soup"}))
-
-    assert answer.is_error
-    assert "--db" in answer.structured_content["action"]
-
-
-def test_what_nobody_foresaw_does_not_end_the_server(filled, monkeypatch, caplog):
-    """The model hears that it failed, the log has the rest, and the next call is answered."""
-
-    def fail(engine):
-        raise RuntimeError("a detail that is nobody's business")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Engine, "stats", fail)
-        failed, found = ask(filled, ("memory_stats", {}), ("entity_lookup", {"name": "Auth Service"}))
-
-    assert failed.is_error
-    assert "RuntimeError" in failed.structured_content["warning"]
-    assert "business" not in failed.content[0].text
-    assert "business" in caplog.text
-    assert found.structured_content["name"] == "Auth Service"
+    assert short < lists
+    assert {tool.name for tool in (*TOOLS, *MEMORY_TOOLS) if "cursor" in tool.properties} == lists - short
 
 
 def test_many_calls_at_once_lose_nothing(tmp_path):
@@ -293,60 +257,6 @@ def test_a_name_that_only_facts_know_is_found_where_it_is(tmp_path):
 
 
 # ── start ───────────────────────────────────────────────────────────────────────────────────────
-
-
-class BlockingEmbedder(FakeEmbedder):
-    """An embedder whose model takes until somebody lets it go on."""
-
-    def __init__(self):
-        super().__init__()
-        self.loading, self.go_on = threading.Event(), threading.Event()
-
-    def load(self):
-        self.loading.set()
-        if not self.go_on.wait(60):
-            raise ModelUnavailable("nobody let the model go on")
-
-
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_the_client_is_greeted_while_the_model_loads(tmp_path, mode):
-    """What needs no model is answered too."""
-    embedder = BlockingEmbedder()
-    settings = settings_for(tmp_path / "weft.db")
-    with Engine(settings, embedder=embedder) as engine:
-        engine.add_text("Soup on Mondays.", source="menu", title="Menu")
-
-    async def steps():
-        async with connect(settings, mode=mode, embedder=embedder) as client:
-            assert (await client.list_tools()).tools
-            stats = await client.call_tool("memory_stats", {})
-            assert embedder.loading.wait(60)
-            assert not embedder.go_on.is_set()
-            embedder.go_on.set()
-            return stats
-
-    assert drive(steps()).structured_content["documents"] == 1
-
-
-def test_leaving_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
-    """A client that goes away while the model loads leaves nothing behind that hangs."""
-    monkeypatch.setattr(standby, "PATIENCE", 0.01)
-    embedder = BlockingEmbedder()
-    settings = settings_for(tmp_path / "weft.db")
-    Engine(settings).close()
-
-    async def steps():
-        async with connect(settings, embedder=embedder) as client:
-            await client.list_tools()
-            assert await asyncio.to_thread(embedder.loading.wait, 60)
-
-    drive(steps())
-
-    assert not embedder.go_on.is_set()
-    embedder.go_on.set()
-    for thread in threading.enumerate():
-        if thread.name == "weft-warm":
-            thread.join(60)
 
 
 GREET = """

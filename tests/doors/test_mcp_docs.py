@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mcp_driving import connect, drive
+from mcp_driving import ask, settings_for
 
 from weft.cli.main import weft
 from weft.config import read_settings
@@ -63,26 +63,30 @@ def test_every_tool_is_described():
     assert all(f"`{tool.name}`" in PAGE for tool in MEMORY_TOOLS)
 
 
+def compare(kind, settings, **options):
+    """Make the calls of a transcript; what comes of them is what stands there, but for times."""
+    (text,) = blocks(kind)
+    turns = [turn.split("\n", 1) for turn in re.split(r"^> ", text, flags=re.MULTILINE)[1:]]
+    calls = [call.partition(" ") for call, _ in turns]
+    answers = ask(settings, *((name, json.loads(given)) for name, _, given in calls), **options)
+
+    assert len(turns) >= 5
+    for (_, shown), answer in zip(turns, answers, strict=True):
+        said = "\n".join(part.text for part in answer.content)
+        assert TIME.sub("…", said.strip()) == TIME.sub("…", shown.strip())
+
+
 @pytest.mark.model
 def test_the_transcript_is_what_happens(tmp_path, real_model):
-    """With the real model, on the example corpus; only times differ."""
-    (text,) = blocks("transcript")
-    turns = [turn.split("\n", 1) for turn in re.split(r"^> ", text, flags=re.MULTILINE)[1:]]
+    """With the real model, on the example corpus."""
     shutil.copytree(HOME / "examples" / "corpus", tmp_path / "examples" / "corpus")
     settings = read_settings({"store.db": str(tmp_path / "lanternworks.db")})
     with Engine(settings) as engine:
         engine.index(tmp_path / "examples" / "corpus")
 
-    async def steps():
-        said = []
-        async with connect(settings) as client:
-            for call, _ in turns:
-                name, _, given = call.partition(" ")
-                said.append((await client.call_tool(name, json.loads(given))).content[0].text)
-        return said
+    compare("transcript", settings)
 
-    said = drive(steps())
 
-    assert len(said) == len(turns) >= 5
-    for (_, shown), text in zip(turns, said, strict=True):
-        assert TIME.sub("…", text.strip()) == TIME.sub("…", shown.strip())
+def test_the_transcript_in_the_place_of_the_reference_server_is_what_happens(tmp_path):
+    """It begins with nothing."""
+    compare("memory-transcript", settings_for(tmp_path / "weft.db"), compat="memory")

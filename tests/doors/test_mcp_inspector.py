@@ -4,13 +4,14 @@ import json
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from mcp_driving import LIMIT, PAGES, fill, parameters, serving, settings_for
+from memory_scenario import ALICE, BOB, KNOWS, observed, unsaid
 
 from weft.engine.engine import Engine
+from weft.engine.memory_graph_definitions import MEMORY_TOOLS
 from weft.engine.tool_definitions import TOOLS
 
 pytestmark = pytest.mark.slow
@@ -42,14 +43,30 @@ def inspect(inspector, target, method, *arguments, **options):
     return json.loads(done.stdout)
 
 
-def test_the_inspector_lists_the_tools_over_stdio(inspector, tmp_path):
+def drive_every_tool(inspector, url, calls):
+    """Call every tool that is listed, in the order given; return the answers, each one no error, with text."""
+    target = [url, "--transport", "http"]
+    listed = [tool["name"] for tool in inspect(inspector, target, "tools/list")["tools"]]
+    assert sorted(calls) == sorted(listed)  # a new tool must be given a call here
+    answers = {}
+    for name, arguments in calls.items():
+        given = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in arguments.items()]
+        words = ["--tool-name", name, *(["--tool-arg", *given] if given else [])]
+        answer = inspect(inspector, target, "tools/call", *words)
+        assert not answer.get("isError"), (name, answer)
+        assert answer["content"][0]["text"]
+        answers[name] = answer["structuredContent"]
+    return answers
+
+
+@pytest.mark.parametrize("arguments, tools", [([], TOOLS), (["--compat", "memory"], MEMORY_TOOLS)])
+def test_the_inspector_lists_the_tools_over_stdio(inspector, tmp_path, arguments, tools):
     """It starts the server itself."""
-    fill(tmp_path / "weft.db")
-    how = parameters(tmp_path)
+    how = parameters(tmp_path, *arguments)
     environment = [word for name, value in how.env.items() for word in ("-e", f"{name}={value}")]
     found = inspect(inspector, [*environment, how.command, *how.args], "tools/list", cwd=tmp_path)
 
-    assert [tool["name"] for tool in found["tools"]] == [tool.name for tool in TOOLS]
+    assert [tool["name"] for tool in found["tools"]] == [tool.name for tool in tools]
 
 
 def test_the_inspector_drives_every_tool_over_http(inspector, tmp_path):
@@ -63,7 +80,7 @@ def test_the_inspector_drives_every_tool_over_http(inspector, tmp_path):
         "memory_get": {"id": document},
         "memory_add": {"subject": "user", "predicate": "likes", "value": "soup"},
         "memory_confirm": {"id": kept},
-        "memory_forget": {"ids": json.dumps([gone])},
+        "memory_forget": {"ids": [gone]},
         "entity_lookup": {"name": "Auth Service"},
         "graph_neighbours": {"name": "Auth Service"},
         "graph_path": {"source": "Login Flow", "target": "OAuth Provider"},
@@ -71,22 +88,32 @@ def test_the_inspector_drives_every_tool_over_http(inspector, tmp_path):
         "search": {"query": "Auth Service"},
         "fetch": {"id": document},
     }
-    assert sorted(calls) == sorted(tool.name for tool in TOOLS)
-
     with serving(tmp_path) as url:
+        answers = drive_every_tool(inspector, url, calls)
 
-        def call(name):
-            given = [f"{key}={value}" for key, value in calls[name].items()]
-            arguments = ["--tool-name", name, *(["--tool-arg", *given] if given else [])]
-            return inspect(inspector, [url, "--transport", "http"], "tools/call", *arguments)
+    assert answers["memory_stats"]["documents"] == len(PAGES)
+    assert answers["memory_confirm"]["fact"]["status"] == "confirmed"
+    assert answers["memory_forget"] == {"forgotten": 1}
+    assert len(answers["graph_path"]["path"]) == 2
 
-        with ThreadPoolExecutor(2) as pool:
-            answers = dict(zip(calls, pool.map(call, calls), strict=True))
 
-    for name, answer in answers.items():
-        assert not answer.get("isError"), (name, answer)
-        assert answer["content"][0]["text"]
-    assert answers["memory_stats"]["structuredContent"]["documents"] == len(PAGES)
-    assert answers["memory_confirm"]["structuredContent"]["fact"]["status"] == "confirmed"
-    assert answers["memory_forget"]["structuredContent"] == {"forgotten": 1}
-    assert len(answers["graph_path"]["structuredContent"]["path"]) == 2
+def test_the_inspector_drives_the_tools_of_the_reference_server(inspector, tmp_path):
+    """All nine of them."""
+    calls = {
+        "create_entities": {"entities": [ALICE, BOB]},
+        "create_relations": {"relations": [KNOWS]},
+        "add_observations": observed("Bob", "likes coffee"),
+        "search_nodes": {"query": "coffee"},
+        "open_nodes": {"names": ["Alice"]},
+        "delete_observations": unsaid("Bob", "likes coffee"),
+        "delete_relations": {"relations": [KNOWS]},
+        "delete_entities": {"entityNames": ["Alice"]},
+        "read_graph": {},
+    }
+    with serving(tmp_path, "--compat", "memory") as url:
+        answers = drive_every_tool(inspector, url, calls)
+
+    assert answers["create_entities"] == {"entities": [ALICE, BOB]}
+    assert [entity["name"] for entity in answers["search_nodes"]["entities"]] == ["Bob"]
+    assert answers["open_nodes"]["relations"] == [KNOWS]
+    assert answers["read_graph"] == {"entities": [BOB], "relations": []}

@@ -124,7 +124,7 @@ def test_no_tool_takes_a_namespace(shared, tool):
 
     assert "namespace" not in str(tool.input_schema)
     assert answer.is_error
-    assert "'namespace'" in answer.structured_content["error"]
+    assert "'namespace'" in answer.content[0].text
 
 
 def test_no_resource_reaches_another_namespace(shared):

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browsing import ask, opened, running_browser
+from browsing import ask, opened, show
 from serving import Running, add
 
 pytestmark = pytest.mark.browser
@@ -14,15 +14,11 @@ FRAME = "<iframe srcdoc='<script>top.hit=4</script>'></iframe>"
 DRAWING = f"<svg onload='window.hit = 3'><foreignObject>{FRAME}</foreignObject></svg>"
 LINK = "[[javascript:window.hit=5]] **<b onclick=window.hit=6>bold</b>** `</code><script>window.hit=7</script>`"
 HOSTILE = f"# Zebra {IMAGE}\n\nThe zebra crossing {SCRIPT} {IMAGE}\n\n{DRAWING}\n\n- {LINK}\n\n| {SCRIPT} | {IMAGE} |\n"
+TURNED = "invoice\u202efdp.exe\u202c"
+LONG = "w" * 180
 NOTHING = (
     "() => [window.hit, document.querySelectorAll('main script, main img, main iframe, main foreignObject').length]"
 )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with running_browser() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +32,20 @@ def server(tmp_path_factory):
                 "metadata": {"tag": IMAGE},
             }
             assert client.post("/documents", json={"documents": [document]}).status_code == 201
+            long = {
+                "text": f"# Zebra {LONG}\n\n## {LONG}\n\nZebra {TURNED} `{LONG}` {LONG}\n\n| {LONG} |\n",
+                "source": LONG,
+                "title": f"{TURNED} {LONG}",
+                "metadata": {LONG: LONG},
+            }
+            assert client.post("/documents", json={"documents": [long]}).status_code == 201
             add(client, f"# {IMAGE}\n\n[[{IMAGE}]] depends on the [[Zebra {SCRIPT}]].\n", "names")
-            fact = {"subject": f"Zebra {IMAGE}", "predicate": f"is {SCRIPT}", "value": f"{DRAWING}", "note": IMAGE}
+            fact = {
+                "subject": f"Zebra {IMAGE}",
+                "predicate": f"is {SCRIPT}",
+                "value": f"{DRAWING} {LONG}",
+                "note": LONG,
+            }
             assert client.post("/facts", json={"facts": [fact]}).json()["facts"][0]["outcome"] == "added"
         yield running
 
@@ -48,8 +56,6 @@ def test_a_hostile_document_is_text_in_an_answer(browser, server):
         ask(page, f"zebra crossing {IMAGE}")
         page.wait_for_selector(".evidence article")
         page.evaluate("document.querySelectorAll('.why, .unfold').forEach(button => button.click())")
-        page.wait_for_load_state("networkidle")
-
         assert "<script>window.hit = 1; alert(1)</script>" in page.locator(".evidence").inner_text()
         assert "onerror='window.hit = 2'" in page.locator(".evidence").inner_text()
         assert page.evaluate(NOTHING) == [None, 0]
@@ -57,17 +63,29 @@ def test_a_hostile_document_is_text_in_an_answer(browser, server):
         assert links and all(target.startswith("#") for target in links)
 
 
-@pytest.mark.parametrize("view", ["#/documents", "#/entities", "#/facts", "#/ask"])
-def test_hostile_names_and_facts_are_text_in_every_view(browser, server, view):
-    """Also one level below: every entity and document of the list is opened."""
-    with opened(browser, server.url, path=f"/{view}") as page:
-        page.wait_for_load_state("networkidle")
-        assert page.evaluate(NOTHING) == [None, 0]
-        below = "a[href^='#/entity?'], a[href^='#/document?']"
-        for target in sorted(set(page.eval_on_selector_all(below, "all => all.map(a => a.getAttribute('href'))"))):
-            page.goto(f"{server.url}/{target}")
-            page.wait_for_load_state("networkidle")
-            assert page.evaluate(NOTHING) == [None, 0]
+def test_hostile_names_and_facts_are_text_in_every_view(browser, server):
+    """Also one level below: every entity and document of the lists is opened. On a phone, where long words are wide."""
+    with opened(browser, server.url, width=390, height=844) as page:
+        views = ["#/documents", "#/entities", "#/facts", "#/ask"]
+        for view in views:
+            show(page, f"{server.url}/{view}")
+            assert page.evaluate(NOTHING) == [None, 0], view
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, view
+            below = "a[href^='#/entity?'], a[href^='#/document?']"
+            found = page.eval_on_selector_all(below, "all => all.map(a => a.getAttribute('href'))")
+            views += sorted(set(found) - set(views))
+        assert len(views) > 8
+
+
+def test_what_turns_text_around_is_spelled_out(page):
+    """A name cannot read as another one, and cannot reach beyond itself."""
+    ask(page, "zebra invoice")
+    article = page.locator(".evidence article", has_text="invoice")
+
+    assert "invoice[U+202E]fdp.exe" in article.locator("h2").inner_text()
+    assert "invoice[U+202E]fdp.exe" in article.locator(".passage").inner_text()
+    assert "[U+202E]" in article.get_attribute("aria-label")
+    assert "\u202e" not in page.locator("main").inner_html()
 
 
 def test_a_hostile_file_name_and_an_address_that_attacks_do_nothing(browser, server):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from serving import NOTE, OTHER, Running, add, wait
+from serving import NOTE, OTHER, Running, add, refused, wait
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text("utf-8"))
 
@@ -29,6 +29,27 @@ def test_health_and_readiness_are_told_without_a_key(client):
     """They say nothing of what is stored."""
     assert client.get("/health").json()["status"] == "ok"
     assert client.get("/ready").json() == {"status": "ready"}
+
+
+def test_a_server_that_stops_or_cannot_read_its_store_is_not_ready(server, client, monkeypatch):
+    """It is there all the same."""
+    from weft.engine.keys import Keyring
+    from weft.errors import StoreUnavailable
+
+    def fail(self):
+        raise StoreUnavailable("the disk is gone")
+
+    closing = server.app.state.door.jobs.closing
+    closing.set()
+    stopping = client.get("/ready")
+    closing.clear()
+    with monkeypatch.context() as broken:
+        broken.setattr(Keyring, "is_empty", fail)
+        unread, health = client.get("/ready"), client.get("/health")
+
+    assert refused(stopping) == (503, "stopping")
+    assert refused(unread) == (503, "store_unavailable")
+    assert health.status_code == client.get("/ready").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/query", "/search"])
@@ -98,11 +119,11 @@ def test_documents_come_in_pages(client):
 def test_many_documents_become_a_job(client):
     """It tells its progress, and what it did in the end; one bad document refuses all before anything is written."""
     many = [{"text": f"Item {n} of the long list.", "source": f"many:{n}"} for n in range(40)]
-    refused = client.post("/documents", json={"documents": [*many, {"text": " \n", "source": "empty"}]})
+    bad = client.post("/documents", json={"documents": [*many, {"text": " \n", "source": "empty"}]})
     answer = client.post("/documents", json={"documents": many})
     events = wait(client, answer.json())
 
-    assert refused.status_code == 422
+    assert refused(bad) == (422, "invalid_input")
     assert (answer.status_code, answer.headers["location"]) == (202, f"/jobs/{answer.json()['id']}")
     assert [name for name, _ in events][-1] == "end"
     assert {name for name, _ in events[:-1]} == {"progress"}
@@ -229,12 +250,7 @@ def test_every_answer_has_a_request_id(client):
 )
 def test_every_error_has_one_shape(client, method, path, body, status, code):
     """Code and hint for programs and people."""
-    answer = client.request(method, path, json=body)
-
-    assert answer.status_code == status
-    assert answer.json()["error"]["code"] == code
-    assert answer.json()["error"]["message"]
-    assert answer.json()["request_id"]
+    assert refused(client.request(method, path, json=body)) == (status, code)
 
 
 def test_what_nobody_foresaw_is_an_error_with_an_id_and_nothing_more(client, monkeypatch, caplog):
@@ -247,8 +263,7 @@ def test_what_nobody_foresaw_is_an_error_with_an_id_and_nothing_more(client, mon
     monkeypatch.setattr(Memory, "page", fail)
     answer = client.get("/facts")
 
-    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "failed")
-    assert answer.json()["request_id"] == answer.headers["x-request-id"]
+    assert refused(answer) == (500, "failed")
     assert "private" not in answer.text
     assert answer.headers["x-request-id"] in caplog.text
     assert "a private detail" in caplog.text
@@ -265,7 +280,7 @@ def test_a_store_that_fails_keeps_its_path_to_itself(client, monkeypatch):
     monkeypatch.setattr(Memory, "page", fail)
     answer = client.get("/facts")
 
-    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_unavailable")
+    assert refused(answer) == (503, "store_unavailable")
     assert "private" not in answer.text
 
 
@@ -273,7 +288,7 @@ def test_half_characters_are_refused(client):
     """Text that no encoding holds is not a question, and the error can be written down."""
     answer = client.post("/query", content=b'{"query": "\\ud800 x"}', headers={"Content-Type": "application/json"})
 
-    assert answer.status_code == 422
+    assert refused(answer) == (422, "invalid_request")
 
 
 def test_the_schema_names_every_route(client, server):

@@ -182,7 +182,7 @@ def test_composed_and_decomposed_texts_have_the_same_terms(text):
 def test_a_megabyte_of_anything_takes_seconds(piece):
     """No input makes the patterns try again and again."""
     text = piece * (1_000_000 // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     terms(text)
 
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10

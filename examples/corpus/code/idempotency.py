@@ -1,4 +1,5 @@
-"""Idempotency keys for the Payment Gateway (see ADR-0020).
+"""
+Idempotency keys for the Payment Gateway (see ADR-0020).
 
 The only module allowed to build a key. The same order, amount, currency and
 purpose always give the same key, so that a retry after a timeout is
@@ -30,7 +31,8 @@ def idempotency_key(order_id: str, amount_minor: int, currency: str, purpose: st
 
 
 def may_retry(created_at: datetime, now: datetime | None = None) -> bool:
-    """Refuse retries so late that the acquirer may have forgotten the key.
+    """
+    Refuse retries so late that the acquirer may have forgotten the key.
 
     Orders refused here are settled by reconcile_pending.sql at night.
     """

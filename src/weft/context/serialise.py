@@ -175,8 +175,8 @@ def context_to_dict(context: Context) -> dict[str, Any]:
     return {"text": context.text, "tokens": context.tokens, "sources": sources, "omitted": context.omitted}
 
 
-def receipt_to_dict(receipt: Receipt) -> dict[str, Any]:
-    """Return a receipt as JSON values, skipped files counted by reason and listed."""
+def receipt_to_dict(receipt: Receipt, *, limit: int | None = None) -> dict[str, Any]:
+    """Return a receipt as JSON values, skipped files counted by reason and listed, at most `limit` of them."""
     reasons: dict[str, int] = {}
     for item in receipt.skipped:
         reasons[item.reason] = reasons.get(item.reason, 0) + 1
@@ -193,7 +193,7 @@ def receipt_to_dict(receipt: Receipt) -> dict[str, Any]:
         "seconds": round(receipt.seconds, 3),
         "skipped": dict(sorted(reasons.items())),
         "skipped_files": [
-            {"source": item.source, "reason": item.reason, "detail": item.detail} for item in receipt.skipped
+            {"source": item.source, "reason": item.reason, "detail": item.detail} for item in receipt.skipped[:limit]
         ],
         "notes": list(receipt.notes),
     }

@@ -349,7 +349,7 @@ class Engine:
             embedder = self.embedder
             if embedder is not None and (writes or any(model.active for model in self.store.models())):
                 agree(self.store, embedder)
-        except (ModelError, MissingExtra, SchemaMismatch) as error:
+        except (ConfigError, ModelError, MissingExtra, SchemaMismatch) as error:
             return None, str(error)
         return embedder, ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from weft.engine.arguments import read_arguments
@@ -40,8 +40,8 @@ def call_memory_tool(engine: Engine, name: str, arguments: Mapping[str, Any]) ->
 
 
 def create_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
-    """Create entities that are not there yet; those that are stay as they are."""
-    known = {key for entity in values["entities"] if (key := name_key(entity["name"])) and _find(engine, key)}
+    """Create entities that are not there yet; those that are stay as they are. The end of a relation may be created."""
+    known = {key for entity in values["entities"] if (key := name_key(entity["name"])) and _is_created(engine, key)}
     fresh: dict[str, Any] = {}
     for entity in values["entities"]:
         key = name_key(entity["name"])
@@ -63,10 +63,7 @@ def create_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
 
 
 def create_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
-    """Create relations between entities that are there; those that are known are left out."""
-    for relation in values["relations"]:
-        for name in (relation["from"], relation["to"]):
-            _get(engine, name)
+    """Create relations; those that are known are left out."""
     given = from_memory_facts(json.dumps({"relations": values["relations"]}), source=SOURCE)
     done = engine.memory.add_many(given.facts)
     pairs = zip(given.facts, done, strict=True)
@@ -106,8 +103,7 @@ def delete_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
     missing = [name for name in names if name not in present]
     if present:
         engine.memory.forget(entities=present)
-    rest = f"Deleted {len(present)} of {len(names)} entities. Not found: {', '.join(missing)}"
-    return _done(rest if missing else "Entities deleted successfully")
+    return _done("Entities", f"there was no entity {', '.join(missing)}" if missing else "")
 
 
 def delete_observations(engine: Engine, values: Mapping[str, Any]) -> Answer:
@@ -121,9 +117,9 @@ def delete_observations(engine: Engine, values: Mapping[str, Any]) -> Answer:
         ids = [f.id for f in _live(engine, item["entityName"]) if not f.object and to_observation(f) in wanted]
         gone += engine.memory.forget(*ids) if ids else 0
     asked = sum(len(item["observations"]) for item in values["deletions"])
-    rest = f"Deleted {gone} of {asked} observations."
-    rest += f" Entities not found: {', '.join(missing)}" if missing else ""
-    return _done("Observations deleted successfully" if gone == asked else rest)
+    note = f"{gone} of {asked} observations were there"
+    note += f", and no entity {', '.join(missing)}" if missing else ""
+    return _done("Observations", note if gone != asked else "")
 
 
 def delete_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
@@ -135,16 +131,13 @@ def delete_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
         ids = [f.id for f in known if (f.object, f.predicate) == (target, type)]
         gone += engine.memory.forget(*ids) if ids else 0
     asked = len(values["relations"])
-    rest = f"Deleted {gone} of {asked} relations. The rest matched nothing."
-    return _done("Relations deleted successfully" if gone == asked else rest)
+    return _done("Relations", f"{gone} of {asked} relations were there" if gone != asked else "")
 
 
 def read_graph(engine: Engine, values: Mapping[str, Any]) -> Answer:
     """Return all entities and relations, as many as fit into one answer."""
     entities, relations = _read(engine)
-    if not entities:
-        return *_bounded([], [])[:2], (f"nothing is remembered in namespace {engine.store.namespace!r} yet",)
-    return _bounded(entities, relations, cursor=values.get("cursor", ""))
+    return _shown(engine, entities, relations, known=entities, cursor=values.get("cursor", ""))
 
 
 def search_nodes(engine: Engine, values: Mapping[str, Any]) -> Answer:
@@ -155,15 +148,16 @@ def search_nodes(engine: Engine, values: Mapping[str, Any]) -> Answer:
         return any(wanted in fold(text) for text in (entity["name"], entity["entityType"], *entity["observations"]))
 
     entities, relations = _read(engine)
-    return _bounded(*_around([e for e in entities if holds(e)], relations), cursor=values.get("cursor", ""))
+    found = _around([e for e in entities if holds(e)], relations)
+    return _shown(engine, *found, known=entities, cursor=values.get("cursor", ""))
 
 
 def open_nodes(engine: Engine, values: Mapping[str, Any]) -> Answer:
     """Return entities by name, with the relations at them."""
     keys = {name_key(name) for name in values["names"]}
     entities, relations = _read(engine)
-    found = [entity for entity in entities if name_key(entity["name"]) in keys]
-    return _bounded(*_around(found, relations), cursor=values.get("cursor", ""))
+    found = _around([entity for entity in entities if name_key(entity["name"]) in keys], relations)
+    return _shown(engine, *found, known=entities, cursor=values.get("cursor", ""))
 
 
 _CALLS: Mapping[str, Callable[[Engine, Mapping[str, Any]], Answer]] = {
@@ -200,21 +194,53 @@ def _around(
     return entities, [r for r in relations if {name_key(r["from"]), name_key(r["to"])} & keys]
 
 
-def _bounded(entities: list[dict[str, Any]], relations: list[dict[str, Any]], *, cursor: str = "") -> Answer:
-    """Return a part of the graph that fits into one answer: entities first, then relations."""
-    page, after = cut_page([*entities, *relations], cursor=cursor, characters=GRAPH_CHARACTERS, limit=10_000)
+def _shown(
+    engine: Engine,
+    entities: list[dict[str, Any]],
+    relations: list[dict[str, Any]],
+    *,
+    known: Sequence[object],
+    cursor: str,
+) -> Answer:
+    """Return a part of the graph that fits into one answer: entities first, then relations. Nothing known is said."""
+    items = [*(part for entity in entities for part in _parts(entity)), *relations]
+    page, after = cut_page(items, cursor=cursor, characters=GRAPH_CHARACTERS, limit=10_000)
     graph = {"entities": [i for i in page if "name" in i], "relations": [i for i in page if "name" not in i]}
-    left = len(entities) + len(relations) - int(after or 0)
-    more = f"{left:,} more entities and relations do not fit: narrow with search_nodes, or go on with cursor {after!r}"
-    return graph, graph, (more,) if after else ()
+    notes = []
+    if not known:
+        notes.append(f"nothing is remembered in namespace {engine.store.namespace!r} yet: create_entities begins")
+    if after:
+        left = f"{len(items) - int(after):,} more entities and relations do not fit"
+        notes.append(f"{left}: narrow with search_nodes, or go on with cursor {after!r}")
+    return graph, graph, tuple(notes)
 
 
-def _done(message: str) -> Answer:
-    return message, {"success": True, "message": message}, ()
+def _parts(entity: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield an entity, more than once where one answer cannot hold its observations: each time with the next ones."""
+    cursor = ""
+    while True:
+        page, cursor = cut_page(
+            entity["observations"], cursor=cursor, characters=GRAPH_CHARACTERS * 9 // 10, limit=10_000
+        )
+        yield {**entity, "observations": page}
+        if not cursor:
+            return
+
+
+def _done(what: str, note: str) -> Answer:
+    """Return the answer to a deletion: always the same, as in the reference. What was not there is a note."""
+    message = f"{what} deleted successfully"
+    return message, {"success": True, "message": message}, (note,) if note else ()
 
 
 def _find(engine: Engine, key: str) -> bool:
     return bool(key and engine.store.facts.find_entities([key]))
+
+
+def _is_created(engine: Engine, key: str) -> bool:
+    """Tell whether an entity was created or has observations; one that only relations name can still be created."""
+    entity = engine.store.facts.find_entities([key]).get(key)
+    return entity is not None and (entity.declared or any(not fact.object for fact in _live(engine, key)))
 
 
 def _get(engine: Engine, name: str) -> None:

@@ -55,7 +55,7 @@ MEMORY_TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="create_relations",
         title="Create Relations",
-        description="Create relations between entities of the knowledge graph, in active voice. Both must be there.",
+        description="Create relations between entities of the knowledge graph, in active voice.",
         properties={"relations": _RELATIONS},
         required=("relations",),
         answer={"relations": _GRAPH["relations"]},

@@ -22,6 +22,10 @@ PATIENCE = 1.0
 """Seconds that leaving waits for a model that is still being loaded."""
 
 
+LOADING = 5.0
+"""Seconds that a question waits for a model that is still being loaded; then it is answered without."""
+
+
 class Standby:
     """
     Opens an engine once, in whichever thread asks first. Use it as a context manager.
@@ -46,6 +50,7 @@ class Standby:
     def engine(self, *, writes: bool = False) -> Engine:
         """Return the engine. Where there is no file yet, only writing makes one; else it raises `StoreUnavailable`."""
         from weft.engine.engine import Engine
+        from weft.engine.limited import wait_at_most
         from weft.engine.warming import Warmer
 
         with self._lock:
@@ -57,6 +62,7 @@ class Standby:
                     )
                 engine = Engine(self.settings, embedder=self._embedder)
                 self._closing.callback(engine.close)
+                wait_at_most(engine, LOADING)
                 self._closing.enter_context(Warmer(engine, patience=PATIENCE))
                 self._engine = engine
             return self._engine

@@ -12,9 +12,10 @@ from urllib.parse import quote
 from weft.context.serialise import document_to_dict, entity_to_dict, fact_to_dict, remembered_to_dict, step_to_dict
 from weft.engine.arguments import read_arguments
 from weft.engine.engine import Engine
-from weft.engine.pages import cut_page, shorten
+from weft.engine.limited import LIMITED, answerable, find_problem
+from weft.engine.pages import cut_page, measure, shorten
 from weft.engine.tool_definitions import TOOLS, ToolDefinition
-from weft.errors import ConfigError, InputError, MissingExtra, ModelError, NotFound, SchemaMismatch
+from weft.errors import InputError, NotFound
 from weft.facts.life import is_live
 from weft.records import Chunk, DocumentInfo
 from weft.search.cite import cite
@@ -26,12 +27,13 @@ SNIPPET = 1200
 FETCHED = 60_000
 """Characters of a document that `fetch` and resources give."""
 
+METADATA = 1000
+"""Characters of one value of a document's metadata; all together have four times as many."""
+
 SHOWN = 20
 """Relations and mentions of an entity that are shown."""
 
 ELSEWHERE = "look for it with memory_search; ids and names stand in its answers"
-
-LIMITED = "say that the search was limited; `weft doctor` says what to do"
 
 _CITATION = re.compile(r"(?P<source>.+):p?(?P<start>\d+)(?:-(?P<end>\d+))?")
 _BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -78,6 +80,9 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     found = engine.memory_search(**given)
     results, cursor = cut_page([_result_to_dict(item) for item in found["results"]], cursor=values.get("cursor", ""))
     facts = [_remembered_fact(fact) for fact in (found["facts"] or {"facts": ()})["facts"]]
+    context = found["context"]
+    if values.get("cursor"):  # what stands before it was given with the first page
+        facts, context = [], "\n\n".join(f"{r['title']}\n{r['snippet']}\nSource: {r['citation']}" for r in results)
     return {
         "status": found["status"],
         "confidence": found["confidence"],
@@ -88,7 +93,7 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         "notes": found["notes"],
         **_next(cursor),
         **({"degraded": found["degraded"]} if found["degraded"] else {}),
-        "context": found["context"],
+        "context": context,
     }
 
 
@@ -96,7 +101,8 @@ def memory_get(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Read a document or a passage, in parts where it is long."""
     document, chunks = find_cited(engine, values["id"])
     passages, cursor = cut_page([_passage(document, chunk) for chunk in chunks], cursor=values.get("cursor", ""))
-    return {**document_to_dict(document), "passages": passages, **_next(cursor)}
+    told = {**document_to_dict(document), "metadata": _metadata(document)}
+    return {**told, "passages": passages, **_next(cursor)}
 
 
 def memory_add(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -190,7 +196,7 @@ def memory_stats(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 def search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Find documents in the form that connector clients expect."""
-    found = engine.query(values["query"])
+    found = answerable(engine).query(values["query"])
     documents = {piece.document.id: piece.document for piece in found.evidence}
     results = [{"id": d.id, "title": d.title, "url": url_of(d)} for d in documents.values()]
     return {"results": results, **({"degraded": found.degraded} if found.degraded else {})}
@@ -199,7 +205,7 @@ def search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 def fetch(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Give a document in the form that connector clients expect."""
     document, chunks = find_cited(engine, values["id"])
-    metadata = {**document.metadata, "source": document.source}
+    metadata = {**_metadata(document), "source": document.source}
     text = whole_text(document, chunks)
     return {"id": values["id"], "title": document.title, "text": text, "url": url_of(document), "metadata": metadata}
 
@@ -257,7 +263,7 @@ def url_of(document: DocumentInfo) -> str:
 
 def _impairment(engine: Engine, tool: ToolDefinition, answer: dict[str, Any]) -> dict[str, str]:
     """Return what hinders a tool that reads and what helps, or nothing; what it says of itself is taken out."""
-    degraded = answer.pop("degraded", "")
+    degraded = str(answer.pop("degraded", ""))
     if tool.name not in ("memory_search", "memory_stats", "search"):
         return {}
     is_empty = not (answer.get("results") or answer.get("facts") or answer.get("documents"))
@@ -266,19 +272,9 @@ def _impairment(engine: Engine, tool: ToolDefinition, answer: dict[str, Any]) ->
             "warning": f"namespace {engine.store.namespace!r} is empty: nothing is indexed or remembered",
             "action": "ask the user to run `weft index PATH` for this namespace, or remember facts with memory_add",
         }
-    if degraded:
-        return {"warning": str(degraded), "action": LIMITED}
-    return _embedder_problem(engine) if tool.name == "memory_stats" else {}
-
-
-def _embedder_problem(engine: Engine) -> dict[str, str]:
-    """Return why questions are not answered by meaning and what helps, or nothing. Loads no model."""
-    try:
-        embedder = engine.answering_embedder()
-    except (ModelError, MissingExtra, SchemaMismatch, ConfigError) as error:
-        return {"warning": str(error), "action": error.hint or LIMITED}
-    degraded = embedder.card.degraded if embedder else ""
-    return {"warning": degraded, "action": LIMITED} if degraded else {}
+    problem = find_problem(engine) if degraded or tool.name == "memory_stats" else None
+    warning, action = problem or (degraded, LIMITED)
+    return {"warning": degraded or warning, "action": action} if warning else {}
 
 
 def _search_text(answer: Mapping[str, Any], context: str) -> str:
@@ -336,6 +332,15 @@ def _passage(document: DocumentInfo, chunk: Chunk) -> dict[str, Any]:
         "heading": list(chunk.heading),
         "text": shorten(chunk.text, size=FETCHED),
     }
+
+
+def _metadata(document: DocumentInfo) -> dict[str, Any]:
+    """Return as much of a document's metadata as fits beside its text; long values as text that is cut."""
+    short = {
+        name: value if measure(value) <= METADATA else shorten(to_json(value), size=METADATA)
+        for name, value in document.metadata.items()
+    }
+    return dict(cut_page(short.items(), characters=4 * METADATA)[0])
 
 
 def _next(cursor: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from weft.context.serialise import facts_to_dict, result_to_dict
+from weft.engine.limited import answerable
 from weft.errors import InputError
 
 if TYPE_CHECKING:
@@ -133,13 +134,15 @@ def memory_search(
     At most `max_results` (10) results: the ranked union is cut there. Without `use_graph` it is exactly the method
     `hybrid` and there are no facts, else the method of the settings; the narrative of facts and the evidence share the
     budget of the settings. `min_graph_score` (0.3) is `[graph] min_graph_score` for this call.
-    Names may be in camelCase and numbers in text, as models write them. Raises `InputError` naming the argument.
+    Where the embedder cannot be used, the answer is found without it and `degraded` says why. Names may be in
+    camelCase and numbers in text, as models write them. Raises `InputError` naming the argument.
     """
     text = _read_text("query", query)
     given = {"max_results": max_results, "use_graph": use_graph, "min_graph_score": min_graph_score, **aliases}
     asked = {**DEFAULTS, **_read_arguments(given)}
     count, graph = asked["max_results"], {"min_graph_score": asked["min_graph_score"]}
     recall = None
+    engine = answerable(engine)
     if asked["use_graph"]:
         result, recall = engine.query_with_facts(text, top_k=count, graph=graph)
     else:

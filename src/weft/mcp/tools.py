@@ -60,7 +60,7 @@ class Tools:
             engine = self._standby.engine(writes=definition.writes or bool(self._compat))
             answer = self._caller()(engine, definition.name, arguments)
         except MISUSES as error:
-            return _failure(error=str(error), action=error.hint)
+            return _memory_failure(error) if self._compat else _failure(error=str(error), action=error.hint)
         except WeftError as error:
             logger.warning("%s: %s", definition.name, error)
             return _failure(warning=str(error), action=error.hint or "tell the user; `weft doctor` says more")
@@ -100,3 +100,9 @@ def _failure(**values: str) -> CallToolResult:
     said = {name: value for name, value in values.items() if value}
     text = "\n".join(f"{name}: {value}" for name, value in said.items())
     return CallToolResult(content=[TextContent(text=text)], structured_content=said, is_error=True)
+
+
+def _memory_failure(error: WeftError) -> CallToolResult:
+    """Return an error as the reference memory server does: in its words, as text alone. What to do stands after it."""
+    texts = [str(error), *([f"action: {error.hint}"] if error.hint else [])]
+    return CallToolResult(content=[TextContent(text=text) for text in texts], is_error=True)

@@ -87,7 +87,7 @@ class Refused(HTTPException):
         super().__init__(status, message)
         self.message = message
         self.code = code
-        self.hint = hint
+        self.hint = hint or "/docs"
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -125,14 +125,12 @@ def add_handlers(app: FastAPI) -> None:
         return answer(request, refusal(cast("WeftError", error)))
 
     async def invalid(request: Request, error: Exception) -> JSONResponse:
-        return answer(
-            request, Refused(422, "invalid_request", _first(cast("RequestValidationError", error)), hint="/docs")
-        )
+        return answer(request, Refused(422, "invalid_request", _first(cast("RequestValidationError", error))))
 
     async def plain(request: Request, error: Exception) -> JSONResponse:
         found = cast("HTTPException", error)
         code = _CODES.get(found.status_code, "refused")
-        response = answer(request, Refused(found.status_code, code, str(found.detail), hint="/docs"))
+        response = answer(request, Refused(found.status_code, code, str(found.detail)))
         response.headers.update(found.headers or {})
         if found.status_code == 405:
             response.headers["Allow"] = ", ".join(_methods(app, request.url.path))

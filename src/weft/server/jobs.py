@@ -19,6 +19,7 @@ from weft.errors import WeftError
 from weft.index.run import Step
 from weft.records import Document, Receipt, Skipped
 from weft.server.errors import Refused, refusal
+from weft.server.paging import MAX_ITEMS
 from weft.server.workers import Workers
 
 logger = logging.getLogger(__name__)
@@ -70,7 +71,7 @@ class Job:
             "total": self.total,
             "processed": self.processed,
             "chunks": self.chunks,
-            "receipt": receipt_to_dict(self.receipt) if self.state in ENDED else None,
+            "receipt": receipt_to_dict(self.receipt, limit=MAX_ITEMS) if self.state in ENDED else None,
             "error": {"code": error.code, "message": error.message, "hint": error.hint} if error else None,
         }
 

@@ -147,10 +147,11 @@ class DocumentPage(BaseModel):
 
 
 class WholeDocument(BaseModel):
-    """A document with its chunks, or with the one that was asked for."""
+    """A document with its chunks, or with the one that was asked for; `next` is the `after` of those that follow."""
 
     document: DocumentOut
     chunks: list[ChunkOut]
+    next: str | None
 
 
 class SkippedOut(BaseModel):
@@ -162,7 +163,7 @@ class SkippedOut(BaseModel):
 
 
 class ReceiptOut(BaseModel):
-    """What indexing did and what it cost."""
+    """What indexing did and what it cost; `skipped` counts all that was skipped, `skipped_files` lists the first."""
 
     documents: int
     added: int
@@ -242,17 +243,19 @@ class MentionOut(BaseModel):
 
 
 class EntityList(BaseModel):
-    """Entities, those most chunks mention first."""
+    """Entities, those most chunks mention first; `next` is the `after` of the page behind it."""
 
     entities: list[EntityOut]
+    next: str | None
 
 
 class EntityPage(BaseModel):
-    """An entity with what surrounds it."""
+    """An entity with what surrounds it, strongest first; `truncated` says that there is more than `limit` of it."""
 
     entity: EntityOut
     relations: list[StepOut]
     mentions: list[MentionOut]
+    truncated: bool
 
 
 class NeighbourOut(BaseModel):
@@ -265,11 +268,12 @@ class NeighbourOut(BaseModel):
 
 
 class NeighbourList(BaseModel):
-    """Entities around one, nearest and strongest first; `omitted` says how many more there are."""
+    """Entities around one, nearest and strongest first; `omitted` more follow, from the `after` that `next` says."""
 
     entity: EntityOut
     neighbours: list[NeighbourOut]
     omitted: int
+    next: str | None
 
 
 class PathOut(BaseModel):
@@ -317,10 +321,11 @@ class EventOut(BaseModel):
 
 
 class WholeFact(BaseModel):
-    """A fact with its life."""
+    """A fact with its life; `omitted` says how many earlier events are left out."""
 
     fact: FactOut
     history: list[EventOut]
+    omitted: int
 
 
 class RememberedOut(BaseModel):

@@ -2,6 +2,7 @@
 
 const KEY = "weft-key";
 const NAMESPACE = "weft-namespace";
+const ENDED = new Set(["done", "failed", "interrupted"]);
 
 /** What the server says when it does not answer. */
 export class Refusal extends Error {
@@ -37,6 +38,9 @@ function headers() {
   return found;
 }
 
+const gone = () =>
+  new Refusal(0, { code: "unreachable", message: "The server does not answer", hint: "Is it still running?" });
+
 async function send(path, { params = {}, ...options } = {}) {
   const url = new URL(path, document.baseURI);
   for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
@@ -45,7 +49,7 @@ async function send(path, { params = {}, ...options } = {}) {
     response = await fetch(url, { ...options, headers: { ...headers(), ...options.headers } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refusal(0, { code: "unreachable", message: "The server does not answer.", hint: "Is it still running?" });
+    throw gone();
   }
   if (response.ok) return response;
   const body = await response.json().catch(() => ({}));
@@ -59,6 +63,8 @@ async function post(path, body, { signal } = {}) {
   return (await send(path, found)).json();
 }
 
+const remove = async (path) => (await send(path, { method: "DELETE" })).json();
+
 export const stats = () => get("stats");
 export const ask = (query, { gate, signal } = {}) =>
   post("query", { query, facts: true, ...(gate === false ? { gate } : {}) }, { signal });
@@ -71,6 +77,8 @@ export const facts = (subject, after, limit = 60) => get("facts", { subject, aft
 export const fact = (id) => get(`facts/${encodeURIComponent(id)}`);
 export const confirmFact = (id) => post(`facts/${encodeURIComponent(id)}/confirm`, {});
 export const rejectFact = (id) => post(`facts/${encodeURIComponent(id)}/reject`, {});
+export const forgetFact = (id) => remove(`facts/${encodeURIComponent(id)}`);
+export const removeDocument = (id) => remove(`documents/${encodeURIComponent(id)}`);
 export const addFact = (statement) => post("facts", { facts: [statement] });
 
 /** Send files; the answer is the job that indexes them. */
@@ -87,7 +95,10 @@ export async function follow(id, onProgress) {
   let waiting = "";
   let last = null;
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch(() => {
+      throw gone();
+    });
+    if (done && !ENDED.has(last?.state)) throw gone();
     if (done) return last;
     waiting += value;
     const events = waiting.split("\n\n");

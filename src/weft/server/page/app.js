@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { showAsk } from "./ask.js";
-import { announce, el, replace } from "./dom.js";
+import { advice, announce, el, link, replace, sentence } from "./dom.js";
 import { showDocument, showDocuments } from "./documents.js";
 import { showEntities, showEntity } from "./entity.js";
 import { showFacts } from "./facts.js";
@@ -31,7 +31,7 @@ async function show() {
   // Every view has a box of its own, so one that answers late writes into what is no longer shown.
   const box = el(
     "div",
-    { class: `view-${view}` },
+    { class: `view-${view}`, "aria-busy": "true" },
     view === "ask" ? null : el("p", { class: "quiet searching" }, "Loading…"),
   );
   const isTyping = document.activeElement?.id === "question" && matchMedia("(hover: hover)").matches;
@@ -41,12 +41,16 @@ async function show() {
     const done = VIEWS[view](box, new URLSearchParams(query));
     if (isTyping) byId("question")?.focus({ preventScroll: true });
     await done;
+    if (box.isConnected && view !== "ask") announce(document.title.replace(/ · Weft$/, ""));
   } catch (error) {
-    if (box.isConnected) fail(error, box);
+    if (box.isConnected) fail(error, box, PARENT[view]);
   }
+  // Whoever came by a link that is gone goes on from here, not from the top of the page.
+  if (box.isConnected && document.activeElement === document.body) main.focus({ preventScroll: true });
+  box.setAttribute("aria-busy", "false");
 }
 
-function fail(error, view) {
+function fail(error, view, parent) {
   if (error.status === 401 || error.code === "which_namespace" || error.code === "wrong_namespace") askForKey(error);
   const box = view.querySelector(".answer") ?? view;
   replace(
@@ -54,14 +58,18 @@ function fail(error, view) {
     el(
       "section",
       { class: "problem panel", role: "alert" },
-      el("h2", {}, sentence(error.message)),
-      error.hint ? el("p", {}, sentence(error.hint)) : null,
+      el(view.querySelector("h1") ? "h2" : "h1", {}, sentence(error.message)),
+      advice(error) && !(parent && error.status === 404) ? el("p", {}, advice(error)) : null,
+      el(
+        "div",
+        { class: "row" },
+        el("button", { type: "button", class: "plain", on: { click: start } }, "Try again"),
+        parent ? link(parent, {}, { class: "button plain" }, `All ${parent}`) : null,
+      ),
     ),
   );
   if (!(error instanceof api.Refusal)) console.error(error);
 }
-
-const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /* Key and namespace */
 
@@ -111,7 +119,7 @@ document.addEventListener("keydown", (event) => {
     if (!byId("question")) location.hash = "#/ask";
     byId("question")?.focus();
     byId("question")?.select();
-  } else if (event.key === "Escape" && !isTyping && !dialog.open) {
+  } else if (event.key === "Escape" && !isTyping && !document.querySelector("dialog[open]")) {
     byId("question")?.focus();
   }
 });

@@ -17,7 +17,7 @@ let underWay = null;
 /** Show the question's field, and the answer where there is a question. */
 export function showAsk(main, params) {
   const question = params.get("q") ?? "";
-  const answer = el("div", { class: "answer", "aria-busy": "false" });
+  const answer = el("div", { class: "answer" });
   replace(main, askForm(question), answer);
   main.classList.toggle("welcome", !question);
   document.title = question ? `${question} · Weft` : "Weft";
@@ -64,7 +64,7 @@ function askForm(question) {
         },
       },
     },
-    el("h1", {}, "Ask, and see why"),
+    el("h1", { class: question ? "unseen" : null }, question ? `Answer to: ${question}` : "Ask, and see why"),
     el(
       "div",
       { class: "field" },
@@ -78,7 +78,6 @@ function askForm(question) {
 async function find(question, box, { gate }) {
   underWay?.abort();
   underWay = new AbortController();
-  box.setAttribute("aria-busy", "true");
   replace(box, el("p", { class: "quiet searching" }, "Searching…"));
   const began = performance.now();
   let answer;
@@ -88,7 +87,6 @@ async function find(question, box, { gate }) {
     if (error.name === "AbortError") return;
     throw error;
   }
-  box.setAttribute("aria-busy", "false");
   const seconds = (performance.now() - began) / 1000;
   const graph = new Graph();
   const side = el("div", { class: "side" });
@@ -220,8 +218,7 @@ async function drawGraph(graph, answer, side) {
   graph.measure();
   graph.draw();
   const first = starts.find((name) => graph.points.has(name)) ?? [...graph.points.keys()][0];
-  await graph.expand(first, { limit: 8, quiet: true }).catch((error) => announce(error.message));
-  graph.select(first);
+  await graph.begin(first, 8);
 }
 
 async function welcome(box) {

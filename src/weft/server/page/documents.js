@@ -1,8 +1,12 @@
 /* Documents: what is indexed, one of them in full, and adding more. */
 
 import * as api from "./api.js";
-import { announce, el, link, plural, replace, short } from "./dom.js";
+import { announce, confirmed, el, link, plural, problem, replace, short } from "./dom.js";
 import { passage } from "./passage.js";
+
+/** The job under way, and what to do in the view that is shown when it ends. */
+let indexing = null;
+let refresh = null;
 
 /** Show what is indexed, and a place to drop more. */
 export async function showDocuments(main, params) {
@@ -17,19 +21,24 @@ export async function showDocuments(main, params) {
     list.append(...page.documents.map(documentItem));
     after = page.next ?? "";
     more.hidden = !after;
+    more.textContent = "Show more";
     empty.hidden = Boolean(list.firstChild);
   };
-  const again = async () => {
+  refresh = async () => {
     after = "";
     replace(list);
     await load();
   };
-  more.addEventListener("click", load);
+  more.addEventListener("click", () =>
+    load().catch((error) => {
+      more.textContent = `${problem(error)} Try again`;
+    }),
+  );
   replace(
     main,
     el("h1", {}, "Documents"),
     el("p", { class: "lead" }, "Everything an answer can cite."),
-    dropZone(again),
+    dropZone(),
     list,
     empty,
     more,
@@ -52,7 +61,7 @@ function documentItem(found) {
   );
 }
 
-function dropZone(onDone) {
+function dropZone() {
   const picker = el("input", { type: "file", id: "files", multiple: true, class: "unseen" });
   const zone = el(
     "label",
@@ -61,8 +70,9 @@ function dropZone(onDone) {
     el("span", { class: "quiet" }, "Choose files or drop them here"),
     picker,
   );
-  const progress = el("div", { class: "progress", role: "status" });
-  const start = (files) => files.length && run([...files], progress, onDone);
+  // A job that is under way is shown again to whoever comes back.
+  const progress = indexing ?? el("div", { class: "progress", role: "status" });
+  const start = (files) => files.length && run([...files], progress);
   picker.addEventListener("change", () => start(picker.files));
   zone.addEventListener("dragover", (event) => {
     event.preventDefault();
@@ -78,27 +88,32 @@ function dropZone(onDone) {
 }
 
 /** Send files and show how far their job is until it ends. */
-async function run(files, box, onDone) {
+async function run(files, box) {
   const bar = el("progress", { max: files.length, value: 0, "aria-label": "Indexing" });
   const text = el("p", {}, `Sending ${plural(files.length, "file")}…`);
   replace(box, bar, text);
+  indexing = box;
   try {
     const job = await api.upload(files);
     const ended = await api.follow(job.id, (now) => {
       bar.max = now.total || files.length;
       bar.value = now.processed;
-      text.textContent = `${now.processed} of ${now.total} read, ${plural(now.chunks, "chunk")}`;
+      text.textContent = now.total
+        ? `${now.processed} of ${now.total} read, ${plural(now.chunks, "chunk")}`
+        : "Waiting to begin…";
     });
     replace(box, receipt(ended));
     announce(`Indexing ${ended.state}`);
-    await onDone();
+    await refresh();
   } catch (error) {
-    replace(box, el("p", { class: "problem", role: "alert" }, `${error.message}. ${error.hint ?? ""}`));
+    replace(box, el("p", { class: "problem", role: "alert" }, problem(error)));
+  } finally {
+    indexing = null;
   }
 }
 
 function receipt(job) {
-  if (job.error) return el("p", { class: "problem" }, `${job.error.message}. ${job.error.hint}`);
+  if (job.error) return el("p", { class: "problem" }, problem(job.error));
   const done = job.receipt;
   if (!done) return el("p", {}, `The job is ${job.state}.`);
   return el(
@@ -132,7 +147,7 @@ export async function showDocument(main, params) {
   );
   replace(
     main,
-    el("p", { class: "row trail" }, link("documents", {}, {}, "Documents")),
+    el("p", { class: "row trail" }, link("documents", {}, {}, "Documents"), removal(found)),
     el("h1", {}, found.title || short(found.source)),
     el("p", { class: "citation whole" }, found.source),
     labels.length
@@ -182,5 +197,25 @@ export async function showDocument(main, params) {
       ),
     ),
   );
-  main.querySelector(".asked")?.scrollIntoView({ block: "center" });
+  const asked = main.querySelector(".asked");
+  asked?.scrollIntoView({ block: "center" });
+  asked?.focus({ preventScroll: true });
+}
+
+/** Return the button that takes a document out of the store, once that was asked. */
+function removal(found) {
+  const name = found.title || short(found.source);
+  const outcome = el("span", { class: "problem", role: "alert" });
+  const button = el("button", { type: "button", class: "plain small danger" }, "Remove");
+  button.addEventListener("click", async () => {
+    const question = `Remove “${name}”? Its chunks go with it, and what only they say. The file itself is not touched.`;
+    if (!(await confirmed(question, "Remove"))) return;
+    try {
+      await api.removeDocument(found.id);
+      location.hash = "#/documents";
+    } catch (error) {
+      replace(outcome, problem(error));
+    }
+  });
+  return el("span", { class: "row removal" }, outcome, button);
 }

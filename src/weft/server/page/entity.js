@@ -112,11 +112,7 @@ export async function showEntity(main, params) {
   graph.add(entity).isStart = true;
   graph.measure();
   graph.draw();
-  const [found] = await Promise.all([
-    api.facts(entity.name, "", 12),
-    graph.expand(entity.name, { limit: 12, quiet: true }),
-  ]);
-  graph.select(entity.name);
+  const [found] = await Promise.all([api.facts(entity.name, "", 12), graph.begin(entity.name, 12)]);
   if (found.facts.length) replace(facts, el("h2", {}, "Facts"), factList(found.facts));
 }
 

@@ -1,7 +1,7 @@
 /* One piece of evidence: its text, where it stands, which channels found it, and why it is here. */
 
 import { digits, el, link, percent, short, words } from "./dom.js";
-import { matcher, passage } from "./passage.js";
+import { marked, matcher, passage } from "./passage.js";
 
 export const CHANNELS = ["vector", "keyword", "graph"];
 const MEANS = { vector: "close in meaning", keyword: "shares its words", graph: "connected to what it names" };
@@ -49,10 +49,12 @@ function card(result, answer) {
     reasons.hidden = isOpen;
     if (!isOpen && !reasons.firstChild) reasons.append(...explain(result, answer));
   });
-  const text = passage(chunk.text, matcher(answer.query, result.names));
+  const pattern = matcher(answer.query, result.names);
+  const text = passage(chunk.text, pattern);
+  const title = source.title || short(source.source);
   return el(
     "article",
-    { tabindex: 0, "aria-label": `${rank}. ${source.title || short(source.source)}`, "data-chunk": chunk.id },
+    { tabindex: 0, "aria-label": `${rank}. ${title}`, "data-chunk": chunk.id },
     el(
       "header",
       {},
@@ -61,10 +63,10 @@ function card(result, answer) {
         "div",
         { class: "where" },
         el(
-          "h3",
+          "h2",
           {},
-          link("document", { id: source.id, chunk: chunk.id }, {}, source.title || short(source.source)),
-          chunk.heading.map((part) => el("span", { class: "crumb" }, part)),
+          link("document", { id: source.id, chunk: chunk.id }, {}, ...marked(title, pattern)),
+          chunk.heading.map((part) => el("span", { class: "crumb" }, ...marked(part, pattern))),
         ),
         link(
           "document",
@@ -123,7 +125,7 @@ function explain(result, answer) {
   const found = CHANNELS.filter((name) => result.channels[name]);
   const missing = CHANNELS.filter((name) => !result.channels[name]);
   return [
-    el("h4", {}, "How it was found"),
+    el("h3", {}, "How it was found"),
     el(
       "table",
       {},
@@ -133,7 +135,8 @@ function explain(result, answer) {
         el(
           "tr",
           {},
-          ["Channel", "Rank", "Score", ""].map((name) => el("th", { scope: "col" }, name)),
+          ["Channel", "Rank", "Score"].map((name) => el("th", { scope: "col" }, name)),
+          el("td"),
         ),
       ),
       el(
@@ -159,7 +162,7 @@ function explain(result, answer) {
           ", which hardly any other passage holds.",
         )
       : null,
-    result.source.path?.length ? [el("h4", {}, "The way through the graph"), pathway(result.source, answer)] : null,
+    result.source.path?.length ? [el("h3", {}, "The way through the graph"), pathway(result.source, answer)] : null,
     el(
       "p",
       { class: "quiet" },

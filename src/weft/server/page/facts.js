@@ -1,7 +1,7 @@
 /* Facts: what is remembered, and what to make of it. */
 
 import * as api from "./api.js";
-import { announce, digits, el, link, plural, replace, words } from "./dom.js";
+import { announce, confirmed, digits, el, link, plural, problem, replace, words } from "./dom.js";
 
 const STATUS = { staged: "staged", confirmed: "confirmed", superseded: "superseded", rejected: "rejected" };
 
@@ -20,7 +20,7 @@ function factItem(fact) {
   return item;
 }
 
-function fillItem(item, fact, problem = "") {
+function fillItem(item, fact, trouble = "") {
   const said = `${fact.subject} ${words(fact.predicate)} ${fact.object ?? fact.value}`;
   item.className = `fact ${fact.status}`;
   replace(
@@ -45,34 +45,43 @@ function fillItem(item, fact, problem = "") {
       fact.valid_to ? ` · until ${fact.valid_to.slice(0, 10)}` : "",
       fact.note ? ` · ${fact.note}` : "",
     ),
-    problem ? el("p", { class: "problem", role: "alert" }, problem) : null,
+    trouble ? el("p", { class: "problem", role: "alert" }, trouble) : null,
     el(
       "div",
       { class: "row buttons" },
-      fact.status === "confirmed" ? null : judge(item, fact, "Confirm", said, api.confirmFact),
-      fact.status === "rejected" ? null : judge(item, fact, "Reject", said, api.rejectFact),
+      fact.status === "confirmed" ? null : action(item, fact, "Confirm", said, judge(api.confirmFact)),
+      fact.status === "rejected" ? null : action(item, fact, "Reject", said, judge(api.rejectFact)),
+      action(item, fact, "Forget", said, forget),
     ),
   );
 }
 
-function judge(item, fact, name, said, call) {
-  const button = el(
-    "button",
-    { type: "button", class: `plain small ${name.toLowerCase()}`, "aria-label": `${name}: ${said}` },
-    name,
-  );
+function action(item, fact, name, said, run) {
+  const button = el("button", { type: "button", class: "plain small", "aria-label": `${name}: ${said}` }, name);
   button.addEventListener("click", async () => {
-    button.disabled = true;
     try {
-      const changed = await call(fact.id);
-      fillItem(item, { ...fact, ...changed });
-      announce(`${said}: ${changed.status}`);
+      await run(item, fact, said);
     } catch (error) {
-      fillItem(item, fact, `${error.message}. ${error.hint}`);
+      fillItem(item, fact, problem(error));
     }
-    item.querySelector("button")?.focus();
+    if (!button.isConnected) item.querySelector("button")?.focus();
   });
   return button;
+}
+
+const judge = (call) => async (item, fact, said) => {
+  const changed = await call(fact.id);
+  fillItem(item, { ...fact, ...changed });
+  announce(`${said}: ${changed.status}`);
+};
+
+async function forget(item, fact, said) {
+  if (!(await confirmed(`Forget “${said}”? It goes with its history and cannot be brought back.`, "Forget"))) return;
+  await api.forgetFact(fact.id);
+  const near = item.nextElementSibling ?? item.previousElementSibling;
+  item.remove();
+  (near?.querySelector("button") ?? document.getElementById("main")).focus();
+  announce(`Forgotten: ${said}`);
 }
 
 /** Show the facts of the namespace, or those about a subject. */
@@ -86,16 +95,21 @@ export async function showFacts(main, params) {
   let after = "";
   let shown = 0;
   const load = async () => {
-    const page = await api.facts(subject, after, 120);
-    const kept = page.facts.filter((fact) => !wanted || fact.status === wanted);
+    const kept = [];
+    do {
+      const page = await api.facts(subject, after, wanted ? 1000 : 120);
+      kept.push(...page.facts.filter((fact) => !wanted || fact.status === wanted));
+      after = page.next ?? "";
+    } while (after && kept.length < 120);
     list.append(...kept.map(factItem));
     shown += kept.length;
-    after = page.next ?? "";
     more.hidden = !after;
-    const which = [plural(shown, "fact"), wanted, subject && `about ${subject}`].filter(Boolean).join(" ");
-    total.textContent = after ? `${which}, and more` : which;
+    const which = [shown ? plural(shown, `${wanted} fact`.trim()) : `No ${wanted} fact`.replace("  ", " ")];
+    if (subject) which.push(`about ${subject}`);
+    if (!shown && !subject && !wanted) which.push("is remembered in this namespace yet");
+    replace(total, el("span", {}, `${which.join(" ")}${after ? ", and perhaps more" : ""}`));
   };
-  more.addEventListener("click", load);
+  more.addEventListener("click", () => load().catch((error) => replace(total, problem(error))));
   replace(
     main,
     el("h1", {}, "Facts"),
@@ -169,7 +183,7 @@ function statementForm() {
       if (done.fact) document.querySelector(".facts.grid").prepend(factItem(done.fact));
       if (done.fact) form.reset();
     } catch (error) {
-      outcome.textContent = `${error.message}. ${error.hint}`;
+      outcome.textContent = problem(error);
     }
   });
   return el("details", { class: "panel" }, el("summary", {}, "State a fact"), form, outcome);

@@ -1,7 +1,7 @@
 /* The graph around an answer: drawn, draggable, and larger with every click. */
 
 import * as api from "./api.js";
-import { announce, digits, el, link, plural, replace, svg, words } from "./dom.js";
+import { announce, digits, el, link, plural, problem, replace, svg, words } from "./dom.js";
 import { measure, spread } from "./labels.js";
 import { place, step } from "./layout.js";
 
@@ -19,13 +19,15 @@ export class Graph {
     this.selected = null;
     this.size = { width: 480, height };
     this.canvas = svg("svg", { class: "canvas", role: "group", "aria-label": "Graph" });
+    this.trouble = el("p", { class: "problem trouble", role: "alert" });
     this.about = el("div", { class: "about", "aria-live": "polite" });
     this.legend = el("div", { class: "legend" });
     this.larger = el(
       "button",
-      { type: "button", class: "plain small", "aria-pressed": "false", on: { click: () => this.enlarge() } },
+      { type: "button", class: "plain small", on: { click: () => this.enlarge() } },
       "Enlarge",
     );
+    this.window = el("dialog", { class: "large", "aria-label": "Graph", on: { close: () => this.shrink() } });
     this.title = el("h2", {}, "Graph");
     this.element = el(
       "section",
@@ -33,6 +35,7 @@ export class Graph {
       el("header", { class: "row" }, this.title, this.larger),
       this.canvas,
       this.legend,
+      this.trouble,
       this.about,
     );
     this.element.addEventListener("keydown", (event) => this.onKey(event));
@@ -83,6 +86,17 @@ export class Graph {
     }
     this.draw();
     if (!quiet) announce(`${plural(this.points.size - before, "entity", "entities")} added around ${name}`);
+  }
+
+  /** Draw what is next to the entity that the rest is seen from. */
+  async begin(name, limit) {
+    await this.expand(name, { limit, quiet: true }).catch((error) => this.complain(error));
+    this.select(name);
+  }
+
+  /** Say on the drawing what could not be fetched. */
+  complain(error) {
+    this.trouble.textContent = error ? problem(error) : "";
   }
 
   /** Say more about an entity, and light up its relations. */
@@ -183,7 +197,6 @@ export class Graph {
       "g",
       {
         class: names.filter(Boolean).join(" "),
-        tabindex: 0,
         role: "button",
         "data-name": point.name,
         "aria-label": [point.name, point.entity.type, point.isOpen ? "expanded" : "expand"].filter(Boolean).join(", "),
@@ -203,7 +216,12 @@ export class Graph {
       const isNear = this.selected && (found.a === this.selected || found.b === this.selected);
       found.line?.classList.toggle("near", Boolean(isNear));
     }
-    for (const point of this.points.values()) point.group?.classList.toggle("selected", point === this.selected);
+    const [first] = this.points.values();
+    for (const point of this.points.values()) {
+      point.group?.classList.toggle("selected", point === this.selected);
+      // One stop for the Tab key; arrows go on from there.
+      point.group?.setAttribute("tabindex", point === (this.selected ?? first) ? 0 : -1);
+    }
   }
 
   settle(heat) {
@@ -290,10 +308,11 @@ export class Graph {
 
   async open(point) {
     this.select(point.name);
+    this.complain(null);
     try {
       await this.expand(point.name);
     } catch (error) {
-      announce(error.message);
+      this.complain(error);
       return;
     }
     this.select(point.name);
@@ -302,10 +321,7 @@ export class Graph {
 
   onKey(event) {
     const name = event.target.dataset?.name;
-    if (event.key === "Escape" && this.element.classList.contains("large")) {
-      event.stopPropagation();
-      this.enlarge();
-    } else if (name && (event.key === "Enter" || event.key === " ")) {
+    if (name && (event.key === "Enter" || event.key === " ")) {
       event.preventDefault();
       this.open(this.points.get(name));
     } else if (name && event.key.startsWith("Arrow")) {
@@ -316,10 +332,24 @@ export class Graph {
     }
   }
 
+  /** Give the drawing the whole window, or end that. */
   enlarge() {
-    const isLarge = this.element.classList.toggle("large");
-    this.larger.textContent = isLarge ? "Close" : "Enlarge";
-    this.larger.setAttribute("aria-pressed", String(isLarge));
+    if (this.window.open) {
+      this.window.close();
+      return;
+    }
+    this.element.before(this.window);
+    this.window.append(this.element);
+    this.window.showModal();
+    this.larger.textContent = "Close";
+    this.larger.focus();
+    this.measure();
+  }
+
+  shrink() {
+    this.window.replaceWith(this.element);
+    this.larger.textContent = "Enlarge";
+    this.larger.focus();
     this.measure();
   }
 

@@ -20,11 +20,11 @@ from weft.server.auth import Caller, Reader, Writer
 from weft.server.errors import Refused, documented
 from weft.server.jobs import Job
 from weft.server.limits import UPLOADS
+from weft.server.paging import MAX_ITEMS, After, Limit, cut
 from weft.server.shapes import Deleted, DocumentPage, GivenDocuments, JobOut, ReceiptOut, WholeDocument
 
 router = APIRouter(tags=["documents"])
 
-Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
 Key = Annotated[str, Path(min_length=1, max_length=200)]
 _FILE = {"type": "string", "format": "binary", "description": "In any format `weft index` reads; no archives."}
 FORM: dict[str, Any] = {
@@ -35,6 +35,7 @@ FORM: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["files"],
+                    "additionalProperties": False,
                     "properties": {"files": {"type": "array", "minItems": 1, "items": _FILE}},
                 }
             }
@@ -63,10 +64,15 @@ async def list_documents(
 
 
 @router.get("/documents/{id}", response_model=WholeDocument, responses=documented(401, 404, 504))
-async def get_document(caller: Reader, id: Key) -> dict[str, Any]:
-    """Return a document with its chunks, or with the one chunk that has this id."""
+async def get_document(caller: Reader, id: Key, after: After = "", limit: Limit = MAX_ITEMS) -> dict[str, Any]:
+    """Return a document with its chunks, a page at a time, or with the one chunk that has this id."""
     document, chunks = await caller.door.workers.read(lambda: caller.engine.get(id))
-    return {"document": document_to_dict(document), "chunks": [chunk_to_dict(chunk) for chunk in chunks]}
+    page, following = cut(chunks, after=after, limit=limit)
+    return {
+        "document": document_to_dict(document),
+        "chunks": [chunk_to_dict(chunk) for chunk in page],
+        "next": following,
+    }
 
 
 @router.post(

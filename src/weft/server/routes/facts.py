@@ -11,6 +11,7 @@ from weft.engine.engine import Engine
 from weft.records import GivenFact
 from weft.server.auth import Reader, Writer
 from weft.server.errors import documented
+from weft.server.paging import MAX_ITEMS, Limit
 from weft.server.shapes import (
     FactOut,
     FactPage,
@@ -32,7 +33,7 @@ async def list_facts(
     caller: Reader,
     subject: Annotated[str, Query(max_length=1000, description="Only facts about this.")] = "",
     after: Annotated[str, Query(max_length=200, description="The `next` of the page before.")] = "",
-    limit: Annotated[int, Query(ge=1, le=1000, description="At most so many.")] = 100,
+    limit: Limit = 100,
 ) -> dict[str, Any]:
     """List facts by id, a page at a time, whatever their status."""
     found = await caller.door.workers.read(lambda: caller.engine.memory.page(subject, after=after, limit=limit))
@@ -63,11 +64,12 @@ async def recall(caller: Reader, question: RecallQuestion) -> dict[str, Any]:
 
 
 @router.get("/{id}", response_model=WholeFact, response_model_exclude_unset=True, responses=documented(401, 404, 504))
-async def get_fact(caller: Reader, id: Key) -> dict[str, Any]:
-    """Return a fact with what happened to it."""
+async def get_fact(caller: Reader, id: Key, limit: Limit = MAX_ITEMS) -> dict[str, Any]:
+    """Return a fact with what happened to it; of a long life the latest events."""
     memory = caller.engine.memory
     fact, events = await caller.door.workers.read(lambda: (memory.get(id), memory.history(id)))
-    return {"fact": fact_to_dict(fact), "history": [event_to_dict(event) for event in events]}
+    latest = [event_to_dict(event) for event in events[-limit:]]
+    return {"fact": fact_to_dict(fact), "history": latest, "omitted": len(events) - len(latest)}
 
 
 @router.post("/{id}/confirm", response_model=FactOut, response_model_exclude_unset=True, responses=documented(401, 404))

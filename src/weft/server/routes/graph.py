@@ -10,6 +10,7 @@ from weft.context.serialise import entity_to_dict, step_to_dict
 from weft.engine.engine import Engine
 from weft.server.auth import Reader
 from weft.server.errors import documented
+from weft.server.paging import After, Limit, cut
 from weft.server.shapes import EntityList, EntityPage, NeighbourList, PathOut
 
 router = APIRouter(prefix="/graph", tags=["graph"])
@@ -17,14 +18,15 @@ router = APIRouter(prefix="/graph", tags=["graph"])
 EntityName = Annotated[
     str, Query(min_length=1, max_length=1000, description="A name in any spelling, another name, or an id.")
 ]
-Limit = Annotated[int, Query(ge=1, le=1000, description="At most so many.")]
 
 
 @router.get("/entities", response_model=EntityList, responses=documented(401, 504))
-async def list_entities(caller: Reader, limit: Limit = 20) -> dict[str, Any]:
-    """List the entities most chunks mention."""
-    found = await caller.door.workers.read(lambda: caller.engine.entities.top(limit=limit))
-    return {"entities": [entity_to_dict(entity) for entity in found]}
+async def list_entities(caller: Reader, after: After = "", limit: Limit = 20) -> dict[str, Any]:
+    """List entities, those most chunks mention first, a page at a time."""
+    wanted = int(after or 0) + limit + 1
+    found = await caller.door.workers.read(lambda: caller.engine.entities.top(limit=wanted))
+    page, following = cut(found, after=after, limit=limit)
+    return {"entities": [entity_to_dict(entity) for entity in page], "next": following}
 
 
 @router.get("/entity", response_model=EntityPage, responses=documented(401, 404, 504))
@@ -39,11 +41,16 @@ async def list_neighbours(
     name: EntityName,
     hops: Annotated[int, Query(ge=1, le=3, description="How far.")] = 1,
     min_weight: Annotated[float, Query(ge=1, le=10, description="Weakest relation.")] = 1.0,
+    after: After = "",
     limit: Limit = 100,
 ) -> dict[str, Any]:
-    """List the entities around one, nearest and strongest first, with the way to each."""
+    """
+    List the entities around one, nearest and strongest first, with the way to each, a page at a time.
+
+    Of each entity the 50 strongest relations are looked at, and no hop reaches more than the 200 strongest entities.
+    """
     return await caller.door.workers.read(
-        lambda: _neighbours(caller.engine, name, hops=hops, min_weight=min_weight, limit=limit)
+        lambda: _neighbours(caller.engine, name, hops=hops, min_weight=min_weight, after=after, limit=limit)
     )
 
 
@@ -60,20 +67,22 @@ async def find_path(
 
 
 def _entity(engine: Engine, name: str, *, limit: int) -> dict[str, Any]:
-    view = engine.entities.show(name, limit=limit)
+    view = engine.entities.show(name, limit=limit + 1)
     return {
         "entity": entity_to_dict(view.entity),
-        "relations": [step_to_dict(step) for step in view.relations],
+        "relations": [step_to_dict(step) for step in view.relations[:limit]],
         "mentions": [
             {"chunk_id": m.chunk_id, "citation": engine.cite(m.chunk_id), "count": m.count, "about": m.about}
             for m in view.mentions[:limit]
         ],
+        "truncated": max(len(view.relations), len(view.mentions)) > limit,
     }
 
 
-def _neighbours(engine: Engine, name: str, *, hops: int, min_weight: float, limit: int) -> dict[str, Any]:
+def _neighbours(engine: Engine, name: str, *, hops: int, min_weight: float, after: str, limit: int) -> dict[str, Any]:
     entity = engine.entities.get(name)
     found = engine.entities.neighbours(name, hops=hops, min_weight=min_weight)
+    page, following = cut(found, after=after, limit=limit)
     names = {entity.id: entity.name} | {near.id: near.name for near, _ in found}
     return {
         "entity": entity_to_dict(entity),
@@ -92,7 +101,8 @@ def _neighbours(engine: Engine, name: str, *, hops: int, min_weight: float, limi
                     for step in way.path
                 ],
             }
-            for near, way in found[:limit]
+            for near, way in page
         ],
-        "omitted": max(len(found) - limit, 0),
+        "omitted": len(found) - int(following) if following else 0,
+        "next": following,
     }

@@ -1,0 +1,135 @@
+"""The web page where something is missing: no server, no documents, no way back."""
+
+import pytest
+from browsing import ask, opened, show
+from serving import OTHER, Running, add
+
+pytestmark = pytest.mark.browser
+
+QUESTION = "which tokens does the OAuth Provider sign?"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with Running(tmp_path_factory.mktemp("trouble") / "weft.db") as running:
+        with running.client() as client:
+            add(client)
+            add(client, OTHER, "oauth")
+        yield running
+
+
+def test_a_server_that_is_gone_is_said_to_be(page):
+    """In the place of the answer, with a way to try again; and where a click on the graph led to nothing."""
+    page.route("**/query", lambda route: route.abort())
+    page.get_by_role("searchbox", name="Question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").wait_for()
+    assert "does not answer" in page.get_by_role("alert").inner_text()
+    page.unroute("**/query")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(".evidence article")
+
+    page.route("**/graph/neighbours*", lambda route: route.abort())
+    page.locator(".point:not(.open)").first.locator("circle").click()
+    page.wait_for_selector(".trouble:not(:empty)")
+    assert "does not answer" in page.locator(".trouble").inner_text()
+    page.unroute("**/graph/neighbours*")
+    page.locator(".point.selected circle").click()
+    page.wait_for_selector(".point.selected.open")
+    assert page.locator(".trouble").inner_text() == ""
+
+
+def test_what_is_not_there_is_said_with_a_way_on(page, server):
+    """In words of the page, not of the command line."""
+    show(page, f"{server.url}/#/entity?name=nobody")
+    said = page.get_by_role("alert")
+
+    assert "No entity 'nobody'" in said.inner_text()
+    assert "weft" not in said.inner_text()
+    said.get_by_role("link", name="All entities").click()
+    page.wait_for_selector(".entities li")
+
+
+def test_an_empty_namespace_says_so_in_every_view(browser, tmp_path):
+    """And leads to where documents are added."""
+    with Running(tmp_path / "weft.db") as server, opened(browser, server.url) as page:
+        page.get_by_text("Nothing is indexed in this namespace yet.").wait_for()
+        for view, said in [
+            ("entities", "No entity is known in this namespace yet."),
+            ("facts", "No fact is remembered in this namespace yet"),
+            ("facts?status=confirmed", "No confirmed fact"),
+        ]:
+            show(page, f"{server.url}/#/{view}")
+            assert page.get_by_text(said).is_visible(), view
+        show(page, f"{server.url}/#/ask?q=anything")
+        assert page.locator(".status").inner_text() == "No confident match"
+        show(page, f"{server.url}/#/ask")
+        page.get_by_role("link", name="Add documents").click()
+        page.get_by_text("Nothing is indexed here yet.").wait_for()
+
+
+def test_a_fact_is_forgotten_only_after_a_question(page, server):
+    """Cancel, which has the focus, leaves it; the store loses it after that."""
+    with server.client() as client:
+        stated = {"facts": [{"subject": "Auth Service", "predicate": "runs_on", "value": "Tuesday"}]}
+        id = client.post("/facts", json=stated).json()["facts"][0]["fact"]["id"]
+        show(page, f"{server.url}/#/facts?subject=Auth+Service")
+        item = page.locator(f"[data-fact={id}]")
+        item.get_by_role("button", name="Forget").click()
+        question = page.get_by_role("dialog")
+        assert "Auth Service runs on Tuesday" in question.inner_text()
+        page.keyboard.press("Enter")
+        question.wait_for(state="detached")
+        assert client.get(f"/facts/{id}").status_code == 200
+        assert page.evaluate("document.activeElement.textContent") == "Forget"
+
+        item.get_by_role("button", name="Forget").click()
+        question.get_by_role("button", name="Forget").click()
+        item.wait_for(state="detached")
+        assert client.get(f"/facts/{id}").status_code == 404
+
+
+def test_a_document_is_removed_only_after_a_question(page, server):
+    """It is in no list and in no answer any more."""
+    with server.client() as client:
+        add(client, "# Heron\n\nThe heron counts frogs.\n", "heron")
+        ask(page, "which frogs does the heron count?")
+        page.locator(".evidence h2 a", has_text="Heron").first.click()
+        page.wait_for_selector(".chunks .asked")
+        page.get_by_role("button", name="Remove").click()
+        page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+        page.wait_for_selector(".documents li")
+
+        assert "heron" not in page.locator(".documents").inner_text().lower()
+        assert all("heron" not in found["source"] for found in client.get("/documents").json()["documents"])
+
+
+def test_a_job_is_still_shown_after_coming_back(page, server):
+    """Indexing goes on while other views are looked at."""
+    show(page, f"{server.url}/#/documents")
+    held = []
+    page.route("**/jobs/*/events", lambda route: held.append(route))
+    page.set_input_files("#files", [{"name": "late.md", "mimeType": "text/markdown", "buffer": b"# Late"}])
+    page.wait_for_selector("progress")
+    page.get_by_role("link", name="Facts").click()
+    page.wait_for_selector(".view-facts[aria-busy=false]")
+    assert page.locator("progress").count() == 0
+    page.get_by_role("link", name="Documents").click()
+    page.wait_for_selector(".view-documents[aria-busy=false]")
+    assert page.get_by_role("progressbar", name="Indexing").is_visible()
+    held[0].continue_()
+    page.wait_for_selector(".receipt[data-state=done]")
+    page.wait_for_selector(".document:has-text('late.md')")
+
+
+def test_the_enlarged_graph_keeps_the_keyboard_and_gives_it_back(page):
+    """Nothing behind it can be reached; Escape ends it; Tab stops once in the drawing."""
+    ask(page, QUESTION)
+    page.get_by_role("button", name="Enlarge").click()
+    assert page.locator("dialog.large").evaluate("e => e.matches(':modal')")
+    assert page.locator(".canvas").bounding_box()["width"] > 700
+    assert page.locator(".point[tabindex='0']").count() == 1 < page.locator(".point").count()
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog.large", state="detached")
+    assert page.evaluate("document.activeElement.textContent") == "Enlarge"
+    assert page.locator(".side .canvas").bounding_box()["width"] < 500
