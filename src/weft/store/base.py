@@ -21,12 +21,15 @@ from weft.records import (
     Census,
     Chunk,
     DocumentInfo,
+    Done,
     Entity,
     Extraction,
     Fact,
     FactEntity,
     FactEvent,
     Filter,
+    Job,
+    JobCounts,
     Mention,
     Problem,
     Ranking,
@@ -200,6 +203,52 @@ class Facts(Protocol):
         """Return a number that grows with every write to the namespace but `touch` and vectors."""
 
 
+class Jobs(Protocol):
+    """
+    The documents of one namespace that wait to be indexed. Each call is one transaction.
+
+    Times are those of the database, for workers on several machines may disagree. None of it is content: the generation
+    stays as it is.
+    """
+
+    def enqueue(self, jobs: Sequence[Job]) -> None:
+        """
+        Add jobs, each in the place of the one with the same id.
+
+        One that is under way towards the same content goes on, and belongs to the new run. What was done a day ago and
+        nobody collected is forgotten.
+        """
+
+    def claim(self, worker: str, *, recipe: str, limit: int, lease: float, attempts: int) -> list[Job]:
+        """
+        Take up to `limit` jobs of a recipe that wait, or whose worker was silent for the `lease` (seconds) it had.
+
+        Those that were begun before come last and one at a time: one of them may be what ended its worker. What was
+        begun `attempts` times and not finished is failed from now on.
+        """
+
+    def renew(self, worker: str, *, lease: float) -> None:
+        """Let a worker keep what it has for another `lease` seconds."""
+
+    def fail(self, worker: str, id: str, error: str, *, attempts: int) -> None:
+        """Give a job back that went wrong; after `attempts` it is failed. One that was taken over is left alone."""
+
+    def release(self, worker: str, *, counted: bool) -> int:
+        """Give back everything a worker has; return how many. Where it is not `counted`, it was never begun."""
+
+    def withdraw(self, run: str) -> int:
+        """Remove the jobs of a run that nobody has begun, and what is done of it; return how many never began."""
+
+    def collect(self, run: str, *, limit: int) -> list[Job]:
+        """Return jobs of a run that are done, with their results, and forget them."""
+
+    def failed(self, run: str = "", *, limit: int) -> list[Job]:
+        """Return the jobs of a run, or of all, that failed, by source. They stay until they are enqueued again."""
+
+    def counts(self, run: str = "", *, recipe: str = "") -> JobCounts:
+        """Return how many jobs there are: of a run or of all, of a recipe or of all."""
+
+
 class Store(Protocol):
     """One namespace: keeps documents and finds their chunks again."""
 
@@ -215,13 +264,22 @@ class Store(Protocol):
     def facts(self) -> Facts:
         """What is remembered in the namespace."""
 
+    @property
+    def jobs(self) -> Jobs:
+        """What waits to be indexed."""
+
     # write: each call is one transaction
 
-    def write(self, *batches: Batch) -> None:
-        """Make documents exactly what the batches say, replacing what was there under their ids: all or none."""
+    def write(self, *batches: Batch, done: Done | None = None) -> None:
+        """
+        Make documents exactly what the batches say, replacing what was there under their ids: all or none.
+
+        With `done`, the jobs it names are finished by the same transaction; where the worker no longer has one of them
+        it raises `ClaimLost`. Other jobs of these documents are older than the batches, and gone.
+        """
 
     def delete(self, document_ids: Sequence[str]) -> int:
-        """Remove documents with everything derived from them; return how many there were."""
+        """Remove documents with everything derived from them, and their jobs; return how many documents there were."""
 
     def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
         """

@@ -70,6 +70,12 @@ class Connections:
             yield session
 
     @contextmanager
+    def beside(self, namespace: str = "") -> Iterator[SqliteSession]:
+        """Give a session that writes; a file has one writer at a time whatever it writes."""
+        with self.write() as session:
+            yield session
+
+    @contextmanager
     def attempt(self, namespace: str = "") -> Iterator[SqliteSession | None]:
         """Give a session that writes; None where another one is writing, or inside a session."""
         with self._turn() as db, _ours(self.path):
