@@ -21,7 +21,7 @@ from weft.config.options import (
     SplitOptions,
     StoreOptions,
 )
-from weft.config.read import ALIASES, GROUPS, check_namespace, check_settings, convert, flatten, read_settings
+from weft.config.read import ALIASES, GROUPS, changed, check_namespace, check_settings, convert, flatten, read_settings
 
 __all__ = [
     "ALIASES",
@@ -43,6 +43,7 @@ __all__ = [
     "Settings",
     "SplitOptions",
     "StoreOptions",
+    "changed",
     "check_namespace",
     "check_settings",
     "convert",
