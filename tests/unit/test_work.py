@@ -6,14 +6,16 @@ from dataclasses import replace
 import pytest
 
 import weft.index.jobs as jobs
+import weft.index.work as work
 from weft.config import MemoryOptions, SplitOptions
-from weft.errors import InputError, ModelUnavailable
+from weft.errors import InputError, ModelUnavailable, StoreUnavailable
 from weft.index.extract import RuleExtractor
 from weft.index.jobs import Means, index_by_jobs, make_job, read_payload
 from weft.index.run import index_documents
 from weft.index.work import Worker
 from weft.records import Claim, Document, Extraction, Filter, JobCounts, Nomination, Receipt, Skipped, StoredModel
 from weft.store.memory import MemoryDatabase
+from weft.store.memory_jobs import MemoryJobs
 from weft.testing import FakeEmbedder
 
 GIVEN = Extraction(
@@ -226,6 +228,32 @@ def test_a_worker_without_its_model_gives_back_what_it_has(means):
     assert {job.attempts for job in means.store.jobs.claim("w", recipe=means.recipe, limit=9, lease=9, attempts=3)} == {
         1
     }
+
+
+def test_a_worker_waits_for_a_store_that_is_away(means, monkeypatch):
+    """Where it ends only when it is told to; else it says so and ends."""
+    monkeypatch.setattr(work, "IDLE_S", (0.001, 0.001))
+    enqueue(means, *DOCUMENTS)
+    failures, claim = [StoreUnavailable("away")] * 3, MemoryJobs.claim
+
+    def away(jobs, *arguments, **options):
+        if failures:
+            raise failures.pop()
+        return claim(jobs, *arguments, **options)
+
+    stop, done = threading.Event(), []
+
+    def note(step):
+        done.append(step.source)
+        if len(done) == len(DOCUMENTS):
+            stop.set()
+
+    monkeypatch.setattr(MemoryJobs, "claim", away)
+    with pytest.raises(StoreUnavailable):
+        Worker(means).run(threading.Event(), until="empty")
+    Worker(means, on_step=note).run(stop)
+
+    assert sorted(done) == sorted(document.source for document in DOCUMENTS)
 
 
 def test_a_stopped_worker_finishes_its_transaction_and_gives_back_the_rest(means, monkeypatch):

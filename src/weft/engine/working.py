@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from weft.config import Settings, flatten
-from weft.errors import ConfigError, WeftError
+from weft.errors import ConfigError, StoreUnavailable, WeftError
 from weft.index.jobs import Means, index_by_jobs
 from weft.index.run import Step
 from weft.index.work import LEASE_S, Tally, Until, Worker
 from weft.models.base import Loadable
 from weft.models.local import usable_cores
 from weft.records import Document, Receipt, Skipped
+from weft.store.base import Store
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
@@ -183,10 +184,20 @@ def work(
 
     It begins when there is one: only then is it settled which embedder the namespace has; workers have no say in it.
     """
-    while not engine.store.jobs.counts().open:
+    while not _has_jobs(engine.store, until=until):
         if until != "stopped" or stop.wait(EVERY_S):
             return Tally()
     return Worker(engine.means(joining=True), name=name, lease=lease, on_step=on_step).run(stop, until=until)
+
+
+def _has_jobs(store: Store, *, until: Until) -> bool:
+    try:
+        return store.jobs.counts().open > 0
+    except StoreUnavailable as error:
+        if until != "stopped":
+            raise
+        logger.warning("waiting for the store: %s", error)
+        return False
 
 
 def _close(place: _Place) -> None:

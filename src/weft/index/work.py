@@ -92,13 +92,13 @@ class Worker:
                         has_left = stop.is_set()
                         if until == "once" or (is_idle and until == "empty" and self._is_empty()):
                             break
+                        if is_idle and idle == IDLE_S[1] and not has_warned:
+                            has_warned = self._warn_of_others()
                     except StoreUnavailable as error:
                         if until != "stopped":
                             raise
                         logger.warning("waiting for the store: %s", error)
                         is_idle, idle = True, IDLE_S[1]
-                    if is_idle and idle == IDLE_S[1] and not has_warned:
-                        has_warned = self._warn_of_others()
                     if is_idle:
                         stop.wait(idle)
                     idle = min(idle * 2, IDLE_S[1]) if is_idle else IDLE_S[0]
