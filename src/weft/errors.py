@@ -8,7 +8,8 @@ WeftError
 ├── StoreError             the store failed
 │   ├── StoreUnavailable   it cannot be opened or reached; trying again may help
 │   ├── StoreCorrupt       its content contradicts itself; `weft repair` may help
-│   └── SchemaMismatch     it was built by another version, embedder or dimension
+│   ├── SchemaMismatch     it was built by another version, embedder or dimension
+│   └── ClaimLost          a job was taken over by somebody else; nothing was written
 ├── ModelError             a model failed
 │   ├── ModelUnavailable   it cannot be reached or is not fetched yet; trying again may help
 │   └── BadModelOutput     it answered, but not in the form asked for
@@ -52,6 +53,10 @@ class StoreCorrupt(StoreError):
 
 class SchemaMismatch(StoreError):
     """The store was built by another version, embedder or dimension."""
+
+
+class ClaimLost(StoreError):
+    """A job was taken over by somebody else, or is no longer wanted; nothing was written."""
 
 
 class ModelError(WeftError):

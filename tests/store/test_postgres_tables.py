@@ -14,7 +14,7 @@ from test_graph_soundness import fill
 
 from weft.engine.keys import Keyring
 from weft.errors import SchemaMismatch
-from weft.records import Fact, FactEvent
+from weft.records import Fact, FactEvent, Job
 from weft.store.postgres import schema
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.session import statement
@@ -38,6 +38,7 @@ def fill_all(database, *names):
         store.facts.write_vectors(MODEL.fingerprint, {"user": np.array([1, 0, 0], dtype=np.float32)})
         with_fact = make_batch("stated", ["beta"], namespace=name)
         store.write(replace(with_fact, facts=(FACT,)))
+        store.jobs.enqueue([Job(id="j", run="r", source="waiting", content_hash="h", recipe="x")])
     return database
 
 
@@ -197,23 +198,24 @@ def test_a_database_with_data_is_migrated_a_statement_at_a_time(bare, monkeypatc
     store.write_model(MODEL)
     store.write(make_batch("alpha", ["one"]), make_batch("be", ["two"]))
     before = content(bare)
-    known = {**load_migrations("postgres"), 2: NEXT}
+    here = schema.newest()
+    known = {**load_migrations("postgres"), here + 1: NEXT}
     monkeypatch.setattr(schema, "load_migrations", lambda dialect: known)
-    with pytest.raises(SchemaMismatch, match="schema 1, this version needs 2") as caught:
+    with pytest.raises(SchemaMismatch, match=f"schema {here}, this version needs {here + 1}") as caught:
         PostgresDatabase(bare)
     assert "weft db migrate" in caught.value.hint
 
     with Interrupted.connect(bare, autocommit=True) as db, pytest.raises(KeyboardInterrupt):
         schema.migrate(db, where="here")
     with psycopg.connect(bare, autocommit=True) as db:
-        assert db.execute("SELECT version, step FROM weft.schema_version").fetchall() == [(1, 1)]
+        assert db.execute("SELECT version, step FROM weft.schema_version").fetchall() == [(here, 1)]
     with pytest.raises(SchemaMismatch):
         PostgresDatabase(bare)
     assert keyword(store, "one") == ["one"]  # who had it open goes on meanwhile
     with psycopg.connect(bare, autocommit=True) as db:
-        assert schema.migrate(db, where="here") == ["schema 2"]
+        assert schema.migrate(db, where="here") == [f"schema {here + 1}"]
         assert schema.migrate(db, where="here") == []
-        assert db.execute("SELECT version, step FROM weft.schema_version").fetchall() == [(2, 0)]
+        assert db.execute("SELECT version, step FROM weft.schema_version").fetchall() == [(here + 1, 0)]
         assert db.execute("SELECT source, size FROM weft.document ORDER BY 1").fetchall() == [("alpha", 5), ("be", 2)]
     PostgresDatabase(bare).close()
     assert content(bare) == before

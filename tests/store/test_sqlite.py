@@ -1,5 +1,9 @@
 """What the SQLite adapter owes beyond the contract."""
 
+import os
+import signal
+import threading
+
 import apsw
 import pytest
 from contract import EVERYTHING, MODEL, StoreContract, keyword, make_batch
@@ -230,3 +234,29 @@ def test_a_closed_store_says_so(tmp_path):
 
     with pytest.raises(WeftError, match="closed"):
         database.namespaces()
+
+
+def test_an_interrupt_while_it_waits_to_write_leaves_nothing_open(tmp_path):
+    """Ctrl-C comes when the wait for another writer is over: the transaction that then begins is taken back."""
+    path = str(tmp_path / "weft.db")
+    database, other = SqliteDatabase(path), apsw.Connection(path)
+    other.execute("BEGIN IMMEDIATE")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timers = [
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)),
+        threading.Timer(0.5, other.execute, ("ROLLBACK",)),
+    ]
+    try:
+        for timer in timers:
+            timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            database.store("default").write_model(MODEL)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        for timer in timers:
+            timer.join()
+    database.store("default").write_model(MODEL)
+
+    assert database.store("default").models() == [MODEL]
+    other.close()
+    database.close()

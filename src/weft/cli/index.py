@@ -11,6 +11,7 @@ from weft.cli.output import print_json, print_receipt
 from weft.cli.progress import CountBar
 from weft.context.serialise import receipt_to_dict
 from weft.engine.engine import Engine
+from weft.engine.working import MAX_WORKERS
 from weft.errors import InputError
 from weft.index.run import Step
 from weft.records import Receipt
@@ -20,6 +21,13 @@ from weft.records import Receipt
 @click.argument("paths", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @click.option("--prune", is_flag=True, help="Delete documents below PATHS whose file is gone.")
 @click.option("--watch", is_flag=True, help="Stay and index again whenever a file changes.")
+@click.option(
+    "--workers",
+    type=click.IntRange(0, MAX_WORKERS),
+    default=1,
+    metavar="N",
+    help="Processes that share the work; 0 leaves it to `weft worker` elsewhere (default: 1).",
+)
 @click.option("--graph/--no-graph", default=None, help="Whether to read entities and relations out of the documents.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 @click.option("--include", multiple=True, metavar="GLOB", help="Only files that match, e.g. '*.md'.")
@@ -34,6 +42,7 @@ def index(
     paths: tuple[str, ...],
     prune: bool,
     watch: bool,
+    workers: int,
     graph: bool | None,
     dry_run: bool,
     include: tuple[str, ...],
@@ -67,20 +76,22 @@ def index(
         if paths == ("-",):
             _report(session, _index_stdin(engine, source=source, title=title))
             return
-        _report(session, _index_paths(session, engine, paths, prune=prune))
+        _report(session, _index_paths(session, engine, paths, prune=prune, workers=workers))
         if watch:
             click.echo("watching; Ctrl-C ends", err=True)
             engine.watch(*paths, on_receipt=lambda receipt: _report(session, receipt))
 
 
-def _index_paths(session: Session, engine: Engine, paths: tuple[str, ...], *, prune: bool) -> Receipt:
+def _index_paths(session: Session, engine: Engine, paths: tuple[str, ...], *, prune: bool, workers: int) -> Receipt:
+    if workers == 0 and session.verbosity >= 0:
+        click.echo("documents are indexed by `weft worker`, wherever one runs on this store; Ctrl-C ends", err=True)
     total = engine.count(*paths)
     with CountBar("indexing", total=total, unit="chunks", quiet=session.verbosity < 0) as bar:
 
         def on_step(step: Step) -> None:
             bar.advance(step.outcome != "skipped", extra=step.chunks)
 
-        return engine.index(*paths, prune=prune, on_step=on_step)
+        return engine.index(*paths, prune=prune, workers=workers, on_step=on_step)
 
 
 def _index_stdin(engine: Engine, *, source: str | None, title: str) -> Receipt:

@@ -25,6 +25,7 @@ from weft.config.options import (
 from weft.config.read import (
     ALIASES,
     GROUPS,
+    changed,
     check_namespace,
     check_settings,
     convert,
@@ -53,6 +54,7 @@ __all__ = [
     "Settings",
     "SplitOptions",
     "StoreOptions",
+    "changed",
     "check_address",
     "check_namespace",
     "check_settings",

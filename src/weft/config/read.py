@@ -196,6 +196,15 @@ def convert(key: str, value: Any, *, origin: str) -> Any:
         raise ConfigError(f"{key} = {said} ({origin}): {error}") from error
 
 
+def changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
+    """Return a group of settings with some fields changed for one call."""
+    known = [field.name for field in fields(options)]
+    if unknown := set(changes) - set(known):
+        raise ConfigError(f"unknown {group} option {min(unknown)!r}", hint=", ".join(sorted(known)))
+    given = {name: value for name, value in changes.items() if value is not None}
+    return replace(options, **{n: convert(f"{group}.{n}", value, origin="argument") for n, value in given.items()})
+
+
 def _coerce(value: Any, kind: Any) -> Any:
     """Turn text from the environment, or a TOML value, into the kind a field asks for."""
     origin, args = get_origin(kind), get_args(kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from weft.config import ContextFormat, Method, SearchOptions, Settings
-from weft.config.read import check_settings, convert, read_settings, source_folder
+from weft.config.read import changed, check_settings, read_settings, source_folder
 from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.advice import advised
@@ -20,13 +20,15 @@ from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
 from weft.engine.incoming import text_document
 from weft.engine.memory import Memory
+from weft.engine.paths import documents_below, find_below, find_missing, noting
 from weft.engine.research import SOURCE as RESEARCH
 from weft.engine.research import read_findings
 from weft.engine.tools import memory_search
 from weft.engine.warming import warm
+from weft.engine.working import index_with_crew
 from weft.errors import ConfigError, MissingExtra, ModelError, NotFound, SchemaMismatch
-from weft.index.plan import IMPORT
-from weft.index.prune import find_gone, is_below, iter_documents
+from weft.index.jobs import Means
+from weft.index.prune import iter_documents
 from weft.index.reembed import embed_facts, reembed
 from weft.index.run import Step, index_documents, preview_documents
 from weft.index.state import State, make_state
@@ -101,24 +103,21 @@ class Engine:
         self,
         *paths: str | Path,
         prune: bool = False,
+        workers: int = 1,
         on_step: Callable[[Step], None] = lambda step: None,
     ) -> Receipt:
         """
         Index files and folders; unchanged documents cost nothing.
 
-        With `prune`, documents below these paths whose file is gone are deleted afterwards.
+        With `prune`, documents below these paths whose file is gone are deleted afterwards. With more than one of
+        `workers`, as many processes share the work; with 0 it is left to those that run elsewhere (docs/workers.md).
         """
-        roots = [Path(path) for path in paths]
-        seen: set[str] = set()
-        items = self._noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
-        receipt = self.add(items, on_step=on_step)
-        if not prune:
-            return advised(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
-        names = [source_of(root, base=self.base) for root in roots]
-        if any(self.base.is_relative_to(root.resolve()) for root in roots):
-            names.append(".")  # sources below the base are relative, also where the root is above it
-        gone = find_gone(names, seen=seen, skipped=receipt.skipped, store=self.store)
-        receipt = replace(receipt, pruned=self.store.delete([document.id for document in gone]))
+        roots, seen = [Path(path) for path in paths], set[str]()
+        items = noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
+        receipt = self.add(items, workers=workers, on_step=on_step)
+        if prune:
+            gone = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
+            receipt = replace(receipt, pruned=self.store.delete(gone))
         return advised(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
 
     def count(self, *paths: str | Path) -> int:
@@ -135,39 +134,57 @@ class Engine:
 
     def watch(self, *paths: str | Path, on_receipt: Callable[[Receipt], None]) -> None:
         """Index again whenever a file below the paths changes, until interrupted."""
-        roots = [Path(path) for path in paths]
-        for changed in iter_changes(roots, options=self.settings.load, base=self.base):
-            receipt = self.index(*changed.present)
-            gone = [source_of(path, base=self.base) for path in changed.gone]
-            known = [
-                document.id
-                for name in gone
-                for document in self.documents(Filter(source_prefix=name))
-                if is_below(document.source, name) and IMPORT not in document.metadata
-            ]
-            receipt = replace(receipt, pruned=self.store.delete(known))
+        for change in iter_changes([Path(path) for path in paths], options=self.settings.load, base=self.base):
+            receipt = self.index(*change.present)
+            gone = find_below([source_of(path, base=self.base) for path in change.gone], store=self.store)
+            receipt = replace(receipt, pruned=self.store.delete(gone))
             if receipt.added or receipt.changed or receipt.pruned:
                 on_receipt(receipt)
 
     def add(
-        self, documents: Iterable[Document | Skipped], *, on_step: Callable[[Step], None] = lambda step: None
+        self,
+        documents: Iterable[Document | Skipped],
+        *,
+        workers: int = 1,
+        on_step: Callable[[Step], None] = lambda step: None,
     ) -> Receipt:
         """Index documents made by the caller, each under its own source."""
-        embedder, before = self.embedder, self._cached()
-        agree(self.store, embedder)
-        receipt = index_documents(
-            documents,
+        before, means = self._cached(), self.means()
+        if workers != 1:
+            given = self._given_embedder is not None
+            receipt = index_with_crew(documents, means, self.settings, size=workers, given=given, on_step=on_step)
+        else:
+            receipt = index_documents(
+                documents,
+                store=means.store,
+                embedder=means.embedder,
+                options=means.options,
+                extractor=means.extractor,
+                state=means.state(),
+                on_step=on_step,
+            )
+        if means.embedder and self.settings.memory.from_files:
+            embedded = embed_facts(self.store, embedder=means.embedder)
+            receipt = replace(receipt, embedded=receipt.embedded + embedded)
+        cached = receipt.cached + self._cached() - before
+        return replace(receipt, embedded=receipt.embedded - cached, cached=cached)
+
+    def means(self, *, joining: bool = False) -> Means:
+        """
+        Return what documents are indexed with. Raises `SchemaMismatch` where the namespace has another embedder.
+
+        A new namespace takes this one on; not so by `joining`, which goes by what is there.
+        """
+        if not joining:
+            agree(self.store, self.embedder)
+        return Means(
             store=self.store,
-            embedder=embedder,
+            embedder=self.answering_embedder(),
             options=self.settings.split,
             extractor=self._extractor,
-            state=self._state(),
-            on_step=on_step,
+            state=self._state,
+            memory=self.settings.memory,
         )
-        if embedder and self.settings.memory.from_files:
-            receipt = replace(receipt, embedded=receipt.embedded + embed_facts(self.store, embedder=embedder))
-        cached = self._cached() - before
-        return replace(receipt, embedded=receipt.embedded - cached, cached=cached)
 
     def add_text(self, text: str, *, source: str, title: str = "") -> Receipt:
         """
@@ -189,7 +206,7 @@ class Engine:
         """Delete documents by id or by source; the source of a folder or file takes all that is in it."""
         ids: list[str] = []
         for name in names:
-            found = self.store.documents([name]) or self._below(name)
+            found = self.store.documents([name]) or list(documents_below(name, store=self.store))
             if not found:
                 raise NotFound(f"no document {name!r} in namespace {self.store.namespace!r}", hint="weft list")
             ids += [document.id for document in found]
@@ -215,7 +232,7 @@ class Engine:
         They are merged field by field: what is not given, or None, stays as it is set.
         """
         store, search = self.store, self.search_options(options)
-        walk = _changed("graph", self.settings.graph, graph or {})
+        walk = changed("graph", self.settings.graph, graph or {})
         embedder, at = self.answering_embedder(), self._clock()
         return find(text, store=store, embedder=embedder, options=search, graph=walk, where=where or Filter(), at=at)
 
@@ -234,7 +251,7 @@ class Engine:
 
     def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
         """Return the search settings with `changes` made field by field; None leaves a field as it is."""
-        search: SearchOptions = _changed("search", self.settings.search, changes)
+        search: SearchOptions = changed("search", self.settings.search, changes)
         check_settings(replace(self.settings, search=search))
         return search
 
@@ -251,7 +268,7 @@ class Engine:
 
         With `recall`, what is remembered stands before the evidence, inside the same budget.
         """
-        options = _changed("context", self.settings.context, {"format": format})
+        options = changed("context", self.settings.context, {"format": format})
         relations, facts = relations_in(self.store, at=self._clock()), recall.facts if recall else ()
         count = self._counter.count
         return build_context(result, relations=relations, count=count, options=options, budget=budget, facts=facts)
@@ -353,29 +370,8 @@ class Engine:
             return None, str(error)
         return embedder, ""
 
-    def _below(self, name: str) -> list[DocumentInfo]:
-        """Return the documents of a file or folder, by its source."""
-        found = iter_documents(self.store, Filter(source_prefix=name)) if name else ()
-        return [document for document in found if is_below(document.source, name)]
-
     def _cached(self) -> int:
         return int(getattr(self.embedder, "cached", 0))
-
-    @staticmethod
-    def _noting(items: Iterable[Document | Skipped], seen: set[str]) -> Iterable[Document | Skipped]:
-        for item in items:
-            if isinstance(item, Document):
-                seen.add(item.source)
-            yield item
-
-
-def _changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
-    """Return a group of settings with some fields changed for one call."""
-    known = [field.name for field in fields(options)]
-    if unknown := set(changes) - set(known):
-        raise ConfigError(f"unknown {group} option {min(unknown)!r}", hint=", ".join(sorted(known)))
-    given = {name: value for name, value in changes.items() if value is not None}
-    return replace(options, **{n: convert(f"{group}.{n}", value, origin="argument") for n, value in given.items()})
 
 
 def open_engine(

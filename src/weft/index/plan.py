@@ -64,18 +64,9 @@ def make_plan(
     state: State | None = None,
 ) -> Plan | None:
     """Return what has to be written for a document, or None when the store has it already."""
-    check_document(document)
-    id = document_id(store.namespace, document.source)
-    known = store.documents([id])
     facts = state(document) if state else ()
-    info = DocumentInfo(
-        id=id,
-        source=document.source,
-        title=document.title,
-        metadata=document.metadata,
-        content_hash=content_hash(document, options=options, extractor=extractor, facts=facts),
-        unit=document.unit,
-    )
+    info = describe(document, namespace=store.namespace, options=options, extractor=extractor, facts=facts)
+    id, known = info.id, store.documents([info.id])
     if known and known[0].content_hash == info.content_hash:
         return None
     chunks = split.split(document, document_id=id, options=options)
@@ -103,6 +94,26 @@ def make_plan(
             if item.description and item.kind in STRONG_KINDS
         },
         facts=facts,
+    )
+
+
+def describe(
+    document: Document,
+    *,
+    namespace: str,
+    options: SplitOptions,
+    extractor: Extractor | None = None,
+    facts: Sequence[Fact] = (),
+) -> DocumentInfo:
+    """Return a document as the store will know it, without cutting it into chunks."""
+    check_document(document)
+    return DocumentInfo(
+        id=document_id(namespace, document.source),
+        source=document.source,
+        title=document.title,
+        metadata=document.metadata,
+        content_hash=content_hash(document, options=options, extractor=extractor, facts=facts),
+        unit=document.unit,
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from weft.config import SplitOptions
 from weft.index.plan import Plan, make_batch, make_plan
 from weft.index.state import State
 from weft.models.base import Embedder, Extractor
-from weft.records import Document, Receipt, Skipped, Vector
+from weft.records import Batch, Document, Receipt, Skipped, Vector
 from weft.store.base import Store
 
 GROUP = 64
@@ -28,13 +28,14 @@ class Step:
 
 
 @dataclass
-class _Account:
+class Account:
     """Counts for the receipt."""
 
     start: float = field(default_factory=time.perf_counter)
     outcomes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("added", "changed", "unchanged"), 0))
     chunks: int = 0
     embedded: int = 0
+    cached: int = 0
     facts: int = 0
     skipped: list[Skipped] = field(default_factory=list)
 
@@ -46,6 +47,7 @@ class _Account:
             unchanged=self.outcomes["unchanged"],
             chunks=self.chunks,
             embedded=self.embedded,
+            cached=self.cached,
             facts=self.facts,
             seconds=time.perf_counter() - self.start,
             skipped=tuple(self.skipped),
@@ -68,24 +70,12 @@ def index_documents(
     Interrupted at any moment, every document is there wholly or not at all, what was reported as written stays,
     and the next run goes on from there.
     """
-    account = _Account()
-    model = embedder.card.fingerprint if embedder else ""
+    account = Account()
     for group in _groups(
         items, store=store, options=options, extractor=extractor, state=state, account=account, on_step=on_step
     ):
-        texts = {id: text for plan in group for id, text in plan.texts.items()} if embedder else {}
-        names = {at: text for plan in group for at, text in plan.names.items()} if embedder else {}
-        vectors: dict[str, Vector] = {}
-        name_vectors: dict[tuple[str, str], Vector] = {}
-        if embedder and (texts or names):
-            found = embedder.embed([*texts.values(), *names.values()])
-            vectors = dict(zip(texts, found[: len(texts)], strict=True))
-            name_vectors = dict(zip(names, found[len(texts) :], strict=True))
-            account.embedded += len(found)
-        batches = []
-        for plan in group:
-            mine = {at: name_vectors[at] for at in plan.names if at in name_vectors}
-            batches.append(make_batch(plan, vectors=vectors, model=model, names=mine))
+        batches = make_batches(group, embedder=embedder)
+        account.embedded += sum(count_texts(plan) for plan in group) if embedder else 0
         store.write(*batches)
         for plan in group:
             outcome = "added" if plan.is_new else "changed"
@@ -94,6 +84,34 @@ def index_documents(
             account.facts += len(plan.facts)
             on_step(Step(source=plan.document.source, chunks=len(plan.chunks), outcome=outcome))
     return account.receipt()
+
+
+def make_batches(group: Sequence[Plan], *, embedder: Embedder | None) -> list[Batch]:
+    """Embed what a few plans need embedded, all of it at once, and return what is to be written."""
+    texts = {id: text for plan in group for id, text in plan.texts.items()} if embedder else {}
+    names = {at: text for plan in group for at, text in plan.names.items()} if embedder else {}
+    vectors: dict[str, Vector] = {}
+    name_vectors: dict[tuple[str, str], Vector] = {}
+    if embedder and (texts or names):
+        found = embedder.embed([*texts.values(), *names.values()])
+        vectors = dict(zip(texts, found[: len(texts)], strict=True))
+        name_vectors = dict(zip(names, found[len(texts) :], strict=True))
+    model = embedder.card.fingerprint if embedder else ""
+    batches = []
+    for plan in group:
+        mine = {at: name_vectors[at] for at in plan.names if at in name_vectors}
+        batches.append(make_batch(plan, vectors=vectors, model=model, names=mine))
+    return batches
+
+
+def count_texts(plan: Plan) -> int:
+    """Return how many texts a plan wants embedded."""
+    return len(plan.texts) + len(plan.names)
+
+
+def is_full(group: Sequence[Plan]) -> bool:
+    """Tell whether plans bring enough texts for one transaction."""
+    return sum(len(plan.texts) for plan in group) >= GROUP or len(group) >= GROUP
 
 
 def preview_documents(
@@ -105,7 +123,7 @@ def preview_documents(
     state: State | None = None,
 ) -> Receipt:
     """Return what `index_documents` would do, without writing or embedding anything."""
-    account = _Account()
+    account = Account()
     for group in _groups(
         items,
         store=store,
@@ -119,7 +137,7 @@ def preview_documents(
             account.outcomes["added" if plan.is_new else "changed"] += 1
             account.chunks += len(plan.chunks)
             account.facts += len(plan.facts)
-            account.embedded += len(plan.texts) + len(plan.names)
+            account.embedded += count_texts(plan)
     return account.receipt()
 
 
@@ -130,12 +148,12 @@ def _groups(
     options: SplitOptions,
     extractor: Extractor | None,
     state: State | None,
-    account: _Account,
+    account: Account,
     on_step: Callable[[Step], None],
 ) -> Iterator[list[Plan]]:
     """Gather plans until they bring enough texts. Two plans for one document never share a group."""
     group: list[Plan] = []
-    for document in _documents(items, account=account, on_step=on_step):
+    for document in note_skipped(items, account=account, on_step=on_step):
         if any(document.source == plan.document.source for plan in group):
             yield group  # before the next plan is made, so that it starts from what is stored by then
             group = []
@@ -145,16 +163,17 @@ def _groups(
             on_step(Step(source=document.source, chunks=0, outcome="unchanged"))
             continue
         group.append(plan)
-        if sum(len(plan.texts) for plan in group) >= GROUP or len(group) >= GROUP:
+        if is_full(group):
             yield group
             group = []
     if group:
         yield group
 
 
-def _documents(
-    items: Iterable[Document | Skipped], *, account: _Account, on_step: Callable[[Step], None]
+def note_skipped(
+    items: Iterable[Document | Skipped], *, account: Account, on_step: Callable[[Step], None]
 ) -> Iterator[Document]:
+    """Yield the documents; what was not loaded goes into the account."""
     for item in items:
         if isinstance(item, Document):
             yield item

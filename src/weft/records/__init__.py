@@ -69,6 +69,12 @@ from weft.records.facts import (
     Remembered,
     Suspicion,
 )
+from weft.records.jobs import (
+    Done,
+    Job,
+    JobCounts,
+    JobResult,
+)
 from weft.records.keys import (
     Access,
     ApiKey,
@@ -103,6 +109,7 @@ __all__ = [
     "Curve",
     "Document",
     "DocumentInfo",
+    "Done",
     "Entity",
     "Evidence",
     "Extraction",
@@ -126,6 +133,9 @@ __all__ = [
     "Hit",
     "ImportReceipt",
     "IndexedChunk",
+    "Job",
+    "JobCounts",
+    "JobResult",
     "KeptFact",
     "Mention",
     "Metadata",

@@ -16,6 +16,7 @@ from weft.records import (
     Calibration,
     Chunk,
     DocumentInfo,
+    Done,
     Extraction,
     Filter,
     Hit,
@@ -30,6 +31,7 @@ from weft.store.joining import same_statements, unrepeated
 from weft.store.labels import labels, wanted_labels
 from weft.store.memory_facts import FactContent, MemoryFacts
 from weft.store.memory_graph import MemoryGraph
+from weft.store.memory_jobs import JobRow, MemoryJobs
 from weft.store.memory_keys import MemoryKeys
 
 
@@ -50,6 +52,7 @@ class _Content:
     calibrations: dict[str, Calibration] = field(default_factory=dict)
     """By fingerprint; empty where there is no embedder."""
     facts: FactContent = field(default_factory=FactContent)
+    jobs: dict[str, JobRow] = field(default_factory=dict)
     generation: int = 0
 
     def touch(self) -> None:
@@ -137,6 +140,10 @@ class MemoryStore:
             heads=lambda: self.graph.heads(),
         )
 
+    @property
+    def jobs(self) -> MemoryJobs:
+        return MemoryJobs(self._content.jobs)
+
     def _annotated(self, item: IndexedChunk) -> IndexedChunk:
         """Return a chunk with what imports say of it beside what its document says."""
         given = [e for (_, id), e in sorted(self._content.annotations.items()) if id == item.chunk.id]
@@ -149,13 +156,16 @@ class MemoryStore:
             ),
         )
 
-    def write(self, *batches: Batch) -> None:
+    def write(self, *batches: Batch, done: Done | None = None) -> None:
         active = self._content.active()
         if any((active.fingerprint if active else "") != batch.model for batch in batches):
             raise SchemaMismatch(f"namespace {self._namespace!r} is indexed with another embedder", hint="weft reembed")
+        if done:
+            self.jobs.finish(done)
+        self.jobs.discard([batch.document.id for batch in batches])
         for batch in batches:
             self._write(batch)
-        self._content.generation += 1
+        self._content.generation += bool(batches)
 
     def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
         content, nothing = self._content, Extraction()
@@ -192,6 +202,7 @@ class MemoryStore:
         for id in known:
             del self._content.documents[id]
             self.facts.state(id, ())
+        self.jobs.discard(document_ids)
         self._remove_chunks(lambda item: item.chunk.document_id in known)
         self._content.generation += bool(known)
         return len(known)

@@ -97,6 +97,12 @@ class Connections:
             yield session
 
     @contextmanager
+    def beside(self, namespace: str = "") -> Iterator[PostgresSession]:
+        """Give a session that writes beside the writers of the namespace: it must not wait for rows they may hold."""
+        with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
+            yield session
+
+    @contextmanager
     def attempt(self, namespace: str = "") -> Iterator[PostgresSession | None]:
         """Give a session that writes; None where another one is writing, or inside a session."""
         if self._current is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -86,7 +86,7 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
         with db.transaction():
             for statement in statements(load_schema("postgres"), partitions=partitions):
                 if state.has_citus and statement.startswith("ALTER TABLE"):
-                    _distribute(db)
+                    _distribute(db, _TABLE.findall(load_schema("postgres")))
                     state = ServerState(version=0, has_citus=False, pgvector=state.pgvector)
                 db.execute(statement)
             db.execute("INSERT INTO weft.schema_version (version, step) VALUES (%s, 0)", [newest()])
@@ -96,10 +96,11 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
 def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
     """Bring older tables up to date, a statement at a time, each in its own transaction; return what was done."""
     done: list[str] = []
-    version = read_state(db).version
-    if version == 0:
+    state = read_state(db)
+    if state.version == 0:
         raise SchemaMismatch(f"{where} has no tables yet", hint="weft db init")
-    _refuse_newer(version, where=where)
+    _refuse_newer(state.version, where=where)
+    has_citus = state.has_citus
     with _alone(db):
         for number, text in load_migrations("postgres").items():
             version, step = db.execute("SELECT version, step FROM weft.schema_version").fetchone() or (0, 0)
@@ -110,6 +111,8 @@ def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
                     continue
                 with db.transaction():
                     db.execute(statement)
+                    if has_citus and (table := _TABLE.match(statement)):
+                        _distribute(db, [table[1]])
                     db.execute("UPDATE weft.schema_version SET step = %s", [place])
             db.execute("UPDATE weft.schema_version SET version = %s, step = 0", [number])
             logger.info("migrated %s to schema %d", where, number)
@@ -119,8 +122,7 @@ def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
 
 def statements(text: str, *, partitions: int = 0) -> Iterator[str]:
     """Yield the statements of a file; with partitions, tables are split by namespace."""
-    bare = re.sub(r"--[^\n]*", "", text)
-    for part in bare.split(";\n"):
+    for part in _without_comments(text).split(";\n"):
         statement = part.strip()
         if not statement:
             continue
@@ -132,6 +134,12 @@ def statements(text: str, *, partitions: int = 0) -> Iterator[str]:
         for place in range(partitions):
             bounds = f"WITH (MODULUS {partitions}, REMAINDER {place})"
             yield f"CREATE TABLE {table[1]}_{place} PARTITION OF {table[1]} FOR VALUES {bounds}"
+
+
+def spread_tables() -> set[str]:
+    """Return the tables that go by namespace; of the others each node has all."""
+    pattern = rf"{_TABLE.pattern} \([^;]*{re.escape(_MARK)}"
+    return {match[1] for match in re.finditer(pattern, _without_comments(load_schema("postgres")))}
 
 
 def index_vectors(db: psycopg.Connection[TupleRow], dimension: int) -> None:
@@ -178,13 +186,9 @@ def measure(db: psycopg.Connection[TupleRow]) -> int:
     return int(row[0]) if row else 0
 
 
-def _distribute(db: psycopg.Connection[TupleRow]) -> None:
+def _distribute(db: psycopg.Connection[TupleRow], tables: Sequence[str]) -> None:
     """Spread the tables by namespace over the nodes of Citus, everything of a namespace on one; they are empty yet."""
-    tables = [match[1] for match in _TABLE.finditer(load_schema("postgres"))]
-    marked = {
-        match[1]
-        for match in re.finditer(rf"CREATE TABLE (weft\.\w+) \([^;]*{re.escape(_MARK)}", load_schema("postgres"))
-    }
+    marked = spread_tables()
     for table in tables:
         if table not in marked:
             db.execute("SELECT create_reference_table(%s)", [table])
@@ -192,6 +196,10 @@ def _distribute(db: psycopg.Connection[TupleRow]) -> None:
             db.execute("SELECT create_distributed_table(%s, 'namespace')", [table])
         else:
             db.execute("SELECT create_distributed_table(%s, 'namespace', colocate_with => 'weft.namespace')", [table])
+
+
+def _without_comments(text: str) -> str:
+    return re.sub(r"--[^\n]*", "", text)
 
 
 def _require(db: psycopg.Connection[TupleRow], *, where: str) -> None:

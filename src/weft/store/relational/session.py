@@ -136,6 +136,9 @@ class Connections(Protocol):
     def join(self, namespace: str = "") -> AbstractContextManager[Session]:
         """Give the session that this thread is in, or one that writes."""
 
+    def beside(self, namespace: str = "") -> AbstractContextManager[Session]:
+        """Give a session that writes what no other writer of the namespace depends on, and does not wait for them."""
+
     def attempt(self, namespace: str = "") -> AbstractContextManager[Session | None]:
         """Give a session that writes; None where that would mean to wait, or to write inside another session."""
 

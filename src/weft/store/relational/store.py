@@ -13,6 +13,7 @@ from weft.records import (
     Calibration,
     Chunk,
     DocumentInfo,
+    Done,
     Extraction,
     Filter,
     Ranking,
@@ -27,6 +28,7 @@ from weft.store.relational.facts import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph_read import RelationalGraph
 from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, Namespace, Session, make_namespace
 
@@ -51,11 +53,20 @@ class RelationalStore:
     def facts(self) -> RelationalFacts:
         return RelationalFacts(self._connections, namespace=self._namespace)
 
+    @property
+    def jobs(self) -> RelationalJobs:
+        return RelationalJobs(self._connections, namespace=self._namespace)
+
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
-    def write(self, *batches: Batch) -> None:
+    def write(self, *batches: Batch, done: Done | None = None) -> None:
         with self._connections.write(self._namespace) as db:
             namespace = self._ensure(db)
+            if done:
+                finish_jobs(db, namespace, done)
+            if not batches:
+                return
+            discard_jobs(db, namespace, [batch.document.id for batch in batches])
             writer = DocumentWriter(db, namespace=namespace, name=self._namespace)
             for batch in batches:
                 writer.write(batch, model=self._checked_model(db, namespace, batch))
@@ -68,6 +79,7 @@ class RelationalStore:
                 return 0
             writer = DocumentWriter(db, namespace=found[0], name=self._namespace)
             deleted = writer.delete(document_ids)
+            discard_jobs(db, found[0], document_ids)
             if deleted:
                 writer.finish()
             return deleted

@@ -48,9 +48,9 @@ class Connections:
         """Give a session whose statements all see the same state of the file."""
         with self._turn() as db, _ours(self.path):
             nested = db.in_transaction
-            if not nested:
-                db.execute("BEGIN")
             try:
+                if not nested:
+                    db.execute("BEGIN")
                 yield self._session(db)
             finally:
                 if not nested and db.in_transaction:
@@ -62,14 +62,22 @@ class Connections:
     def write(self, namespace: str = "") -> Iterator[SqliteSession]:
         """Give a session that is committed if nothing is raised; there is one writer of a file at a time."""
         with self._turn() as db, _ours(self.path):
-            db.execute("BEGIN IMMEDIATE")
-            with _committing(db):
+            if db.in_transaction:
+                raise StoreError("a write inside another transaction of the same thread")
+            with _committing(db):  # around the beginning too: Ctrl-C while it waits must not leave it open
+                db.execute("BEGIN IMMEDIATE")
                 yield self._session(db)
 
     @contextmanager
     def join(self, namespace: str = "") -> Iterator[SqliteSession]:
         """Give the session that this thread is in, or one that writes."""
         with self._turn() as db, self.read() if db.in_transaction else self.write() as session:
+            yield session
+
+    @contextmanager
+    def beside(self, namespace: str = "") -> Iterator[SqliteSession]:
+        """Give a session that writes; a file has one writer at a time whatever it writes."""
+        with self.write() as session:
             yield session
 
     @contextmanager

@@ -1,0 +1,129 @@
+"""Documents that wait to be indexed, in a table of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from weft.errors import ClaimLost
+from weft.records import Done, Job, JobCounts, JobResult
+from weft.store.jobs import ENDED, KEPT_S, clean
+from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
+
+MANY = 1000
+"""Jobs that are given up at once."""
+
+
+class RelationalJobs:
+    """
+    The jobs of one namespace.
+
+    What changes jobs that may be somebody else's holds the namespace; all else skips the rows that others hold.
+    """
+
+    def __init__(self, connections: Connections, *, namespace: str) -> None:
+        self._connections = connections
+        self._name = namespace
+
+    def enqueue(self, jobs: Sequence[Job]) -> None:
+        if not jobs:
+            return
+        with self._connections.write(self._name) as db:
+            make_namespace(db, self._name)
+            namespace = db.namespace_key(self._name)
+            db.run("forget_jobs", {"namespace": namespace, "at": db.one("read_clock")})
+            for job in jobs:
+                key = {"namespace": namespace, "id": job.id, "run": job.run, "recipe": job.recipe}
+                key["content_hash"] = job.content_hash
+                db.run("adopt_job", key)
+                if not db.changes():
+                    db.run("write_job", {**key, "source": job.source, "payload": job.payload})
+
+    def claim(self, worker: str, *, recipe: str, limit: int, lease: float, attempts: int) -> list[Job]:
+        with self._connections.beside(self._name) as db:
+            namespace, at = db.namespace_key(self._name), db.one("read_clock")
+            free = {"namespace": namespace, "recipe": recipe, "at": at}
+            rows = db.run("pick_jobs", {**free, "lowest": 0, "highest": 0, "limit": limit})
+            rows = rows or db.run("pick_jobs", {**free, "lowest": 1, "highest": attempts - 1, "limit": 1})
+            if not rows:
+                lost = db.run("pick_jobs", {**free, "lowest": attempts, "highest": 1 << 30, "limit": MANY})
+                _change(db, "give_up_jobs", namespace, [row[0] for row in lost], error=ENDED)
+                return []
+            ids = [row[0] for row in rows]
+            _change(db, "claim_jobs", namespace, ids, worker=worker, expires=at + lease)
+        return [_job(row, payload=row[5], attempts=row[6] + 1, error=row[7]) for row in rows]
+
+    def renew(self, worker: str, *, lease: float) -> None:
+        with self._connections.beside(self._name) as db:
+            namespace = db.namespace_key(self._name)
+            _change(db, "renew_jobs", namespace, _held(db, namespace, worker), expires=db.one("read_clock") + lease)
+
+    def fail(self, worker: str, id: str, error: str, *, attempts: int) -> None:
+        with self._connections.beside(self._name) as db:
+            values = {"worker": worker, "id": id, "error": clean(error), "attempts": attempts}
+            db.run("fail_job", {"namespace": db.namespace_key(self._name), **values})
+
+    def release(self, worker: str, *, counted: bool) -> int:
+        with self._connections.beside(self._name) as db:
+            namespace = db.namespace_key(self._name)
+            return _change(db, "release_jobs", namespace, _held(db, namespace, worker), back=0 if counted else 1)
+
+    def withdraw(self, run: str) -> int:
+        with self._connections.write(self._name) as db:
+            values = {"namespace": db.namespace_key(self._name), "run": run}
+            db.run("withdraw_jobs", {**values, "state": "done"})
+            db.run("withdraw_jobs", {**values, "state": "waiting"})
+            return db.changes()
+
+    def collect(self, run: str, *, limit: int) -> list[Job]:
+        with self._connections.beside(self._name) as db:
+            namespace = db.namespace_key(self._name)
+            rows = db.run("done_jobs", {"namespace": namespace, "run": run, "limit": limit})
+            _change(db, "delete_jobs", namespace, [row[0] for row in rows])
+        return [_job(row, attempts=row[5], result=JobResult(**json.loads(row[6]))) for row in rows]
+
+    def failed(self, run: str = "", *, limit: int) -> list[Job]:
+        with self._connections.beside(self._name) as db:
+            values = {"namespace": db.namespace_key(self._name), "run": run, "limit": limit}
+            rows = db.run("failed_jobs", values)
+        return [_job(row, attempts=row[5], error=row[6]) for row in rows]
+
+    def counts(self, run: str = "", *, recipe: str = "") -> JobCounts:
+        with self._connections.beside(self._name) as db:  # a replica may not have heard of them yet
+            values = {"namespace": db.namespace_key(self._name), "run": run, "recipe": recipe}
+            return JobCounts(**dict(db.run("count_jobs", values)))
+
+
+def finish_jobs(db: Session, namespace: Namespace, done: Done) -> None:
+    """Finish jobs inside the transaction that writes what they asked for. Raises `ClaimLost`."""
+    expires = db.one("read_clock") + KEPT_S
+    for id, result in done.results.items():
+        values = {"id": id, "worker": done.worker, "expires": expires, "result": json.dumps(asdict(result))}
+        db.run("finish_job", {"namespace": namespace, **values})
+        if not db.changes():
+            raise ClaimLost(f"the job {id!r} is no longer this worker's")
+
+
+def discard_jobs(db: Session, namespace: Namespace, ids: Sequence[str]) -> None:
+    """Remove jobs of documents that are written or deleted inside this transaction: they are older."""
+    if ids:
+        db.run("discard_jobs", {"namespace": namespace, "ids": json.dumps(list(ids))})
+
+
+def _job(row: Row, **values: Any) -> Job:
+    """Return the job that a row begins with."""
+    id, run, source, content_hash, recipe = row[:5]
+    return Job(id=id, run=run, source=source, content_hash=content_hash, recipe=recipe, **values)
+
+
+def _held(db: Session, namespace: Namespace, worker: str) -> list[str]:
+    return [row[0] for row in db.run("held_jobs", {"namespace": namespace, "worker": worker})]
+
+
+def _change(db: Session, name: str, namespace: Namespace, ids: Sequence[str], **values: Any) -> int:
+    """Run a statement over some jobs; return how many there were."""
+    if ids:
+        db.run(name, {"namespace": namespace, "ids": json.dumps(list(ids)), **values})
+    return len(ids)

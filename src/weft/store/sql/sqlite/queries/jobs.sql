@@ -1,0 +1,83 @@
+-- Documents that wait to be indexed.
+
+-- name: read_clock
+SELECT unixepoch('now', 'subsec');
+
+-- name: adopt_job
+UPDATE job SET run = :run
+WHERE namespace = :namespace AND id = :id AND content_hash = :content_hash AND recipe = :recipe AND state = 'running';
+
+-- name: write_job
+INSERT INTO job
+    (namespace, id, run, source, content_hash, recipe, payload, state, attempts, worker, expires, result, error)
+VALUES (:namespace, :id, :run, :source, :content_hash, :recipe, :payload, 'waiting', 0, '', 0, '', '')
+ON CONFLICT (namespace, id) DO UPDATE SET
+    run = excluded.run, source = excluded.source, content_hash = excluded.content_hash, recipe = excluded.recipe,
+    payload = excluded.payload, state = excluded.state, attempts = excluded.attempts, worker = excluded.worker,
+    expires = excluded.expires, result = excluded.result, error = excluded.error;
+
+-- name: pick_jobs
+SELECT id, run, source, content_hash, recipe, payload, attempts, error FROM job
+WHERE namespace = :namespace AND recipe = :recipe AND attempts BETWEEN :lowest AND :highest
+    AND (state = 'waiting' OR (state = 'running' AND expires <= :at))
+ORDER BY attempts, id
+LIMIT :limit;
+
+-- name: claim_jobs
+UPDATE job SET state = 'running', attempts = attempts + 1, worker = :worker, expires = :expires
+WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: give_up_jobs
+UPDATE job SET state = 'failed', worker = '', error = CASE WHEN error = '' THEN :error ELSE error END
+WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: held_jobs
+SELECT id FROM job WHERE namespace = :namespace AND worker = :worker AND state = 'running';
+
+-- name: renew_jobs
+UPDATE job SET expires = :expires
+WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: release_jobs
+UPDATE job SET state = 'waiting', worker = '', attempts = attempts - :back
+WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: fail_job
+UPDATE job
+SET state = CASE WHEN attempts >= :attempts THEN 'failed' ELSE 'waiting' END, worker = '', error = :error
+WHERE namespace = :namespace AND id = :id AND worker = :worker AND state = 'running';
+
+-- name: finish_job
+UPDATE job
+SET state = 'done', worker = '', expires = :expires, result = :result, payload = '', error = ''
+WHERE namespace = :namespace AND id = :id AND worker = :worker AND state = 'running';
+
+-- name: done_jobs
+SELECT id, run, source, content_hash, recipe, attempts, result FROM job
+WHERE namespace = :namespace AND run = :run AND state = 'done'
+ORDER BY id
+LIMIT :limit;
+
+-- name: delete_jobs
+DELETE FROM job WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: discard_jobs
+DELETE FROM job
+WHERE namespace = :namespace AND state <> 'done' AND id IN (SELECT value FROM json_each(:ids));
+
+-- name: withdraw_jobs
+DELETE FROM job WHERE namespace = :namespace AND run = :run AND state = :state;
+
+-- name: forget_jobs
+DELETE FROM job WHERE namespace = :namespace AND state = 'done' AND expires <= :at;
+
+-- name: failed_jobs
+SELECT id, run, source, content_hash, recipe, attempts, error FROM job
+WHERE namespace = :namespace AND state = 'failed' AND (:run = '' OR run = :run)
+ORDER BY source
+LIMIT :limit;
+
+-- name: count_jobs
+SELECT state, count(*) FROM job
+WHERE namespace = :namespace AND (:run = '' OR run = :run) AND (:recipe = '' OR recipe = :recipe)
+GROUP BY state;

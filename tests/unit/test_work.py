@@ -1,0 +1,297 @@
+"""Documents handed out as jobs, and the workers that index them."""
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+import weft.index.jobs as jobs
+import weft.index.work as work
+from weft.config import MemoryOptions, SplitOptions
+from weft.errors import InputError, ModelUnavailable, StoreUnavailable
+from weft.index.extract import RuleExtractor
+from weft.index.jobs import Means, index_by_jobs, make_job, read_payload
+from weft.index.run import index_documents
+from weft.index.work import Worker
+from weft.records import Claim, Document, Extraction, Filter, JobCounts, Nomination, Receipt, Skipped, StoredModel
+from weft.store.memory import MemoryDatabase
+from weft.store.memory_jobs import MemoryJobs
+from weft.testing import FakeEmbedder
+
+GIVEN = Extraction(
+    nominations=(Nomination(key="lantern", name="Lantern", kind="given", description="a light"),),
+    claims=(Claim(source="lantern", target="works", type="made_by", weight=7.0),),
+)
+DOCUMENTS = [
+    Document(source="a.md", title="Alpha", text="# Alpha\n\nAlpha is a lantern.", form="markdown"),
+    Document(source="b.pdf", title="Beta", text="one\ntwo\n密钥 \x7f", lines=range(3, 6), unit="page"),
+    Document(source="c", title="", text="", lines=(), metadata={"n": 1.5, "tags": ["x", None, True]}),
+    Document(source="d", title="Lantern", text="Lantern by Works.", given=GIVEN, metadata={"year": 1999}),
+]
+
+
+class Crew:
+    """Workers in this process: they do what there is whenever they are looked after."""
+
+    def __init__(self, means, **options):
+        self.means, self.options = means, options
+        self.dismissed = 0
+
+    def tend(self, jobs):
+        Worker(self.means, **self.options).run(threading.Event(), until="empty")
+
+    def dismiss(self):
+        self.dismissed += 1
+
+
+class Interrupted(Crew):
+    def tend(self, jobs):
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def means():
+    return make_means()
+
+
+def make_means(embedder=None, extractor=None):
+    store, embedder = MemoryDatabase().store("default"), embedder or FakeEmbedder()
+    card = embedder.card
+    store.write_model(StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True))
+    return Means(
+        store=store,
+        embedder=embedder,
+        options=SplitOptions(),
+        extractor=extractor or RuleExtractor(),
+        state=lambda: None,
+        memory=MemoryOptions(),
+    )
+
+
+def index_here(items, means):
+    return index_documents(
+        items, store=means.store, embedder=means.embedder, options=means.options, extractor=means.extractor
+    )
+
+
+def enqueue(means, *documents):
+    made = [make_job(d, means.describe(d, None), run="r", recipe=means.recipe) for d in documents]
+    means.store.jobs.enqueue(made)
+
+
+def held(store):
+    """Return all that can be compared of what a store holds."""
+    found = store.find_documents(where=Filter())
+    return found, [store.find_chunks(d.id) for d in found], store.graph.entities_after("", limit=99)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.source)
+def test_a_job_carries_its_document(means, document):
+    """What a worker reads is what was loaded: it comes to the same hash."""
+    info = means.describe(document, None)
+    read = read_payload(make_job(document, info, run="r", recipe="x"))
+
+    assert means.describe(read, None) == info
+    assert (read.text, read.form, read.unit, read.given) == (
+        document.text,
+        document.form,
+        document.unit,
+        document.given,
+    )
+
+
+def test_workers_leave_the_same_store_and_receipt(means):
+    """New, changed and unchanged documents and what was skipped are counted as without workers."""
+    other, skipped = make_means(), Skipped(source="x.bin", reason="binary")
+    items = [*DOCUMENTS, skipped, replace(DOCUMENTS[0], text="# Alpha\n\nAlpha is another one.")]
+    receipts = []
+    for round in (items, items[1:], [items[-1]]):
+        steps = []
+        receipt = index_by_jobs(round, means, crew=Crew(means), on_step=steps.append)
+        receipts.append((receipt, index_here(round, other)))
+        assert len(steps) == len(round)
+
+    for mine, theirs in receipts:
+        assert replace(mine, seconds=0) == replace(theirs, seconds=0)
+    assert receipts[0][0].changed == 1, "the second one of the same source"
+    assert held(means.store) == held(other.store)
+    assert means.store.jobs.counts() == JobCounts()
+    assert sorted(means.embedder.seen) == sorted(other.embedder.seen)
+
+
+def test_nothing_is_started_where_nothing_changed(means):
+    """Unchanged documents are no jobs."""
+    index_here(DOCUMENTS, means)
+
+    assert index_by_jobs(DOCUMENTS, means, crew=Interrupted(means)).unchanged == len(DOCUMENTS)
+
+
+def test_a_document_that_is_too_large_for_a_job_is_indexed_here(means, monkeypatch):
+    """The bound is on what is sent, not on what can be indexed."""
+    monkeypatch.setattr(jobs, "MAX_PAYLOAD", 300)
+    other = make_means()
+    large = Document(source="large", title="Large", text="word " * 100)
+    crew = Interrupted(means)
+    receipt = index_by_jobs([large], means, crew=crew)
+
+    assert replace(receipt, seconds=0) == replace(index_here([large], other), seconds=0)
+    assert held(means.store) == held(other.store)
+
+
+class Picky(RuleExtractor):
+    """Cannot bear one document."""
+
+    def extract(self, document, chunks):
+        if document.source == "b.pdf":
+            raise ZeroDivisionError("not this one")
+        return super().extract(document, chunks)
+
+
+def test_a_document_that_cannot_be_indexed_is_reported_and_kept():
+    """Three attempts, then it is among what was skipped, with its error; the others are there."""
+    means = make_means(extractor=Picky())
+    receipt = index_by_jobs(DOCUMENTS, means, crew=Crew(means))
+
+    assert receipt.added == len(DOCUMENTS) - 1
+    (skipped,) = receipt.skipped
+    assert (skipped.source, skipped.reason) == ("b.pdf", "failed")
+    assert "not this one" in skipped.detail
+    (kept,) = means.store.jobs.failed(limit=9)
+    assert kept.attempts == 3
+
+
+class Failing(FakeEmbedder):
+    """Fails for all that comes with one text, as a write of it would."""
+
+    def embed(self, texts, *, kind="document"):
+        if any("two" in text for text in texts):
+            raise InputError("two is too much")
+        return super().embed(texts, kind=kind)
+
+
+def test_one_of_a_group_that_cannot_be_written_takes_no_others_with_it():
+    """What cannot be written together is written one by one."""
+    means = make_means(embedder=Failing())
+    receipt = index_by_jobs(DOCUMENTS, means, crew=Crew(means))
+
+    assert receipt.added == len(DOCUMENTS) - 1
+    assert [item.source for item in receipt.skipped] == ["b.pdf"]
+
+
+def test_an_interrupted_run_takes_back_what_nobody_began(means):
+    """The crew is dismissed first, so that what it gives back is taken back too."""
+    crew = Interrupted(means)
+    with pytest.raises(KeyboardInterrupt):
+        index_by_jobs(DOCUMENTS, means, crew=crew)
+
+    assert crew.dismissed == 1
+    assert means.store.jobs.counts() == JobCounts()
+    assert means.store.stats().documents == 0
+
+
+class Thief(FakeEmbedder):
+    """While a text is embedded, its job is taken over by somebody else, once."""
+
+    store = None
+
+    def embed(self, texts, *, kind="document"):
+        store, self.store = self.store, None
+        if store is not None:
+            store.jobs.release("slow", counted=True)
+            self.stolen = store.jobs.claim("thief", recipe=self.recipe, limit=1, lease=60, attempts=3)
+        return super().embed(texts, kind=kind)
+
+
+def test_a_job_that_was_taken_over_is_left_to_who_has_it():
+    """The slow worker writes nothing of it, and goes on with what it still has."""
+    embedder = Thief()
+    means = make_means(embedder=embedder)
+    embedder.store, embedder.recipe = means.store, means.recipe
+    enqueue(means, DOCUMENTS[0])
+    tally = Worker(means, name="slow").run(threading.Event(), until="once")
+
+    assert (tally.done, tally.failed) == (0, 0)
+    assert [job.attempts for job in embedder.stolen] == [2]
+    assert means.store.stats().documents == 0
+    assert means.store.jobs.counts() == JobCounts(running=1)
+
+
+def test_a_worker_without_its_model_gives_back_what_it_has(means):
+    """It is not the jobs' fault, so no attempt is counted."""
+    enqueue(means, *DOCUMENTS)
+    means.embedder.failing = "no such model"
+    with pytest.raises(ModelUnavailable):
+        Worker(means).run(threading.Event(), until="empty")
+
+    assert means.store.jobs.counts() == JobCounts(waiting=4)
+    means.embedder.failing = ""
+    assert {job.attempts for job in means.store.jobs.claim("w", recipe=means.recipe, limit=9, lease=9, attempts=3)} == {
+        1
+    }
+
+
+def test_a_worker_waits_for_a_store_that_is_away(means, monkeypatch):
+    """Where it ends only when it is told to; else it says so and ends."""
+    monkeypatch.setattr(work, "IDLE_S", (0.001, 0.001))
+    enqueue(means, *DOCUMENTS)
+    failures, claim = [StoreUnavailable("away")] * 3, MemoryJobs.claim
+
+    def away(jobs, *arguments, **options):
+        if failures:
+            raise failures.pop()
+        return claim(jobs, *arguments, **options)
+
+    stop, done = threading.Event(), []
+
+    def note(step):
+        done.append(step.source)
+        if len(done) == len(DOCUMENTS):
+            stop.set()
+
+    monkeypatch.setattr(MemoryJobs, "claim", away)
+    with pytest.raises(StoreUnavailable):
+        Worker(means).run(threading.Event(), until="empty")
+    Worker(means, on_step=note).run(stop)
+
+    assert sorted(done) == sorted(document.source for document in DOCUMENTS)
+
+
+def test_a_stopped_worker_finishes_its_transaction_and_gives_back_the_rest(means, monkeypatch):
+    """What was not begun waits for others, uncounted."""
+    monkeypatch.setattr("weft.index.run.GROUP", 1)
+    enqueue(means, *DOCUMENTS)
+    stop = threading.Event()
+    tally = Worker(means, on_step=lambda step: stop.set()).run(stop)
+
+    assert tally.done == means.store.stats().documents == 1
+    assert means.store.jobs.counts() == JobCounts(waiting=3, done=1)
+
+
+def test_a_worker_leaves_jobs_alone_that_want_other_settings(means):
+    """Whatever shapes the index is part of the recipe."""
+    enqueue(means, *DOCUMENTS)
+    others = [
+        replace(means, options=SplitOptions(max_tokens=99)),
+        replace(means, extractor=None),
+        replace(means, embedder=None),
+        replace(means, memory=MemoryOptions(from_files=False)),
+        replace(means, memory=MemoryOptions(single_valued=("status",))),
+    ]
+
+    for other in others:
+        assert Worker(other).run(threading.Event(), until="empty").done == 0
+    assert Worker(means).run(threading.Event(), until="once").done == 1
+    assert Worker(means).run(threading.Event(), until="empty").done == 3
+
+
+def test_a_job_whose_document_is_damaged_fails(means):
+    """What does not come to the content that was asked for is not written."""
+    (document, *_) = DOCUMENTS
+    job = make_job(document, means.describe(document, None), run="r", recipe=means.recipe)
+    means.store.jobs.enqueue([replace(job, payload=job.payload.replace("lantern", "torch"))])
+    Worker(means).run(threading.Event(), until="empty")
+
+    assert means.store.jobs.counts() == JobCounts(failed=1)
+    assert means.store.stats().documents == 0
+    assert index_by_jobs([document], means, crew=Crew(means)) != Receipt()
+    assert means.store.stats().documents == 1
