@@ -49,10 +49,11 @@ def compare(name: str, dsn: str, *, embedder: str, limit: int | None) -> None:
 
 def row(name: str, method: str, here: Sequence[Answered], there: Sequence[Answered]) -> str:
     """Return a line of the table."""
-    tens = ([[id for id, _ in item.ranked[:10]] for item in answered] for answered in (here, there))
+    tens = ([[id for id, _ in item.ranked[:10]] for item in side] for side in (here, there))
     pairs = list(zip(*tens, strict=True))
     same = sum(one == other for one, other in pairs) / len(pairs)
-    shared = sum(len(set(one) & set(other)) / max(len(one), len(other), 1) for one, other in pairs) / len(pairs)
+    answered = [(set(one), set(other)) for one, other in pairs if one or other]
+    shared = sum(len(one & other) / max(len(one), len(other)) for one, other in answered) / max(len(answered), 1)
     measure = MAIN_MEASURE.get(name, "recall@5")
     ours, theirs = summarise(here), summarise(there)
     apart = max(abs(ours[key] - theirs[key]) for key in ours if "@" in key)
