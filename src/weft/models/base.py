@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from weft.records import Chunk, Document, Extraction, ModelCard, TaggedWord, Vectors
 
@@ -61,3 +62,29 @@ class Tagger(Protocol):
 
     def tag(self, text: str) -> list[TaggedWord]:
         """Return the words of one sentence in order, without gaps. Loads the model when it is first called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """What a language model wrote, and what it cost."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    is_cut: bool = False
+    """Whether it ended because it may not be longer."""
+
+
+class ChatModel(Protocol):
+    """A language model that is asked for JSON."""
+
+    @property
+    def name(self) -> str:
+        """Who makes it and what it is called: `openai/gpt-4o-mini`."""
+
+    def ask(self, *, system: str, user: str, schema: Mapping[str, Any]) -> ChatReply:
+        """
+        Return the reply to a question, which should be an object of the form `schema`, but may be anything.
+
+        What may help is tried again, a bounded number of times. Raises `ModelUnavailable` or `BadModelOutput`.
+        """
