@@ -40,6 +40,9 @@ class Endpoint:
     script: list[Answer] = field(default_factory=list)
     requests: list[dict[str, object]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    busy: int = 0
+    most: int = 0
+    """How many requests were answered at the same time."""
     lock: Lock = field(default_factory=Lock)
 
 
@@ -56,7 +59,11 @@ def serve(default: Callable[[dict[str, object]], Answer]) -> Iterator[Endpoint]:
                 endpoint.requests.append(request)
                 endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
                 answer = endpoint.script.pop(0) if endpoint.script else endpoint.default(request)
+                endpoint.busy += 1
+                endpoint.most = max(endpoint.most, endpoint.busy)
             time.sleep(answer.delay)
+            with endpoint.lock:
+                endpoint.busy -= 1
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)

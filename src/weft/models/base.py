@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from weft.records import Chunk, Document, Extraction, ModelCard, TaggedWord, Vectors
+from weft.records import Chunk, Document, Extraction, ModelCard, Reading, TaggedWord, Usage, Vectors
 
 TextKind: TypeAlias = Literal["document", "query"]
 
@@ -51,6 +51,32 @@ class Extractor(Protocol):
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each of the document's chunks says, in their order."""
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """What counts what it asks of a language model."""
+
+    def take_usage(self) -> Usage:
+        """Return what was asked since the last call, and what it cost."""
+
+
+@runtime_checkable
+class BatchExtractor(Metered, Protocol):
+    """An extractor that costs: it reads many documents at once, within bounds, and can say beforehand what it asks."""
+
+    @property
+    def name(self) -> str:
+        """As that of an `Extractor`."""
+
+    def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
+        """As that of an `Extractor`."""
+
+    def extract_all(self, work: Sequence[tuple[Document, Sequence[Chunk]]]) -> list[Reading | None]:
+        """Return what each document says; None for one that a bound did not let it read to the end."""
+
+    def offline(self) -> Extractor:
+        """Return one of the same name that asks nothing, and whose usage is what would be asked."""
 
 
 class Tagger(Protocol):
