@@ -117,7 +117,7 @@ class LlmExtractor:
             is_asked = all(digest in known or digest in unread for digest in mine)
             replies = [known.get(digest) for digest in mine]
             readings.append(self._join(document, chunks, replies) if is_asked else None)
-        self._note_run()
+        self._keep({})
         return readings
 
     def offline(self) -> LlmPreview:
@@ -169,7 +169,7 @@ class LlmExtractor:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
             self._account.add(seconds=self._clock() - start)
-            self._note_run()
+            self._keep({})
         if failures:
             raise failures[0]
         return found
@@ -198,8 +198,7 @@ class LlmExtractor:
             guessed = estimate_tokens(self._prompt.system + passage)
             into, out, seconds = spent.tokens_in, spent.tokens_out, self._clock() - start
             kept = Kept(items=items, guessed=guessed, tokens_in=into, tokens_out=out, seconds=seconds)
-            self._replies.write(digest, kept)
-            self._note_run()
+            self._keep({digest: kept})
             with self._lock:
                 self._in_a_row = 0
             return items
@@ -238,8 +237,8 @@ class LlmExtractor:
                 hint="check llm.model and the endpoint; what was replied is kept",
             ) from error
 
-    def _note_run(self) -> None:
-        self._replies.write_run(self._run, place=self._asking.place, usage=self._account.total)
+    def _keep(self, replies: Mapping[bytes, Kept]) -> None:
+        self._replies.write(replies, run=self._run, place=self._asking.place, usage=self._account.total)
 
     # ── together ────────────────────────────────────────────────────────────────────────────────
 

@@ -94,16 +94,22 @@ class ReplyFile:
 
         return self._guarded(work)
 
-    def write(self, digest: bytes, reply: Kept) -> None:
-        """Keep a reply, on the disk before this returns."""
-        items = json.dumps(reply.items, ensure_ascii=False)
-        row = (reply.guessed, reply.tokens_in, reply.tokens_out, reply.seconds)
-        self._guarded(lambda c: c.execute(_WRITE, (self._prompt, self._model, digest, items, *row)).fetchall())
+    def write(self, replies: Mapping[bytes, Kept], *, run: str, place: str, usage: Usage) -> None:
+        """
+        Keep replies, on the disk before this returns, and with them the receipt of the run as it is by now.
 
-    def write_run(self, id: str, *, place: str, usage: Usage) -> None:
-        """Keep the receipt of a run as it is by now; `place` says for which store and namespace it was."""
-        row = (id, place, time.time(), self._model, json.dumps(asdict(usage)))
-        self._guarded(lambda connection: connection.execute(_RUN, row).fetchall())
+        `place` says for which store and namespace it was.
+        """
+
+        def work(connection: apsw.Connection) -> None:
+            with connection:
+                for digest, kept in replies.items():
+                    row = (kept.guessed, kept.tokens_in, kept.tokens_out, kept.seconds)
+                    items = json.dumps(kept.items, ensure_ascii=False)
+                    connection.execute(_WRITE, (self._prompt, self._model, digest, items, *row))
+                connection.execute(_RUN, (run, place, time.time(), self._model, json.dumps(asdict(usage))))
+
+        self._guarded(work)
 
     def habits(self) -> Habits:
         """Return what the replies so far were like."""
