@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -73,7 +72,7 @@ def _relation(item: Item, note: Note) -> Item | None:
 def _fact(item: Item, note: Note) -> Item | None:
     subject, predicate = _name(item.get("subject"), note), _type(item.get("predicate"))
     given = item.get("value")
-    value = shorten(squeeze(encodable(str(given))), limit=MAX_VALUE) if isinstance(given, (str, int, float)) else ""
+    value = shorten(_clean(str(given)), limit=MAX_VALUE) if isinstance(given, (str, int, float)) else ""
     if not subject or not predicate or not value:
         return None
     confidence = _number(item.get("confidence"), otherwise=0.5, low=0.0, high=1.0)
@@ -81,11 +80,16 @@ def _fact(item: Item, note: Note) -> Item | None:
 
 
 def _name(value: object, note: Note) -> str:
-    name = squeeze(encodable(value)) if isinstance(value, str) else ""
+    name = _clean(value) if isinstance(value, str) else ""
     if len(name) > MAX_NAME:
         note("names too long")
         return ""
     return name
+
+
+def _clean(text: str) -> str:
+    """Return text that any store can keep: PostgreSQL refuses the character 0."""
+    return squeeze(encodable(text).replace("\0", " "))
 
 
 def _type(value: object) -> str:
@@ -95,7 +99,7 @@ def _type(value: object) -> str:
 
 def _line(item: Item, field: str) -> str:
     value = item.get(field)
-    return shorten(squeeze(encodable(value[:2000]))) if isinstance(value, str) else ""
+    return shorten(_clean(value[:2000])) if isinstance(value, str) else ""
 
 
 def _number(value: object, *, otherwise: float, low: float, high: float) -> float:
@@ -180,9 +184,3 @@ def _standing(text: str) -> Callable[[str], bool]:
     """Return what tells whether a name stands in a text, whatever its case and plural."""
     keys, folded = candidate_keys(words(text)), f" {squeeze(fold(text))} "
     return lambda name: name_key(name) in keys or fold(name) in folded
-
-
-def count_notes() -> tuple[Counter[str], Note]:
-    """Return a counter and what counts in it."""
-    counter: Counter[str] = Counter()
-    return counter, lambda kind: counter.update([kind])
