@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -12,12 +13,13 @@ from threading import Lock, Thread
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """One scripted answer. With `cut` the connection breaks in the middle of the body."""
+    """One scripted answer, after `delay` seconds. With `cut` the connection breaks in the middle of the body."""
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
+    delay: float = 0.0
 
 
 def in_json(body: object, *, status: int = 200, **headers: str) -> Answer:
@@ -38,6 +40,9 @@ class Endpoint:
     script: list[Answer] = field(default_factory=list)
     requests: list[dict[str, object]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    busy: int = 0
+    most: int = 0
+    """How many requests were answered at the same time."""
     lock: Lock = field(default_factory=Lock)
 
 
@@ -54,12 +59,18 @@ def serve(default: Callable[[dict[str, object]], Answer]) -> Iterator[Endpoint]:
                 endpoint.requests.append(request)
                 endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
                 answer = endpoint.script.pop(0) if endpoint.script else endpoint.default(request)
+                endpoint.busy += 1
+                endpoint.most = max(endpoint.most, endpoint.busy)
+            time.sleep(answer.delay)
+            with endpoint.lock:
+                endpoint.busy -= 1
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(answer.body) + (100 if answer.cut else 0)))
             self.end_headers()
-            self.wfile.write(answer.body)
+            with suppress(BrokenPipeError, ConnectionResetError):  # the client may have gone
+                self.wfile.write(answer.body)
             self.close_connection = answer.cut
 
         def log_message(self, format: str, *args: object) -> None:

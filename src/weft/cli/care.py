@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from weft.cli.options import Session, verb
-from weft.cli.output import print_json, print_table
+from weft.cli.output import print_json, print_table, usage_line
 from weft.cli.progress import CountBar
 from weft.config import shown
-from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict
+from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict, usage_to_dict
+from weft.engine.asking import spent
 from weft.engine.calibration import describe
 
 TOP = 10
@@ -32,6 +33,8 @@ def stats(session: Session) -> None:
         found["confidence"] = confidence_to_dict(engine.store.calibration())
         confidence, _ = describe(engine.store.calibration(), chunks=found["chunks"])
         found["notes"] = list(engine.database.notes)
+        runs, usage = spent(engine.settings)
+        found |= {"llm": {"runs": runs, **usage_to_dict(usage)}} if runs else {}
     if session.as_json:
         print_json(found)
         return
@@ -44,6 +47,8 @@ def stats(session: Session) -> None:
             click.echo(f"confidence: {confidence}")
         elif key == "recall_cache":
             click.echo(f"recall cache: {', '.join(f'{count:,} {name}' for name, count in value.items())}")
+        elif key == "llm":
+            click.echo(f"language model: {usage_line(usage)}, in {runs:,} runs")
         elif key in ("entity_types", "relation_types"):
             _print_types(key.replace("_", " "), value)
         elif key == "top_entities":

@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from weft.cli.estimate import asking_options, asking_overrides, require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_receipt
 from weft.cli.progress import CountBar
@@ -29,6 +30,8 @@ from weft.records import Receipt
     help="Processes that share the work; 0 leaves it to `weft worker` elsewhere (default: 1).",
 )
 @click.option("--graph/--no-graph", default=None, help="Whether to read entities and relations out of the documents.")
+@asking_options
+@click.option("-y", "--yes", is_flag=True, help="Ask the language model whatever it costs, within the bounds.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 @click.option("--include", multiple=True, metavar="GLOB", help="Only files that match, e.g. '*.md'.")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out files and folders that match.")
@@ -44,6 +47,11 @@ def index(
     watch: bool,
     workers: int,
     graph: bool | None,
+    model: str | None,
+    max_cost: float | None,
+    max_tokens: int | None,
+    max_minutes: float | None,
+    yes: bool,
     dry_run: bool,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
@@ -62,7 +70,7 @@ def index(
     if "-" in paths and (len(paths) > 1 or prune or watch or dry_run):
         raise click.UsageError("'-' stands alone: index standard input and paths in two runs")
     overrides = {
-        "graph__extractor": session.extractor(graph),
+        **asking_overrides(session, graph, model, max_cost=max_cost, max_tokens=max_tokens, max_minutes=max_minutes),
         "load__include": include or None,
         "load__exclude": exclude or None,
         "load__hidden": hidden,
@@ -76,6 +84,8 @@ def index(
         if paths == ("-",):
             _report(session, _index_stdin(engine, source=source, title=title))
             return
+        if not yes:
+            require_consent(engine, *paths)
         _report(session, _index_paths(session, engine, paths, prune=prune, workers=workers))
         if watch:
             click.echo("watching; Ctrl-C ends", err=True)

@@ -11,6 +11,7 @@ from weft.cli.options import Session, common_options
 
 COMMANDS = {
     "index": ("weft.cli.index:index", "Index files, folders or standard input."),
+    "estimate": ("weft.cli.estimate:estimate", "Say what asking a language model would cost; ask nothing."),
     "worker": ("weft.cli.worker:worker", "Index what `weft index` hands out, here or on another machine."),
     "query": ("weft.cli.query:query", "Ask a question; get cited evidence."),
     "get": ("weft.cli.documents:get", "Print a document or chunk."),

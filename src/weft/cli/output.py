@@ -18,7 +18,7 @@ from rich.text import Text
 
 from weft.context.serialise import choice_to_dict
 from weft.errors import InputError
-from weft.records import Choice, Evidence, PathStep, Receipt, Result
+from weft.records import Choice, Evidence, PathStep, Receipt, Result, Usage
 from weft.text.analyse import query_terms, terms
 
 SNIPPET = 420
@@ -161,12 +161,24 @@ def mark(text: str, wanted: set[str]) -> str:
     return re.sub(r"[^\W_]+(?:[-'’_.][^\W_]+)*", emphasise, escape(text))
 
 
+def usage_line(usage: Usage) -> str:
+    """Return in one line what a language model was asked, or would be."""
+    share = usage.cached / max(1, usage.calls + usage.cached)
+    cost = "price not known" if usage.unpriced else f"${usage.cost:.4f}"
+    line = f"{usage.calls:,} calls, {usage.tokens_in:,} tokens in, {usage.tokens_out:,} out, {cost}, "
+    line += f"{usage.seconds:.1f} s; {usage.cached:,} chunks known already ({share:.0%})"
+    failed = ", ".join(f"{kind} {count:,}" for kind, count in sorted(usage.failures.items()))
+    return f"{line}; {failed}" if failed else line
+
+
 def print_receipt(receipt: Receipt, *, title: str = "indexed") -> None:
     """Print to stderr what a run did and what it cost."""
     done = f"{title} {receipt.documents:,} documents ({receipt.added:,} new, {receipt.changed:,} changed, "
     done += f"{receipt.unchanged:,} unchanged), {receipt.chunks:,} chunks in {receipt.seconds:.1f} s"
     click.echo(done, err=True)
     click.echo(f"embedded {receipt.embedded:,} texts, {receipt.cached:,} from the cache", err=True)
+    if receipt.usage != Usage():
+        click.echo(f"language model: {usage_line(receipt.usage)}", err=True)
     if receipt.facts:
         click.echo(f"remembered {receipt.facts:,} facts that the documents state", err=True)
     if receipt.pruned:

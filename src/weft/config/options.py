@@ -121,8 +121,8 @@ class SearchOptions:
 class GraphOptions:
     """How the graph is built and walked. Bounds keep a question's cost independent of the size of the corpus."""
 
-    extractor: Literal["rules", "spacy", "none"] = "rules"
-    """What reads entities and relations when indexing: `rules`, `spacy` (on top of the rules), or nothing."""
+    extractor: Literal["rules", "spacy", "llm", "none"] = "rules"
+    """What reads entities and relations when indexing: `rules`, `spacy` or `llm` (on top of the rules), or `none`."""
     spacy_pipeline: str = "en_core_web_sm"
     """With `spacy`: the name of an installed pipeline, or the path of its folder."""
     enabled: bool = True
@@ -157,6 +157,40 @@ class GraphOptions:
     """Entities and chunks that stay active after a step."""
     prune: float = 0.01
     """Activation below which a path is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmOptions:
+    """With `graph.extractor = "llm"`: which language model, how it is asked, and what it may cost (docs/llm.md)."""
+
+    model: str = ""
+    """`openai/…` for any endpoint of OpenAI's kind, or `anthropic/…`."""
+    base_url: str = ""
+    """Address of the endpoint, up to `/v1`; empty for the vendor's own, or for `openai/…` that of `models.base_url`."""
+    entity_types: tuple[str, ...] = ()
+    """Types entities may have; empty for any."""
+    relation_types: tuple[str, ...] = ()
+    """Types relations may have; empty for any."""
+    structured: bool = True
+    """Whether the server is asked to hold the model to the form of the answer."""
+    parallel: int = 4
+    """Requests under way at once."""
+    output_tokens: int = 2000
+    """Longest reply."""
+    attempts: int = 6
+    """How often a request is tried."""
+    seconds: float = 120.0
+    """How long a reply may take."""
+    max_cost: float = 0.0
+    """Dollars that indexing may cost in one process; 0 for no bound."""
+    max_tokens: int = 0
+    """Tokens, in and out, that indexing may use in one process; 0 for no bound."""
+    max_minutes: float = 0.0
+    """How long indexing may go on asking; 0 for no bound."""
+    ask_above: float = 1.0
+    """Dollars from which `weft index` wants `--yes`; also where the price is not known."""
+    prices: tuple[str, ...] = ()
+    """Your own prices, dollars for a million tokens in and out: `openai/gpt-4o-mini=0.15/0.60`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,11 +271,14 @@ class Settings:
     split: SplitOptions = field(default_factory=SplitOptions)
     search: SearchOptions = field(default_factory=SearchOptions)
     graph: GraphOptions = field(default_factory=GraphOptions)
+    llm: LlmOptions = field(default_factory=LlmOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
     memory: MemoryOptions = field(default_factory=MemoryOptions)
     server: ServerOptions = field(default_factory=ServerOptions)
     api_key: str = field(default="", repr=False)
     """For the OpenAI-compatible endpoint; read from `OPENAI_API_KEY` only, never from a file."""
+    anthropic_key: str = field(default="", repr=False)
+    """For Anthropic's API; read from `ANTHROPIC_API_KEY` only, never from a file."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """For each `group.field` that is not a default, where its value came from."""
 

@@ -31,7 +31,7 @@ else:
 PROJECT_FILE = "weft.toml"
 
 GROUPS: Mapping[str, type[Any]] = {
-    name: hint for name, hint in get_type_hints(Settings).items() if name not in ("api_key", "origins")
+    name: hint for name, hint in get_type_hints(Settings).items() if name not in ("api_key", "anthropic_key", "origins")
 }
 ALIASES: Mapping[str, str] = {
     "WEFT_DB": "store.db",
@@ -72,7 +72,8 @@ def read_settings(
         for key, value in layer.items():
             values[key] = convert(key, value, origin=origin)
             origins[key] = origin
-    settings = Settings(api_key=environment.get("OPENAI_API_KEY", ""), origins=origins)
+    key, other = (environment.get(name, "") for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"))
+    settings = Settings(api_key=key, anthropic_key=other, origins=origins)
     for group in GROUPS:
         changes = {key.partition(".")[2]: v for key, v in values.items() if key.partition(".")[0] == group}
         if changes:
@@ -86,6 +87,7 @@ def check_settings(settings: Settings) -> None:
     search = settings.search
     groups = {"search": "top_k pool rrf_k", "split": "max_tokens", "context": "budget graph_budget"}
     groups |= {"load": "max_file_bytes max_expanded_bytes max_pages", "memory": "max_hops per_entity max_facts"}
+    groups["llm"] = "parallel output_tokens attempts seconds"
     groups["server"] = (
         "max_body_bytes max_upload_bytes max_upload_files max_inline_documents max_requests threads seconds "
         "shutdown_seconds max_jobs"
@@ -94,6 +96,9 @@ def check_settings(settings: Settings) -> None:
         value = flatten(settings)[name]
         if value < 1:
             raise ConfigError(f"{name} is {value!r}", hint="give a whole number from 1")
+    for name in ("max_cost", "max_tokens", "max_minutes", "ask_above"):
+        if not 0 <= (value := getattr(settings.llm, name)) < math.inf:
+            raise ConfigError(f"llm.{name} is {value!r}", hint="give a number from 0")
     weights = (search.vector_weight, search.text_weight)
     if not all(map(math.isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
         raise ConfigError("the weights of vector and text must be numbers from 0, and not both 0")

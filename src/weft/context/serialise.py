@@ -29,6 +29,7 @@ from weft.records import (
     Remembered,
     Result,
     StoreStats,
+    Usage,
 )
 
 SCHEMA_VERSION = 1
@@ -196,6 +197,22 @@ def receipt_to_dict(receipt: Receipt, *, limit: int | None = None) -> dict[str, 
             {"source": item.source, "reason": item.reason, "detail": item.detail} for item in receipt.skipped[:limit]
         ],
         "notes": list(receipt.notes),
+        **({"llm": usage_to_dict(receipt.usage)} if receipt.usage != Usage() else {}),
+    }
+
+
+def usage_to_dict(usage: Usage) -> dict[str, Any]:
+    """Return what a language model was asked, or would be, as JSON values."""
+    return {
+        "calls": usage.calls,
+        "cached": usage.cached,
+        "cached_share": round(usage.cached / max(1, usage.calls + usage.cached), 4),
+        "tokens_in": usage.tokens_in,
+        "tokens_out": usage.tokens_out,
+        "cost": None if usage.unpriced else round(usage.cost, 6),
+        "seconds": round(usage.seconds, 3),
+        "failures": dict(sorted(usage.failures.items())),
+        "stopped": usage.stopped,
     }
 
 

@@ -105,6 +105,10 @@ def open_extractor(settings: Settings) -> Extractor | None:
     rules = RuleExtractor(open_tagger())
     if settings.graph.extractor == "rules":
         return rules
+    if settings.graph.extractor == "llm":
+        from weft.engine.asking import open_llm
+
+        return open_llm(settings, rules)
     from weft.models.spacy_local import SpacyExtractor
 
     return SpacyExtractor(rules, pipeline=settings.graph.spacy_pipeline)

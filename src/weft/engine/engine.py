@@ -115,7 +115,7 @@ class Engine:
         roots, seen = [Path(path) for path in paths], set[str]()
         items = noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
         receipt = self.add(items, workers=workers, on_step=on_step)
-        if prune:
+        if prune and not receipt.usage.stopped:
             gone = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
             receipt = replace(receipt, pruned=self.store.delete(gone))
         return advised(receipt, store=self.store, embedder=self.embedder, settings=self.settings)

@@ -55,6 +55,7 @@ def index_with_crew(
     """
     if not 0 <= size <= MAX_WORKERS:
         raise ConfigError(f"{size} is no number of workers", hint=f"give one from 0 to {MAX_WORKERS}")
+    refuse_llm(settings)
     if settings.store.db == ":memory:":
         raise ConfigError("a store in memory has no workers", hint="open a file or a server, or use one worker")
     if given and size:
@@ -64,6 +65,14 @@ def index_with_crew(
         return index_by_jobs(items, means, crew=crew, on_step=on_step)
     finally:
         crew.dismiss()
+
+
+def refuse_llm(settings: Settings) -> None:
+    """Raise `ConfigError` where documents are read by a language model: its bounds are those of one process."""
+    if settings.graph.extractor == "llm":
+        raise ConfigError(
+            "workers do not ask a language model", hint="use one worker; llm.parallel asks several at once"
+        )
 
 
 @dataclass
@@ -184,6 +193,7 @@ def work(
 
     It begins when there is one: only then is it settled which embedder the namespace has; workers have no say in it.
     """
+    refuse_llm(engine.settings)
     while not _has_jobs(engine.store, until=until):
         if until != "stopped" or stop.wait(EVERY_S):
             return Tally()

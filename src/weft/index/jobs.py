@@ -74,7 +74,7 @@ class Means:
 
     def describe(self, document: Document, state: State | None) -> DocumentInfo:
         """Return a document as the store will know it."""
-        facts = state(document) if state else ()
+        facts = state(document, ()) if state else ()
         return describe(
             document, namespace=self.store.namespace, options=self.options, extractor=self.extractor, facts=facts
         )

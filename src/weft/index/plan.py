@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from weft.config import SplitOptions
 from weft.errors import InputError
@@ -23,6 +23,7 @@ from weft.records import (
     Fact,
     IndexedChunk,
     Metadata,
+    Reading,
     Vector,
 )
 from weft.store.base import Store
@@ -33,7 +34,10 @@ from weft.text.names import name_text
 IMPORT = "_import"
 """Metadata of a document that an import made: the name of the import. No file stands behind it."""
 
-NOT_SEARCHED = frozenset({"_id", "links", IMPORT})
+READ_BY = "_extractor"
+"""Metadata of a document that a language model was asked about: the extractor, with model and version of the prompt."""
+
+NOT_SEARCHED = frozenset({"_id", "links", IMPORT, READ_BY})
 """Metadata that is no content: BEIR ids, the wikilinks, whose words stand in the text already, and our own marks."""
 
 
@@ -55,6 +59,19 @@ class Plan:
     """What the document states."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A document that has to be written, before it is read for its graph."""
+
+    given: Document
+    info: DocumentInfo
+    chunks: tuple[Chunk, ...]
+    terms: tuple[Counter[str], ...]
+    texts: dict[str, str]
+    is_new: bool
+    facts: tuple[Fact, ...] = ()
+
+
 def make_plan(
     document: Document,
     *,
@@ -64,7 +81,20 @@ def make_plan(
     state: State | None = None,
 ) -> Plan | None:
     """Return what has to be written for a document, or None when the store has it already."""
-    facts = state(document) if state else ()
+    draft = make_draft(document, store=store, options=options, extractor=extractor, state=state)
+    return complete(draft, read(draft, extractor), state=state) if draft else None
+
+
+def make_draft(
+    document: Document,
+    *,
+    store: Store,
+    options: SplitOptions,
+    extractor: Extractor | None = None,
+    state: State | None = None,
+) -> Draft | None:
+    """Return the chunks of a document and what of them is new, or None when the store has it already."""
+    facts = state(document, ()) if state else ()
     info = describe(document, namespace=store.namespace, options=options, extractor=extractor, facts=facts)
     id, known = info.id, store.documents([info.id])
     if known and known[0].content_hash == info.content_hash:
@@ -76,24 +106,52 @@ def make_plan(
         # Metadata is searched by keyword too, once: repeating it in every chunk would drown their own words.
         terms[0].update(analyse.terms(metadata_text(document.metadata)))
     stored = {chunk.id for chunk in store.find_chunks(id)} if known else set()
-    extractions = extractor.extract(document, chunks) if extractor else [Extraction()] * len(chunks)
-    if document.given != Extraction():
-        extractions = join_given(document, extractions)
-    return Plan(
-        document=info,
+    return Draft(
+        given=document,
+        info=info,
         chunks=tuple(chunks),
         terms=tuple(terms),
         texts={chunk_id: text for chunk_id, text in texts.items() if chunk_id not in stored},
         is_new=not known,
+        facts=facts,
+    )
+
+
+def read(draft: Draft, extractor: Extractor | None) -> Reading:
+    """Return what an extractor reads in a document."""
+    if extractor is None:
+        return Reading(extractions=[Extraction()] * len(draft.chunks))
+    return Reading(extractions=extractor.extract(draft.given, draft.chunks))
+
+
+def complete(draft: Draft, reading: Reading, *, state: State | None = None, read_by: str = "") -> Plan:
+    """
+    Return what has to be written for a document that was read, and note by whom where that is given.
+
+    One that was not read to its end gets a hash that no document has, so that it is read again the next time.
+    """
+    document, info, extractions = draft.given, draft.info, list(reading.extractions)
+    if document.given != Extraction():
+        extractions = join_given(document, extractions)
+    if read_by:
+        info = replace(info, metadata={**info.metadata, READ_BY: read_by})
+    if not reading.is_complete:
+        info = replace(info, content_hash=digest((info.content_hash, "incomplete")))
+    return Plan(
+        document=info,
+        chunks=draft.chunks,
+        terms=draft.terms,
+        texts=draft.texts,
+        is_new=draft.is_new,
         extractions=tuple(extractions),
         names={
             (chunk.id, item.key): name_text(item.name, item.description)
-            for chunk, extraction in zip(chunks, extractions, strict=True)
+            for chunk, extraction in zip(draft.chunks, extractions, strict=True)
             # those of chunks that stay too: another extractor, place or graph says other things of the same text
             for item in sorted(extraction.nominations, key=preference, reverse=True)
             if item.description and item.kind in STRONG_KINDS
         },
-        facts=facts,
+        facts=state(document, reading.facts) if state and reading.facts else draft.facts,
     )
 
 

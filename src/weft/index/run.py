@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from weft.config import SplitOptions
-from weft.index.plan import Plan, make_batch, make_plan
+from weft.index.plan import Draft, Plan, complete, make_batch, make_draft, read
 from weft.index.state import State
-from weft.models.base import Embedder, Extractor
-from weft.records import Batch, Document, Receipt, Skipped, Vector
+from weft.models.base import BatchExtractor, Embedder, Extractor, Metered
+from weft.records import Batch, Document, Receipt, Skipped, Usage, Vector
 from weft.store.base import Store
 
 GROUP = 64
@@ -39,7 +39,8 @@ class Account:
     facts: int = 0
     skipped: list[Skipped] = field(default_factory=list)
 
-    def receipt(self) -> Receipt:
+    def receipt(self, usage: Usage | None = None) -> Receipt:
+        usage = usage or Usage()
         return Receipt(
             documents=sum(self.outcomes.values()),
             added=self.outcomes["added"],
@@ -51,6 +52,8 @@ class Account:
             facts=self.facts,
             seconds=time.perf_counter() - self.start,
             skipped=tuple(self.skipped),
+            usage=usage,
+            notes=(f"stopped at {usage.stopped}; run it again to go on",) if usage.stopped else (),
         )
 
 
@@ -68,12 +71,15 @@ def index_documents(
     Write every document that is new or changed, a group of them in each transaction.
 
     Interrupted at any moment, every document is there wholly or not at all, what was reported as written stays,
-    and the next run goes on from there.
+    and the next run goes on from there. So it does where a bound of the extractor ended the run: the receipt says so.
     """
     account = Account()
+    take_usage(extractor)  # what a run that failed has used is none of this one's
     for group in _groups(
         items, store=store, options=options, extractor=extractor, state=state, account=account, on_step=on_step
     ):
+        if not group:  # a bound of the extractor is reached
+            break
         batches = make_batches(group, embedder=embedder)
         account.embedded += sum(count_texts(plan) for plan in group) if embedder else 0
         store.write(*batches)
@@ -83,7 +89,12 @@ def index_documents(
             account.chunks += len(plan.chunks)
             account.facts += len(plan.facts)
             on_step(Step(source=plan.document.source, chunks=len(plan.chunks), outcome=outcome))
-    return account.receipt()
+    return account.receipt(take_usage(extractor))
+
+
+def take_usage(extractor: Extractor | None) -> Usage:
+    """Return what an extractor asked of a language model; nothing where it asks none."""
+    return extractor.take_usage() if isinstance(extractor, Metered) else Usage()
 
 
 def make_batches(group: Sequence[Plan], *, embedder: Embedder | None) -> list[Batch]:
@@ -109,7 +120,7 @@ def count_texts(plan: Plan) -> int:
     return len(plan.texts) + len(plan.names)
 
 
-def is_full(group: Sequence[Plan]) -> bool:
+def is_full(group: Sequence[Plan | Draft]) -> bool:
     """Tell whether plans bring enough texts for one transaction."""
     return sum(len(plan.texts) for plan in group) >= GROUP or len(group) >= GROUP
 
@@ -122,8 +133,10 @@ def preview_documents(
     extractor: Extractor | None = None,
     state: State | None = None,
 ) -> Receipt:
-    """Return what `index_documents` would do, without writing or embedding anything."""
+    """Return what `index_documents` would do, without writing or embedding anything, or asking a language model."""
     account = Account()
+    if isinstance(extractor, BatchExtractor):
+        extractor = extractor.offline()
     for group in _groups(
         items,
         store=store,
@@ -138,7 +151,7 @@ def preview_documents(
             account.chunks += len(plan.chunks)
             account.facts += len(plan.facts)
             account.embedded += count_texts(plan)
-    return account.receipt()
+    return account.receipt(take_usage(extractor))
 
 
 def _groups(
@@ -152,22 +165,39 @@ def _groups(
     on_step: Callable[[Step], None],
 ) -> Iterator[list[Plan]]:
     """Gather plans until they bring enough texts. Two plans for one document never share a group."""
-    group: list[Plan] = []
+    group: list[Draft] = []
     for document in note_skipped(items, account=account, on_step=on_step):
-        if any(document.source == plan.document.source for plan in group):
-            yield group  # before the next plan is made, so that it starts from what is stored by then
+        if any(document.source == draft.info.source for draft in group):
+            # before the next draft is made, so that it starts from what is stored by then
+            yield (plans := _read(group, extractor, state))
+            if len(plans) < len(group):
+                return
             group = []
-        plan = make_plan(document, store=store, options=options, extractor=extractor, state=state)
-        if plan is None:
+        draft = make_draft(document, store=store, options=options, extractor=extractor, state=state)
+        if draft is None:
             account.outcomes["unchanged"] += 1
             on_step(Step(source=document.source, chunks=0, outcome="unchanged"))
             continue
-        group.append(plan)
+        group.append(draft)
         if is_full(group):
-            yield group
+            yield (plans := _read(group, extractor, state))
+            if len(plans) < len(group):
+                return
             group = []
     if group:
-        yield group
+        yield _read(group, extractor, state)
+
+
+def _read(group: Sequence[Draft], extractor: Extractor | None, state: State | None) -> list[Plan]:
+    """Return the plans of the documents that could be read; fewer where a bound of the extractor is reached."""
+    if not isinstance(extractor, BatchExtractor):
+        return [complete(draft, read(draft, extractor), state=state) for draft in group]
+    readings = extractor.extract_all([(draft.given, draft.chunks) for draft in group])
+    return [
+        complete(draft, reading, state=state, read_by=extractor.name)
+        for draft, reading in zip(group, readings, strict=True)
+        if reading is not None
+    ]
 
 
 def note_skipped(

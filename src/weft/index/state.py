@@ -2,39 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from weft.config import MemoryOptions
 from weft.facts.hygiene import refusal
 from weft.index.remember import content_of, make_fact
-from weft.records import Document, Fact
+from weft.records import Document, Fact, GivenFact
 from weft.text.ids import fact_id
 from weft.text.names import predicate_key
 from weft.text.properties import read_properties
 
-State = Callable[[Document], tuple[Fact, ...]]
-"""Gives the facts that a document states."""
+State = Callable[[Document, Sequence[GivenFact]], tuple[Fact, ...]]
+"""Gives the facts that a document states, with those that an extractor found in it."""
 
 
 def make_state(*, namespace: str, options: MemoryOptions, now: datetime) -> State | None:
     """Return what reads facts out of the documents of a namespace; None where the settings want none."""
     if not options.from_files:
         return None
-    return lambda document: state_facts(document, namespace=namespace, options=options, now=now)
+    return lambda document, found: state_facts(document, found, namespace=namespace, options=options, now=now)
 
 
-def state_facts(document: Document, *, namespace: str, options: MemoryOptions, now: datetime) -> tuple[Fact, ...]:
+def state_facts(
+    document: Document,
+    read: Sequence[GivenFact] = (),
+    *,
+    namespace: str,
+    options: MemoryOptions,
+    now: datetime,
+) -> tuple[Fact, ...]:
     """
-    Return the facts a document states, each once; what hygiene refuses is left out.
+    Return the facts a document states and those that were `read` in it, each once; what hygiene refuses is left out.
 
     They are staged, or confirmed where the settings say so of files; those of single-valued predicates stay staged,
     for documents may disagree.
     """
     single = {predicate_key(name) for name in options.single_valued}
     found: dict[str, Fact] = {}
-    for given in read_properties(document):
+    for given in (*read_properties(document), *read):
         fact = make_fact(given, at=now)
         if refusal(fact, allow_secrets=options.allow_secrets):
             continue

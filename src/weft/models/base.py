@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from weft.records import Chunk, Document, Extraction, ModelCard, TaggedWord, Vectors
+from weft.records import Chunk, Document, Extraction, ModelCard, Reading, TaggedWord, Usage, Vectors
 
 TextKind: TypeAlias = Literal["document", "query"]
 
@@ -52,6 +53,32 @@ class Extractor(Protocol):
         """Return what each of the document's chunks says, in their order."""
 
 
+@runtime_checkable
+class Metered(Protocol):
+    """What counts what it asks of a language model."""
+
+    def take_usage(self) -> Usage:
+        """Return what was asked since the last call, and what it cost."""
+
+
+@runtime_checkable
+class BatchExtractor(Metered, Protocol):
+    """An extractor that costs: it reads many documents at once, within bounds, and can say beforehand what it asks."""
+
+    @property
+    def name(self) -> str:
+        """As that of an `Extractor`."""
+
+    def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
+        """As that of an `Extractor`."""
+
+    def extract_all(self, work: Sequence[tuple[Document, Sequence[Chunk]]]) -> list[Reading | None]:
+        """Return what each document says; None for one that a bound did not let it read to the end."""
+
+    def offline(self) -> Extractor:
+        """Return one of the same name that asks nothing, and whose usage is what would be asked."""
+
+
 class Tagger(Protocol):
     """Cuts text in a script without spaces into words and says which of them are names."""
 
@@ -61,3 +88,29 @@ class Tagger(Protocol):
 
     def tag(self, text: str) -> list[TaggedWord]:
         """Return the words of one sentence in order, without gaps. Loads the model when it is first called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatReply:
+    """What a language model wrote, and what it cost."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    is_cut: bool = False
+    """Whether it ended because it may not be longer."""
+
+
+class ChatModel(Protocol):
+    """A language model that is asked for JSON."""
+
+    @property
+    def name(self) -> str:
+        """Who makes it and what it is called: `openai/gpt-4o-mini`."""
+
+    def ask(self, *, system: str, user: str, schema: Mapping[str, Any]) -> ChatReply:
+        """
+        Return the reply to a question, which should be an object of the form `schema`, but may be anything.
+
+        What may help is tried again, a bounded number of times. Raises `ModelUnavailable` or `BadModelOutput`.
+        """

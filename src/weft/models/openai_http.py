@@ -81,7 +81,7 @@ class OpenAIEmbedder:
         base_url = base_url or DEFAULT_URL
         if importlib.util.find_spec("httpx") is None:
             raise MissingExtra("httpx", extra="openai")
-        _check_settings(base_url, api_key=api_key)
+        check_endpoint(base_url, api_key=api_key)
         self._model = model
         self._base_url = base_url.rstrip("/")
         self._asked_dimensions = dimensions
@@ -204,7 +204,8 @@ def _batches(texts: Sequence[str], *, limits: RequestLimits) -> Iterator[list[st
         yield batch
 
 
-def _check_settings(base_url: str, *, api_key: str) -> None:
+def check_endpoint(base_url: str, *, api_key: str) -> None:
+    """Raise `ConfigError` for an address or a key that no request can be made with."""
     if not base_url.startswith(("http://", "https://")):
         raise ConfigError(f"{base_url!r} is no address of an endpoint", hint="it begins with https://")
     # Such a key would make the HTTP library raise an error with the key in it.

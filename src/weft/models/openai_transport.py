@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-import time
 import weakref
-from collections.abc import Callable
-from datetime import timezone
-from email.utils import parsedate_to_datetime
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
 from weft.errors import BadModelOutput, ModelUnavailable
+from weft.models.back_off import asked_wait
 
 logger = logging.getLogger(__name__)
 
@@ -25,12 +23,22 @@ _NO_QUOTA = "insufficient_quota"
 """OpenAI sends it with status 429, but waiting does not bring the money."""
 
 
+class Refused(ModelUnavailable):
+    """The endpoint answered with a status that is no success."""
+
+    def __init__(self, message: str, *, status: int, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+
+
 class Transport:
     """
-    Posts JSON with a bearer key and gives the JSON of the answer.
+    Posts JSON with a key, by default as a bearer's, and gives the JSON of the answer.
 
     Waits double from half a second, each shortened by up to half at random, so that many clients do
-    not come back at once. `Retry-After` is obeyed. Connections are kept and shared between threads.
+    not come back at once. What the answer's headers ask for is obeyed. Connections are kept and shared between
+    threads. `on_failure` is told of each attempt that failed: `rate limit`, `server`, `refused`, `timeout`,
+    `connection` or `no json`.
     """
 
     def __init__(
@@ -42,8 +50,16 @@ class Transport:
         timeout_seconds: float,
         sleep: Callable[[float], None],
         jitter: Callable[[], float],
+        key_header: str = "Authorization",
+        headers: Mapping[str, str] | None = None,
+        setting: str = "models.base_url",
+        on_failure: Callable[[str], None] = lambda kind: None,
     ) -> None:
         self._url = url
+        self._key_header = key_header
+        self._headers = dict(headers or {})
+        self._setting = setting
+        self._on_failure = on_failure
         self._api_key = api_key
         self._attempts = attempts
         self._timeout_seconds = timeout_seconds
@@ -68,9 +84,10 @@ class Transport:
                 if response.status_code < 300:
                     return self._read_json(response)
                 failure = self._refusal(response)
+                self._on_failure(_kind(response.status_code))
                 if response.status_code not in _RETRIED or _NO_QUOTA in response.text:
                     raise failure
-                wait = _retry_after(response.headers.get("retry-after", "")) or wait
+                wait = asked_wait({name.lower(): value for name, value in response.headers.items()}) or wait
             if wait > MAX_WAIT_SECONDS:
                 raise failure
             if attempt + 1 < self._attempts:
@@ -89,14 +106,16 @@ class Transport:
         """Return the response, whatever its status. Raises `ModelUnavailable` when there is none."""
         import httpx
 
-        headers = {"Authorization": f"Bearer {self._api_key}"} if self._api_key else {}
+        prefix = "Bearer " if self._key_header == "Authorization" else ""
+        headers = self._headers | ({self._key_header: f"{prefix}{self._api_key}"} if self._api_key else {})
         try:
             return self._get_client().post(self._url, json=body, headers=headers)
         except (httpx.TransportError, httpx.DecodingError, httpx.InvalidURL) as error:
+            self._on_failure("timeout" if isinstance(error, httpx.TimeoutException) else "connection")
             reason = self._redact(f"{type(error).__name__}: {error}")
             raise ModelUnavailable(
                 f"{self._url!r} cannot be reached: {reason}",
-                hint="check the address and the network; `models.base_url` sets another endpoint",
+                hint=f"check the address and the network; `{self._setting}` sets another endpoint",
             ) from error
 
     def _get_client(self) -> Any:
@@ -113,20 +132,28 @@ class Transport:
         try:
             answer: object = response.json()
         except ValueError as error:
+            self._on_failure("no json")
             start = self._redact(response.text[:80])
             raise BadModelOutput(f"{self._url!r} answered with no JSON: {start!r}") from error
         return answer
 
-    def _refusal(self, response: Any) -> ModelUnavailable:
+    def _refusal(self, response: Any) -> Refused:
         hint = "check the API key" if response.status_code in (401, 403) else ""
-        return ModelUnavailable(
+        return Refused(
             f"{self._url!r} refused with {response.status_code}: {self._redact(_server_message(response))}",
+            status=response.status_code,
             hint=hint,
         )
 
     def _redact(self, text: str) -> str:
         """Return the text, shortened, without the key: some servers quote it in their refusal."""
         return (text.replace(self._api_key, "***") if self._api_key else text)[:MAX_MESSAGE]
+
+
+def _kind(status: int) -> str:
+    if status == 429:
+        return "rate limit"
+    return "server" if status >= 500 else "refused"
 
 
 def _server_message(response: Any) -> str:
@@ -138,16 +165,3 @@ def _server_message(response: Any) -> str:
     error = body.get("error", body) if isinstance(body, dict) else body
     message = error.get("message", error) if isinstance(error, dict) else error
     return " ".join(str(message).split())
-
-
-def _retry_after(value: str) -> float:
-    """Return the seconds a `Retry-After` header asks for, as a number or a date; 0 without any."""
-    try:
-        return max(float(value), 0.0)
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return 0.0
-    return max(moment.replace(tzinfo=moment.tzinfo or timezone.utc).timestamp() - time.time(), 0.0)

@@ -87,6 +87,8 @@ from weft.records.models import (
     TaggedWord,
     WordKind,
 )
+from weft.records.readings import Reading
+from weft.records.usage import Usage
 from weft.records.writing import (
     Batch,
     IndexedChunk,
@@ -146,6 +148,7 @@ __all__ = [
     "Problem",
     "Query",
     "Ranking",
+    "Reading",
     "Recall",
     "RecallStatus",
     "Recalled",
@@ -161,6 +164,7 @@ __all__ = [
     "StoredModel",
     "Suspicion",
     "TaggedWord",
+    "Usage",
     "Vector",
     "Vectors",
     "WordKind",

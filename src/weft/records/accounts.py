@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weft.records.documents import Skipped
 from weft.records.models import StoredModel
+from weft.records.usage import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,8 @@ class Receipt:
     """What the documents that were written state."""
     seconds: float = 0.0
     skipped: tuple[Skipped, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    """What a language model was asked."""
     notes: tuple[str, ...] = ()
     """What the user should know about the namespace as it is now."""
 

@@ -178,6 +178,7 @@ class ReceiptOut(BaseModel):
     skipped: dict[str, int]
     skipped_files: list[SkippedOut]
     notes: list[str]
+    llm: dict[str, Any] = Field(default_factory=dict, description="What a language model was asked, where one was.")
 
 
 class JobError(BaseModel):

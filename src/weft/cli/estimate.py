@@ -1,0 +1,93 @@
+"""`weft estimate`, and the options and the consent that asking a language model wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from weft.cli.options import Session, verb
+from weft.cli.output import print_json
+from weft.context.serialise import usage_to_dict
+from weft.engine.engine import Engine
+from weft.errors import ConfigError
+from weft.records import Receipt
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("--model", metavar="NAME", help="Let a language model add to the graph: openai/…, anthropic/…"),
+    click.option("--max-cost", type=click.FloatRange(0), metavar="DOLLARS", help="Stop before it costs more."),
+    click.option("--max-tokens", type=click.IntRange(0), metavar="N", help="Stop before it uses more tokens."),
+    click.option("--max-minutes", type=click.FloatRange(0), metavar="N", help="Ask nothing more after this time."),
+)
+
+
+def asking_options(function: Function) -> Function:
+    """Add the options that say which language model is asked, and what it may cost."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def asking_overrides(session: Session, graph: bool | None, model: str | None, **bounds: float | None) -> dict[str, Any]:
+    """Return the settings these options are flags of."""
+    if model and graph is False:
+        raise click.UsageError("--model adds to the graph, and --no-graph leaves it out")
+    extractor = "llm" if model else session.extractor(graph)
+    return {"graph__extractor": extractor, "llm__model": model} | {f"llm__{name}": n for name, n in bounds.items()}
+
+
+def require_consent(engine: Engine, *paths: str) -> None:
+    """Raise `ConfigError` where indexing would cost more than may be spent unasked; nothing is sent."""
+    options = engine.settings.llm
+    if engine.settings.graph.extractor != "llm" or paths == ("-",):
+        return
+    usage = engine.preview(*paths).usage
+    bound = options.max_cost or usage.cost
+    if usage.calls and (usage.unpriced or min(usage.cost, bound) > options.ask_above):
+        cost = "an unknown price" if usage.unpriced else f"about ${usage.cost:.2f}"
+        raise ConfigError(
+            f"this would ask {options.model} about {usage.calls:,} chunks, for {cost}",
+            hint="--yes goes on, --max-cost bounds it; llm.prices tells a price, llm.ask_above what needs no yes",
+        )
+
+
+@verb()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True))
+@click.option(
+    "--model", metavar="NAME", help="The language model: openai/…, anthropic/… (default: that of the settings)."
+)
+def estimate(session: Session, paths: tuple[str, ...], model: str | None) -> None:
+    """
+    Say what asking a language model about files and folders would cost; nothing is sent or written.
+
+    Only new and changed chunks count. How long replies are and how long they take is taken from
+    earlier ones of the same model, from twenty on; before that it is a guess.
+    """
+    with session.open(must_exist=False, graph__extractor="llm", llm__model=model) as engine:
+        receipt = engine.preview(*paths)
+        name = engine.settings.llm.model
+    if session.as_json:
+        print_json({"model": name, **_estimate_to_dict(receipt)})
+        return
+    usage = receipt.usage
+    cost = "price not known, llm.prices tells it" if usage.unpriced else f"${usage.cost:.4f}"
+    click.echo(f"model: {name}")
+    click.echo(f"documents: {receipt.added:,} new, {receipt.changed:,} changed, {receipt.unchanged:,} unchanged")
+    click.echo(f"chunks: {receipt.chunks:,}, of which {usage.calls:,} would be asked about, {usage.cached:,} are known")
+    click.echo(f"tokens: {usage.tokens_in:,} in, {usage.tokens_out:,} out")
+    click.echo(f"cost: {cost}")
+    click.echo(f"minutes: {usage.seconds / 60:.1f}")
+
+
+def _estimate_to_dict(receipt: Receipt) -> dict[str, Any]:
+    usage = usage_to_dict(receipt.usage)
+    names = ("calls", "cached", "tokens_in", "tokens_out", "cost")
+    return {
+        "documents": receipt.added + receipt.changed,
+        "chunks": receipt.chunks,
+        **{name: usage[name] for name in names},
+        "minutes": round(receipt.usage.seconds / 60, 3),
+    }

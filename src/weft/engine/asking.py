@@ -1,0 +1,73 @@
+"""Language models by the settings: the extractor that asks one, and what was spent on it."""
+
+from __future__ import annotations
+
+from threading import Event
+
+from weft.config import Settings, find_path, shown
+from weft.errors import ConfigError
+from weft.models.base import Extractor
+from weft.models.chat import ChatLimits, HttpChat
+from weft.models.llm_budget import Account, Bounds
+from weft.models.llm_extract import Asking, LlmExtractor
+from weft.models.llm_prompt import Prompt
+from weft.models.prices import find_price
+from weft.models.reply_file import ReplyFile
+from weft.records import Usage
+
+FILE = "replies.db"
+HINT = "openai/MODEL, also for Ollama, vLLM and llama.cpp with llm.base_url, or anthropic/MODEL"
+
+
+def open_llm(settings: Settings, inner: Extractor) -> LlmExtractor:
+    """Return the extractor that asks the model of the settings, on top of another one. Nothing is sent yet."""
+    options = settings.llm
+    kind, _, model = options.model.partition("/")
+    if kind not in ("openai", "anthropic") or not model:
+        raise ConfigError(f"llm.model is {options.model!r}", hint=HINT)
+    is_openai = kind == "openai"
+    base_url = options.base_url or (settings.models.base_url if is_openai else "")
+    price = find_price(options.model, base_url=base_url, own=options.prices)
+    if price is None and options.max_cost:
+        hint = f"llm.prices = ['{options.model}=IN/OUT'], in dollars for a million tokens"
+        raise ConfigError(f"the price of {options.model} is not known, so its cost cannot be bounded", hint=hint)
+    bounds = Bounds(cost=options.max_cost, tokens=options.max_tokens, minutes=options.max_minutes)
+    account, stop = Account(price=price, bounds=bounds), Event()
+
+    def pause(seconds: float) -> None:
+        stop.wait(seconds)  # an interrupted run does not wait for its turn
+
+    chat = HttpChat(
+        model,
+        wire="openai" if is_openai else "anthropic",
+        api_key=settings.api_key if is_openai else settings.anthropic_key,
+        base_url=base_url,
+        limits=ChatLimits(
+            output_tokens=options.output_tokens, attempts=options.attempts, timeout_seconds=options.seconds
+        ),
+        structured=options.structured,
+        on_failure=account.note,
+        sleep=pause,
+    )
+    prompt = Prompt(options.entity_types, options.relation_types)
+    return LlmExtractor(
+        inner,
+        chat,
+        prompt=prompt,
+        replies=ReplyFile(settings.cache_dir / FILE, prompt=prompt.fingerprint, model=options.model),
+        account=account,
+        asking=Asking(
+            parallel=options.parallel, output_tokens=options.output_tokens, price=price, place=_place(settings)
+        ),
+        stop=stop,
+    )
+
+
+def spent(settings: Settings) -> tuple[int, Usage]:
+    """Return how many runs on this machine asked a language model for this namespace, and what they cost in all."""
+    return ReplyFile(settings.cache_dir / FILE).spent(_place(settings))
+
+
+def _place(settings: Settings) -> str:
+    path = find_path(settings.store.db)
+    return f"{path.resolve() if path else shown(settings.store.db)} {settings.store.namespace}"

@@ -1,0 +1,60 @@
+"""How long an endpoint asks to wait, read from the headers of its refusal."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|h|m|s)")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_REMAINING = re.compile(r"(x|anthropic)-ratelimit-(?:remaining-(\w+)|([\w-]+)-remaining)")
+
+
+def asked_wait(headers: Mapping[str, str]) -> float:
+    """
+    Return the seconds that headers (names in lower case) ask for; 0 where they ask for nothing.
+
+    `retry-after-ms` and `Retry-After` come first; then, of the limits that are used up, the one that is lifted last.
+    """
+    wait = _number(headers.get("retry-after-ms", "")) / 1000 or retry_after(headers.get("retry-after", ""))
+    return wait or max((_reset(headers, name) for name in headers), default=0.0)
+
+
+def retry_after(value: str) -> float:
+    """Return the seconds a `Retry-After` header asks for, as a number or a date; 0 without any."""
+    if value.strip() and (seconds := _number(value)):
+        return seconds
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return 0.0
+    return _until(moment)
+
+
+def _reset(headers: Mapping[str, str], name: str) -> float:
+    """Return when a limit is lifted, if `name` is the header that says it is used up: `6m0s`, or a time."""
+    match = _REMAINING.fullmatch(name)
+    if match is None or headers[name].strip() != "0":
+        return 0.0
+    what = match[2] or match[3]
+    value = headers.get(f"x-ratelimit-reset-{what}") or headers.get(f"anthropic-ratelimit-{what}-reset") or ""
+    if parts := _DURATION.findall(value):
+        return sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    try:
+        return _until(datetime.fromisoformat(value.replace("Z", "+00:00")))
+    except ValueError:
+        return _number(value)
+
+
+def _until(moment: datetime) -> float:
+    return max(moment.replace(tzinfo=moment.tzinfo or timezone.utc).timestamp() - time.time(), 0.0)
+
+
+def _number(value: str) -> float:
+    try:
+        return max(float(value), 0.0)
+    except ValueError:
+        return 0.0

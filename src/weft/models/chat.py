@@ -1,0 +1,179 @@
+"""Asks a language model by plain HTTP: OpenAI's `/chat/completions`, which many speak, or Anthropic's `/messages`."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Literal, TypeAlias
+
+from weft.errors import BadModelOutput, MissingExtra
+from weft.models.base import ChatReply
+from weft.models.openai_http import DEFAULT_URL, check_endpoint
+from weft.models.openai_transport import Refused, Transport
+from weft.models.texts import encodable
+from weft.text.tokens import estimate_tokens
+
+Wire: TypeAlias = Literal["openai", "anthropic"]
+
+ANTHROPIC_URL = "https://api.anthropic.com/v1"
+ANTHROPIC_VERSION = "2023-06-01"
+TOOL = "record"
+"""The tool Anthropic's models are made to call: its input has the form that was asked for."""
+
+_OPTIONAL = ("response_format", "temperature", "max_tokens")
+"""What not every server of OpenAI's kind takes. One that refuses it by name is asked without it from then on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatLimits:
+    """How long an answer may be and how long to wait for it."""
+
+    output_tokens: int = 2000
+    attempts: int = 6
+    timeout_seconds: float = 120.0
+
+
+class HttpChat:
+    """
+    A language model behind HTTP that is asked for JSON of a given form.
+
+    The form is demanded from the server where it can be, and stands in no doubt only then: what comes back is the
+    text of the reply, to be read with care. The key is in no representation, message or log.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        wire: Wire,
+        api_key: str,
+        base_url: str = "",
+        limits: ChatLimits | None = None,
+        structured: bool = True,
+        on_failure: Callable[[str], None] = lambda kind: None,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Open the model; nothing is sent yet. An empty `base_url` is that of OpenAI or of Anthropic."""
+        if importlib.util.find_spec("httpx") is None:
+            raise MissingExtra("httpx", extra="openai")
+        self._model = model
+        self._wire = wire
+        self._base_url = (base_url or (DEFAULT_URL if wire == "openai" else ANTHROPIC_URL)).rstrip("/")
+        check_endpoint(self._base_url, api_key=api_key)
+        self._limits = limits or ChatLimits()
+        self._without: set[str] = set() if structured else {"response_format"}
+        self._lock = Lock()
+        is_openai = wire == "openai"
+        self._transport = Transport(
+            f"{self._base_url}/{'chat/completions' if is_openai else 'messages'}",
+            api_key=api_key,
+            attempts=self._limits.attempts,
+            timeout_seconds=self._limits.timeout_seconds,
+            sleep=sleep,
+            jitter=jitter,
+            key_header="Authorization" if is_openai else "x-api-key",
+            headers={} if is_openai else {"anthropic-version": ANTHROPIC_VERSION},
+            setting="llm.base_url",
+            on_failure=on_failure,
+        )
+
+    def __repr__(self) -> str:
+        return f"HttpChat({self._wire}/{self._model}, base_url={self._base_url!r})"
+
+    @property
+    def name(self) -> str:
+        """`openai/gpt-4o-mini`."""
+        return f"{self._wire}/{self._model}"
+
+    def ask(self, *, system: str, user: str, schema: Mapping[str, Any]) -> ChatReply:
+        """Return the reply. Raises `ModelUnavailable`, or `BadModelOutput` where there is no text in the answer."""
+        while True:
+            body = self._body(encodable(system), encodable(user), schema)
+            try:
+                answer = self._transport.post(body)
+            except Refused as refusal:
+                if not self._give_way(refusal, body):
+                    raise
+                continue
+            read = _read_openai if self._wire == "openai" else _read_anthropic
+            return read(answer, asked=system + user)
+
+    def close(self) -> None:
+        """Close the connections; the next question opens new ones."""
+        self._transport.close()
+
+    def _give_way(self, refusal: Refused, body: Mapping[str, Any]) -> bool:
+        """Leave out what the server refuses by its name; tell whether that is something it was sent."""
+        if refusal.status not in (400, 404, 422):
+            return False
+        message = str(refusal).replace("json_schema", "response_format")
+        refused = [name for name in _OPTIONAL if name in message and name in body]
+        if self._wire == "anthropic" and "tool" in message and "tools" in body:
+            refused = ["response_format"]
+        with self._lock:
+            self._without.update(refused)
+        return bool(refused)
+
+    def _body(self, system: str, user: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+        with self._lock:
+            without = set(self._without)
+        if self._wire == "anthropic":
+            body = {
+                "model": self._model,
+                "system": system,
+                "messages": [{"role": "user", "content": user}],
+                "max_tokens": self._limits.output_tokens,
+                "temperature": 0,
+                "tools": [{"name": TOOL, "description": "Record what was found.", "input_schema": schema}],
+                "tool_choice": {"type": "tool", "name": TOOL},
+            }
+            left_out = {"tools", "tool_choice"} if "response_format" in without else set()
+            return {name: value for name, value in body.items() if name not in left_out | (without & {"temperature"})}
+        form = {"name": "extraction", "strict": True, "schema": schema}
+        body = {
+            "model": self._model,
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
+            "temperature": 0,
+            "max_tokens": self._limits.output_tokens,
+            "response_format": {"type": "json_schema", "json_schema": form},
+        }
+        body = {name: value for name, value in body.items() if name not in without}
+        return body if "max_tokens" in body else {**body, "max_completion_tokens": self._limits.output_tokens}
+
+
+def _read_openai(answer: object, *, asked: str) -> ChatReply:
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    message = choice.get("message")
+    text = message.get("content") if isinstance(message, dict) else None
+    if not isinstance(text, str):
+        raise BadModelOutput("the endpoint's answer has no text in `choices`")
+    is_cut = choice.get("finish_reason") == "length"
+    return _counted(answer, text, ("prompt_tokens", "completion_tokens"), asked=asked, is_cut=is_cut)
+
+
+def _read_anthropic(answer: object, *, asked: str) -> ChatReply:
+    blocks = answer.get("content") if isinstance(answer, dict) else None
+    blocks = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
+    inputs = [json.dumps(block.get("input"), ensure_ascii=False) for block in blocks if block.get("type") == "tool_use"]
+    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
+    if not inputs and not texts:
+        raise BadModelOutput("the endpoint's answer has neither text nor a call in `content`")
+    is_cut = isinstance(answer, dict) and answer.get("stop_reason") == "max_tokens"
+    text = inputs[0] if inputs else "\n".join(texts)
+    return _counted(answer, text, ("input_tokens", "output_tokens"), asked=asked, is_cut=is_cut)
+
+
+def _counted(answer: object, text: str, names: tuple[str, str], *, asked: str, is_cut: bool) -> ChatReply:
+    """Return the reply with its tokens as the server counted them, or estimated where it did not."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    given = [usage.get(name) if isinstance(usage, dict) else None for name in names]
+    guessed = (estimate_tokens(asked), estimate_tokens(text))
+    tokens = [n if type(n) is int and n >= 0 else guess for n, guess in zip(given, guessed, strict=True)]
+    return ChatReply(text=text, tokens_in=tokens[0], tokens_out=tokens[1], is_cut=is_cut)

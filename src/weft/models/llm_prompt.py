@@ -1,0 +1,100 @@
+"""What a language model is asked: prompts in versioned files, and the form of the answer."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.resources import files
+from typing import Any
+
+from weft.records import Chunk, Document
+from weft.text.names import predicate_key
+from weft.text.normalise import squeeze
+
+VERSION = "extract-1"
+"""The prompt in use. Another wording is another file: graphs and replies are kept under the version they came by."""
+
+MAX_HEAD = 300
+"""Characters of a title or of headings that are sent."""
+
+
+def _object(**properties: str) -> dict[str, Any]:
+    """Return the schema of an object all of whose fields must be there, as strict servers want it."""
+    return {
+        "type": "object",
+        "properties": {name: {"type": kind} for name, kind in properties.items()},
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_ITEMS = {
+    "entities": _object(name="string", type="string", description="string"),
+    "relations": _object(source="string", target="string", type="string", weight="number", description="string"),
+    "facts": _object(subject="string", predicate="string", value="string", confidence="number"),
+}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {name: {"type": "array", "items": item} for name, item in _ITEMS.items()},
+    "required": list(_ITEMS),
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt with the user's own types filled in."""
+
+    entity_types: Sequence[str] = ()
+    relation_types: Sequence[str] = ()
+    version: str = VERSION
+    _parts: dict[str, str] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        text = (files("weft.models") / "prompts" / f"{self.version}.md").read_text("utf-8")
+        found = re.split(r"^# (\w+)\n", text, flags=re.MULTILINE)[1:]
+        self._parts.update(zip(found[::2], (part.strip() for part in found[1::2]), strict=True))
+
+    @cached_property
+    def system(self) -> str:
+        """What the model is told before every passage."""
+        kinds = {"{entity_types}": self.entity_types, "{relation_types}": self.relation_types}
+        lines = [
+            line.replace(place, ", ".join(types))
+            for line in self._parts["types"].splitlines()
+            for place, types in kinds.items()
+            if place in line and types
+        ]
+        return "\n\n".join([self._parts["system"], *(["\n".join(lines)] if lines else [])])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The version, and a mark of the user's types where there are any; two prompts that differ never share it."""
+        types = "\n".join([*map(predicate_key, self.entity_types), "", *map(predicate_key, self.relation_types)])
+        own = f"-{hashlib.sha256(types.encode()).hexdigest()[:8]}" if self.entity_types or self.relation_types else ""
+        return f"{self.version}{own}"
+
+    def passage(self, document: Document, chunk: Chunk) -> str:
+        """
+        Return what is sent of a chunk.
+
+        The markers around it are made from the text itself, so no text can hold the marker that ends it.
+        """
+        head = {
+            "{title}": squeeze(document.title)[:MAX_HEAD],
+            "{headings}": squeeze(" > ".join(chunk.heading))[:MAX_HEAD],
+        }
+        mark = hashlib.sha256("\n".join([*head.values(), chunk.text]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        marker = f"=====passage {mark}====="
+        # the marker first, so that a title cannot ask for it
+        before, _, after = self._parts["passage"].replace("{marker}", marker).partition("{text}")
+        for place, value in head.items():
+            before = before.replace(place, value)
+        return f"{before}{chunk.text}{after}"
+
+    def repair(self, passage: str, *, reason: str) -> str:
+        """Return what is sent where the reply to a passage could not be read."""
+        return f"{passage}\n\n{self._parts['repair'].replace('{reason}', reason)}"

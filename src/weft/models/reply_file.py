@@ -1,0 +1,149 @@
+"""The SQLite file of what language models replied and what that cost: what was paid for once is not paid for again."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+import apsw
+
+from weft.errors import ModelUnavailable
+from weft.records import Usage
+
+T = TypeVar("T")
+
+BUSY_MILLISECONDS = 30_000
+
+# Written through to the disk: a reply costs more than waiting for it.
+_SCHEMA = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+CREATE TABLE IF NOT EXISTS replies (
+    prompt     TEXT    NOT NULL,
+    model      TEXT    NOT NULL,
+    digest     BLOB    NOT NULL,
+    items      TEXT    NOT NULL,
+    guessed    INTEGER NOT NULL,
+    tokens_in  INTEGER NOT NULL,
+    tokens_out INTEGER NOT NULL,
+    seconds    REAL    NOT NULL,
+    PRIMARY KEY (prompt, model, digest)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (
+    id    TEXT PRIMARY KEY,
+    place TEXT NOT NULL,
+    at    REAL NOT NULL,
+    model TEXT NOT NULL,
+    usage TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS runs_place ON runs (place);
+"""
+_READ = "SELECT items FROM replies WHERE prompt = ? AND model = ? AND digest = ?"
+_WRITE = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_RUN = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)"
+_HABITS = """
+SELECT count(*), total(guessed), total(tokens_in), total(tokens_out), total(seconds)
+FROM replies WHERE prompt = ? AND model = ?
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A reply that could be read, and what it cost."""
+
+    items: Mapping[str, Any]
+    guessed: int
+    """Tokens the question was estimated to have."""
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """What replies of a model to a prompt were like so far, in all."""
+
+    replies: int
+    guessed: float
+    tokens_in: float
+    tokens_out: float
+    seconds: float
+
+
+class ReplyFile:
+    """Replies by prompt, model and chunk, and a receipt of each run, shared between processes and threads."""
+
+    def __init__(self, path: Path, *, prompt: str = "", model: str = "") -> None:
+        self._path = path
+        self._prompt = prompt
+        self._model = model
+        self._lock = Lock()
+        self._connection: apsw.Connection | None = None
+
+    def read(self, digests: Iterable[bytes]) -> dict[bytes, dict[str, Any]]:
+        """Return the items of the known replies among `digests`."""
+
+        def work(connection: apsw.Connection) -> dict[bytes, dict[str, Any]]:
+            rows = ((d, connection.execute(_READ, (self._prompt, self._model, d)).fetchone()) for d in digests)
+            return {digest: json.loads(row[0]) for digest, row in rows if row is not None}
+
+        return self._guarded(work)
+
+    def write(self, replies: Mapping[bytes, Kept], *, run: str, place: str, usage: Usage) -> None:
+        """
+        Keep replies, on the disk before this returns, and with them the receipt of the run as it is by now.
+
+        `place` says for which store and namespace it was.
+        """
+
+        def work(connection: apsw.Connection) -> None:
+            with connection:
+                for digest, kept in replies.items():
+                    row = (kept.guessed, kept.tokens_in, kept.tokens_out, kept.seconds)
+                    items = json.dumps(kept.items, ensure_ascii=False)
+                    connection.execute(_WRITE, (self._prompt, self._model, digest, items, *row))
+                connection.execute(_RUN, (run, place, time.time(), self._model, json.dumps(asdict(usage))))
+
+        self._guarded(work)
+
+    def habits(self) -> Habits:
+        """Return what the replies so far were like."""
+        (row,) = self._guarded(lambda c: c.execute(_HABITS, (self._prompt, self._model)).fetchall())
+        count, guessed, into, out, seconds = cast(tuple[int, float, float, float, float], row)
+        return Habits(replies=count, guessed=guessed, tokens_in=into, tokens_out=out, seconds=seconds)
+
+    def spent(self, place: str) -> tuple[int, Usage]:
+        """Return how many runs a place had, and what they cost in all."""
+        if not self._path.exists():
+            return 0, Usage()
+        rows = self._guarded(lambda c: c.execute("SELECT usage FROM runs WHERE place = ?", (place,)).fetchall())
+        return len(rows), sum((Usage(**json.loads(str(row[0]))) for row in rows), Usage())
+
+    def close(self) -> None:
+        """Close the connection; the next use opens another."""
+        with self._lock:
+            connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _guarded(self, work: Callable[[apsw.Connection], T]) -> T:
+        """Do the work. Without the file every run would pay anew, so that is an error."""
+        with self._lock:
+            try:
+                if self._connection is None:
+                    self._path.parent.mkdir(parents=True, exist_ok=True)
+                    connection = apsw.Connection(str(self._path))
+                    connection.set_busy_timeout(BUSY_MILLISECONDS)
+                    connection.execute(_SCHEMA).fetchall()
+                    self._connection = connection
+                return work(self._connection)
+            except (apsw.Error, OSError) as error:
+                raise ModelUnavailable(
+                    f"replies cannot be kept in {str(self._path)!r}: {error}",
+                    hint="`models.cache_dir` sets another folder; a broken file may be deleted",
+                ) from error

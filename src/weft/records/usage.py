@@ -1,0 +1,41 @@
+"""What a language model was asked, and what that cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Requests to a language model, or those that would be made."""
+
+    calls: int = 0
+    """Replies that came."""
+    cached: int = 0
+    """Chunks whose reply was known already."""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+    """Dollars, by the table of prices."""
+    unpriced: int = 0
+    """Calls of a model that the table does not know."""
+    seconds: float = 0.0
+    failures: Mapping[str, int] = field(default_factory=dict)
+    """By kind: attempts that failed, replies that could not be read, and what of replies was left out."""
+    stopped: str = ""
+    """Which bound ended the run, if one did."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            cached=self.cached + other.cached,
+            tokens_in=self.tokens_in + other.tokens_in,
+            tokens_out=self.tokens_out + other.tokens_out,
+            cost=self.cost + other.cost,
+            unpriced=self.unpriced + other.unpriced,
+            seconds=self.seconds + other.seconds,
+            failures=dict(Counter(self.failures) + Counter(other.failures)),
+            stopped=other.stopped or self.stopped,
+        )

@@ -1,0 +1,87 @@
+"""JSON out of what a language model wrote: with prose or a fence around it, or cut off in the middle."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, TypeAlias
+
+How: TypeAlias = Literal["whole", "found", "salvaged"]
+
+MAX_REPLY = 1_000_000
+"""Characters that are looked at."""
+MAX_TRIES = 50
+"""Braces at which an object is looked for."""
+
+
+def read_json(text: str) -> tuple[dict[str, Any], How]:
+    """
+    Return the JSON object in a reply, and whether it was all of it, stood in other text, or had to be closed.
+
+    Of an object that was cut off, all complete items are kept. Raises `ValueError` where there is none.
+    """
+    text = text[:MAX_REPLY].strip()
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        if not isinstance(value, dict):
+            raise ValueError(f"a JSON {type(value).__name__} where an object was asked for")
+        return value, "whole"
+    if (inside := _find_object(text)) is not None:
+        return inside, "found"
+    start = text.find("{")
+    if start < 0:
+        raise ValueError("no JSON object in it")
+    return _close(text[start:]), "salvaged"
+
+
+def _find_object(text: str) -> dict[str, Any] | None:
+    """Return the first whole object that is not empty and stands in other text."""
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    for _ in range(MAX_TRIES):
+        if at < 0:
+            return None
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            # an inner object of one that was cut off is not the answer
+            if text[at + 1 :].lstrip()[:1] == '"':
+                return None
+            end = at + 1
+        else:
+            if isinstance(value, dict) and value:
+                return value
+        at = text.find("{", end)
+    return None
+
+
+def _close(text: str) -> dict[str, Any]:
+    """Return the object a text begins with, without the item in which it was cut off."""
+    open_ends: list[str] = []
+    is_string = is_escaped = False
+    kept = ""
+    for at, character in enumerate(text):
+        if is_string:
+            is_string = is_escaped or character != '"'
+            is_escaped = character == "\\" and not is_escaped
+        elif character == '"':
+            is_string = True
+        elif character in "{[":
+            open_ends.append("}" if character == "{" else "]")
+        elif character in "}]":
+            if not open_ends or open_ends.pop() != character:
+                break
+            if len(open_ends) <= MAX_TRIES:
+                kept = str(at + 1) + " " + "".join(reversed(open_ends))
+    if not kept:
+        raise ValueError("its JSON ends before the first item does")
+    end, _, ends = kept.partition(" ")
+    try:
+        value = json.loads(text[: int(end)] + ends)
+    except RecursionError as error:
+        raise ValueError("its JSON is nested too deep") from error
+    if not isinstance(value, dict):
+        raise ValueError("its JSON is no object")
+    return value

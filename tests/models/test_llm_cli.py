@@ -1,0 +1,168 @@
+"""What asking a language model costs: said beforehand, consented to, counted, and never paid twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llm_serving import NOTHING, asked, completion, entity, passage, serve_model
+from loopback import Answer, Endpoint
+
+from weft.cli.failure import run_reporting
+from weft.cli.main import weft as command
+
+Weft = Callable[..., Any]
+PRICE = "tiny=100/400"
+
+
+def settle(folder: Path, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the environment that of a user who has a model at an endpoint, and a price for it."""
+    monkeypatch.chdir(folder)
+    values = {"NO_PROXY": "127.0.0.1", "WEFT_EMBEDDER": "none", "WEFT_CACHE_DIR": str(folder / "cache")}
+    values |= {"WEFT_LLM_BASE_URL": endpoint.url, "WEFT_LLM_PRICES": PRICE}
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def weft(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Weft:
+    """Run `weft ARGUMENTS --json` in this process and return what it prints, or its message."""
+
+    def run(*arguments: str, expect: int = 0) -> Any:
+        monkeypatch.setattr(sys, "argv", ["weft", *arguments, "--json"])
+        code = run_reporting(command)
+        printed = capsys.readouterr()
+        assert code == expect, printed.err
+        return json.loads(printed.out) if printed.out else printed.err
+
+    return run
+
+
+def write_texts(folder: Path, count: int) -> Path:
+    """Write texts of different lengths."""
+    chance = random.Random(5)
+    folder.mkdir()
+    for number in range(count):
+        words = chance.choices(["the", "service", "was", "moved", "to", "another", "place,", "because"], k=40)
+        (folder / f"{number:03}.txt").write_text(f"Text {number}: {' '.join(words[: chance.randint(8, 40)])}.")
+    return folder
+
+
+def pieces(text: str) -> int:
+    """Count tokens as no part of ours does."""
+    return len(re.findall(r"\w{1,5}|[^\w\s]", text))
+
+
+def count_like_a_model(request: dict[str, Any]) -> Answer:
+    """Reply at greater length to a longer passage."""
+    text = passage(request)
+    reply = {**NOTHING, "entities": [entity("Zephyr", "thing", text[: len(text) // 2])]}
+    question = "".join(message["content"] for message in request["messages"])
+    return completion(reply, tokens=(pieces(question), pieces(json.dumps(reply))))
+
+
+def test_the_estimate_is_near_the_receipt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
+    """Once the model has replied a few times; 200 documents, within 10 % in tokens and money."""
+    few, many = write_texts(tmp_path / "few", 30), write_texts(tmp_path / "many", 230)
+    for path in few.iterdir():
+        (many / path.name).unlink()
+    with serve_model() as endpoint:
+        endpoint.default = count_like_a_model
+        settle(tmp_path, endpoint, monkeypatch)
+        weft("index", "few", "--model", "openai/tiny", "--yes")
+        before = len(endpoint.requests)
+        guess = weft("estimate", "many", "--model", "openai/tiny")
+        assert len(endpoint.requests) == before
+        receipt = weft("index", "many", "--model", "openai/tiny", "--yes")["llm"]
+        assert weft("estimate", "many", "--model", "openai/tiny")["calls"] == 0
+
+    assert guess["documents"] == guess["calls"] == receipt["calls"] == 200
+    for name in ("tokens_in", "tokens_out", "cost"):
+        assert guess[name] == pytest.approx(receipt[name], rel=0.1)
+
+
+def test_what_costs_more_than_may_be_spent_unasked_wants_a_yes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft
+) -> None:
+    write_texts(tmp_path / "texts", 24)
+    with serve_model() as endpoint:
+        settle(tmp_path, endpoint, monkeypatch)
+        refusal = weft("index", "texts", "--model", "openai/tiny", expect=2)
+        assert "24 chunks" in refusal
+        assert "--yes" in refusal
+        weft("index", "texts", "--model", "openai/tiny", "--dry-run")
+        assert endpoint.requests == []
+        bounded = weft("index", "texts", "--model", "openai/tiny", "--max-cost", "0.99")
+        assert bounded["llm"]["cost"] <= 0.99
+        done = weft("index", "texts", "--model", "openai/tiny", "--yes")
+        assert bounded["added"] + done["added"] == 24
+    assert len(endpoint.requests) == 24
+
+
+def test_a_price_that_is_not_known_wants_a_yes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
+    write_texts(tmp_path / "texts", 1)
+    with serve_model() as endpoint:
+        settle(tmp_path, endpoint, monkeypatch)
+        monkeypatch.setenv("WEFT_LLM_BASE_URL", "https://models.example.org/v1")
+        refusal = weft("index", "texts", "--model", "openai/strange", expect=2)
+        assert "unknown price" in refusal
+        assert weft("estimate", "texts", "--model", "openai/strange")["cost"] is None
+
+
+def test_receipts_are_kept_and_summed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
+    """Also that of a run that failed; those of another namespace are its own."""
+    write_texts(tmp_path / "texts", 3)
+    monkeypatch.setenv("WEFT_LLM_ATTEMPTS", "1")
+    monkeypatch.setenv("WEFT_LLM_PARALLEL", "1")
+    with serve_model() as endpoint:
+        settle(tmp_path, endpoint, monkeypatch)
+        endpoint.script = [completion(NOTHING), Answer(status=500, body=b"down")]
+        weft("index", "texts", "--model", "openai/tiny", "--yes", expect=1)
+        weft("index", "texts", "--model", "openai/tiny", "--yes")
+        weft("index", "texts", "--model", "openai/tiny", "--yes", "-N", "other")
+        spent, other = weft("stats")["llm"], weft("stats", "-N", "other")["llm"]
+
+    assert (spent["runs"], spent["calls"], spent["cached"], spent["failures"]) == (2, 3, 1, {"server": 1})
+    assert (spent["tokens_in"], spent["tokens_out"], spent["cost"]) == (3000, 300, 0.42)
+    assert (other["runs"], other["calls"], other["cached"], other["cached_share"]) == (1, 0, 3, 1.0)
+
+
+def test_a_killed_run_pays_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
+    """Of the chunks that were asked about before the kill, only those under way are asked about again."""
+    parallel = 3
+    write_texts(tmp_path / "texts", 24)
+    monkeypatch.setenv("WEFT_LLM_PARALLEL", str(parallel))
+    with serve_model() as endpoint:
+        settle(tmp_path, endpoint, monkeypatch)
+        endpoint.default = lambda request: completion(NOTHING, delay=0.1)
+        killed = subprocess.Popen(
+            [sys.executable, "-m", "weft", "index", "texts", "--model", "openai/tiny", "--yes"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=dict(os.environ),
+        )
+        while len(endpoint.requests) < 10 and killed.poll() is None:
+            time.sleep(0.01)
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+        first = len(endpoint.requests)
+        assert 10 <= first < 24
+        receipt = weft("index", "texts", "--model", "openai/tiny", "--yes")
+
+    assert receipt["added"] == 24
+    assert receipt["llm"]["cached"] >= first - parallel
+    repeated = [text for text, count in Counter(asked(endpoint)).items() if count > 1]
+    assert len(repeated) <= parallel
+    assert len(set(asked(endpoint))) == 24
+    assert weft("check") == []
