@@ -1,4 +1,8 @@
-"""What language models cost, in dollars for a million tokens in and out, as published in November 2025."""
+"""
+What language models cost, in dollars for a million tokens in and out.
+
+List prices as known at the end of 2025, not checked against the vendors' pages since: `llm.prices` is the word that counts.
+"""
 
 from __future__ import annotations
 
