@@ -1,7 +1,7 @@
 """
 What language models cost, in dollars for a million tokens in and out.
 
-List prices as known at the end of 2025, not checked against the vendors' pages since: `llm.prices` is the word that counts.
+List prices as known at the end of 2025, not checked with the vendors since; `llm.prices` overrides them.
 """
 
 from __future__ import annotations
