@@ -220,7 +220,8 @@ def test_backup_check_repair_and_compact(weft, notes, tmp_path):
     weft("index", "notes", "-q")
     weft("backup", "copy.db")
 
-    assert weft("--db", "copy.db", "check").out == "sound\n"
+    assert weft("--db", "copy.db", "check", "--deep").out == "sound\n"
+    assert "vector search: exact\n" in weft("--db", "copy.db", "stats").out
     assert "exists" in weft("backup", "copy.db", expect=1).err
     assert weft("repair").out == "sound\n"
     weft("compact")

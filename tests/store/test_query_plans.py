@@ -12,6 +12,7 @@ BIG = {"chunk", "mention", "claim", "relation", "entity", "nomination", "posting
 
 WHOLE = {
     "all_vectors": "every vector, where sqlite-vec is missing",
+    "search_numbered_vectors": "the few that were looked at before, a part of the statement itself",
     "all_postings": "check",
     "all_terms": "check",
     "all_keys": "check",

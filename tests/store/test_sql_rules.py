@@ -44,9 +44,18 @@ ONLY_SQLITE = {
     "delete_lost_relation": "the same",
     "delete_posting": "postings",
     "delete_postings": "postings",
+    "count_vectors_between": "read indexes beside the file",
+    "indexed_models": "read indexes beside the file",
+    "last_vector": "read indexes beside the file",
+    "namespace_state": "read indexes beside the file",
     "read_posting": "postings",
+    "sample_numbered_vectors": "read indexes beside the file",
+    "search_numbered_vectors": "read indexes beside the file",
+    "search_vectors_of_chunks": "read indexes beside the file",
     "term_blocks": "postings",
     "term_postings": "postings",
+    "vectors_at": "read indexes beside the file",
+    "vectors_between": "read indexes beside the file",
     "write_posting": "postings",
 }
 

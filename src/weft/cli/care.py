@@ -55,7 +55,8 @@ def stats(session: Session) -> None:
             named = (f"{item['name']} ({item['type']})" if item["type"] else item["name"] for item in value)
             click.echo(f"top entities: {', '.join(named) or 'none'}")
         elif key != "notes":
-            click.echo(f"{key}: {value:,}" if isinstance(value, int) else f"{key}: {value}")
+            shown_key = key.replace("_", " ")
+            click.echo(f"{shown_key}: {value:,}" if isinstance(value, int) else f"{shown_key}: {value}")
 
 
 def _print_types(title: str, counts: dict[str, int]) -> None:
@@ -87,10 +88,15 @@ def namespaces(session: Session, drop: str | None, yes: bool) -> None:
 
 
 @verb()
-def check(session: Session) -> int:
+@click.option(
+    "--deep", is_flag=True, help="Compare what read indexes beside the file find with what a scan finds, too."
+)
+def check(session: Session, deep: bool) -> int:
     """Look for contradictions in the store; exit code 1 if there are any."""
     with session.open() as engine:
         problems = engine.database.check()
+        if deep:
+            problems += engine.database.compare()
     if session.as_json:
         print_json([{"where": p.where, "what": p.what, "repairable": p.repairable} for p in problems])
     for problem in problems if not session.as_json else ():

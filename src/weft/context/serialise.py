@@ -250,6 +250,7 @@ def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
         "terms": stats.terms,
         "vectors": stats.vectors,
         "generation": stats.generation,
+        "vector_search": stats.vector_search,
         "models": [
             {"name": m.name, "fingerprint": m.fingerprint, "dimension": m.dimension, "active": m.active}
             for m in stats.models

@@ -38,6 +38,7 @@ EXTRAS = {
     EXTRA: MODULE,
     "serve": "fastapi",
     "postgres": "psycopg",
+    "scale": "usearch",
 }
 
 
@@ -119,6 +120,8 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
             state="ok",
             detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active or 'no embedder'}",
         )
+        if active:
+            yield Finding(what=f"vector search in {name}", state="ok", detail=stats.vector_search)
         yield from _embedder(database.store(name), active, settings)
         if advice := advise_chinese(database.store(name)):
             yield Finding(what=f"Chinese in {name}", state="warning", detail=advice.what, hint=advice.hint)

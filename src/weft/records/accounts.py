@@ -86,6 +86,8 @@ class StoreStats:
     generation: int
     """Grows with every committed write to the namespace."""
     models: tuple[StoredModel, ...]
+    vector_search: str = "exact"
+    """What answers questions by vectors: `exact`, or an index; empty where nothing does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -180,6 +180,9 @@ class Database(Protocol):
     def check(self) -> list[Problem]:
         """Look for contradictions. An empty list means the content is sound."""
 
+    def compare(self) -> list[Problem]:
+        """Compare what read indexes beside the content find with what a scan finds; takes as long as some scans."""
+
     def repair(self) -> list[str]:
         """Mend what can be derived again; return what was done."""
 

@@ -86,6 +86,9 @@ class MemoryDatabase:
     def check(self) -> list[Problem]:
         return []
 
+    def compare(self) -> list[Problem]:
+        return []
+
     def repair(self) -> list[str]:
         return []
 
@@ -332,6 +335,7 @@ class MemoryStore:
             vectors=sum(key[0] == active.fingerprint for key in content.vectors) if active else 0,
             generation=content.generation,
             models=tuple(self.models()),
+            vector_search="exact" if active else "",
         )
 
     def _best(self, scores: Mapping[str, float], *, limit: int, where: Filter) -> tuple[Hit, ...]:

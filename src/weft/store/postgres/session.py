@@ -104,6 +104,9 @@ class PostgresSession:
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
         return vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
 
+    def describe_search(self, namespace: Namespace, *, model: int) -> str:
+        return vectors.describe(self, namespace)
+
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]]:

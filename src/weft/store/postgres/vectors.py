@@ -61,6 +61,12 @@ def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, li
     return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=total)
 
 
+def describe(db: _Session, namespace: Namespace) -> str:
+    """Return what answers questions by vectors."""
+    total = db.run("find_namespace", {"name": namespace})[0][2]
+    return "exact" if total <= EXACT else "index of the server"
+
+
 def search_facts(
     db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int
 ) -> list[tuple[str, float]]:

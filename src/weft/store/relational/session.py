@@ -77,6 +77,9 @@ class Session(Protocol):
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
         """Rank the chunks that pass a filter by cosine under an embedder."""
 
+    def describe_search(self, namespace: Namespace, *, model: int) -> str:
+        """Return what answers questions by vectors: `exact`, or an index."""
+
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]]:

@@ -220,6 +220,7 @@ class RelationalStore:
                 vectors=db.one("count_vectors", {"namespace": namespace, "model": active[0]}) if active else 0,
                 generation=generation,
                 models=tuple(model for _, model in _models(db, namespace)),
+                vector_search=db.describe_search(namespace, model=active[0]) if active else "",
             )
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────

@@ -13,6 +13,9 @@ import apsw
 
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from weft.store.queries import load_migrations, load_schema
+from weft.store.sqlite import derived
+from weft.store.sqlite.derived import VectorIndexes
+from weft.store.sqlite.extend import Extender
 from weft.store.sqlite.session import SqliteSession
 
 logger = logging.getLogger(__name__)
@@ -40,6 +43,8 @@ class Connections:
         self._lock = threading.RLock()
         self._all: list[apsw.Connection] = [self._shared] if self._shared else []
         self._closed = False
+        self.indexes = VectorIndexes(path, on_behind=lambda: self.extender.call())
+        self.extender = Extender(self.indexes, self)
         with self.bare() as db:
             _prepare(db, path)
 
@@ -67,6 +72,8 @@ class Connections:
             with _committing(db):  # around the beginning too: Ctrl-C while it waits must not leave it open
                 db.execute("BEGIN IMMEDIATE")
                 yield self._session(db)
+            if self.indexes.usable and self._session(db).run("indexed_models", {"least": derived.FROM}):
+                self.extender.call(wrote=True)
 
     @contextmanager
     def join(self, namespace: str = "") -> Iterator[SqliteSession]:
@@ -100,14 +107,16 @@ class Connections:
             yield db
 
     def close(self) -> None:
-        """Close every thread's connection."""
+        """Close every thread's connection, when read indexes have caught up with what was written here."""
+        if not self._closed:
+            self.extender.close()
         with self._lock:
             self._closed = True
             while self._all:
                 self._all.pop().close()
 
     def _session(self, db: apsw.Connection) -> SqliteSession:
-        return SqliteSession(db, has_vectors=not self.vector_problem)
+        return SqliteSession(db, indexes=None if self.vector_problem else self.indexes)
 
     @contextmanager
     def _turn(self) -> Iterator[apsw.Connection]:

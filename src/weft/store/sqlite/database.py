@@ -9,7 +9,10 @@ from weft.records import Problem
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.soundness import drop_lost_rows, find_lost_rows, find_problems, mend
 from weft.store.relational.store import RelationalStore
+from weft.store.sqlite import derived
+from weft.store.sqlite.compare import compare
 from weft.store.sqlite.connect import Connections
+from weft.store.sqlite.derived import index_name
 
 
 class SqliteDatabase:
@@ -37,7 +40,10 @@ class SqliteDatabase:
     def drop(self, namespace: str) -> bool:
         with self._connections.write() as db:
             db.run("delete_namespace", {"name": namespace})
-            return db.changes() > 0
+            dropped = db.changes() > 0
+            left = db.run("indexed_models", {"least": derived.FROM})
+        self._connections.indexes.folder.keep([index_name(number, model) for number, model, _ in left])
+        return dropped
 
     def check(self) -> list[Problem]:
         with self._connections.read() as db:
@@ -49,7 +55,12 @@ class SqliteDatabase:
                 problems += find_problems(db, namespace, name, chunks=chunks, length=length)
             return problems
 
+    def compare(self) -> list[Problem]:
+        with self._connections.read() as db:
+            return compare(db, self._connections.indexes)
+
     def repair(self) -> list[str]:
+        self._connections.indexes.forget()
         with self._connections.bare() as db:
             db.execute("REINDEX")
         with self._connections.write() as db:
@@ -69,9 +80,10 @@ class SqliteDatabase:
 
     def size(self) -> int:
         path = Path(self._connections.path)
-        return path.stat().st_size if path.is_file() else 0
+        return path.stat().st_size + self._connections.indexes.folder.size() if path.is_file() else 0
 
     def compact(self) -> None:
+        self._connections.indexes.forget()  # they hold vectors of deleted texts, and are built again
         with self._connections.bare() as db:
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

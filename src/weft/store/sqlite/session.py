@@ -12,6 +12,7 @@ from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.queries import load_queries
 from weft.store.relational.session import NOTHING, Namespace, Row
 from weft.store.sqlite import vectors
+from weft.store.sqlite.derived import VectorIndexes
 from weft.store.sqlite.postings import TermChanges, derive_postings, find_holders, read_postings, search_postings
 
 _SQL = load_queries("sqlite")
@@ -20,9 +21,10 @@ _SQL = load_queries("sqlite")
 class SqliteSession:
     """Runs statements by name on a connection that is inside a transaction."""
 
-    def __init__(self, db: apsw.Connection, *, has_vectors: bool) -> None:
+    def __init__(self, db: apsw.Connection, *, indexes: VectorIndexes | None) -> None:
+        """Without `indexes` there is no sqlite-vec either."""
         self._db = db
-        self._has_vectors = has_vectors
+        self._indexes = indexes
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
@@ -65,13 +67,20 @@ class SqliteSession:
         return np.packbits(vector > 0).tobytes()
 
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
-        search = vectors.search if self._has_vectors else vectors.search_with_numpy
-        return search(self, namespace, vector, model=model, limit=limit, where=where)
+        if self._indexes is None:
+            return vectors.search_with_numpy(self, namespace, vector, model=model, limit=limit, where=where)
+        found = self._indexes.search(self, namespace, vector, model=model, limit=limit, where=where)
+        if found is None:
+            return vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
+        return found
+
+    def describe_search(self, namespace: Namespace, *, model: int) -> str:
+        return self._indexes.describe(self, namespace, model=model) if self._indexes else "exact"
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]]:
-        search = vectors.search_facts if self._has_vectors else vectors.search_facts_with_numpy
+        search = vectors.search_facts if self._indexes else vectors.search_facts_with_numpy
         return search(self, vector, model=model, limit=limit)
 
     # ── words ───────────────────────────────────────────────────────────────────────────────────

@@ -63,6 +63,7 @@ CREATE TABLE model (
 CREATE UNIQUE INDEX one_active_model ON model (namespace) WHERE active;
 
 CREATE TABLE chunk_vector (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again, also not when a vector changes: read indexes go by it
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
     vector BLOB NOT NULL,                  -- float32, little-endian, unit length
@@ -70,6 +71,7 @@ CREATE TABLE chunk_vector (
 ) STRICT;
 
 CREATE INDEX chunk_vector_by_chunk ON chunk_vector (chunk);
+CREATE INDEX chunk_vector_by_model ON chunk_vector (model);
 
 -- Who holds a term: chunks by 256 consecutive numbers, four bytes each (place in the block, frequency,
 -- length of the chunk), in order of place. Derived from chunk.terms alone.

@@ -152,13 +152,16 @@ DELETE FROM calibration WHERE namespace = :namespace;
 DELETE FROM calibration WHERE namespace = :namespace AND model IS NOT :model;
 
 -- name: write_vector
-INSERT INTO chunk_vector (chunk, model, vector) VALUES (:chunk, :model, :vector)
-ON CONFLICT (model, chunk) DO UPDATE SET vector = excluded.vector;
+-- A vector that changes gets a new number, one that does not keeps its own.
+INSERT OR REPLACE INTO chunk_vector (chunk, model, vector)
+SELECT :chunk, :model, :vector
+WHERE NOT EXISTS (SELECT 1 FROM chunk_vector WHERE model = :model AND chunk = :chunk AND vector = :vector);
 
 -- name: write_vector_by_id
-INSERT INTO chunk_vector (chunk, model, vector)
-SELECT number, :model, :vector FROM chunk WHERE namespace = :namespace AND id = :id
-ON CONFLICT (model, chunk) DO UPDATE SET vector = excluded.vector;
+INSERT OR REPLACE INTO chunk_vector (chunk, model, vector)
+SELECT c.number, :model, :vector FROM chunk AS c
+WHERE c.namespace = :namespace AND c.id = :id
+    AND NOT EXISTS (SELECT 1 FROM chunk_vector WHERE model = :model AND chunk = c.number AND vector = :vector);
 
 -- name: find_unembedded
 SELECT c.id FROM chunk AS c
