@@ -197,7 +197,7 @@ def receipt_to_dict(receipt: Receipt, *, limit: int | None = None) -> dict[str, 
             {"source": item.source, "reason": item.reason, "detail": item.detail} for item in receipt.skipped[:limit]
         ],
         "notes": list(receipt.notes),
-        **({"llm": usage_to_dict(receipt.usage)} if receipt.usage != Usage() else {}),
+        "llm": usage_to_dict(receipt.usage) if receipt.usage != Usage() else {},
     }
 
 

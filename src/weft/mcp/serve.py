@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -32,7 +34,8 @@ def serve_stdio(settings: Settings, *, compat: Compat | None = None) -> None:
     async def run(server: Server[Any], wire: int) -> None:
         lines: Any = iter_lines(wire)
         async with stdio_server(stdin=lines) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            with redirect_stdout(sys.stderr):  # what is printed would lie in a buffer until stdout is itself again
+                await server.run(incoming, outgoing, server.create_initialization_options())
 
     with claimed_stdin() as wire, Standby(settings) as standby:
         asyncio.run(run(make_server(standby, compat=compat), wire))
