@@ -280,6 +280,20 @@ ANSWERING = """
 """
 
 
+def test_every_vector_can_be_reached(database, tmp_path):
+    """However often an index is built, it is the same, and asked for everything it names everything."""
+    fill(database.store("default"))
+    contents = set()
+    for _ in range(40):
+        catch_up(database)
+        (file,) = (tmp_path / "weft.db.index").glob("*.usearch")
+        contents.add(file.read_bytes())
+        hits = database.store("default").search_vector(direction(1), limit=200, where=EVERYTHING).hits
+        assert len(hits) == 200
+        database._connections.indexes.forget()
+    assert len(contents) == 1
+
+
 def test_random_changes_are_seen_alike_by_two_processes(database):
     """Adds, changes and deletes, extensions at any time: both answer as a scan does, and the other one at once."""
     chance, store = random.Random(7), database.store("default")

@@ -119,7 +119,8 @@ class Extender:
                 vectors = [db.unpack(row[1]) for row in rows]
             if not rows:
                 break
-            index.add(np.array([row[0] for row in rows], dtype=np.uint64), np.stack(vectors))
+            # By one thread: where two add at once, now and then a vector is linked to by no other and never found.
+            index.add(np.array([row[0] for row in rows], dtype=np.uint64), np.stack(vectors), threads=1)
             at, ends = rows[-1][0], [*ends, *rows][-ENDS:]
         if self._abandoned.is_set() or not len(index):
             return []
