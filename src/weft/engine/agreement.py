@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from weft.errors import SchemaMismatch
+from collections.abc import Callable
+
+from weft.errors import ConfigError, MissingExtra, ModelError, SchemaMismatch
 from weft.models.base import Embedder
 from weft.records import StoredModel
 from weft.store.base import Store
@@ -32,3 +34,14 @@ def agree(store: Store, embedder: Embedder | None) -> None:
             f"(dimension {active.dimension}), the settings say {card.name!r}",
             hint=f"weft reembed --embedder {card.name}, or use --embedder {active.name}",
         )
+
+
+def find_agreed(store: Store, find: Callable[[], Embedder | None], *, writes: bool) -> tuple[Embedder | None, str]:
+    """Return the embedder of a namespace, or why it cannot be used. A new namespace takes it on where one `writes`."""
+    try:
+        embedder = find()
+        if embedder is not None and (writes or any(model.active for model in store.models())):
+            agree(store, embedder)
+    except (ConfigError, ModelError, MissingExtra, SchemaMismatch) as error:
+        return None, str(error)
+    return embedder, ""

@@ -15,18 +15,18 @@ from weft.config.read import changed, check_settings, read_settings, source_fold
 from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.advice import advised
-from weft.engine.agreement import agree
+from weft.engine.agreement import agree, find_agreed
 from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
 from weft.engine.incoming import text_document
 from weft.engine.memory import Memory
-from weft.engine.paths import documents_below, find_below, find_missing, noting
+from weft.engine.paths import find_below, find_missing, get_document, get_named, noting
 from weft.engine.research import SOURCE as RESEARCH
 from weft.engine.research import read_findings
 from weft.engine.tools import memory_search
 from weft.engine.warming import warm
 from weft.engine.working import index_with_crew
-from weft.errors import ConfigError, MissingExtra, ModelError, NotFound, SchemaMismatch
+from weft.errors import ConfigError
 from weft.index.jobs import Means
 from weft.index.prune import iter_documents
 from weft.index.reembed import embed_facts, reembed
@@ -204,13 +204,7 @@ class Engine:
 
     def delete(self, *names: str) -> int:
         """Delete documents by id or by source; the source of a folder or file takes all that is in it."""
-        ids: list[str] = []
-        for name in names:
-            found = self.store.documents([name]) or list(documents_below(name, store=self.store))
-            if not found:
-                raise NotFound(f"no document {name!r} in namespace {self.store.namespace!r}", hint="weft list")
-            ids += [document.id for document in found]
-        return self.store.delete(ids)
+        return self.store.delete(get_named(names, store=self.store))
 
     def reembed(self, *, on_step: Callable[[int], None] = lambda count: None) -> int:
         """Switch the namespace to the embedder of the settings; return how many chunks were embedded."""
@@ -284,17 +278,7 @@ class Engine:
 
     def get(self, name: str) -> tuple[DocumentInfo, list[Chunk]]:
         """Return a document by id or source with its chunks, or the one chunk with this id."""
-        store = self.store
-        if chunks := store.chunks([name]):
-            return store.documents([chunks[0].document_id])[0], chunks
-        found = store.documents([name]) or [
-            document
-            for document in store.find_documents(Filter(source_prefix=name), limit=1)
-            if document.source == name
-        ]
-        if not found:
-            raise NotFound(f"no document or chunk {name!r} in namespace {store.namespace!r}", hint="weft list")
-        return found[0], store.find_chunks(found[0].id)
+        return get_document(name, store=self.store)
 
     def documents(self, where: Filter | None = None) -> Iterable[DocumentInfo]:
         """Yield the documents of the namespace by source."""
@@ -362,13 +346,7 @@ class Engine:
 
     def _fact_embedder(self, writes: bool) -> tuple[Embedder | None, str]:
         """Return the embedder for entities of facts, or why there is none: remembering does without it."""
-        try:
-            embedder = self.embedder
-            if embedder is not None and (writes or any(model.active for model in self.store.models())):
-                agree(self.store, embedder)
-        except (ConfigError, ModelError, MissingExtra, SchemaMismatch) as error:
-            return None, str(error)
-        return embedder, ""
+        return find_agreed(self.store, lambda: self.embedder, writes=writes)
 
     def _cached(self) -> int:
         return int(getattr(self.embedder, "cached", 0))

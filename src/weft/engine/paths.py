@@ -1,14 +1,15 @@
-"""Files and folders that were indexed, and what of them is gone."""
+"""Documents by their names: files and folders that were indexed, and what of them is gone."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from weft.errors import NotFound
 from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, is_below, iter_documents
 from weft.load.folder import source_of
-from weft.records import Document, DocumentInfo, Filter, Skipped
+from weft.records import Chunk, Document, DocumentInfo, Filter, Skipped
 from weft.store.base import Store
 
 
@@ -45,3 +46,26 @@ def documents_below(name: str, *, store: Store) -> Iterator[DocumentInfo]:
     """Yield the documents of a file or folder, by its source."""
     found = iter_documents(store, Filter(source_prefix=name)) if name else ()
     return (document for document in found if is_below(document.source, name))
+
+
+def get_named(names: Sequence[str], *, store: Store) -> list[str]:
+    """Return the ids of documents by id or source; that of a folder or file takes all in it. Raises `NotFound`."""
+    ids: list[str] = []
+    for name in names:
+        found = store.documents([name]) or list(documents_below(name, store=store))
+        if not found:
+            raise NotFound(f"no document {name!r} in namespace {store.namespace!r}", hint="weft list")
+        ids += [document.id for document in found]
+    return ids
+
+
+def get_document(name: str, *, store: Store) -> tuple[DocumentInfo, list[Chunk]]:
+    """Return a document by id or source with its chunks, or the one chunk with this id. Raises `NotFound`."""
+    if chunks := store.chunks([name]):
+        return store.documents([chunks[0].document_id])[0], chunks
+    found = store.documents([name]) or [
+        document for document in store.find_documents(Filter(source_prefix=name), limit=1) if document.source == name
+    ]
+    if not found:
+        raise NotFound(f"no document or chunk {name!r} in namespace {store.namespace!r}", hint="weft list")
+    return found[0], store.find_chunks(found[0].id)
