@@ -55,6 +55,27 @@ class FakeEmbedder:
         return unit
 
 
+class FakeReranker:
+    """
+    A reranker for tests: the more of the question's words a text has, the better.
+
+    It sees nothing but words, as a poor cross-encoder would. It records every call in `seen`, and raises
+    `ModelUnavailable` while `failing` is set.
+    """
+
+    def __init__(self, *, name: str = "fake/overlap") -> None:
+        self.name = name
+        self.seen: list[tuple[str, tuple[str, ...]]] = []
+        self.failing = ""
+
+    def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        if self.failing:
+            raise ModelUnavailable(self.failing)
+        self.seen.append((query, tuple(texts)))
+        wanted = set(terms(query))
+        return [len(wanted & set(terms(text))) / max(1, len(wanted)) for text in texts]
+
+
 def _direction(term: str, dimension: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     seed = int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
     return np.random.default_rng(seed).standard_normal(dimension)

@@ -93,6 +93,9 @@ def explain_evidence(piece: Evidence) -> str:
         for channel, hit in sorted(piece.channels.items())
     ]
     parts += [f"alone or almost alone in holding “{name}”" for name in piece.names]
+    if piece.rerank is not None:
+        said = "not judged" if piece.rerank.score is None else f"reranker {piece.rerank.score:.3f}"
+        parts.append(f"re-ranked from #{piece.rerank.former_rank} ({said})")
     return "why: " + ", ".join(parts) if parts else "why: unknown"
 
 
@@ -129,6 +132,9 @@ def _print_explanation(out: Console, result: Result) -> None:
         how = "entities close in meaning" if result.graph.found_by == "meaning" else "entities recognised"
         end = f"graph skipped: {result.graph.skipped}" if result.graph.skipped else f"trust {result.graph.trust:.2f}"
         out.print(f"[dim]{how}: {escape(named)}; {escape(end)}[/]")
+    if result.rerank is not None:
+        judged = f"{result.rerank.count} chunks judged by {result.rerank.model}"
+        out.print(f"[dim]{escape(f'not re-ranked: {result.rerank.skipped}' if result.rerank.skipped else judged)}[/]")
     for reason, count in result.dropped.items():
         out.print(f"[dim]left out, {count}: {escape(reason)}[/]")
     out.print(f"[dim]status {result.status}, confidence {result.confidence:.3f}; {times}[/]")

@@ -194,6 +194,24 @@ class LlmOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RerankOptions:
+    """Which model puts what was found in order once more, and how long it may take (docs/reranking.md)."""
+
+    model: str = ""
+    """`cohere/…`, `jina/…`, `http/…`, `fastembed/…`, `sentence-transformers/…`, `llm` for `llm.model`; empty: none."""
+    enabled: bool = True
+    """False: only questions that ask for it (`--rerank`) are re-ranked."""
+    pool: int = 30
+    """Chunks the model is given, those that stand first without it."""
+    deadline_ms: int = 3000
+    """Milliseconds it may take, loading included; then the answer is the one without it, and says so."""
+    weight: float = 0.4
+    """Share of the text score beside what the model says, 0 to 1."""
+    base_url: str = ""
+    """Address of the endpoint, up to `/rerank`; empty for the vendor's own. `http/…` needs one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextOptions:
     """How evidence is handed to a model."""
 
@@ -272,6 +290,7 @@ class Settings:
     search: SearchOptions = field(default_factory=SearchOptions)
     graph: GraphOptions = field(default_factory=GraphOptions)
     llm: LlmOptions = field(default_factory=LlmOptions)
+    rerank: RerankOptions = field(default_factory=RerankOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
     memory: MemoryOptions = field(default_factory=MemoryOptions)
     server: ServerOptions = field(default_factory=ServerOptions)
@@ -279,6 +298,8 @@ class Settings:
     """For the OpenAI-compatible endpoint; read from `OPENAI_API_KEY` only, never from a file."""
     anthropic_key: str = field(default="", repr=False)
     """For Anthropic's API; read from `ANTHROPIC_API_KEY` only, never from a file."""
+    rerank_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """For `cohere`, `jina` and `http`; read from `COHERE_API_KEY`, `JINA_API_KEY` and `RERANK_API_KEY` only."""
     origins: Mapping[str, str] = field(default_factory=dict)
     """For each `group.field` that is not a default, where its value came from."""
 

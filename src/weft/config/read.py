@@ -30,8 +30,9 @@ else:
 
 PROJECT_FILE = "weft.toml"
 
+_KEPT_APART = ("api_key", "anthropic_key", "rerank_keys", "origins")
 GROUPS: Mapping[str, type[Any]] = {
-    name: hint for name, hint in get_type_hints(Settings).items() if name not in ("api_key", "anthropic_key", "origins")
+    name: hint for name, hint in get_type_hints(Settings).items() if name not in _KEPT_APART
 }
 ALIASES: Mapping[str, str] = {
     "WEFT_DB": "store.db",
@@ -41,6 +42,8 @@ ALIASES: Mapping[str, str] = {
     "OPENAI_BASE_URL": "models.base_url",
 }
 """Environment names beside the regular `WEFT_GROUP_FIELD`."""
+RERANK_KEYS: Mapping[str, str] = {"cohere": "COHERE", "jina": "JINA", "http": "RERANK"}
+"""By kind of reranker, what the environment calls whose key it is."""
 
 
 def read_settings(
@@ -73,7 +76,8 @@ def read_settings(
             values[key] = convert(key, value, origin=origin)
             origins[key] = origin
     key, other = (environment.get(name, "") for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"))
-    settings = Settings(api_key=key, anthropic_key=other, origins=origins)
+    rerank = {kind: given for kind, name in RERANK_KEYS.items() if (given := environment.get(f"{name}_API_KEY"))}
+    settings = Settings(api_key=key, anthropic_key=other, rerank_keys=rerank, origins=origins)
     for group in GROUPS:
         changes = {key.partition(".")[2]: v for key, v in values.items() if key.partition(".")[0] == group}
         if changes:
@@ -87,7 +91,7 @@ def check_settings(settings: Settings) -> None:
     search = settings.search
     groups = {"search": "top_k pool rrf_k", "split": "max_tokens", "context": "budget graph_budget"}
     groups |= {"load": "max_file_bytes max_expanded_bytes max_pages", "memory": "max_hops per_entity max_facts"}
-    groups["llm"] = "parallel output_tokens attempts seconds"
+    groups |= {"llm": "parallel output_tokens attempts seconds", "rerank": "pool deadline_ms"}
     groups["server"] = (
         "max_body_bytes max_upload_bytes max_upload_files max_inline_documents max_requests threads seconds "
         "shutdown_seconds max_jobs"
@@ -102,6 +106,8 @@ def check_settings(settings: Settings) -> None:
     weights = (search.vector_weight, search.text_weight)
     if not all(map(math.isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
         raise ConfigError("the weights of vector and text must be numbers from 0, and not both 0")
+    if not 0 <= settings.rerank.weight <= 1:
+        raise ConfigError(f"rerank.weight is {settings.rerank.weight!r}", hint="give a number from 0 to 1")
     if search.min_score is not None and not math.isfinite(search.min_score):
         raise ConfigError(f"search.min_score is {search.min_score!r}", hint="give a cosine, from -1 to 1")
     check_namespace(settings.store.namespace)

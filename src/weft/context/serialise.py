@@ -55,6 +55,13 @@ def result_to_dict(result: Result) -> dict[str, Any]:
         "graph_context": graph_to_dict(result.graph) if result.graph else None,
         "counts": dict(result.counts),
         "timings_ms": {name: round(value, 1) for name, value in result.timings.items()},
+        "reranked": result.rerank is not None and not result.rerank.skipped,
+        "rerank": result.rerank
+        and {
+            "model": result.rerank.model,
+            "count": result.rerank.count,
+            "skipped": result.rerank.skipped or None,
+        },
     }
 
 
@@ -96,6 +103,11 @@ def evidence_to_dict(piece: Evidence, rank: int) -> dict[str, Any]:
             name: {"rank": hit.rank, "score": round(hit.score, 6)} for name, hit in sorted(piece.channels.items())
         },
         "names": list(piece.names),
+        "rerank": piece.rerank
+        and {
+            "former_rank": piece.rerank.former_rank,
+            "score": None if piece.rerank.score is None else round(piece.rerank.score, 6),
+        },
     }
 
 

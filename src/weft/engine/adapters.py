@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from weft.config import Settings, check_address, find_path, is_server
 from weft.errors import ConfigError, MissingExtra, ModelUnavailable
-from weft.models.base import Embedder, Extractor, Tagger, TokenCounter
+from weft.models.base import Embedder, Extractor, Reranker, Tagger, TokenCounter
 from weft.store.base import Database
 from weft.text.tokens import EstimatingCounter
 
@@ -112,6 +112,38 @@ def open_extractor(settings: Settings) -> Extractor | None:
     from weft.models.spacy_local import SpacyExtractor
 
     return SpacyExtractor(rules, pipeline=settings.graph.spacy_pipeline)
+
+
+def open_reranker(settings: Settings) -> Reranker:
+    """Return the reranker the settings name. Loads and sends nothing yet."""
+    options = settings.rerank
+    kind, _, model = options.model.partition("/")
+    match kind:
+        case "fastembed" if model:
+            from weft.models.fastembed_rerank import FastembedReranker
+
+            threads = settings.models.threads or None
+            return FastembedReranker(model, cache_dir=settings.cache_dir / "fastembed", threads=threads)
+        case "sentence-transformers" if model:
+            from weft.models.sentence_transformers_rerank import SentenceTransformersReranker
+
+            return SentenceTransformersReranker(model)
+        case "cohere" | "jina" | "http" if model:
+            from weft.models.http_rerank import HttpReranker
+
+            return HttpReranker(
+                model,
+                kind=kind,
+                api_key=settings.rerank_keys.get(kind, ""),
+                base_url=options.base_url,
+                seconds=options.deadline_ms / 1000,
+            )
+        case "llm" if not model:
+            from weft.engine.asking import open_judge
+
+            return open_judge(settings)
+    hint = "cohere/MODEL, jina/MODEL, http/MODEL, fastembed/MODEL, sentence-transformers/MODEL or llm"
+    raise ConfigError(f"unknown reranker {options.model!r}" if kind else "rerank.model names no reranker", hint=hint)
 
 
 def open_tagger() -> Tagger | None:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from threading import Event
 
 from weft.config import Settings, find_path, shown
 from weft.errors import ConfigError
 from weft.models.base import Extractor
-from weft.models.chat import ChatLimits, HttpChat
+from weft.models.chat import ChatLimits, HttpChat, Wire
 from weft.models.llm_budget import Account, Bounds
 from weft.models.llm_extract import Asking, LlmExtractor
 from weft.models.llm_prompt import Prompt
+from weft.models.llm_rerank import LlmReranker
 from weft.models.prices import find_price
 from weft.models.reply_file import ReplyFile
 from weft.records import Usage
 
 FILE = "replies.db"
+JUDGE_TOKENS = 1000
+"""Longest reply of a judge: a list of numbers."""
 HINT = "openai/MODEL, also for Ollama, vLLM and llama.cpp with llm.base_url, or anthropic/MODEL"
 
 
 def open_llm(settings: Settings, inner: Extractor) -> LlmExtractor:
     """Return the extractor that asks the model of the settings, on top of another one. Nothing is sent yet."""
     options = settings.llm
-    kind, _, model = options.model.partition("/")
-    if kind not in ("openai", "anthropic") or not model:
-        raise ConfigError(f"llm.model is {options.model!r}", hint=HINT)
-    is_openai = kind == "openai"
-    base_url = options.base_url or (settings.models.base_url if is_openai else "")
+    _, _, base_url = _endpoint(settings)
     price = find_price(options.model, base_url=base_url, own=options.prices)
     if price is None and options.max_cost:
         hint = f"llm.prices = ['{options.model}=IN/OUT'], in dollars for a million tokens"
@@ -37,18 +38,8 @@ def open_llm(settings: Settings, inner: Extractor) -> LlmExtractor:
     def pause(seconds: float) -> None:
         stop.wait(seconds)  # an interrupted run does not wait for its turn
 
-    chat = HttpChat(
-        model,
-        wire="openai" if is_openai else "anthropic",
-        api_key=settings.api_key if is_openai else settings.anthropic_key,
-        base_url=base_url,
-        limits=ChatLimits(
-            output_tokens=options.output_tokens, attempts=options.attempts, timeout_seconds=options.seconds
-        ),
-        structured=options.structured,
-        on_failure=account.note,
-        sleep=pause,
-    )
+    limits = ChatLimits(output_tokens=options.output_tokens, attempts=options.attempts, timeout_seconds=options.seconds)
+    chat = _open_chat(settings, limits=limits, on_failure=account.note, sleep=pause)
     prompt = Prompt(options.entity_types, options.relation_types)
     return LlmExtractor(
         inner,
@@ -63,6 +54,12 @@ def open_llm(settings: Settings, inner: Extractor) -> LlmExtractor:
     )
 
 
+def open_judge(settings: Settings) -> LlmReranker:
+    """Return the reranker that asks the model of the settings, once per question. Nothing is sent yet."""
+    limits = ChatLimits(output_tokens=JUDGE_TOKENS, attempts=1, timeout_seconds=settings.rerank.deadline_ms / 1000)
+    return LlmReranker(_open_chat(settings, limits=limits))
+
+
 def spent(settings: Settings) -> tuple[int, Usage]:
     """Return how many runs on this machine asked a language model for this namespace, and what they cost in all."""
     return ReplyFile(settings.cache_dir / FILE).spent(_place(settings))
@@ -71,3 +68,32 @@ def spent(settings: Settings) -> tuple[int, Usage]:
 def _place(settings: Settings) -> str:
     path = find_path(settings.store.db)
     return f"{path.resolve() if path else shown(settings.store.db)} {settings.store.namespace}"
+
+
+def _endpoint(settings: Settings) -> tuple[Wire, str, str]:
+    """Return which language the model of the settings speaks, its name, and where it is."""
+    wires: dict[str, Wire] = {"openai": "openai", "anthropic": "anthropic"}
+    kind, _, model = settings.llm.model.partition("/")
+    if kind not in wires or not model:
+        raise ConfigError(f"llm.model is {settings.llm.model!r}", hint=HINT)
+    return wires[kind], model, settings.llm.base_url or (settings.models.base_url if kind == "openai" else "")
+
+
+def _open_chat(
+    settings: Settings,
+    *,
+    limits: ChatLimits,
+    on_failure: Callable[[str], None] = lambda kind: None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> HttpChat:
+    wire, model, base_url = _endpoint(settings)
+    return HttpChat(
+        model,
+        wire=wire,
+        api_key=settings.api_key if wire == "openai" else settings.anthropic_key,
+        base_url=base_url,
+        limits=limits,
+        structured=settings.llm.structured,
+        on_failure=on_failure,
+        sleep=sleep,
+    )

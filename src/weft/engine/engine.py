@@ -21,6 +21,7 @@ from weft.engine.entities import Entities
 from weft.engine.incoming import text_document
 from weft.engine.memory import Memory
 from weft.engine.paths import find_below, find_missing, get_document, get_named, noting
+from weft.engine.reranking import OnDemand
 from weft.engine.research import SOURCE as RESEARCH
 from weft.engine.research import read_findings
 from weft.engine.tools import memory_search
@@ -36,7 +37,7 @@ from weft.load.folder import source_of
 from weft.load.run import count_records, iter_sources
 from weft.load.run import iter_documents as load_documents
 from weft.load.watch import iter_changes
-from weft.models.base import Embedder, Extractor
+from weft.models.base import Embedder, Extractor, Reranker
 from weft.records import (
     Chunk,
     Context,
@@ -68,12 +69,14 @@ class Engine:
         *,
         database: Database | None = None,
         embedder: Embedder | None = None,
+        reranker: Reranker | OnDemand | None = None,
         on_fetch: Progress | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
         self.settings = settings
         self.database = database or open_database(settings)
         self._given_embedder = embedder
+        self.reranking = reranker if isinstance(reranker, OnDemand) else OnDemand(settings, given=reranker)
         self._on_fetch = on_fetch
         self._clock = clock
         self._recalls = RecallCache()
@@ -218,17 +221,34 @@ class Engine:
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
     def query(
-        self, text: str, *, where: Filter | None = None, graph: Mapping[str, Any] | None = None, **options: Any
+        self,
+        text: str,
+        *,
+        where: Filter | None = None,
+        graph: Mapping[str, Any] | None = None,
+        rerank: bool | None = None,
+        **options: Any,
     ) -> Result:
         """
         Answer a question. `options` are fields of `[search]`, `graph` fields of `[graph]`, for this call only.
 
-        They are merged field by field: what is not given, or None, stays as it is set.
+        They are merged field by field: what is not given, or None, stays as it is set. `rerank` says whether the
+        reranker of the settings is asked for the order.
         """
         store, search = self.store, self.search_options(options)
         walk = changed("graph", self.settings.graph, graph or {})
         embedder, at = self.answering_embedder(), self._clock()
-        return find(text, store=store, embedder=embedder, options=search, graph=walk, where=where or Filter(), at=at)
+        return find(
+            text,
+            store=store,
+            embedder=embedder,
+            options=search,
+            graph=walk,
+            where=where or Filter(),
+            at=at,
+            reranker=self.reranking.find(rerank),
+            rerank=self.settings.rerank,
+        )
 
     def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:
         """Answer a question in two parts: the evidence, best first, and all else (docs/result.schema.json)."""
@@ -357,17 +377,22 @@ def open_engine(
     *,
     namespace: str | None = None,
     embedder: str | Embedder | None = None,
+    reranker: str | Reranker | None = None,
     config: Path | None = None,
     **settings: Any,
 ) -> Engine:
     """
     Open an engine on a file, making it where it is missing, or on a server (`postgresql://…`).
 
-    `embedder` is a name as in the settings, or any object that is an `Embedder`. Further settings go by
-    `group_field`, e.g. `search_top_k=5`. What is not given comes from environment, files and defaults.
+    `embedder` is a name as in the settings, or any object that is an `Embedder`; so is `reranker`. Further settings
+    go by `group_field`, e.g. `search_top_k=5`. What is not given comes from environment, files and defaults.
     """
     overrides: dict[str, Any] = {"store.db": str(db) if db is not None else None, "store.namespace": namespace}
-    overrides["models.embedder"] = embedder if isinstance(embedder, str) else None
+    for name, model in (("models.embedder", embedder), ("rerank.model", reranker)):
+        overrides[name] = model if isinstance(model, str) else None
     overrides |= {name.replace("_", ".", 1): value for name, value in settings.items()}
-    given = embedder if not isinstance(embedder, str) else None
-    return Engine(read_settings(overrides, file=config), embedder=given)
+    return Engine(
+        read_settings(overrides, file=config),
+        embedder=embedder if not isinstance(embedder, str) else None,
+        reranker=reranker if not isinstance(reranker, str) else None,
+    )

@@ -12,7 +12,8 @@ from weft.config import Settings, check_namespace
 from weft.engine.adapters import Progress, open_database, open_embedder
 from weft.engine.engine import Engine
 from weft.engine.keys import utc_now
-from weft.models.base import Embedder
+from weft.engine.reranking import OnDemand
+from weft.models.base import Embedder, Reranker
 from weft.store.base import Database
 
 
@@ -25,12 +26,14 @@ class Engines:
         *,
         database: Database | None = None,
         embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
         on_fetch: Progress | None = None,
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         self.settings = settings
         self.database = database or open_database(settings)
         self._given = embedder
+        self._reranker = OnDemand(settings, given=reranker)
         self._on_fetch = on_fetch
         self._clock = clock
         self._lock = threading.Lock()
@@ -51,7 +54,13 @@ class Engines:
 
     def _make(self, namespace: str) -> Engine:
         settings = replace(self.settings, store=replace(self.settings.store, namespace=namespace))
-        return _Tenant(settings, database=self.database, find=lambda: self._embedder(namespace), clock=self._clock)
+        return _Tenant(
+            settings,
+            database=self.database,
+            find=lambda: self._embedder(namespace),
+            reranker=self._reranker,
+            clock=self._clock,
+        )
 
     def _embedder(self, namespace: str) -> Embedder | None:
         """Return the one embedder of this name: that of the settings, or the one the namespace was indexed with."""
@@ -76,9 +85,10 @@ class _Tenant(Engine):
         *,
         database: Database,
         find: Callable[[], Embedder | None],
+        reranker: OnDemand,
         clock: Callable[[], datetime],
     ) -> None:
-        super().__init__(settings, database=database, clock=clock)
+        super().__init__(settings, database=database, reranker=reranker, clock=clock)
         self._find = find
 
     @cached_property

@@ -29,7 +29,7 @@ def check_options(engine: Engine, options: Mapping[str, Any]) -> None:
     """Raise `ConfigError` where the engine would refuse these options of a question."""
     if not isinstance(engine, Engine):
         raise ConfigError(f"engine is a {type(engine).__name__}", hint="give what open_engine returns")
-    engine.search_options({name: value for name, value in options.items() if name != "where"})
+    engine.search_options({name: value for name, value in options.items() if name not in ("where", "rerank")})
 
 
 def find_passages(engine: Engine, question: str, *, where: Filter | None = None, **options: Any) -> list[Passage]:

@@ -90,6 +90,21 @@ class Tagger(Protocol):
         """Return the words of one sentence in order, without gaps. Loads the model when it is first called."""
 
 
+class Reranker(Protocol):
+    """Judges how well passages answer a question, having read them."""
+
+    @property
+    def name(self) -> str:
+        """How it is called in the settings: `cohere/rerank-v3.5`."""
+
+    def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """
+        Return one finite number per text, in their order: the larger, the better. The scale is its own.
+
+        Loads the model when it is first called. Raises `ModelUnavailable` or `BadModelOutput`.
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
     """What a language model wrote, and what it cost."""

@@ -44,6 +44,13 @@ SCHEMA: dict[str, Any] = {
 }
 
 
+def read_prompt(version: str) -> dict[str, str]:
+    """Return the parts of a prompt by their headings."""
+    text = (files("weft.models") / "prompts" / f"{version}.md").read_text("utf-8")
+    found = re.split(r"^# (\w+)\n", text, flags=re.MULTILINE)[1:]
+    return dict(zip(found[::2], (part.strip() for part in found[1::2]), strict=True))
+
+
 @dataclass(frozen=True)
 class Prompt:
     """A prompt with the user's own types filled in."""
@@ -54,9 +61,7 @@ class Prompt:
     _parts: dict[str, str] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        text = (files("weft.models") / "prompts" / f"{self.version}.md").read_text("utf-8")
-        found = re.split(r"^# (\w+)\n", text, flags=re.MULTILINE)[1:]
-        self._parts.update(zip(found[::2], (part.strip() for part in found[1::2]), strict=True))
+        self._parts.update(read_prompt(self.version))
 
     @cached_property
     def system(self) -> str:

@@ -54,8 +54,10 @@ class Transport:
         headers: Mapping[str, str] | None = None,
         setting: str = "models.base_url",
         on_failure: Callable[[str], None] = lambda kind: None,
+        max_wait_seconds: float = MAX_WAIT_SECONDS,
     ) -> None:
         self._url = url
+        self._max_wait_seconds = max_wait_seconds
         self._key_header = key_header
         self._headers = dict(headers or {})
         self._setting = setting
@@ -88,7 +90,7 @@ class Transport:
                 if response.status_code not in _RETRIED or _NO_QUOTA in response.text:
                     raise failure
                 wait = asked_wait({name.lower(): value for name, value in response.headers.items()}) or wait
-            if wait > MAX_WAIT_SECONDS:
+            if wait > self._max_wait_seconds:
                 raise failure
             if attempt + 1 < self._attempts:
                 logger.info("trying again in %.1f s: %s", wait, failure)

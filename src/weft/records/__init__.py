@@ -22,6 +22,8 @@ from weft.records.answers import (
     Query,
     Ranking,
     Rejected,
+    RerankedHit,
+    Reranking,
     Result,
 )
 from weft.records.documents import (
@@ -156,6 +158,8 @@ __all__ = [
     "Rejected",
     "Relation",
     "Remembered",
+    "RerankedHit",
+    "Reranking",
     "Result",
     "Scalar",
     "Skipped",

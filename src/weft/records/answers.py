@@ -112,6 +112,29 @@ class GraphContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RerankedHit:
+    """What re-ranking did to a chunk."""
+
+    former_rank: int
+    """Its rank, from 1, in the fused pool before."""
+    score: float | None = None
+    """What the reranker said, on a scale of its own; None where it was not asked about this chunk."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reranking:
+    """Whether the order is a reranker's, and if not, why not."""
+
+    model: str
+    count: int = 0
+    """Chunks it judged."""
+    skipped: str = ""
+    """Why the order is the one it would be without; empty where it was re-ranked."""
+    is_failed: bool = False
+    """Whether that is because it failed or was too slow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """A chunk that made it into the answer, with where it stands and why it is here."""
 
@@ -124,6 +147,8 @@ class Evidence:
     """How the graph led here; None where it did not."""
     names: tuple[str, ...] = ()
     """Names that the question spells, and that hardly any other chunk holds."""
+    rerank: RerankedHit | None = None
+    """None where the answer was not re-ranked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +214,8 @@ class Result:
     """Milliseconds per stage."""
     choice: Choice | None = None
     """Which rule chose the method, and what it saw; None where the caller chose."""
+    rerank: Reranking | None = None
+    """None where no reranker was to be asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 
-from weft.config import GraphOptions, SearchOptions
-from weft.models.base import Embedder
+from weft.config import GraphOptions, RerankOptions, SearchOptions
+from weft.models.base import Embedder, Reranker
 from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted
 from weft.rank.gate import NOTHING, Verdict, gate
 from weft.records import (
@@ -30,7 +30,8 @@ from weft.search.cite import cite
 from weft.search.confidence import find_calibration, judged
 from weft.search.mix import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
 from weft.search.prepare import prepare
-from weft.search.relations import relations_in
+from weft.search.relations import Relations, relations_in
+from weft.search.rerank import Chosen, Opinion, ask_reranker, mark_reranked, read_pool, rechoose
 from weft.search.spelled import add_spelled, find_spelled
 from weft.store.base import Store
 
@@ -70,11 +71,14 @@ def find(
     where: Filter,
     graph: GraphOptions = GraphOptions(),  # noqa: B008 - frozen
     at: datetime | None = None,
+    reranker: Reranker | None = None,
+    rerank: RerankOptions = RerankOptions(),  # noqa: B008 - frozen
 ) -> Result:
     """
     Collect the evidence for a question, or say that there is not enough.
 
-    The graph channel follows facts that hold `at` a time too; without one it follows what documents say alone.
+    The graph channel follows facts that hold `at` a time too; without one it follows what documents say alone. A
+    `reranker` has a say in the order, not in the confidence; the store is not held while it is waited for.
     """
     watch = Stopwatch()
     with watch.stage("choose"), store.reading():
@@ -88,7 +92,7 @@ def find(
             wants_keyword="keyword" in channels,
         )
     with store.reading():
-        return _find(
+        found = _search(
             query,
             plan,
             store=store,
@@ -99,9 +103,29 @@ def find(
             at=at,
             watch=watch,
         )
+        if reranker is None:
+            return _answer(query, plan, found, store=store, watch=watch)
+        texts = read_pool(found.chosen, store=store, size=rerank.pool)
+    with watch.stage("rerank"):
+        opinion = ask_reranker(query.text, texts, reranker=reranker, is_cited=found.walked.cited is not None)
+    with store.reading():
+        chosen = rechoose(found.chosen, opinion, store=store, options=rerank, graph=graph, rrf_k=options.rrf_k)
+        return _answer(query, plan, replace(found, chosen=chosen), opinion=opinion, store=store, watch=watch)
 
 
-def _find(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What there is for a question, before its text is read."""
+
+    rankings: Mapping[str, Ranking]
+    walked: Walked
+    relations: Relations | None
+    spelled: Mapping[str, tuple[str, ...]]
+    verdict: Verdict
+    chosen: Chosen
+
+
+def _search(
     query: Query,
     plan: Plan,
     *,
@@ -112,8 +136,8 @@ def _find(
     graph: GraphOptions,
     at: datetime | None,
     watch: Stopwatch,
-) -> Result:
-    """Answer a prepared question from one state of the store."""
+) -> Found:
+    """Ask the channels for a prepared question, merge and judge what they found."""
     channels = CHANNELS[plan.method]
     rankings = search(query, channels, store=store, options=options, where=where, watch=watch)
     walked = Walked()
@@ -149,11 +173,36 @@ def _find(
             shown = list(gate(hits, judged(query, texts, store=store, embedder=embedder), calibration=calibration).kept)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, store=store, top_k=options.top_k)
         dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
+    return Found(
+        rankings=rankings,
+        walked=walked,
+        relations=relations,
+        spelled=spelled,
+        verdict=verdict,
+        chosen=Chosen(
+            fused=fused,
+            kept=verdict.kept,
+            text=shown,
+            walked=walked,
+            hits=chosen,
+            dropped=dropped,
+            top_k=options.top_k,
+        ),
+    )
+
+
+def _answer(
+    query: Query, plan: Plan, found: Found, *, store: Store, watch: Stopwatch, opinion: Opinion | None = None
+) -> Result:
+    """Read the text of what was chosen, and say how sure it is and how it came about."""
+    walked, verdict, hits = found.walked, found.verdict, found.chosen.hits
     with watch.stage("read"):
-        sources = walked.found.explain([hit.chunk_id for hit in chosen])
-        evidence = read_evidence(chosen, rankings, store=store, sources=sources, spelled=spelled)
-        rejected = read_evidence(verdict.rejected[:1], rankings, store=store)
+        sources = walked.found.explain([hit.chunk_id for hit in hits])
+        evidence = read_evidence(hits, found.rankings, store=store, sources=sources, spelled=found.spelled)
+        evidence = mark_reranked(evidence, found.chosen, opinion)
+        rejected = read_evidence(verdict.rejected[:1], found.rankings, store=store)
     status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
+    notes = [*_notes(query, verdict), *_unranked(opinion)]
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
     return Result(
         query=query.text,
@@ -163,13 +212,14 @@ def _find(
         confidence=verdict.confidence,
         evidence=tuple(evidence),
         rejected=_rejection(rejected, verdict) if query.terms else None,
-        notes=(EMPTY.format(store.namespace),) if is_empty else (*plan.notes, *query.notes, *_notes(query, verdict)),
+        notes=(EMPTY.format(store.namespace),) if is_empty else (*plan.notes, *query.notes, *notes),
         degraded="" if is_empty else query.degraded,
-        dropped=dropped,
-        graph=walked.context(evidence, relations=relations) if relations is not None else None,
-        counts={channel: len(ranking.hits) for channel, ranking in rankings.items()},
+        dropped=found.chosen.dropped,
+        graph=walked.context(evidence, relations=found.relations) if found.relations is not None else None,
+        counts={channel: len(ranking.hits) for channel, ranking in found.rankings.items()},
         timings=watch.spent,
         choice=plan.choice,
+        rerank=opinion.about if opinion else None,
     )
 
 
@@ -295,3 +345,9 @@ def _notes(query: Query, verdict: Verdict) -> Iterator[str]:
         yield "there is nothing to search for: the question has no letter, digit or symbol we index"
     elif verdict.reason and verdict.status != "ok":
         yield verdict.reason
+
+
+def _unranked(opinion: Opinion | None) -> Iterator[str]:
+    """Warn where a reranker should have been heard and was not."""
+    if opinion is not None and opinion.about.is_failed:
+        yield f"not re-ranked, so the order is that of the search: {opinion.about.skipped}"

@@ -41,6 +41,7 @@ class Question(Given):
     vector_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
     text_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
     gate: bool | None = Field(None, description="False returns the ranking as it is, however weak.")
+    rerank: bool | None = Field(None, description="Whether the reranker of the settings orders the results.")
     use_graph: bool | None = Field(None, description="False leaves the graph out.")
     source_prefix: str = Field("", max_length=1000, description="Only documents whose source begins so.")
     documents: list[Id] = Field([], max_length=1000, description="Only documents with these ids.")

@@ -18,7 +18,7 @@ from weft.server.shapes import Question
 
 router = APIRouter(tags=["query"])
 
-OPTIONS = ("method", "top_k", "min_score", "fusion", "vector_weight", "text_weight", "gate")
+OPTIONS = ("method", "top_k", "min_score", "fusion", "vector_weight", "text_weight", "gate", "rerank")
 
 
 def _schema() -> dict[str, Any]:

@@ -1,0 +1,111 @@
+"""Re-ranks through any endpoint that speaks the `/rerank` of Cohere and Jina, hosted or on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+from weft.errors import BadModelOutput, ConfigError, MissingExtra
+from weft.models.openai_http import check_endpoint
+from weft.models.openai_transport import Transport
+from weft.models.texts import encodable
+
+Kind: TypeAlias = Literal["cohere", "jina", "http"]
+
+URLS = {"cohere": "https://api.cohere.com/v2", "jina": "https://api.jina.ai/v1"}
+ATTEMPTS = 3
+
+
+class HttpReranker:
+    """
+    A reranker behind HTTP: `query`, `documents`, `top_n` and `model` go out, `results` of `index` and
+    `relevance_score` come back.
+
+    Nothing takes longer than `seconds`: neither an attempt nor a wait before the next. The key is in no
+    representation, message or log.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        kind: Kind,
+        api_key: str,
+        base_url: str = "",
+        seconds: float,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Open the reranker; nothing is sent yet. An empty `base_url` is that of Cohere or of Jina."""
+        if importlib.util.find_spec("httpx") is None:
+            raise MissingExtra("httpx", extra="openai")
+        base_url = (base_url or URLS.get(kind, "")).rstrip("/")
+        if not base_url:
+            raise ConfigError(f"there is no address of {kind}/{model}", hint="rerank.base_url = 'http://…/v1'")
+        check_endpoint(base_url, api_key=api_key)
+        self._model = model
+        self._kind = kind
+        self._base_url = base_url
+        self._transport = Transport(
+            f"{base_url}/rerank",
+            api_key=api_key,
+            attempts=ATTEMPTS,
+            timeout_seconds=seconds,
+            sleep=sleep,
+            jitter=jitter,
+            setting="rerank.base_url",
+            max_wait_seconds=seconds,
+        )
+
+    def __repr__(self) -> str:
+        return f"HttpReranker({self.name}, base_url={self._base_url!r})"
+
+    @property
+    def name(self) -> str:
+        """`cohere/rerank-v3.5`."""
+        return f"{self._kind}/{self._model}"
+
+    def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return one score per text. Raises `ModelUnavailable`, or `BadModelOutput` for an answer of another form."""
+        if not texts:
+            return []
+        # The APIs refuse the empty string, but not a space.
+        documents = [encodable(text) or " " for text in texts]
+        body: dict[str, object] = {
+            "model": self._model,
+            "query": encodable(query) or " ",
+            "documents": documents,
+            "top_n": len(texts),
+        }
+        if self._kind == "jina":
+            body["return_documents"] = False
+        return read_scores(self._transport.post(body), count=len(texts))
+
+    def close(self) -> None:
+        """Close the connections; the next call opens new ones."""
+        self._transport.close()
+
+
+def read_scores(answer: object, *, count: int) -> list[float]:
+    """
+    Return the scores of an answer in the order of the texts. Raises `BadModelOutput`.
+
+    A server that gives fewer results than it was asked for leaves out the least relevant: they get the least score.
+    """
+    results = answer.get("results") if isinstance(answer, dict) else None
+    if not isinstance(results, list) or not results or not all(isinstance(result, dict) for result in results):
+        raise BadModelOutput("the endpoint's answer has no list `results`")
+    scores: dict[int, float] = {}
+    for result in results:
+        index, score = result.get("index"), result.get("relevance_score")
+        if type(index) is not int or not 0 <= index < count or index in scores:
+            raise BadModelOutput(f"the endpoint numbered a result {index!r}, of {count} texts")
+        if type(score) not in (int, float) or not math.isfinite(score):
+            raise BadModelOutput(f"the endpoint gave the score {score!r}")
+        scores[index] = float(score)
+    least = min(scores.values())
+    return [scores.get(index, least) for index in range(count)]
