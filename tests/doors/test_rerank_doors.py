@@ -93,3 +93,15 @@ def test_http_says_what_is_wrong_with_the_request(tmp_path):
 
     assert 400 <= refused.status_code < 600
     assert "rerank.model" in refused.text
+
+
+def test_doctor_says_whether_the_reranker_can_be_opened(weft, endpoint):
+    """Without asking it anything."""
+
+    def finding(model, expect, **settings):
+        ran = weft("doctor", "--json", expect=expect, WEFT_RERANK_MODEL=model, **settings)
+        return next(item for item in ran.json if item["what"] == "reranker")
+
+    assert finding("http/tiny", 0, WEFT_RERANK_BASE_URL=endpoint.url)["state"] == "ok"
+    assert "no address" in finding("http/tiny", 1)["detail"]
+    assert not endpoint.requests

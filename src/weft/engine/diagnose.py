@@ -13,7 +13,7 @@ from typing import Literal
 import apsw
 
 from weft.config import Settings, is_missing, is_server, shown
-from weft.engine.adapters import open_database, open_embedder
+from weft.engine.adapters import open_database, open_embedder, open_reranker
 from weft.engine.advice import advise_chinese, named_db, recommend
 from weft.engine.calibration import describe
 from weft.engine.tables import find_schema
@@ -54,7 +54,7 @@ class Finding:
 
 def diagnose(settings: Settings) -> list[Finding]:
     """Return what was found, in the order things depend on each other. Never raises for what it finds."""
-    return [*_installation(), *_models(settings), *_store(settings)]
+    return [*_installation(), *_models(settings), *_reranker(settings), *_store(settings)]
 
 
 def _installation() -> Iterator[Finding]:
@@ -80,6 +80,19 @@ def _models(settings: Settings) -> Iterator[Finding]:
             state: Literal["warning", "absent"] = "warning" if wanted else "absent"
             hint = f"weft models fetch {name}"
             yield Finding(what=f"model {name}", state=state, detail=f"not fetched ({model.megabytes} MB)", hint=hint)
+
+
+def _reranker(settings: Settings) -> Iterator[Finding]:
+    """Tell whether the reranker of the settings can be opened; nothing is loaded or sent."""
+    if not settings.rerank.model:
+        return
+    try:
+        name = open_reranker(settings).name
+    except WeftError as error:
+        yield Finding(what="reranker", state="problem", detail=f"{settings.rerank.model}: {error}", hint=error.hint)
+        return
+    when = "every question" if settings.rerank.enabled else "questions that ask for it"
+    yield Finding(what="reranker", state="ok", detail=f"{name}, for {when}")
 
 
 def _store(settings: Settings) -> Iterator[Finding]:
