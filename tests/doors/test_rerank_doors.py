@@ -105,3 +105,19 @@ def test_doctor_says_whether_the_reranker_can_be_opened(weft, endpoint):
     assert finding("http/tiny", 0, WEFT_RERANK_BASE_URL=endpoint.url)["state"] == "ok"
     assert "no address" in finding("http/tiny", 1)["detail"]
     assert not endpoint.requests
+
+
+def test_eval_measures_the_reranker_of_the_settings(weft, tmp_path, endpoint):
+    """And says how many questions it had no say in."""
+    folder = tmp_path / "tiny"
+    (folder / "qrels").mkdir(parents=True)
+    rows = [{"_id": f"d{i}", "title": f"{i}", "text": "apples and pears " + "more " * i} for i in range(3)]
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "queries.jsonl").write_text("\n".join(json.dumps({"_id": f"q{i}", "text": "apples"}) for i in range(2)))
+    (folder / "qrels" / "test.tsv").write_text("q0\td2\t1\nq1\td2\t1\n")
+    settings = {"WEFT_RERANK_MODEL": "http/tiny", "WEFT_RERANK_BASE_URL": endpoint.url, "WEFT_RERANK_WEIGHT": "0"}
+    endpoint.script = [in_json({}, status=400)]
+    row = weft("eval", "tiny", "--json", "--method", "keyword", WEFT_RERANK_DEADLINE_MS="60000", **settings).json
+
+    assert (row["reranker"], row["not_reranked"], len(endpoint.requests)) == ("http/tiny", 1, 2)
+    assert "reranker" not in weft("eval", "tiny", "--json").json

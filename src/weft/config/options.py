@@ -206,7 +206,7 @@ class RerankOptions:
     deadline_ms: int = 3000
     """Milliseconds it may take, loading included; then the answer is the one without it, and says so."""
     weight: float = 0.4
-    """Share of the text score beside what the model says, 0 to 1."""
+    """Share of the text score beside what the model says, 0 to 1: `benchmarks/quality/reranking.py`."""
     base_url: str = ""
     """Address of the endpoint, up to `/rerank`; empty for the vendor's own. `http/…` needs one."""
 

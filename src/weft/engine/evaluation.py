@@ -69,7 +69,7 @@ def evaluate_folder(
     """Return one row of figures per method; without methods, the one `weft query` runs by default."""
     cases = read_cases(folder, limit=limit)
     with open_evaluation(folder, settings=settings, use_cache=use_cache, on_step=on_step) as (engine, seconds):
-        documents = engine.stats().documents
+        documents, reranker = engine.stats().documents, engine.reranking.find(None)
         rows, lines = [], []
         for method in methods or (settings.search.method,):
             answered = answer_cases(
@@ -78,11 +78,15 @@ def evaluate_folder(
                 embedder=engine.embedder,
                 options=replace(settings.search, method=method),
                 graph=settings.graph,
+                reranker=reranker,
+                rerank=settings.rerank,
                 on_step=lambda: on_step("asking", 1),
             )
             figures = {"method": method, "dataset": folder.resolve().name, **_rounded(summarise(answered))}
             figures |= {"index_seconds": round(seconds, 2), "queries": len(cases), "documents": documents}
             figures |= {"embedder": engine.embedder.card.name if engine.embedder else "none", **_chosen(answered)}
+            if reranker is not None:
+                figures |= {"reranker": reranker.name, "not_reranked": sum(bool(a.unranked) for a in answered)}
             rows.append(figures)
             lines += trec_lines(answered, tag=f"weft-{method}")
     if run_file:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from weft.config import GraphOptions, SearchOptions
+from weft.config import GraphOptions, RerankOptions, SearchOptions
 from weft.evaluate.dataset import Case
 from weft.evaluate.measures import measure, percentile
-from weft.models.base import Embedder
+from weft.models.base import Embedder, Reranker
 from weft.records import Filter, Result
 from weft.search.run import find
 from weft.store.base import Store
@@ -29,6 +29,8 @@ class Answered:
     method: str
     rule: str = ""
     """The rule that chose the method; empty where the caller chose."""
+    unranked: str = ""
+    """Why a reranker that was to be asked had no say; empty where it had, or there was none."""
 
 
 def answer_cases(
@@ -38,13 +40,24 @@ def answer_cases(
     embedder: Embedder | None,
     options: SearchOptions,
     graph: GraphOptions = GraphOptions(),  # noqa: B008 - frozen
+    reranker: Reranker | None = None,
+    rerank: RerankOptions = RerankOptions(),  # noqa: B008 - frozen
     on_step: Callable[[], None] = lambda: None,
 ) -> list[Answered]:
     """Ask every question as `weft query` would, before floors and gates."""
     options = replace(options, top_k=DEPTH, pool=max(options.pool, DEPTH), gate=False, min_score=None)
     answered = []
     for case in cases:
-        result = find(case.text, store=store, embedder=embedder, options=options, where=Filter(), graph=graph)
+        result = find(
+            case.text,
+            store=store,
+            embedder=embedder,
+            options=options,
+            where=Filter(),
+            graph=graph,
+            reranker=reranker,
+            rerank=rerank,
+        )
         embed = result.timings.get("embed", 0.0)
         answered.append(
             Answered(
@@ -54,6 +67,7 @@ def answer_cases(
                 search_ms=sum(result.timings.values()) - embed,
                 method=result.method,
                 rule=result.choice.rule if result.choice else "",
+                unranked=result.rerank.skipped if result.rerank else "",
             )
         )
         on_step()
