@@ -303,6 +303,22 @@ def test_late_calls_do_not_pile_up():
         assert blocked.done.acquire(timeout=10)
 
 
+def test_a_system_without_a_thread_left_is_a_model_error(monkeypatch):
+    """And costs no place: the next call may have one."""
+
+    def fail(thread):
+        raise RuntimeError("can't start new thread")
+
+    punctual = PunctualReranker(FakeReranker(), seconds=10)
+    with monkeypatch.context() as broken:
+        broken.setattr(threading.Thread, "start", fail)
+        for _ in range(MAX_UNDER_WAY + 1):
+            with pytest.raises(ModelUnavailable, match="can't start new thread"):
+                punctual.rerank("q", ["a"])
+
+    assert punctual.rerank("q", ["q"]) == [1.0]
+
+
 @pytest.mark.parametrize("error", [KeyError("x"), RuntimeError("CUDA out of memory"), ModelUnavailable("no network")])
 def test_whatever_goes_wrong_inside_is_a_model_error(error):
     def fail(text):

@@ -37,7 +37,12 @@ class PunctualReranker:
             raise ModelUnavailable(f"{MAX_UNDER_WAY} earlier questions are still being re-ranked")
         answers: SimpleQueue[list[float] | Exception] = SimpleQueue()
         # a daemon, so that a process that is done does not wait for it
-        threading.Thread(target=self._ask, args=(query, list(texts), answers), name="weft-rerank", daemon=True).start()
+        thread = threading.Thread(target=self._ask, args=(query, list(texts), answers), name="weft-rerank", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # the system has no thread left
+            self._slots.release()
+            raise ModelUnavailable(str(error)) from error
         try:
             answer = answers.get(timeout=self._seconds)
         except Empty:
