@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from weft.config import SplitOptions
@@ -75,21 +76,71 @@ def index_documents(
     """
     account = Account()
     take_usage(extractor)  # what a run that failed has used is none of this one's
-    for group in _groups(
-        items, store=store, options=options, extractor=extractor, state=state, account=account, on_step=on_step
-    ):
-        if not group:  # a bound of the extractor is reached
-            break
-        batches = make_batches(group, embedder=embedder)
-        account.embedded += sum(count_texts(plan) for plan in group) if embedder else 0
-        store.write(*batches)
+    with _Writer(store, embedder, account=account, on_step=on_step) as writer:
+        for group in _groups(
+            items,
+            store=store,
+            options=options,
+            extractor=extractor,
+            state=state,
+            account=account,
+            on_step=on_step,
+            settle=writer.settle,
+        ):
+            if not group:  # a bound of the extractor is reached
+                break
+            writer.take(group)
+        writer.settle()
+    return account.receipt(take_usage(extractor))
+
+
+class _Writer:
+    """
+    Embeds a group in a thread of its own while the one before it is written and the next one is read.
+
+    Groups are written in their order. Two are under way at most, so what is held does not grow with the corpus.
+    """
+
+    def __init__(
+        self, store: Store, embedder: Embedder | None, *, account: Account, on_step: Callable[[Step], None]
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._account = account
+        self._on_step = on_step
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="weft-embed")
+        self._waiting: tuple[Sequence[Plan], Future[list[Batch]]] | None = None
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def take(self, group: Sequence[Plan]) -> None:
+        """Begin to embed a group, and write the one before it."""
+        before, self._waiting = self._waiting, (group, self._pool.submit(make_batches, group, embedder=self._embedder))
+        self._write(before)
+
+    def settle(self, source: str | None = None) -> None:
+        """Write what was taken; where a source is given, only if it is among it."""
+        if self._waiting and (source is None or any(plan.document.source == source for plan in self._waiting[0])):
+            before, self._waiting = self._waiting, None
+            self._write(before)
+
+    def _write(self, taken: tuple[Sequence[Plan], Future[list[Batch]]] | None) -> None:
+        if taken is None:
+            return
+        group, batches = taken
+        self._store.write(*batches.result())
+        account = self._account
+        account.embedded += sum(count_texts(plan) for plan in group) if self._embedder else 0
         for plan in group:
             outcome = "added" if plan.is_new else "changed"
             account.outcomes[outcome] += 1
             account.chunks += len(plan.chunks)
             account.facts += len(plan.facts)
-            on_step(Step(source=plan.document.source, chunks=len(plan.chunks), outcome=outcome))
-    return account.receipt(take_usage(extractor))
+            self._on_step(Step(source=plan.document.source, chunks=len(plan.chunks), outcome=outcome))
 
 
 def take_usage(extractor: Extractor | None) -> Usage:
@@ -163,8 +214,13 @@ def _groups(
     state: State | None,
     account: Account,
     on_step: Callable[[Step], None],
+    settle: Callable[[str], None] = lambda source: None,
 ) -> Iterator[list[Plan]]:
-    """Gather plans until they bring enough texts. Two plans for one document never share a group."""
+    """
+    Gather plans until they bring enough texts. Two plans for one document never share a group.
+
+    Before a document is looked up, `settle` is told its source, so that what is under way of it is written.
+    """
     group: list[Draft] = []
     for document in note_skipped(items, account=account, on_step=on_step):
         if any(document.source == draft.info.source for draft in group):
@@ -173,6 +229,7 @@ def _groups(
             if len(plans) < len(group):
                 return
             group = []
+        settle(document.source)
         draft = make_draft(document, store=store, options=options, extractor=extractor, state=state)
         if draft is None:
             account.outcomes["unchanged"] += 1

