@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -96,10 +97,10 @@ def check_settings(settings: Settings) -> None:
         "max_body_bytes max_upload_bytes max_upload_files max_inline_documents max_requests threads seconds "
         "shutdown_seconds max_jobs"
     )
-    for name in (f"{group}.{item}" for group, names in groups.items() for item in names.split()):
-        value = flatten(settings)[name]
-        if value < 1:
-            raise ConfigError(f"{name} is {value!r}", hint="give a whole number from 1")
+    for group, names in groups.items():
+        for name in names.split():
+            if (value := getattr(getattr(settings, group), name)) < 1:
+                raise ConfigError(f"{group}.{name} is {value!r}", hint="give a whole number from 1")
     for name in ("max_cost", "max_tokens", "max_minutes", "ask_above"):
         if not 0 <= (value := getattr(settings.llm, name)) < math.inf:
             raise ConfigError(f"llm.{name} is {value!r}", hint="give a number from 0")
@@ -189,6 +190,11 @@ def _known() -> list[str]:
     return [f"{group}.{item.name}" for group in GROUPS for item in fields(GROUPS[group])]
 
 
+@cache
+def _hints(group: str) -> dict[str, Any]:
+    return get_type_hints(GROUPS[group])
+
+
 def _nearest(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"did you mean {near[0]!r}?" if near else "`weft config` lists every setting"
@@ -197,7 +203,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 def convert(key: str, value: Any, *, origin: str) -> Any:
     """Return `value` as the setting `group.field` asks for it. Raises `ConfigError`, naming where it came from."""
     group, _, name = key.partition(".")
-    if group not in GROUPS or name not in (hints := get_type_hints(GROUPS[group])):
+    if group not in GROUPS or name not in (hints := _hints(group)):
         raise ConfigError(f"unknown setting {key!r} ({origin})", hint=_nearest(key, _known()))
     try:
         return _coerce(value, hints[name])
@@ -209,6 +215,8 @@ def convert(key: str, value: Any, *, origin: str) -> Any:
 
 def changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
     """Return a group of settings with some fields changed for one call."""
+    if not changes:
+        return options
     known = [field.name for field in fields(options)]
     if unknown := set(changes) - set(known):
         raise ConfigError(f"unknown {group} option {min(unknown)!r}", hint=", ".join(sorted(known)))

@@ -257,16 +257,18 @@ class Engine:
 
     def answering_embedder(self) -> Embedder | None:
         """Return the embedder the namespace was indexed with, None where it has none. Another one is refused."""
-        if not any(model.active for model in self.store.models()):
-            return None
-        if self.embedder is not None:
-            agree(self.store, self.embedder)
+        with self.store.reading():
+            if not any(model.active for model in self.store.models()):
+                return None
+            if self.embedder is not None:
+                agree(self.store, self.embedder)
         return self.embedder
 
     def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
         """Return the search settings with `changes` made field by field; None leaves a field as it is."""
         search: SearchOptions = changed("search", self.settings.search, changes)
-        check_settings(replace(self.settings, search=search))
+        if search is not self.settings.search:
+            check_settings(replace(self.settings, search=search))
         return search
 
     def context(

@@ -59,9 +59,10 @@ def _relative(hits: Sequence[Hit]) -> dict[str, float]:
     Fused text scores may be negative: below average. The divisor is then the largest of either sign, so that
     none leaves -1 to 1 and the order stays.
     """
-    scores: dict[str, float] = {}
-    for hit in hits:
-        scores[hit.chunk_id] = max(hit.score, scores.get(hit.chunk_id, hit.score))
+    scores = {hit.chunk_id: hit.score for hit in hits}
+    if len(scores) < len(hits):
+        for hit in hits:
+            scores[hit.chunk_id] = max(hit.score, scores[hit.chunk_id])
     largest = max(map(abs, scores.values()), default=0.0)
     return {id: score / largest if largest else 0.0 for id, score in scores.items()}
 

@@ -27,6 +27,8 @@ LOW = 0.50
 WEAK = 0.02
 """A chunk whose own probability is lower is not shown beside better ones."""
 
+_WEAK_ODDS = math.log(WEAK / (1 - WEAK))
+
 FAINT = 0.25
 """A chunk whose graph score, curved and times the trust in the graph, is less is not vouched for."""
 
@@ -80,8 +82,8 @@ def gate(
     for hit in hits:
         cosine = cosines.get(hit.chunk_id, vector.mean if vector else None)
         share = shares.get(hit.chunk_id, 0.0) if keyword else None
-        own = probability(cosine, share, calibration=calibration)
-        (kept if own >= WEAK or hit.chunk_id in walked else rejected).append(hit)
+        own = _evidence(cosine, share, calibration)
+        (kept if own >= _WEAK_ODDS or hit.chunk_id in walked else rejected).append(hit)
     if not kept:  # the best cosine and the best words are in different chunks, each weak alone
         kept, rejected = rejected[:1], rejected[1:]
     status = judge(confidence)
@@ -91,9 +93,10 @@ def gate(
 
 def measure(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | None]:
     """Return the best cosine and the best keyword share; None for a channel that was not asked."""
-    cosine = max(_by_chunk(rankings.get("vector")).values(), default=None)
-    keyword = rankings.get("keyword")
-    return cosine, max(_shares(keyword).values(), default=0.0) if keyword else None
+    vector, keyword = rankings.get("vector"), rankings.get("keyword")
+    cosine = max((hit.score for hit in vector.hits), default=None) if vector else None
+    share = max((hit.score / keyword.ceiling for hit in keyword.hits), default=0.0) if keyword else None
+    return cosine, share
 
 
 def probability(cosine: float | None, share: float | None, *, calibration: Calibration) -> float:
@@ -103,10 +106,7 @@ def probability(cosine: float | None, share: float | None, *, calibration: Calib
     `share` is a BM25 score as a share of what a chunk full of every term would get; None where the channel
     was not asked. Own and foreign questions are taken to be equally frequent.
     """
-    if cosine is None:
-        return _logistic(_odds(share or 0.0, calibration.words))
-    words = _odds(share, calibration.beside) if share is not None else 0.0
-    return _logistic(_odds(cosine, calibration.cosine) + words)
+    return _logistic(_evidence(cosine, share, calibration))
 
 
 def judge(confidence: float) -> Status:
@@ -114,6 +114,14 @@ def judge(confidence: float) -> Status:
     if confidence < NO_MATCH:
         return "no_match"
     return "ok" if confidence >= LOW else "low_confidence"
+
+
+def _evidence(cosine: float | None, share: float | None, calibration: Calibration) -> float:
+    """Return the same as the logarithm of the odds."""
+    if cosine is None:
+        return _odds(share or 0.0, calibration.words)
+    words = _odds(share, calibration.beside) if share is not None else 0.0
+    return _odds(cosine, calibration.cosine) + words
 
 
 def _odds(value: float, curve: Curve) -> float:

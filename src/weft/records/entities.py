@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 NominationKind: TypeAlias = Literal[
     "title", "link", "metadata", "field", "definition", "abbreviation", "given", "heading", "quoted", "phrase",
@@ -75,13 +75,12 @@ class Entity:
     """Whether a title, link, definition or the like makes it an entity; only such ones start a walk."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
-    """An entity named in a chunk."""
+class Mention(NamedTuple):
+    """An entity named in a chunk. A tuple, for a walk reads hundreds of them."""
 
     entity_id: str
     chunk_id: str
-    count: int
+    count: int  # type: ignore[assignment]
     about: bool
     chunks: int = 0
     """How many chunks mention the entity by this name; the most of its names that stand in the chunk."""

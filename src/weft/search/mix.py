@@ -197,12 +197,16 @@ def count_dropped(
 
 def _spread(hits: Sequence[Hit], *, store: Store, count: int) -> set[str]:
     """Return the first `count` chunks of which no more than `PER_DOCUMENT` belong to one document."""
-    owners = {chunk.id: chunk.document_id for chunk in store.chunks([hit.chunk_id for hit in hits[: 4 * count]])}
     taken: Counter[str] = Counter()
     chosen: set[str] = set()
-    for hit in hits[: 4 * count]:
-        owner = owners.get(hit.chunk_id, "")
-        if taken[owner] < PER_DOCUMENT and len(chosen) < count:
-            taken[owner] += 1
-            chosen.add(hit.chunk_id)
+    for start in range(0, 4 * count, count):
+        if len(chosen) == count:
+            break
+        some = [hit.chunk_id for hit in hits[start : start + count]]
+        owners = {chunk.id: chunk.document_id for chunk in store.chunks(some)}
+        for id in some:
+            owner = owners.get(id, "")
+            if taken[owner] < PER_DOCUMENT and len(chosen) < count:
+                taken[owner] += 1
+                chosen.add(id)
     return chosen

@@ -151,7 +151,7 @@ def find_named(question: Question, *, store: Store) -> list[FactEntity]:
     named = {key: [known[owner] for owner in mine if owner in known] for key, mine in owners.items()}
     named = {key: entities for key, entities in named.items() if entities}
     # whatever facts are about is worth a name, also where it is written small
-    as_names = [replace(word, is_name_like=word.text not in QUESTION_WORDS) for word in found]
+    as_names = [word._replace(is_name_like=word.text not in QUESTION_WORDS) for word in found]
     matches = {key: None for key, _, _ in match_names(as_names, named)}
     return list({entity.key: entity for key in matches for entity in named[key]}.values())
 

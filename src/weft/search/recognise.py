@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from weft.records import Entity, Vector
 from weft.store.base import Graph
@@ -127,6 +127,6 @@ def _as_names(found: Sequence[Word], known: dict[str, Entity], total: int, *, ty
     """A question may be typed in lower case: a rare single word is taken for a name there."""
     rare = {key for key, entity in known.items() if typed_low and entity.chunks <= max(2, RARE * total)}
     return [
-        replace(word, is_name_like=(word.is_name_like or word.text in rare) and word.text not in QUESTION_WORDS)
+        word._replace(is_name_like=(word.is_name_like or word.text in rare) and word.text not in QUESTION_WORDS)
         for word in found
     ]

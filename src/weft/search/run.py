@@ -170,7 +170,8 @@ def _search(
             calibration = find_calibration(query.text, store=store, embedder=embedder)
             seen = judged(query, rankings, store=store, embedder=embedder)
             verdict = gate(fused, seen, calibration=calibration, trust=walked.trust)
-            shown = list(gate(hits, judged(query, texts, store=store, embedder=embedder), calibration=calibration).kept)
+            seen.pop("graph", None)
+            shown = list(gate(hits, seen, calibration=calibration).kept)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, store=store, top_k=options.top_k)
         dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
     return Found(
@@ -200,7 +201,7 @@ def _answer(
         sources = walked.found.explain([hit.chunk_id for hit in hits])
         evidence = read_evidence(hits, found.rankings, store=store, sources=sources, spelled=found.spelled)
         evidence = mark_reranked(evidence, found.chosen, opinion)
-        rejected = read_evidence(verdict.rejected[:1], found.rankings, store=store)
+        rejected = [] if verdict.kept else read_evidence(verdict.rejected[:1], found.rankings, store=store)
     status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
     notes = [*_notes(query, verdict), *_unranked(opinion)]
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
@@ -281,8 +282,9 @@ def read_evidence(
     spelled: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> list[Evidence]:
     """Fetch text and place of each hit, with what every channel said of it and how the graph led there."""
+    wanted = {hit.chunk_id for hit in hits}
     found = {
-        channel: {hit.chunk_id: ChannelHit(rank=hit.rank, score=hit.score) for hit in ranking.hits}
+        channel: {h.chunk_id: ChannelHit(rank=h.rank, score=h.score) for h in ranking.hits if h.chunk_id in wanted}
         for channel, ranking in rankings.items()
     }
     chunks = {chunk.id: chunk for chunk in store.chunks([hit.chunk_id for hit in hits])}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from weft.rank.fuse import order
 from weft.records import Filter, Hit
 from weft.store.base import Store
 from weft.text.analyse import query_terms
-from weft.text.names import words
+from weft.text.names import iter_words, words
 from weft.text.phrases import find_names
 from weft.text.sentences import Sentence
 
@@ -87,9 +89,15 @@ def _find_holders(name: str, *, store: Store, where: Filter) -> list[str]:
 
 def _holds(text: str, wanted: Sequence[str]) -> bool:
     if text.isascii():  # a look that costs little, and mostly says no
-        plain = text.lower().replace("'", "")
-        if not all(word in plain for word in wanted):
+        plain = text.lower()
+        if not all(word in plain.replace("'", "") for word in wanted):
             return False
+        if "'" not in text and "_" not in text:  # what lies around the first word is enough
+            starts = (match.start() for match in re.finditer(re.escape(wanted[0]), plain))
+            return any(_begins(text, at, wanted) for at in starts if not text[at - 1 : at].isalnum())
     found = [word.text for word in words(text)]
-    first, size = wanted[0], len(wanted)
-    return any(word == first and found[at : at + size] == wanted for at, word in enumerate(found))
+    return any(word == wanted[0] and found[at : at + len(wanted)] == wanted for at, word in enumerate(found))
+
+
+def _begins(text: str, at: int, wanted: Sequence[str]) -> bool:
+    return [word.text for word in islice(iter_words(text, at), len(wanted))] == wanted

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from weft.records import Claim, Extraction, Mention, Nomination, Relation
 
@@ -15,15 +14,19 @@ def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
         at = (mention.entity_id, mention.chunk_id)
         before = joined.get(at)
         if before is not None:
-            mention = replace(
-                mention,
+            mention = mention._replace(
                 count=before.count + mention.count,
                 about=before.about or mention.about,
                 chunks=max(before.chunks, mention.chunks),
                 strong=before.strong or mention.strong,
             )
         joined[at] = mention
-    return sorted(joined.values(), key=lambda m: (not m.about, -m.count, m.chunk_id, m.entity_id))
+    return sorted(joined.values(), key=_strength)
+
+
+def _strength(mention: Mention) -> tuple[bool, int, str, str]:
+    entity, chunk, count, about, _, _ = mention
+    return not about, -count, chunk, entity
 
 
 def other_names(name: str, names: Iterable[str], *, spelling: Callable[[], str | None]) -> tuple[str, ...]:

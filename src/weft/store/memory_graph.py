@@ -86,13 +86,13 @@ class MemoryGraph:
         for id in dict.fromkeys(entity_ids):
             names = [key for key in self._derived.standings if entity_id(self._name, self._target(key)) == id]
             mine = [mention for key in names for mention in self._strongest(key, limit=limit)]
-            found += join_mentions(replace(mention, entity_id=id) for mention in mine)[:limit]
+            found += join_mentions(mention._replace(entity_id=id) for mention in mine)[:limit]
         return found
 
     def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
         order = {id: place for place, id in enumerate(chunk_ids)}
         found = join_mentions(
-            replace(self._mention(key, id), entity_id=entity_id(self._name, self._target(key)))
+            self._mention(key, id)._replace(entity_id=entity_id(self._name, self._target(key)))
             for key, id in self._derived.mentions
             if id in order
         )
@@ -220,7 +220,8 @@ class MemoryGraph:
     def _mention(self, key: str, chunk_id: str) -> Mention:
         """Return a mention with how far the name is spread."""
         chunks = sum(other == key for other, _ in self._derived.mentions)
-        return replace(self._derived.mentions[key, chunk_id], chunks=chunks, strong=self._derived.standings[key].strong)
+        strong = self._derived.standings[key].strong
+        return self._derived.mentions[key, chunk_id]._replace(chunks=chunks, strong=strong)
 
     def _entity(self, key: str) -> Entity:
         derived = self._derived

@@ -110,6 +110,23 @@ def find_sentence(text: str, keys: Collection[str], *, size: int = 300) -> str:
     """Return the first sentence of `text` that mentions most of `keys`, cut at `size` characters."""
     starts = [0, *(match.end() for match in _BOUNDARY.finditer(text)), len(text)]
     sentences = [text[start:end].strip() for start, end in pairwise(starts)]
-    counts = [len({key for key, _, _ in match_names(words(sentence), keys)}) for sentence in sentences]
+    parts = {part for key in keys for part in _parts(key)}
+    counts = [
+        len({key for key, _, _ in match_names(words(sentence), keys)}) if _may_name(sentence, parts) else 0
+        for sentence in sentences
+    ]
     best = max(range(len(counts)), key=lambda place: (counts[place], -place), default=0)
     return " ".join(sentences[best].split())[:size] if sentences else ""
+
+
+def _parts(key: str) -> list[str]:
+    """Return the words of a key without their last letters, which a text may spell otherwise."""
+    return [word[: max(2, len(word) - 3)] for word in key.split(" ")]
+
+
+def _may_name(sentence: str, parts: Collection[str]) -> bool:
+    """Tell whether a sentence can hold a word of a name: a look that costs little, and mostly says no."""
+    if not sentence.isascii():
+        return True
+    plain = sentence.lower()
+    return any(part in plain for part in parts)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from weft.text.normalise import CJK, MARKS, fold
 
@@ -47,8 +47,7 @@ _SILENT = frozenset(
 """Plurals of words in `e`: `movies` are no `movys`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word of running text: folded, with where it stands and whether it was written like a name."""
 
     text: str
@@ -60,7 +59,12 @@ class Word:
 
 def words(text: str) -> list[Word]:
     """Return the words of `text`; each CJK character is one."""
-    return [Word(*_read(match[0]), *match.span()) for match in _WORD.finditer(text)]
+    return list(iter_words(text))
+
+
+def iter_words(text: str, start: int = 0) -> Iterator[Word]:
+    """Yield them one by one, from a place on."""
+    return (Word(*_read(match[0]), *match.span()) for match in _WORD.finditer(text, start))
 
 
 @lru_cache(maxsize=16384)

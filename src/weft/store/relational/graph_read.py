@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from weft.graph.standing import RANKS, EditKind
@@ -68,23 +69,23 @@ class RelationalGraph:
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
             rows = db.run("mentions_of", values)
-        found: dict[str, list[Mention]] = {id: [] for id in entity_ids}
+        found: dict[str, list[list[Mention]]] = {id: [] for id in entity_ids}
         for id, chunks, strong, mentions in rows:
-            found[id] += [
-                Mention(
-                    entity_id=id, chunk_id=chunk, count=count, about=bool(about), chunks=chunks, strong=bool(strong)
-                )
-                for chunk, count, about in json.loads(mentions)
-            ]
-        return [mention for mine in found.values() for mention in join_mentions(mine)[:limit]]
+            is_strong = bool(strong)
+            found[id].append(
+                [Mention(id, chunk, count, bool(a), chunks, is_strong) for chunk, count, a in json.loads(mentions)]
+            )
+        # what is mentioned under one name is in order already
+        joined = (names[0] if len(names) == 1 else join_mentions(chain(*names))[:limit] for names in found.values())
+        return list(chain.from_iterable(joined))
 
     def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
             rows = db.run("mentions_in", {"namespace": namespace, "ids": json.dumps(list(chunk_ids))})
         found = join_mentions(
-            Mention(entity_id=id, chunk_id=chunk, count=n, about=bool(a), chunks=d, strong=bool(s))
-            for chunk, id, n, a, d, s in rows
+            Mention(id, chunk, count, bool(about), chunks, bool(strong))
+            for chunk, id, count, about, chunks, strong in rows
         )
         order = {id: place for place, id in enumerate(chunk_ids)}
         return sorted(found, key=lambda mention: order[mention.chunk_id])

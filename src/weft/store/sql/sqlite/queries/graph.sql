@@ -245,7 +245,7 @@ SELECT h.id, e.chunks, e.strong, (
         SELECT chunk, count, about FROM mention WHERE entity = e.number
         ORDER BY about DESC, count DESC, place, chunk
         LIMIT :limit
-    ) AS m JOIN chunk AS c ON c.number = m.chunk
+    ) AS m CROSS JOIN chunk AS c ON c.number = m.chunk
 )
 FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
