@@ -1,110 +1,212 @@
 """
-Vector search in one file with and without its read index, in one run, on the same vectors and questions.
+One file at 10,000, 100,000 and a million chunks: what a question costs, what its index costs, how much memory it takes.
 
-    python benchmarks/scale.py [--sizes 10000 20000 100000] [--repeat 3] [--keep DIR]
+    python benchmarks/scale.py [--sizes 10000 100000 1000000] [--repeat 3] [--keep DIR] [--write]
 
-Vectors of 384 numbers lie around centres, about fifty to each; questions lie around the same centres. Texts are a few
-made-up words, so that writing takes seconds. Latencies are milliseconds, `p50 / p95`: the median over rounds of 50
-questions for the nearest 100, p95 over all. `exact` compares every vector, `index` goes by the read index whatever the
-size, so that the table shows from which size it pays. recall@10 is that of the index against the scan. `first` is
-opening the file and asking once, with usearch imported and the files in the system's memory. `--keep DIR` leaves the
-files, and takes those that are there.
+Stores are those of `benchmarks/corpora.py`, from the folder `--keep` or made there. Each is asked in a process of its
+own, with 50 questions of the evaluation sets. Times are milliseconds, warm, without embedding the question: the median
+over rounds of the per-question median, lowest and highest round beside it, and the 95th percentile over all. `exact`
+compares every vector and adds up every posting; it is asked once, at a million chunks with ten questions. recall@10 is
+that of the index against the scan; `same` the share of the ten best places by words that hold the same chunk in both.
+Memory is resident: what the process has for itself, and what it has mapped of files, which the system may take back.
+`first answer` is `weft query` in a new process, from its start to its end, model included. `--write` puts the tables
+into docs/performance.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from postgres import timed
+sys.path.insert(0, str(Path(__file__).parent / "quality"))
 
-from weft.records import Batch, Chunk, DocumentInfo, Filter, IndexedChunk, StoredModel
+from corpora import SETS, make_store
+from sets import data_folder
+from speed import PAGE, to_table
+
+from weft.engine.engine import Engine, open_engine
+from weft.evaluate.dataset import read_cases
+from weft.records import Filter, Ranking
 from weft.store.sqlite import derived
-from weft.store.sqlite.database import SqliteDatabase
-from weft.text.ids import chunk_id, document_id
+from weft.text.analyse import query_terms
 
 NEVER = 1 << 60
-DIMENSION = 384
-CHUNKS = 50
-"""Chunks of a document, vectors of a centre."""
-MODEL = StoredModel(name="made/384", fingerprint="made", dimension=DIMENSION, active=True)
+QUESTIONS = 50
+LARGE = 500_000
+FIRST = "who directed the film"
+POOL = 100
 
 
-def around(centres: NDArray[np.float32], chance: np.random.Generator) -> NDArray[np.float32]:
-    """Return a unit vector near each centre."""
-    found = centres + 0.8 * chance.normal(size=centres.shape)
-    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+def questions() -> list[str]:
+    """Return questions of all sets, as many of each."""
+    by_set = [[case.question for case in read_cases(data_folder() / name)] for name in SETS]
+    return [question for together in zip(*by_set, strict=False) for question in together][:QUESTIONS]
 
 
-def batches(centres: NDArray[np.float32]) -> Iterator[Batch]:
-    """Yield documents whose chunks lie around centres taken at random."""
-    chance = np.random.default_rng(1)
-    for number in range(len(centres)):
-        source = f"record {number}"
-        id = document_id("default", source)
-        items = []
-        for ordinal, vector in enumerate(around(centres[chance.integers(len(centres), size=CHUNKS)], chance)):
-            text = f"{source} part {ordinal}"
-            place = {"ordinal": ordinal, "heading": (), "start_line": 1, "end_line": 1}
-            chunk = Chunk(id=chunk_id(id, text, 0), document_id=id, text=text, **place)
-            items.append(IndexedChunk(chunk=chunk, terms={f"record{number}": 1}, vector=vector))
-        info = DocumentInfo(id=id, source=source, title=source, metadata={}, content_hash="made", unit="line")
-        yield Batch(document=info, chunks=tuple(items), model=MODEL.fingerprint)
+def memory() -> tuple[int, int]:
+    """Return the megabytes that this process has for itself, and those of files that it has mapped."""
+    held = dict.fromkeys(("RssAnon", "RssFile"), 0)
+    for line in Path("/proc/self/status").read_text("utf-8").splitlines():
+        name, _, value = line.partition(":")
+        if name in held:
+            held[name] = int(value.split()[0]) // 1024
+    return held["RssAnon"], held["RssFile"]
 
 
-def measure(path: str, size: int, *, repeat: int) -> dict[str, str]:
-    """Return the figures of one size."""
-    derived.FROM = NEVER
-    chance = np.random.default_rng(0)
-    centres = chance.normal(size=(size // CHUNKS, DIMENSION)).astype(np.float32)
-    database = SqliteDatabase(path)
-    store = database.store("default")
-    if store.stats().chunks < size:
-        store.write_model(MODEL)
-        for batch in batches(centres):
-            store.write(batch)
-    known = {str(n): v for n, v in enumerate(around(centres[chance.integers(len(centres), size=50)], chance))}
-    questions = list(known)
+def spent(ask: Callable[[str], float | None], asked: Sequence[str], repeat: int) -> str:
+    """Return `median (lowest–highest) / p95`; what `ask` returns is taken off, as none of ours."""
+    medians, every = [], []
+    for _ in range(repeat):
+        times = []
+        for question in asked:
+            start = time.perf_counter()
+            less = ask(question)
+            times.append((time.perf_counter() - start) * 1000 - (less or 0.0))
+        medians.append(median(times))
+        every += times
+    spread = f" ({min(medians):.1f}–{max(medians):.1f})" if repeat > 1 else ""
+    return f"{median(medians):.1f}{spread} / {quantiles(every, n=20)[-1]:.1f}"
 
-    def ask(question: str) -> list[str]:
-        return [hit.chunk_id for hit in store.search_vector(known[question], limit=100, where=Filter()).hits]
 
-    exact = {question: set(ask(question)[:10]) for question in questions}
-    figures = {"chunks": f"{size:,}", "exact": timed(ask, questions, repeat)}
-    derived.FROM = 1
-    start = time.perf_counter()
-    if database._connections.extender.catch_up():
-        figures["built/s"] = f"{size / (time.perf_counter() - start):,.0f}"
-    figures["index"] = timed(ask, questions, repeat)
-    found = sum(len(exact[question] & set(ask(question)[:10])) for question in questions)
-    figures["recall@10"] = f"{found / (10 * len(questions)):.3f}"
-    figures["index, bytes/chunk"] = f"{database._connections.indexes.folder.size() / size:,.0f}"
-    database.close()
-    start = time.perf_counter()
-    database = SqliteDatabase(path)
-    database.store("default").search_vector(known["0"], limit=100, where=Filter())
-    figures["first"] = f"{(time.perf_counter() - start) * 1000:.0f}"
-    database.close()
+def measure(path: str, *, repeat: int) -> dict[str, Any]:
+    """Return the figures of one store, in this process."""
+    figures: dict[str, Any] = {}
+    with open_engine(path) as engine:
+        asked = questions()
+        embedder, store = engine.embedder, engine.store
+        assert embedder is not None
+        vectors = dict(zip(asked, embedder.embed(asked, kind="query"), strict=True))
+
+        def by_vector(question: str) -> Ranking:
+            return store.search_vector(vectors[question], limit=POOL, where=Filter())
+
+        def by_words(question: str) -> Ranking:
+            return store.search_keyword(query_terms(question), limit=POOL, where=Filter())
+
+        chunks = store.stats().chunks
+        figures["chunks"] = f"{chunks:,}"
+        start = time.perf_counter()
+        if engine.database._connections.extender.catch_up():  # type: ignore[attr-defined]
+            figures["built, chunks/s"] = f"{chunks / (time.perf_counter() - start):,.0f}"
+        engine.query(asked[0])
+        figures["idle"] = memory()
+        for name, ask in (("vector", by_vector), ("keyword", by_words)):
+            figures[name] = spent(lambda q, ask=ask: void(ask(q)), asked, repeat)  # type: ignore[misc]
+        found = {question: (ids(by_vector(question)), ids(by_words(question))) for question in asked}
+        figures |= ask_engine(engine, asked, repeat)
+        figures["asked"] = memory()
+        least, derived.FROM = derived.FROM, NEVER
+        some = asked[:10] if chunks > LARGE else asked
+        figures["vector, exact"] = spent(lambda q: void(by_vector(q)), some, 1)
+        figures["keyword, exact"] = spent(lambda q: void(by_words(q)), some, 1)
+        same, kept = 0, 0
+        for question in some:
+            near, words = found[question]
+            kept += len(set(near) & set(ids(by_vector(question))))
+            same += sum(a == b for a, b in zip(words, ids(by_words(question)), strict=True))
+        derived.FROM = least
+        figures["recall@10"] = f"{kept / len(some) / 10:.3f}"
+        figures["same"] = f"{same / sum(len(found[q][1]) for q in some):.3f}"
+        figures["ways"] = [store.stats().vector_search, store.stats().keyword_search, store.stats().entity_search]
     return figures
+
+
+def ask_engine(engine: Engine, asked: Sequence[str], repeat: int) -> dict[str, str]:
+    """Return what whole questions take, and which part of it is the graph's."""
+    graph: list[float] = []
+
+    def ask(question: str, method: str) -> float:
+        result = engine.query(question, method=method)
+        if method == "mix":
+            graph.append(result.timings["graph"])
+        return result.timings["embed"]
+
+    for method in ("hybrid", "mix"):
+        for question in asked:
+            ask(question, method)
+    graph.clear()
+    took = {name: spent(lambda q, name=name: ask(q, name), asked, repeat) for name in ("hybrid", "mix")}  # type: ignore[misc]
+    return {"hybrid": took["hybrid"], "with graph": took["mix"], "of it the walk": f"{median(graph):.1f}"}
+
+
+def void(_: object) -> None:
+    """Take nothing off."""
+
+
+def ids(ranking: Ranking) -> list[str]:
+    """Return the ten best."""
+    return [hit.chunk_id for hit in ranking.hits[:10]]
+
+
+def first_answer(path: str, *, repeat: int) -> str:
+    """Return the seconds from the start of a new process to its end, with its one answer."""
+    took = []
+    for _ in range(max(3, repeat)):
+        start = time.perf_counter()
+        command = [sys.executable, "-m", "weft", "--db", path, "query", FIRST]
+        subprocess.run(command, check=False, capture_output=True)
+        took.append(time.perf_counter() - start)
+    return f"{median(took):.2f} ({min(took):.2f}–{max(took):.2f})"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 20_000, 100_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--keep", default="", metavar="DIR")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--one", default="", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(measure(arguments.one, repeat=arguments.repeat)))
+        return
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for number, size in enumerate(arguments.sizes):
-            figures = measure(str(Path(arguments.keep or folder) / f"{size}.db"), size, repeat=arguments.repeat)
-            if not number:
-                print("| " + " | ".join(figures) + " |\n" + "| --- " * len(figures) + "|", flush=True)
-            print("| " + " | ".join(figures.values()) + " |", flush=True)
+        for size in arguments.sizes:
+            path = make_store(Path(arguments.keep or folder), size)
+            command = [sys.executable, __file__, "--one", str(path), "--repeat", str(arguments.repeat)]
+            said = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+            figures = json.loads(said.splitlines()[-1])
+            beside = sum(file.stat().st_size for file in Path(f"{path}.index").glob("*"))
+            figures["bytes/chunk"] = f"{path.stat().st_size / size:,.0f} + {beside / size:,.0f}"
+            figures["first answer, s"] = first_answer(str(path), repeat=arguments.repeat)
+            rows.append(figures)
+            print(json.dumps(figures, ensure_ascii=False), flush=True)
+    tables = {
+        "scale": ["chunks", "vector", "recall@10", "keyword", "same", "hybrid", "with graph", "of it the walk"],
+        "exact": ["chunks", "vector, exact", "keyword, exact", "built, chunks/s", "bytes/chunk", "first answer, s"],
+    }
+    page = PAGE.read_text("utf-8")
+    for name, columns in tables.items():
+        table = to_table([{column: row.get(column, "–") for column in columns} for row in rows])
+        print(table)
+        page = put(page, name, table)
+    page = put(page, "memory", to_table([memory_row(row) for row in rows]))
+    if arguments.write:
+        PAGE.write_text(page, "utf-8")
+
+
+def memory_row(row: dict[str, Any]) -> dict[str, str]:
+    """Return what a process had, in megabytes."""
+    cells = {"chunks": row["chunks"]}
+    for name in ("idle", "asked"):
+        own, mapped = row[name]
+        cells |= {f"{name}, own": f"{own:,}", f"{name}, mapped": f"{mapped:,}"}
+    return cells
+
+
+def put(page: str, name: str, table: str) -> str:
+    """Return a page with a table between its marks."""
+    start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    return page[: page.index(start) + len(start)] + table + "\n" + page[page.index(end) :]
 
 
 if __name__ == "__main__":

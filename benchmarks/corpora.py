@@ -1,0 +1,358 @@
+"""
+Stores of any size, multiplied from real text, for the benchmarks of speed.
+
+    python benchmarks/corpora.py --size 100000 DIR       # writes DIR/100000.db
+
+The documents of evaluation sets are indexed as any other, with the real model (a few minutes, once). The rest of the
+store are variants of them: rare words of names become other words, a few sentences from elsewhere follow, and the
+vector moves a little towards that of another passage. So names grow with the corpus as vocabulary does, while common
+words and names are mentioned in all variants and become as frequent as they would. What only writing needs (who
+nominated a name, which chunks bear out a derived relation) is left out of the variants: these stores are for reading.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import apsw
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "quality"))
+
+from sets import data_folder
+
+from weft.engine.engine import open_engine
+from weft.load.beir import iter_corpus
+from weft.records import Document
+from weft.store.relational.graph_write import pair_place, place
+from weft.store.sqlite.postings import BLOCK, TermChanges
+from weft.text.analyse import count_terms, terms
+from weft.text.ids import digest, entity_id
+from weft.text.mentions import derived_weight
+
+SETS = ("2wiki-dev", "musique-train", "hotpot-train")
+NAMESPACE = "default"
+RARE = 8
+"""Chunks that hold a word up to which it is taken for one of somebody's name, and changed."""
+LETTERS = "bcdfghjklm"
+DERIVED = ("co_occurs_with", "mentions")
+MOVED, NOISE = 0.35, 0.25
+"""How far a vector moves towards another one, and in no direction."""
+
+_NOMINATIONS = (
+    "SELECT chunk, document, key, name, kind, vote, rank, type, description, about, alias_of, reason"
+    " FROM nomination WHERE origin = '' AND vote = 2"
+)
+_CLAIMS = "SELECT chunk, source, target, type, weight, description FROM claim WHERE origin = ''"
+
+_WORD = re.compile(r"([A-Za-z]+)")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+
+
+def base_store(folder: Path) -> Path:
+    """Return a store of the evaluation sets, indexed as any documents are; made where it is not there."""
+    path = folder / "base.db"
+    if not path.exists():
+        begun = folder / "base.begun.db"
+        with open_engine(str(begun)) as engine:
+            engine.add(_documents())
+        begun.rename(path)
+    return path
+
+
+def _documents() -> Iterator[Document]:
+    seen = set()
+    for name in SETS:
+        for document in iter_corpus(data_folder() / name):
+            if document.text not in seen:
+                seen.add(document.text)
+                yield replace(document, source=f"{name}/{document.source}")
+
+
+def make_store(folder: Path, size: int) -> Path:
+    """Return a store of about `size` chunks; made where it is not there."""
+    path = folder / f"{size}.db"
+    if path.exists():
+        return path
+    begun = folder / f"{size}.begun.db"
+    begun.unlink(missing_ok=True)
+    shutil.copy(base_store(folder), begun)
+    db = apsw.Connection(str(begun))
+    db.pragma("journal_mode", "off")
+    db.pragma("synchronous", "off")
+    db.pragma("cache_size", -1_000_000)
+    variants = Variants(db)
+    with db, _without_indexes(db):
+        db.execute("CREATE TEMP TABLE new_posting (term TEXT, block INTEGER, entries BLOB)")
+        copies = max(1, round(size / variants.chunks))
+        for copy in range(1, copies):
+            variants.write(copy)
+            print(f"\r{copy + 1} of {copies} variants", end="", file=sys.stderr, flush=True)
+        variants.finish(copies)
+    db.execute("PRAGMA optimize")
+    db.close()
+    begun.rename(path)
+    return path
+
+
+class _without_indexes:  # noqa: N801
+    """Drop the indexes that can be made again, and make them again: many rows are sorted sooner than put in order."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._statements: list[tuple[str, str]] = []
+
+    def __enter__(self) -> None:
+        found = self._db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+        self._statements = list(found)
+        for name, _ in self._statements:
+            self._db.execute(f'DROP INDEX "{name}"')
+
+    def __exit__(self, *failure: object) -> None:
+        for _, sql in self._statements:
+            self._db.execute(sql)
+
+
+@dataclass
+class _Chunk:
+    pieces: list[str]
+    places: list[int]
+    """Which of the pieces are words that change."""
+    terms: dict[str, int]
+    row: tuple[Any, ...]
+
+
+class Variants:
+    """Writes variants of what a store holds into it."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._chance = random.Random(1)
+        self._rare = self._find_rare()
+        self._documents = list(db.execute("SELECT number, title, unit FROM document ORDER BY number"))
+        rows = db.execute(
+            "SELECT number, document, ordinal, heading, start_line, end_line, text, terms FROM chunk ORDER BY number"
+        )
+        self._chunks = [self._read(row) for row in rows]
+        self.chunks = len(self._chunks)
+        highest = self._chunks[-1].row[0]
+        self._step = -(-(highest + 1) // BLOCK) * BLOCK
+        """Between the numbers of a chunk and of its variant: whole blocks."""
+        self._fillers = [(text, count_terms(text)) for text in self._find_fillers()]
+        packed = dict(db.execute("SELECT chunk, vector FROM chunk_vector"))
+        self._model = db.execute("SELECT number FROM model WHERE active").get
+        self._vectors = np.stack([np.frombuffer(packed[chunk.row[0]], np.float32) for chunk in self._chunks])
+        self._entities = list(
+            db.execute("SELECT number, key, strong, same_as, reason, mentions, chunks, head FROM entity")
+        )
+        self._own = {row[0] for row in self._entities if self._changes(row[1])}
+        self._keys = {row[0]: row[1] for row in self._entities}
+        self._offset = max(self._keys) + 1
+        self._relations = list(db.execute("SELECT source, target, type, weight, support FROM relation"))
+        self._mentions = list(db.execute("SELECT entity, chunk, count, about FROM mention"))
+        self._nominations = list(db.execute(_NOMINATIONS))
+        self._claims = list(db.execute(_CLAIMS))
+        self._described = list(db.execute("SELECT chunk, key, vector FROM entity_vector"))
+
+    def write(self, copy: int) -> None:
+        """Write one variant of everything."""
+        suffix = "x" + LETTERS[copy // 10 % 10] + LETTERS[copy % 10] + LETTERS[copy // 100] * (copy >= 100)
+        shift, onto = copy * self._step, copy * (self._documents[-1][0] + 1)
+        rename = {word: word + suffix for word in self._rare}
+        renamed_terms = {terms(word)[0]: terms(new)[0] for word, new in rename.items()}
+
+        def text(said: str) -> str:
+            return _WORD.sub(lambda m: m[0] + suffix if m[0].lower() in rename else m[0], said)
+
+        def key(of: str) -> str:
+            return " ".join(rename.get(word, word) for word in of.split(" "))
+
+        def entity(number: int) -> int:
+            return number + copy * self._offset if number in self._own else number
+
+        db, run = self._db, self._db.executemany
+        ids = {number: "d" + digest((str(copy), str(number)), size=12) for number, *_ in self._documents}
+        run(
+            "INSERT INTO document (number, namespace, id, source, title, metadata, content_hash, unit)"
+            " VALUES (?, 1, ?, ?, ?, '{}', 'variant', ?)",
+            [(n + onto, ids[n], f"variant {copy}/{n}", text(title), unit) for n, title, unit in self._documents],
+        )
+        places: dict[int, int] = {}
+        changes, length = TermChanges(None, namespace=1), 0  # type: ignore[arg-type]
+        rows = []
+        for chunk in self._chunks:
+            number, document, ordinal, heading, first, last = chunk.row
+            pieces = list(chunk.pieces)
+            for at in chunk.places:
+                pieces[at] += suffix
+            held = Counter({renamed_terms.get(term, term): count for term, count in chunk.terms.items()})
+            for said, counts in self._chance.sample(self._fillers, self._chance.randrange(4)):
+                pieces.append(" " + said)
+                held.update(counts)
+            id = "c" + digest((ids[document], str(ordinal)), size=12)
+            places[number], size = place(id), held.total()
+            length += size
+            changes.add(number + shift, held, length=size)
+            said = "".join(pieces)
+            terms_said = json.dumps(held, ensure_ascii=False)
+            rows.append(
+                (number + shift, document + onto, id, ordinal, text(heading), first, last, said, terms_said, size)
+            )
+        run(
+            "INSERT INTO chunk (number, namespace, document, id, ordinal, heading, start_line, end_line, text, terms,"
+            " length) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+        run("INSERT INTO new_posting VALUES (?, ?, ?)", ((t, b, e) for (t, b), e in changes.blocks().items()))
+        numbers = [chunk.row[0] + shift for chunk in self._chunks]
+        run(
+            "INSERT INTO chunk_vector (chunk, model, vector) VALUES (?, ?, ?)",
+            ((n, self._model, v.tobytes()) for n, v in zip(numbers, self._move(self._vectors, copy), strict=True)),
+        )
+        run(
+            "INSERT INTO entity (number, namespace, id, key, strong, same_as, reason, mentions, chunks, head)"
+            " VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    entity(n),
+                    entity_id(NAMESPACE, key(k)),
+                    key(k),
+                    strong,
+                    key(same),
+                    why,
+                    mentions,
+                    chunks,
+                    entity(head),
+                )
+                for n, k, strong, same, why, mentions, chunks, head in self._entities
+                if n in self._own
+            ),
+        )
+        run(
+            "INSERT INTO mention (entity, chunk, count, about, place) VALUES (?, ?, ?, ?, ?)",
+            ((entity(e), c + shift, count, about, places[c]) for e, c, count, about in self._mentions),
+        )
+        run(
+            "INSERT INTO relation (source, target, type, weight, support, place) VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                (entity(s), entity(t), type, weight, support, self._pair(key(self._keys[s]), key(self._keys[t])))
+                for s, t, type, weight, support in self._relations
+                if s in self._own or t in self._own
+            ),
+        )
+        run(
+            "INSERT OR IGNORE INTO nomination (namespace, chunk, document, origin, key, name, kind, vote, rank, type,"
+            " description, about, alias_of, reason) VALUES (1, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (c + shift, d + onto, key(k), text(name), kind, vote, rank, type, text(said), about, key(alias), why)
+                for c, d, k, name, kind, vote, rank, type, said, about, alias, why in self._nominations
+            ),
+        )
+        run(
+            "INSERT OR IGNORE INTO claim (namespace, chunk, origin, source, target, type, weight, description, place)"
+            " VALUES (1, ?, '', ?, ?, ?, ?, ?, ?)",
+            (
+                (c + shift, key(s), key(t), type, weight, text(said), places[c])
+                for c, s, t, type, weight, said in self._claims
+            ),
+        )
+        described = np.stack([np.frombuffer(row[2], np.float32) for row in self._described])
+        run(
+            "INSERT INTO entity_vector (chunk, key, model, vector) VALUES (?, ?, ?, ?)",
+            (
+                (row[0] + shift, key(row[1]), self._model, vector.tobytes())
+                for row, vector in zip(self._described, self._move(described, copy), strict=True)
+            ),
+        )
+        db.execute("UPDATE namespace SET chunks = chunks + ?, length = length + ?", (len(rows), length))
+
+    def finish(self, copies: int) -> None:
+        """Write what all variants have together."""
+        shared = [row for row in self._entities if row[0] not in self._own]
+        self._db.executemany(
+            "UPDATE entity SET mentions = ?, chunks = ? WHERE number = ?",
+            ((copies * row[5], copies * row[6], row[0]) for row in shared),
+        )
+        both = [row for row in self._relations if row[0] not in self._own and row[1] not in self._own]
+        self._db.executemany(
+            "UPDATE relation SET support = ?, weight = ? WHERE source = ? AND target = ? AND type = ?",
+            (
+                (
+                    held := min(256, copies * n),
+                    derived_weight(type, support=held) if type in DERIVED else weight,
+                    s,
+                    t,
+                    type,
+                )
+                for s, t, type, weight, n in both
+            ),
+        )
+        self._db.execute("INSERT INTO posting SELECT 1, term, block, entries FROM new_posting ORDER BY term, block")
+        self._db.execute("UPDATE namespace SET generation = generation + 1")
+
+    def _find_rare(self) -> set[str]:
+        """Return the words of names that few chunks hold, and that are one term."""
+        held = dict(self._db.execute("SELECT term, sum(length(entries)) / 4 FROM posting GROUP BY term"))
+        words = {word for (key,) in self._db.execute("SELECT key FROM entity") for word in key.split(" ")}
+        plain = (word for word in words if len(word) > 3 and word.isascii() and word.isalpha())
+        return {word for word in plain if held.get(terms(word)[0], RARE + 1) <= RARE}
+
+    def _read(self, row: tuple[Any, ...]) -> _Chunk:
+        pieces = _WORD.split(row[6])
+        places = [at for at in range(1, len(pieces), 2) if pieces[at].lower() in self._rare]
+        return _Chunk(pieces=pieces, places=places, terms=json.loads(row[7]), row=row[:6])
+
+    def _find_fillers(self) -> list[str]:
+        """Return sentences that name nothing."""
+        found: dict[str, None] = {}
+        for chunk in self._chunks:
+            for sentence in _SENTENCE.split("".join(chunk.pieces)):
+                if 40 < len(sentence) < 200 and sentence[1:].islower() and sentence[0].isupper():
+                    found[sentence] = None
+        return list(found)
+
+    def _changes(self, key: str) -> bool:
+        return not self._rare.isdisjoint(key.split(" "))
+
+    def _move(self, vectors: np.ndarray, copy: int) -> np.ndarray:
+        chance = np.random.default_rng(copy)
+        others = vectors[chance.permutation(len(vectors))]
+        noise = chance.normal(size=vectors.shape).astype(np.float32) / np.sqrt(vectors.shape[1])
+        moved = vectors + MOVED * others + NOISE * noise
+        unit: np.ndarray = (moved / np.linalg.norm(moved, axis=1, keepdims=True)).astype(np.float32)
+        return unit
+
+    @staticmethod
+    def _weigh(type: str, weight: float, support: int) -> float:
+        return derived_weight(type, support=support) if type in DERIVED else weight
+
+    @staticmethod
+    def _pair(source: str, target: str) -> int:
+        return pair_place(NAMESPACE, source, target)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("--size", type=int, nargs="+", default=[100_000])
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    for size in arguments.size:
+        start = time.perf_counter()
+        path = make_store(arguments.folder, size)
+        print(f"\r{path}: {path.stat().st_size / 1e9:.2f} GB, {time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""
+Where the time goes when text is indexed through the real model, and how much memory it takes.
+
+    python benchmarks/indexing.py [--documents 600] [--set 2wiki-dev] [--into FILE] [--write]
+
+Documents of an evaluation set are indexed with an empty vector cache. Reading (cutting, analysing, extracting), the
+model and writing run beside each other, so their seconds add up to more than the whole. `model busy` is the share of
+the whole in which the model was at work. With `--into` the documents go into a copy of a store that is there already,
+say of a million chunks. Memory is the most that was resident, own and mapped. `--write` puts the table into
+docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent / "quality"))
+
+from scale import memory, put
+from sets import data_folder
+from speed import PAGE, to_table
+
+from weft.config import read_settings
+from weft.engine.engine import Engine
+from weft.index import run
+from weft.load.beir import iter_corpus
+
+
+class Clock:
+    """Seconds spent in functions, by what they are for."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def around(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that does the same and is timed."""
+
+        def timed(*arguments: Any, **named: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return call(*arguments, **named)
+            finally:
+                self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+        return timed
+
+
+class Watch:
+    """Looks at the memory of this process twenty times a second."""
+
+    def __init__(self) -> None:
+        self.own, self.mapped = 0, 0
+        self._ended = threading.Event()
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def end(self) -> None:
+        self._ended.set()
+
+    def _look(self) -> None:
+        while not self._ended.wait(0.05):
+            own, mapped = memory()
+            self.own, self.mapped = max(self.own, own), max(self.mapped, mapped)
+
+
+def measure(name: str, count: int, into: str) -> dict[str, str]:
+    """Return the figures of one run."""
+    clock = Clock()
+    with tempfile.TemporaryDirectory(dir=Path(into).parent if into else None) as folder:
+        cache, db = Path(folder) / "cache", Path(folder) / "indexing.db"
+        cache.mkdir()
+        (cache / "models").symlink_to(read_settings().cache_dir / "models")
+        if into:
+            shutil.copy(into, db)
+            if Path(f"{into}.index").is_dir():
+                shutil.copytree(f"{into}.index", f"{db}.index")
+        settings = read_settings({"store.db": str(db), "models.cache_dir": str(cache)})
+        documents = list(itertools.islice(iter_corpus(data_folder() / name), count))
+        with Engine(settings) as engine:
+            assert engine.embedder is not None
+            engine.embedder.embed(["the model is loaded before"])
+            before = engine.store.stats().chunks
+            run.make_draft = clock.around("cut, analyse", run.make_draft)  # type: ignore[assignment]
+            run._read = clock.around("extract", run._read)  # type: ignore[assignment]
+            run.make_batches = clock.around("model", run.make_batches)  # type: ignore[assignment]
+            engine.store.write = clock.around("write", engine.store.write)  # type: ignore[method-assign]
+            watch, start = Watch(), time.perf_counter()
+            receipt = engine.add(documents)
+            whole = time.perf_counter() - start
+            watch.end()
+            chunks = receipt.chunks
+            per = {stage: f"{seconds / chunks * 1000:.1f}" for stage, seconds in clock.seconds.items()}
+            return {
+                "chunks before": f"{before:,}",
+                "chunks": f"{chunks:,}",
+                "texts embedded": f"{receipt.embedded:,}",
+                "chunks/s": f"{chunks / whole:.1f}",
+                "s per 1,000 chunks": f"{whole / chunks * 1000:.1f}",
+                **{stage: per.get(stage, "0") for stage in ("cut, analyse", "extract", "model", "write")},
+                "model busy": f"{clock.seconds['model'] / whole:.0%}",
+                "MB own": f"{watch.own:,}",
+                "MB mapped": f"{watch.mapped:,}",
+            }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=600)
+    parser.add_argument("--set", default="2wiki-dev")
+    parser.add_argument("--into", default="", metavar="FILE")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    table = to_table([measure(arguments.set, arguments.documents, arguments.into)])
+    print(table)
+    if arguments.write:
+        PAGE.write_text(put(PAGE.read_text("utf-8"), "indexing", table), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
