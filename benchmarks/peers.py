@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -211,6 +212,7 @@ def add(peer: Peer, given: Path, store: Path, options: argparse.Namespace) -> No
     if known.exists():
         peer.added = json.loads(known.read_text("utf-8"))
     else:
+        shutil.rmtree(store, ignore_errors=True)  # what a run left that did not end
         store.mkdir()
         peer.added = run(peer, "add", given, store, options)
         if peer.added:
