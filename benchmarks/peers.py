@@ -39,7 +39,8 @@ VENV = HOME / ".venv-peers"
 PYTHON = VENV / ("Scripts" if os.name == "nt" else "bin") / "python"
 PAGE = HOME / "docs" / "performance.md"
 PLOT = HOME / "docs" / "peers.png"
-QUIET = {"ANONYMIZED_TELEMETRY": "False", "HF_HUB_OFFLINE": "1", "DO_NOT_TRACK": "1", "TOKENIZERS_PARALLELISM": "false"}
+QUIET = {"ANONYMIZED_TELEMETRY": "False", "HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "LANCE_LOG": "error"}
+"""What keeps peers from calling home and from printing at each question."""
 MEBIBYTE = 1024 * 1024
 NONE = "–"
 
