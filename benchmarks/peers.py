@@ -3,9 +3,10 @@ Weft beside what one would pick instead: the same documents, vectors and questio
 
     python benchmarks/peers.py --install
     python benchmarks/peers.py [--sizes 10000 100000] [--repeat 3] [--rounds 3] [--only lance chroma] [--keep DIR]
-                               [--data FOLDER] [--limit 1800] [--patience 60] [--write] [--plot]
+                               [--corpora DIR] [--limit 1800] [--patience 60] [--write] [--plot]
 
 `--install` makes `.venv-peers` with what `benchmarks/peers/requirements.txt` pins, and Weft with its extra `scale`.
+Documents are those of `benchmarks/corpora.py`, from the folder `--corpora` or made there; vectors are the model's own.
 Each peer takes the documents in a process of its own, and is asked in another that opens what the first one left on
 disk, so that memory is its own. The sequence of peers is gone through `--repeat` times; the table gives the median over
 these of the p50 of 50 questions for the best ten with their texts, the lowest and highest, and the p95 over all.
@@ -24,7 +25,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, quantiles
@@ -32,7 +33,7 @@ from typing import Any
 
 import numpy as np
 from peers import CHANNELS, NAMES
-from peers.given import Question, Record, read_questions, write_given
+from peers.given import read_questions, write_given
 
 HOME = Path(__file__).resolve().parents[1]
 VENV = HOME / ".venv-peers"
@@ -112,37 +113,18 @@ def install() -> None:
                 print(f"not installed: {line}", flush=True)
 
 
-def make_given(folder: Path, data: Path, size: int) -> None:
-    """Write what all peers are given, unless it is there."""
+def make_given(folder: Path, corpora: Path, size: int) -> int:
+    """Write what all peers are given, unless it is there; return how many chunks that are."""
     if not (folder / "questions.json").exists():
+        from corpora import SETS, data_folder, make_store
+        from peers.source import read_asked, read_records
+
         folder.mkdir(parents=True, exist_ok=True)
-        records, questions = source(data, size)
-        write_given(folder, records, questions, size=size)
-
-
-def source(data: Path, size: int) -> tuple[Iterator[Record], list[Question]]:
-    """Return the records and the questions."""
-    from postgres import EMBEDDER
-    from speed import make_documents, sentences
-
-    chance = np.random.default_rng(3)
-
-    def records() -> Iterator[Record]:
-        for number, document in enumerate(make_documents(size)):
-            names = [document.title, *(f"Record {chance.integers(size)}" for _ in range(3))]
-            yield Record(
-                id=f"c{number}", title=document.title, text=f"{document.text} See {', '.join(names[1:])}.",
-                vector=EMBEDDER._vector(document.text), entities=tuple(names),
-                edges=tuple((names[0], name) for name in names[1:]),
-            )  # fmt: skip
-
-    pool = sentences()
-    questions = []
-    for _ in range(50):
-        name = f"Record {chance.integers(size)}"
-        text = " ".join(pool[chance.integers(len(pool))].split()[:9]) + f" in {name}?"
-        questions.append(Question(text=text, vector=EMBEDDER._vector(text), entities=(name,)))
-    return records(), questions
+        corpora.mkdir(parents=True, exist_ok=True)
+        path = make_store(corpora, size)
+        questions = read_asked(path, [data_folder() / name for name in SETS])
+        write_given(folder, read_records(path, limit=size), questions)
+    return len(np.load(folder / "vectors.npy", mmap_mode="r"))
 
 
 class Exact:
@@ -189,7 +171,7 @@ def run(peer: Peer, work: str, given: Path, store: Path, options: argparse.Names
 def measure(size: int, folder: Path, options: argparse.Namespace) -> list[Peer]:
     """Return the peers at one size."""
     given = folder / f"given-{size}"
-    make_given(given, options.data, size)
+    size = make_given(given, Path(options.corpora or folder / "corpora").resolve(), size)
     exact = Exact(given)
     peers = [Peer(name, size) for name in NAMES if not options.only or name in options.only]
     for sequence in range(options.repeat):
@@ -269,7 +251,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=[], choices=list(NAMES), metavar="PEER")
-    parser.add_argument("--data", type=Path, default=HOME / "examples/corpus")
+    parser.add_argument("--corpora", default="", metavar="DIR")
     parser.add_argument("--limit", type=float, default=1800)
     parser.add_argument("--patience", type=float, default=60)
     parser.add_argument("--keep", default="", metavar="DIR")

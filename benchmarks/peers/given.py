@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from peers import DIMENSION
-
 Vector: TypeAlias = NDArray[np.float32]
 Found: TypeAlias = list[tuple[str, str]]
 """Ids with texts, best first."""
@@ -42,17 +40,15 @@ class Question:
     entities: tuple[str, ...] = ()
 
 
-def write_given(folder: Path, records: Iterable[Record], questions: Sequence[Question], *, size: int) -> None:
+def write_given(folder: Path, records: Iterable[Record], questions: Sequence[Question]) -> None:
     """Write what peers are given."""
-    vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
-        folder / "vectors.npy", mode="w+", dtype=np.float32, shape=(size, DIMENSION)
-    )
+    vectors = []
     with (folder / "records.jsonl").open("w", encoding="utf-8") as file:
-        for number, record in enumerate(records):
-            vectors[number] = record.vector
+        for record in records:
+            vectors.append(record.vector)
             row = [record.id, record.title, record.text, record.entities, record.edges]
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
-    vectors.flush()
+    np.save(folder / "vectors.npy", np.stack(vectors))
     asked = [{"text": q.text, "vector": q.vector.tolist(), "entities": q.entities} for q in questions]
     (folder / "questions.json").write_text(json.dumps(asked), "utf-8")
 

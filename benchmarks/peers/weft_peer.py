@@ -99,7 +99,7 @@ def _batch(record: Record) -> Batch:
     names = {name_key(name): name for name in record.entities} | {own: record.title}
     extraction = Extraction(
         nominations=tuple(
-            Nomination(key=key, name=name, kind="title" if key == own else "given", about=key == own)
+            Nomination(key=key, name=name, kind="title" if key == own else "phrase", about=key == own)
             for key, name in names.items()
         ),
         claims=tuple(
