@@ -44,6 +44,8 @@ QUIET = {"ANONYMIZED_TELEMETRY": "False", "HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE
 """What keeps peers from calling home and from printing at each question."""
 MEBIBYTE = 1024 * 1024
 NONE = "–"
+COLUMNS = {"vector": "vector", "keyword": "keyword", "hybrid": "hybrid", "graph": "with graph"}
+"""What channels are called in the table."""
 
 
 @dataclass(slots=True)
@@ -213,7 +215,22 @@ def to_page(peers: Sequence[Peer]) -> str:
     table = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
     notes = dict.fromkeys(f"- {peer.added['note']}." for peer in peers if peer.added)
     missing = [f"- {peer.title} at {peer.size:,} chunks: {peer.problem}." for peer in peers if peer.problem]
-    return "\n".join([table, "", *notes, *missing])
+    sizes = dict.fromkeys(peer.size for peer in peers)
+    faster = [line for size in sizes for line in compare([peer for peer in peers if peer.size == size])]
+    return "\n".join([table, "", *faster, "", *notes, *missing])
+
+
+def compare(peers: Sequence[Peer]) -> list[str]:
+    """Return, for one size, who answers sooner than Weft, by the median of p50; nothing where Weft was not asked."""
+    own = next((peer for peer in peers if peer.name == "weft_peer" and peer.asked), None)
+    if own is None:
+        return []
+    parts = []
+    for channel in CHANNELS:
+        times = {NAMES[peer.name]: median(peer.p50(channel)) for peer in peers if peer.p50(channel)}
+        sooner = sorted((name for name in times if times[name] < times["Weft"]), key=lambda name: times[name])
+        parts.append(f"{COLUMNS[channel]}: {', '.join(sooner) or 'nobody'}")
+    return [f"Sooner than Weft at {own.size:,} chunks: {'; '.join(parts)}."]
 
 
 def draw(peers: Sequence[Peer]) -> None:

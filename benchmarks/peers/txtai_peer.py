@@ -10,7 +10,7 @@ from txtai import Embeddings
 
 from peers.given import Found, Question, Record, Vector
 
-PACKAGES = ("txtai", "faiss-cpu")
+PACKAGES = ("txtai",)
 NOTE = (
     "txtai: `hybrid` with texts kept, faiss and scoring with their defaults; it asks both indexes whatever their "
     "weights, so that vector and keyword are hybrid with the other's weight 0; torch, which it imports, is part "

@@ -28,16 +28,18 @@ from weft.text.ids import chunk_id, document_id
 from weft.text.names import name_key
 from weft.text.split import indexed_text
 
-PACKAGES = ("weft", "usearch")
+PACKAGES = ("weft",)
 NOTE = (
-    "Weft: whole answers of the engine with the default settings, but `floor` 0 for vectors that no model made; "
-    "with graph is `mix`; fuses the 100 best of each channel where the others fuse 10"
+    "Weft: whole answers of the engine with the default settings, but a gate that lets everything through; with "
+    "graph is `mix`; fuses the 100 best of each channel where the others fuse 10. It reads for itself which names"
+    " stand in which text and derives relations from that, which is most of its time to index"
 )
 
 GROUP = 64
 """Documents in a transaction."""
 CARD = ModelCard(name="given/384", fingerprint="given-384", dimension=DIMENSION, floor=0.0)
 LINK = 8.0
+"""Weight of a given pair, that of a link in a document."""
 
 
 class Given:
