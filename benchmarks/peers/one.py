@@ -54,7 +54,7 @@ def add(module: Any, given: Path, store: Path) -> dict[str, Any]:
     peer.add(batches)
     peer.close()
     seconds = time.perf_counter() - start - batches.seconds
-    return {"rate": batches.count / seconds, "peak": _peak()}
+    return {"rate": batches.count / seconds, "peak": _memory("VmHWM")}
 
 
 def ask(module: Any, given: Path, store: Path, *, rounds: int, patience: float) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def ask(module: Any, given: Path, store: Path, *, rounds: int, patience: float) 
             if time.perf_counter() > end:
                 break
         figures[channel] = {"p50": median(medians), "every": every, "answers": answers}
-    figures["resident"] = _resident()
+    figures["resident"] = _memory("VmRSS")
     peer.close()
     return figures
 
@@ -95,17 +95,12 @@ def _round(
     return spent, max(answers, before, key=len)
 
 
-def _resident() -> int:
-    """Return the bytes of memory the process has now; where the system does not say, the most it had."""
+def _memory(field: str) -> int:
+    """Return the bytes the process has now (`VmRSS`) or had at most (`VmHWM`); where there is no /proc, the latter."""
     status = Path("/proc/self/status")
-    if status.exists():
-        return next(int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line[:6] == "VmRSS:")
-    return _peak()
-
-
-def _peak() -> int:
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
+    if status.exists():  # what getrusage says there begins with the memory of the process that started this one
+        return next(int(line.split()[1]) * 1024 for line in status.read_text().splitlines() if line.startswith(field))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def main() -> None:
