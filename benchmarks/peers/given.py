@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from peers import DIMENSION
 
 Vector: TypeAlias = NDArray[np.float32]
 Found: TypeAlias = list[tuple[str, str]]
@@ -63,24 +66,23 @@ def read_questions(folder: Path) -> list[Question]:
 
 
 def read_batches(folder: Path) -> Iterator[list[Record]]:
-    """Yield the records, so many at a time."""
-    vectors = np.load(folder / "vectors.npy", mmap_mode="r")
-    batch: list[Record] = []
-    with (folder / "records.jsonl").open(encoding="utf-8") as file:
-        for number, line in enumerate(file):
-            id, title, text, entities, edges = json.loads(line)
-            links = tuple((source, target) for source, target in edges)
-            batch.append(
+    """Yield the records, so many at a time; nothing of them stays in memory, not even mapped."""
+    with (folder / "vectors.npy").open("rb") as numbers, (folder / "records.jsonl").open(encoding="utf-8") as lines:
+        np.lib.format.read_magic(numbers)
+        np.lib.format.read_array_header_1_0(numbers)
+        while rows := [json.loads(line) for line in islice(lines, BATCH)]:
+            vectors = np.fromfile(numbers, np.float32, len(rows) * DIMENSION).reshape(-1, DIMENSION)
+            yield [
                 Record(
-                    id=id, title=title, text=text, vector=np.array(vectors[number]), entities=tuple(entities),
-                    edges=links,
+                    id=id,
+                    title=title,
+                    text=text,
+                    vector=vector,
+                    entities=tuple(entities),
+                    edges=tuple((source, target) for source, target in edges),
                 )
-            )  # fmt: skip
-            if len(batch) == BATCH:
-                yield batch
-                batch = []
-    if batch:
-        yield batch
+                for (id, title, text, entities, edges), vector in zip(rows, vectors, strict=True)
+            ]
 
 
 def fuse(rankings: Sequence[Found], k: int) -> Found:
