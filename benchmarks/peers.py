@@ -11,9 +11,9 @@ Each peer takes the documents in a process of its own, and is asked in another t
 disk, so that memory is its own. The sequence of peers is gone through `--repeat` times; the table gives the median over
 these of the p50 of 50 questions for the best ten with their texts, the lowest and highest, and the p95 over all.
 Questions come with their vectors: embedding them is in nobody's figures. recall@10 is that of vector search against
-comparing all. `--limit` are the seconds a process may take before it is given up, `--patience` those for which a
-channel is asked at least once and then no more. `--write` puts the table into docs/performance.md, `--plot` draws
-docs/peers.png.
+comparing all. `--limit` are the seconds a process may take before it is given up, `--patience` those after which a
+channel is asked no more in one process. `--keep` leaves what was written, and takes what is there: indexes too, with
+the rates measured then. `--write` puts the table into docs/performance.md, `--plot` draws docs/peers.png.
 """
 
 from __future__ import annotations
@@ -245,20 +245,18 @@ def draw(peers: Sequence[Peer]) -> None:
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 0.5 + 0.45 * len(shown)), sharey=True)
     titles = [NAMES[peer.name] for peer in shown]
     colours = ["#c2410c" if peer.name == "weft_peer" else "#94a3b8" for peer in shown]
-    times = [median(peer.p50("hybrid")) if peer.p50("hybrid") else 0 for peer in shown]
-    panels = ((left, times, f"hybrid, p50 in ms, {largest:,} chunks"), (right, _memory(shown), "resident, MiB"))
-    for axis, values, title in panels:
-        bars = axis.barh(titles, values, color=colours)
-        axis.bar_label(bars, [f" {_ms(value)}" if value else " has none" for value in values], fontsize=8)
-        axis.set(xscale="log", title=title)
-        axis.margins(x=0.2)
+    times = [median(peer.p50("hybrid")) if peer.p50("hybrid") else 0.0 for peer in shown]
+    memory = [peer.resident() for peer in shown]
+    panels = ((left, times, 1, f"hybrid, p50 in ms, {largest:,} chunks"), (right, memory, 10, "resident, MiB"))
+    for axis, values, lowest, title in panels:
+        axis.barh(titles, values, color=colours)
+        axis.set(xscale="log", title=title, xlim=(lowest, 3 * max(values)))
+        axis.xaxis.set_major_formatter("{x:,.0f}")
         axis.spines[["top", "right"]].set_visible(False)
+        for place, value in enumerate(values):
+            axis.text(max(value, lowest) * 1.06, place, _ms(value) if value else "has none", va="center", fontsize=8)
     figure.tight_layout()
     figure.savefig(PLOT, dpi=120)
-
-
-def _memory(peers: Sequence[Peer]) -> list[float]:
-    return [peer.resident() for peer in peers]
 
 
 def main() -> None:
@@ -286,6 +284,7 @@ def main() -> None:
     print(text)
     if options.plot:
         draw(peers)
+        text += f"\n\n![Hybrid latency and resident memory of each]({PLOT.name})"
     if options.write:
         page = PAGE.read_text("utf-8")
         start, end = "<!-- peers -->\n", "<!-- /peers -->"
