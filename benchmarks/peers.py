@@ -6,7 +6,7 @@ Weft beside what one would pick instead: the same documents, vectors and questio
                                [--corpora DIR] [--limit 1800] [--patience 60] [--write] [--plot]
 
 `--install` makes `.venv-peers` with what `benchmarks/peers/requirements.txt` pins, and Weft with its extra `scale`.
-Documents are those of `benchmarks/corpora.py`, from the folder `--corpora` or made there; vectors are the model's own.
+Documents are those of `benchmarks/corpora.py`, with its vectors, from the folder `--corpora` or made there.
 Each peer takes the documents in a process of its own, and is asked in another that opens what the first one left on
 disk, so that memory is its own. The sequence of peers is gone through `--repeat` times; the table gives the median over
 these of the p50 of 50 questions for the best ten with their texts, the lowest and highest, and the p95 over all.
