@@ -1,0 +1,77 @@
+"""Records out of a store that `benchmarks/corpora.py` made, and the questions of the sets it was made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from peers.given import Question, Record
+from weft.engine.engine import open_engine
+from weft.evaluate.dataset import read_cases
+from weft.records import DocumentInfo, Filter
+from weft.search.recognise import recognise_names
+from weft.store.base import Store
+
+QUESTIONS = 50
+PAGE = 500
+"""Documents read at once."""
+
+
+def read_records(path: Path, *, limit: int) -> Iterator[Record]:
+    """Yield the chunks of a store, each linking the name its document is about to the others in it."""
+    with open_engine(str(path)) as engine:
+        count, after = 0, ""
+        while documents := engine.store.find_documents(Filter(), after=after, limit=PAGE):
+            after = documents[-1].source
+            for record in _page(engine.store, documents):
+                if count == limit:
+                    return
+                count += 1
+                yield record
+
+
+def _page(store: Store, documents: list[DocumentInfo]) -> Iterator[Record]:
+    batches = store.batches([document.id for document in documents])
+    mentions = store.graph.mentions_in([item.chunk.id for batch in batches for item in batch.chunks])
+    names = {entity.id: entity.name for entity in store.graph.entities([m.entity_id for m in mentions])}
+    held: dict[str, dict[str, bool]] = {}
+    for mention in mentions:
+        if mention.entity_id in names:
+            held.setdefault(mention.chunk_id, {})[names[mention.entity_id]] = mention.about
+    for batch in batches:
+        for item in batch.chunks:
+            assert item.vector is not None
+            found = held.get(item.chunk.id, {})
+            subject = next((name for name, about in found.items() if about), "")
+            spelled = {nomination.key: nomination.name for nomination in item.extraction.nominations}
+            claims = {
+                (spelled[claim.source], spelled[claim.target])
+                for claim in item.extraction.claims
+                if claim.source in spelled and claim.target in spelled
+            }
+            links = {(subject, name) for name in found if subject and name != subject}
+            yield Record(
+                id=item.chunk.id,
+                title=batch.document.title,
+                text=item.chunk.text,
+                vector=item.vector,
+                entities=tuple(found),
+                edges=tuple(sorted(claims | links)),
+            )
+
+
+def read_asked(path: Path, folders: list[Path]) -> list[Question]:
+    """Return questions of the sets, some of each, with vectors of the store's own model and the names it recognises."""
+    cases = [case.text for folder in folders for case in read_cases(folder)]
+    texts = cases[:: max(1, len(cases) // QUESTIONS)][:QUESTIONS]
+    with open_engine(str(path)) as engine:
+        assert engine.embedder is not None
+        vectors = engine.embedder.embed(texts, kind="query")
+        return [
+            Question(
+                text=text,
+                vector=vector,
+                entities=tuple(seed.entity.name for seed in recognise_names(text, graph=engine.store.graph)),
+            )
+            for text, vector in zip(texts, vectors, strict=True)
+        ]
