@@ -14,8 +14,9 @@ import apsw
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from weft.store.queries import load_migrations, load_schema
 from weft.store.sqlite import derived
-from weft.store.sqlite.derived import VectorIndexes
+from weft.store.sqlite.derived import ReadIndexes
 from weft.store.sqlite.extend import Extender
+from weft.store.sqlite.kinds import find_targets
 from weft.store.sqlite.session import SqliteSession
 
 logger = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class Connections:
         self._lock = threading.RLock()
         self._all: list[apsw.Connection] = [self._shared] if self._shared else []
         self._closed = False
-        self.indexes = VectorIndexes(path, on_behind=lambda: self.extender.call())
+        self.indexes = ReadIndexes(path, on_behind=lambda: self.extender.call())
         self.extender = Extender(self.indexes, self)
         with self.bare() as db:
             _prepare(db, path)
@@ -72,7 +73,7 @@ class Connections:
             with _committing(db):  # around the beginning too: Ctrl-C while it waits must not leave it open
                 db.execute("BEGIN IMMEDIATE")
                 yield self._session(db)
-            if self.indexes.usable and self._session(db).run("indexed_models", {"least": derived.FROM}):
+            if self.indexes.usable and find_targets(self._session(db), least=derived.FROM):
                 self.extender.call(wrote=True)
 
     @contextmanager

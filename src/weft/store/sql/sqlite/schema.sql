@@ -83,6 +83,21 @@ CREATE TABLE posting (
     PRIMARY KEY (namespace, term, block)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE chunk_terms (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again, also not when the terms of a chunk change
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    chunk INTEGER NOT NULL UNIQUE REFERENCES chunk (number) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX chunk_terms_by_namespace ON chunk_terms (namespace);
+
+CREATE TABLE term (
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    term TEXT NOT NULL,
+    chunks INTEGER NOT NULL,               -- how many hold it
+    PRIMARY KEY (namespace, term)
+) STRICT, WITHOUT ROWID;
+
 -- Entities, where they are mentioned, and how they relate.
 -- What documents say stands in `nomination` and `claim`. What follows from all of them together (`entity`, `mention`,
 -- derived claims and `relation`) is kept in step by every write, and is a function of the documents and of `edit` alone.
@@ -226,6 +241,7 @@ CREATE TABLE fact_word (
 CREATE INDEX fact_word_by_key ON fact_word (namespace, key);
 
 CREATE TABLE fact_vector (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again, also not when a vector changes: read indexes go by it
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
     key TEXT NOT NULL,
     sketch BLOB NOT NULL,                  -- which of its numbers are positive, a bit each
@@ -234,6 +250,7 @@ CREATE TABLE fact_vector (
 ) STRICT;
 
 CREATE INDEX fact_vector_sketch ON fact_vector (model, sketch); -- all a first look needs, and a thirtieth of the size
+CREATE INDEX fact_vector_by_model ON fact_vector (model);
 
 CREATE TABLE fact (
     number INTEGER PRIMARY KEY,
