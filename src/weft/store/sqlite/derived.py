@@ -144,7 +144,7 @@ class ReadIndexes:
         (generation, total, _), *_ = db.run("namespace_state", {"namespace": target.namespace})
         if target.kind != "entities" and total < FROM:
             return None
-        if opened.manifest is None or generation < opened.manifest.generation:
+        if opened.manifest is None or not _is_seen(db, target, opened.manifest, generation=generation):
             if any(one.name == target.name for one in find_targets(db, least=FROM)):
                 self._on_behind()
             return None
@@ -190,3 +190,9 @@ class ReadIndexes:
                 best = sorted(((id, score) for _, id, score in rows), key=lambda row: (-row[1], row[0]))
                 return best[:limit]
         return None
+
+
+def _is_seen(db: Session, target: Target, manifest: Manifest, *, generation: int) -> bool:
+    """Return whether a transaction sees the state an index was built from, or a later one."""
+    given = db.one("last_given_entity") if target.kind == "entities" else manifest.high
+    return generation >= manifest.generation and given >= manifest.high

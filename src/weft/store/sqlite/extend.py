@@ -63,6 +63,7 @@ class Extender:
         self._closing = threading.Event()
         self._abandoned = threading.Event()
         self._wrote = False
+        self._told = ""
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
@@ -92,7 +93,9 @@ class Extender:
             try:
                 self.catch_up()
             except (WeftError, OSError, RuntimeError, ValueError) as error:
-                logger.warning("read indexes were not extended: %s", error)
+                if str(error) != self._told:  # it is tried again whenever somebody asks
+                    logger.warning("read indexes were not extended: %s", error)
+                self._told = str(error)
             if self._closing.is_set():
                 return
 

@@ -159,13 +159,22 @@ class Folder:
 
     @contextmanager
     def alone(self) -> Iterator[bool]:
-        """Tell whether nobody else builds, and keep it so; a killed process holds nothing."""
+        """
+        Tell whether nobody else builds, and keep it so; a killed process holds nothing.
+
+        Raises `OSError` where the folder cannot be written.
+        """
         self.path.mkdir(exist_ok=True)
-        db = apsw.Connection(str(self.path / "lock.db"))
+        try:
+            db = apsw.Connection(str(self.path / "lock.db"))
+        except apsw.Error as error:
+            raise OSError(f"{self.path} cannot be written: {error}") from error
         try:
             db.execute("BEGIN EXCLUSIVE")
-        except apsw.BusyError:
+        except apsw.Error as error:
             db.close()
+            if not isinstance(error, apsw.BusyError):
+                raise OSError(f"{self.path} cannot be written: {error}") from error
             yield False
             return
         try:

@@ -126,7 +126,7 @@ def _map(path: Path, sizes: Mapping[str, int], *, mean: float, mode: Any) -> Ter
     for name, type in TYPES.items():
         at, length = layout[name]
         view = np.asarray(whole[at : at + length * np.dtype(type).itemsize]).view(type)
-        views[name] = view.reshape(sizes["common"], -1) if name.startswith("common_") and length else view
+        views[name] = view.reshape(sizes["common"], sizes["numbers"]) if name.startswith("common_") else view
     return TermArrays(mean=mean, **views)
 
 

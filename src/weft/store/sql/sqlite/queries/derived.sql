@@ -16,6 +16,10 @@ WHERE m.active AND (SELECT seq FROM sqlite_sequence WHERE name = 'fact_vector') 
 -- name: namespace_state
 SELECT generation, chunks, length FROM namespace WHERE number = :namespace;
 
+-- name: last_given_entity
+-- Vectors of entities change without a new generation.
+SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'fact_vector';
+
 -- name: last_vectors
 SELECT coalesce(max(number), 0) FROM chunk_vector WHERE model = :scope;
 
