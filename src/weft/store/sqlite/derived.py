@@ -37,6 +37,13 @@ SPARE = 64
 
 
 @dataclass(frozen=True, slots=True)
+class _State:
+    generation: int
+    chunks: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Opened:
     stamp: tuple[int, int]
     manifest: Manifest | None = None
@@ -61,7 +68,8 @@ class ReadIndexes:
     ) -> Ranking | None:
         """Rank the chunks that pass a filter by cosine."""
         target = Target("vectors", namespace, model, len(vector))
-        opened = self._find(db, target)
+        state = _state(db, namespace)
+        opened = self._find(db, target, state)
         if opened is None:
             return None
         allowed = allowed_chunks(db, namespace, where)
@@ -75,17 +83,16 @@ class ReadIndexes:
             rows = None
         if rows is None:
             return None
-        total = db.run("namespace_state", {"namespace": namespace})[0][1]
-        mean, deviation = self._spreads.estimate(db, vector, model=model, total=total)
-        hits = tuple(Hit(id, rank, score) for rank, (id, score) in enumerate(rows, start=1))
-        return Ranking(hits=hits, mean=mean, deviation=deviation, count=total)
+        mean, deviation = self._spreads.estimate(db, vector, model=model, total=state.chunks)
+        hits = tuple([Hit(id, rank, score) for rank, (id, score) in enumerate(rows, start=1)])
+        return Ranking(hits=hits, mean=mean, deviation=deviation, count=state.chunks)
 
     def search_entities(
         self, db: Session, namespace: Namespace, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]] | None:
         """Rank entities of facts by cosine; ties by key."""
         target = Target("entities", namespace, model, len(vector))
-        opened = self._find(db, target)
+        opened = self._find(db, target, _state(db, namespace))
         return None if opened is None else self._nearest(db, target, opened, vector, limit=limit)
 
     def search_keywords(
@@ -93,16 +100,16 @@ class ReadIndexes:
     ) -> Ranking | None:
         """Rank the chunks that pass a filter by BM25."""
         target = Target("keywords", namespace, namespace)
-        opened = self._find(db, target)
+        state = _state(db, namespace)
+        opened = self._find(db, target, state)
         tail: TermTail | None = opened.tail.read(db) if opened else None
         if opened is None or tail is None:
             return None
-        _, total, length = db.run("namespace_state", {"namespace": namespace})[0]
         counts: dict[str, int] = dict(
             db.run("term_counts", {"namespace": namespace, "terms": json.dumps(terms, ensure_ascii=False)})
         )
-        weights = {term: idf(counts.get(term, 0), total=total) for term in terms}
-        search = TermSearch(opened.segments, tail, weights=weights, mean_length=length / total)
+        weights = {term: idf(counts.get(term, 0), total=state.chunks) for term in terms}
+        search = TermSearch(opened.segments, tail, weights=weights, mean_length=state.length / state.chunks)
         found = search.best(db, namespace, limit=limit, spare=SPARE, allowed=allowed_chunks(db, namespace, where))
         if found is None:
             self._on_behind()
@@ -115,7 +122,7 @@ class ReadIndexes:
         """Return what answers questions."""
         if target.name not in {one.name for one in find_targets(db, least=FROM)}:
             return "exact"
-        opened = self._find(db, target)
+        opened = self._find(db, target, _state(db, target.namespace))
         if opened is None or opened.manifest is None:
             known = can_index(target.kind)
             return "exact; an index is not built yet" if known else "exact; pip install 'weft[scale]' for an index"
@@ -133,7 +140,7 @@ class ReadIndexes:
         """Remove the indexes of all others."""
         self.folder.keep([target.name for target in targets])
 
-    def _find(self, db: Session, target: Target) -> _Opened | None:
+    def _find(self, db: Session, target: Target, state: _State) -> _Opened | None:
         """Return the index that may answer in this transaction."""
         if not self.usable or not can_index(target.kind):
             return None
@@ -141,10 +148,9 @@ class ReadIndexes:
         opened = self._opened.get(target.name)
         if opened is None or opened.stamp != stamp:
             opened = self._opened[target.name] = self._open(db, target, stamp)
-        (generation, total, _), *_ = db.run("namespace_state", {"namespace": target.namespace})
-        if target.kind != "entities" and total < FROM:
+        if target.kind != "entities" and state.chunks < FROM:
             return None
-        if opened.manifest is None or not _is_seen(db, target, opened.manifest, generation=generation):
+        if opened.manifest is None or not _is_seen(db, target, opened.manifest, generation=state.generation):
             if any(one.name == target.name for one in find_targets(db, least=FROM)):
                 self._on_behind()
             return None
@@ -183,13 +189,14 @@ class ReadIndexes:
             if len(tail) >= TAIL:
                 self._on_behind()
             there = {row[0] for row in rows}
-            if all(
-                looks >= size or sum(number in there for number in found) >= limit
-                for found, size in ((indexed, opened.manifest.count), (newer, len(tail)))
-            ):
-                best = sorted(((id, score) for _, id, score in rows), key=lambda row: (-row[1], row[0]))
-                return best[:limit]
+            sources = ((indexed, opened.manifest.count), (newer, len(tail)))
+            if all(looks >= size or len(there.intersection(found)) >= limit for found, size in sources):
+                return [(id, score) for _, id, score in rows[:limit]]
         return None
+
+
+def _state(db: Session, namespace: Namespace) -> _State:
+    return _State(*db.run("namespace_state", {"namespace": namespace})[0])
 
 
 def _is_seen(db: Session, target: Target, manifest: Manifest, *, generation: int) -> bool:

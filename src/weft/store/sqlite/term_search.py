@@ -43,9 +43,9 @@ class TermSearch:
             values = {"namespace": namespace, "numbers": json.dumps(numbers.tolist())}
             ids: dict[int, str] = dict(db.run("chunks_of_terms", values))
             if len(ids) >= limit or len(numbers) < looks:
-                found = zip(numbers.tolist(), scores.tolist(), strict=True)
-                ordered = sorted(((score, ids[n]) for n, score in found if n in ids), key=lambda hit: (-hit[0], hit[1]))
-                return tuple(Hit(id, place, score) for place, (score, id) in enumerate(ordered[:limit], start=1))
+                found = zip(numbers.tolist(), (-scores).tolist(), strict=True)
+                ordered = sorted([(score, ids[number]) for number, score in found if number in ids])[:limit]
+                return tuple([Hit(id, place, -score) for place, (score, id) in enumerate(ordered, start=1)])
         return None
 
     def _find(self, looks: int, chosen: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -49,6 +49,7 @@ CREATE TABLE chunk (
 ) STRICT;
 
 CREATE INDEX chunk_by_document ON chunk (document, ordinal);
+CREATE INDEX chunk_names ON chunk (number, id); -- ids of many chunks without their texts
 
 CREATE TABLE model (
     number INTEGER PRIMARY KEY,

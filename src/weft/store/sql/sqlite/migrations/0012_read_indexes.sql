@@ -19,6 +19,8 @@ INSERT INTO chunk_terms (namespace, chunk) SELECT namespace, number FROM chunk O
 INSERT INTO term (namespace, term, chunks)
 SELECT namespace, term, sum(length(entries) / 4) FROM posting GROUP BY namespace, term;
 
+CREATE INDEX chunk_names ON chunk (number, id); -- ids of many chunks without their texts
+
 CREATE TABLE numbered_vector (
     number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again, also not when a vector changes: read indexes go by it
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,

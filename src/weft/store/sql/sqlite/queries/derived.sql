@@ -81,18 +81,20 @@ WHERE t.namespace = :namespace AND t.number % :every = 0 LIMIT :limit;
 
 -- name: score_vectors
 -- Those that are still there, with the ids of their chunks.
-SELECT v.number, c.id, 1.0 - vec_distance_cosine(v.vector, :vector) FROM json_each(:numbers) AS k
+SELECT v.number, c.id, 1.0 - vec_distance_cosine(v.vector, :vector) AS score FROM json_each(:numbers) AS k
 CROSS JOIN chunk_vector AS v ON v.number = k.value AND v.model = :model
-CROSS JOIN chunk AS c ON c.number = v.chunk;
+CROSS JOIN chunk AS c INDEXED BY chunk_names ON c.number = v.chunk
+ORDER BY score DESC, c.id;
 
 -- name: score_entities
-SELECT v.number, v.key, 1.0 - vec_distance_cosine(v.vector, :vector) FROM json_each(:numbers) AS k
-CROSS JOIN fact_vector AS v ON v.number = k.value AND v.model = :model;
+SELECT v.number, v.key, 1.0 - vec_distance_cosine(v.vector, :vector) AS score FROM json_each(:numbers) AS k
+CROSS JOIN fact_vector AS v ON v.number = k.value AND v.model = :model
+ORDER BY score DESC, v.key;
 
 -- name: chunks_of_terms
 SELECT t.number, c.id FROM json_each(:numbers) AS k
 CROSS JOIN chunk_terms AS t ON t.number = k.value AND t.namespace = :namespace
-CROSS JOIN chunk AS c ON c.number = t.chunk;
+CROSS JOIN chunk AS c INDEXED BY chunk_names ON c.number = t.chunk;
 
 -- name: terms_of_chunks
 SELECT t.number FROM json_each(:numbers) AS k
