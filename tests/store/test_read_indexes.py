@@ -438,6 +438,7 @@ def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeyp
 def test_without_the_extra_a_scan_answers_and_says_what_would_help(tmp_path, monkeypatch):
     """usearch is never needed for an answer; words are found by an index without it."""
     monkeypatch.setattr(kinds, "find_spec", lambda name: None)
+    kinds.can_index.cache_clear()
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     populate(database)
     assert catch_up(database) == 1
@@ -449,6 +450,7 @@ def test_without_the_extra_a_scan_answers_and_says_what_would_help(tmp_path, mon
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     assert ways(database) == ["exact"] * 3
     database.close()
+    kinds.can_index.cache_clear()
 
 
 @pytest.mark.parametrize("order", ["usearch.index, onnxruntime", "onnxruntime, usearch.index"])

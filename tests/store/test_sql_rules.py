@@ -48,6 +48,7 @@ ONLY_SQLITE = {
     "keywords_at": "read indexes beside the file",
     "keywords_between": "read indexes beside the file",
     "last_entities": "read indexes beside the file",
+    "last_given_entity": "read indexes beside the file",
     "last_keywords": "read indexes beside the file",
     "last_vectors": "read indexes beside the file",
     "namespace_state": "read indexes beside the file",

@@ -142,14 +142,12 @@ class ReadIndexes:
 
     def _find(self, db: Session, target: Target, state: _State) -> _Opened | None:
         """Return the index that may answer in this transaction."""
-        if not self.usable or not can_index(target.kind):
+        if not self.usable or (target.kind != "entities" and state.chunks < FROM) or not can_index(target.kind):
             return None
         stamp = self.folder.stamp(target.name)
         opened = self._opened.get(target.name)
         if opened is None or opened.stamp != stamp:
             opened = self._opened[target.name] = self._open(db, target, stamp)
-        if target.kind != "entities" and state.chunks < FROM:
-            return None
         if opened.manifest is None or not _is_seen(db, target, opened.manifest, generation=state.generation):
             if any(one.name == target.name for one in find_targets(db, least=FROM)):
                 self._on_behind()

@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
@@ -34,6 +35,7 @@ class Target:
         return f"{self.kind}-{self.namespace}-{self.scope}"
 
 
+@cache
 def can_index(kind: Kind) -> bool:
     """Return whether what an index needs is installed: of vectors, the extra `scale`."""
     return kind == "keywords" or find_spec("usearch") is not None
