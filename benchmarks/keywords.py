@@ -6,9 +6,9 @@ Ways to find the best 100 chunks by BM25, on the same postings and questions, in
 SET are folders in BEIR layout, e.g. of `$WEFT_DATA`. A chunk is a title and sentences of three passages taken at
 random. `arrays` are those of the read index (`store/sqlite/term_rank.py`), `all postings` adds up every posting of the
 question in memory, `tantivy` is that library (if installed) over the same terms, split at blanks. Times are
-milliseconds of the processor, p50 / p95, so that other work on the machine moves them less. `top 10` is the share of the first ten
-places that hold the same chunk as adding up everything, before any scoring anew. `--keep DIR` leaves the arrays and
-tantivy's files there, and takes those that are there.
+milliseconds of the processor, p50 / p95, so that other work on the machine moves them less. `top 10` is the share of
+the first ten places that hold the same chunk as adding up everything, before any scoring anew. `--keep DIR` leaves the
+arrays and tantivy's files there, and takes those that are there.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def add_up(arrays: TermArrays, weights: dict[str, float], *, mean_length: float)
         places = np.arange(len(scores)) if held.places is None else held.places
         frequencies, lengths = held.frequencies.astype(np.float64), arrays.lengths[places].astype(np.float64)
         scores[places] += term_scores(frequencies, lengths, weight=weight, mean_length=mean_length)
-    best = np.argpartition(scores, len(scores) - LIMIT)[len(scores) - LIMIT :]
+    best = np.flatnonzero(scores >= np.partition(scores, len(scores) - LIMIT)[len(scores) - LIMIT])
     return (best[np.argsort(-scores[best], kind="stable")] + 1).tolist()
 
 
@@ -94,7 +94,9 @@ def open_tantivy(rows: Iterator[tuple[int, str, int]], folder: Path) -> Callable
         writer = index.writer(256_000_000, 1)
         for number, terms, _ in rows:
             text = " ".join(" ".join([term] * many) for term, many in json.loads(terms).items())
-            writer.add_document(tantivy.Document(terms=text, number=number))
+            document = tantivy.Document(terms=text)
+            document.add_unsigned("number", number)
+            writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()
     index.reload()

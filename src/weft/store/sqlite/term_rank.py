@@ -78,6 +78,9 @@ def _choose(
             fresh = before == 0
             probed = np.concatenate([probed, _promising(places[fresh], one.codes[fresh], highest=one.highest)])
         least = max(least, _last(sums[probed], limit) * sure * 0.9999 - slack)
+    if len(probed) >= limit:
+        complete = _complete(probed, sums, lists[read:], limit=limit)
+        least = max(least, float(complete.min()) * sure * 0.9999 - sum(steps))
     found = np.flatnonzero(sums >= max(least - rest, 1e-30))
     reached = sums[found]
     for place in range(read, len(lists) + 1):
@@ -87,9 +90,27 @@ def _choose(
         if place < len(lists):
             one, step = lists[place]
             rest, slack = rest - bounds[place], slack + step
-            where, there = one.look(found)
-            reached[there] += one.codes[where] * np.float32(step)
+            if one.places is not None and len(one.places) < 4 * len(found):  # quicker than to look each of them up
+                sums[found] = reached
+                sums[one.places.astype(np.intp)] += one.codes * np.float32(step)
+                reached = sums[found]
+            else:
+                where, there = one.look(found)
+                reached[there] += one.codes[where] * np.float32(step)
     return found
+
+
+def _complete(
+    probed: NDArray[Any], sums: NDArray[np.float32], left: Sequence[tuple[Held, float]], *, limit: int
+) -> NDArray[np.float32]:
+    """Return what the best of some places reach with the terms that are left: that much is needed at least."""
+    order = np.argpartition(sums[probed], len(probed) - limit)[len(probed) - limit :]
+    places = np.sort(probed[order])
+    reached = sums[places]
+    for one, step in left:
+        where, there = one.look(places)
+        reached[there] += one.codes[where] * np.float32(step)
+    return reached
 
 
 def _promising(places: NDArray[Any], codes: NDArray[Any], *, highest: int) -> NDArray[Any]:
