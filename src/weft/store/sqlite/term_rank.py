@@ -61,7 +61,8 @@ def _choose(
     """
     lists = sorted(zip(held, steps, strict=True), key=lambda one: -one[0].highest * one[1])
     bounds = [one.highest * step for one, step in lists]
-    rest, least, slack, read = sum(bounds) * 1.00001, 0.0, 0.0, 0  # sums of float32 are a little off
+    total = rest = sum(bounds) * 1.00001  # sums of float32 are a little off
+    least, slack, read = 0.0, 0.0, 0
     probed = np.zeros(0, dtype=np.intp)
     for one, step in lists:
         if rest < least:
@@ -77,7 +78,8 @@ def _choose(
         if len(probed) < max(PROBED, 4 * limit):
             fresh = before == 0
             probed = np.concatenate([probed, _promising(places[fresh], one.codes[fresh], highest=one.highest)])
-        least = max(least, _last(sums[probed], limit) * sure * 0.9999 - slack)
+        if 2 * rest < total:  # else nothing can have reached that much
+            least = max(least, _last(sums[probed], limit) * sure * 0.9999 - slack)
     if len(probed) >= limit:
         complete = _complete(probed, sums, lists[read:], limit=limit)
         least = max(least, float(complete.min()) * sure * 0.9999 - sum(steps))
@@ -106,7 +108,7 @@ def _complete(
     """Return what the best of some places reach with the terms that are left: that much is needed at least."""
     order = np.argpartition(sums[probed], len(probed) - limit)[len(probed) - limit :]
     places = np.sort(probed[order])
-    reached = sums[places]
+    reached: NDArray[np.float32] = sums[places]
     for one, step in left:
         where, there = one.look(places)
         reached[there] += one.codes[where] * np.float32(step)
