@@ -23,7 +23,11 @@ def ceiling(idfs: list[float]) -> float:
 
 
 def term_scores(
-    frequency: NDArray[np.float64], length: NDArray[np.float64], *, weight: float, mean_length: float
+    frequency: NDArray[np.float64],
+    length: NDArray[np.float64],
+    *,
+    weight: float | NDArray[np.float64],
+    mean_length: float,
 ) -> NDArray[np.float64]:
     """Return what one term with idf `weight` adds to the score of chunks of these lengths."""
     norm = K1 * (1 - B + B * length / max(mean_length, 1e-9))

@@ -41,11 +41,14 @@ def rank(
         sums[~allowed] = -np.inf
     places = _choose(sums, held, steps, limit=limit, sure=low / high)
     lengths = arrays.lengths[places].astype(np.float64)
-    scores = np.zeros(len(places))
-    for one, weight in zip(held, weights.values(), strict=True):
+    frequencies = np.zeros((len(held), len(places)))
+    for row, one in enumerate(held):
         at, there = one.look(places)
-        frequencies = one.frequencies[at].astype(np.float64)
-        scores[there] += term_scores(frequencies, lengths[there], weight=weight, mean_length=mean_length)
+        frequencies[row, there] = one.frequencies[at]
+    idfs = np.array(list(weights.values())).reshape(-1, 1)
+    scores = np.zeros(len(places))
+    for added in term_scores(frequencies, lengths, weight=idfs, mean_length=mean_length):
+        scores += added
     return arrays.numbers[places], scores
 
 
