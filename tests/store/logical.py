@@ -12,7 +12,7 @@ from weft.store.postgres.terms import term_number
 ASIDE = {"namespace", "api_key", "schema_version", "job", "sqlite_sequence"}
 """Counters are compared by `check`, generations differ by design; the others are no content."""
 
-KEYWORD_INDEX = {"posting", "chunk_term", "term"}
+KEYWORD_INDEX = {"posting", "chunk_term", "chunk_terms", "term"}
 """Kept differently, compared as one."""
 
 COLUMNS = {

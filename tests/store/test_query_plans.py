@@ -12,8 +12,9 @@ BIG = {"chunk", "mention", "claim", "relation", "entity", "nomination", "posting
 
 WHOLE = {
     "all_vectors": "every vector, where sqlite-vec is missing",
-    "search_numbered_vectors": "the few that were looked at before, a part of the statement itself",
     "all_postings": "check",
+    "count_unnumbered_terms": "check",
+    "number_missing_terms": "repair",
     "all_terms": "check",
     "all_keys": "check",
     "all_chunk_numbers": "check",
@@ -34,7 +35,6 @@ WHOLE = {
     "count_entities": "stats",
     "count_relations": "stats",
     "count_stated": "stats",
-    "count_terms": "stats",
     "count_types": "stats",
     "find_unembedded": "reembed",
     "unembedded_entities": "reembed",

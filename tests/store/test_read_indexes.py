@@ -1,202 +1,237 @@
-"""Read indexes of vectors beside a file: they answer as a scan does, whatever happens to the file or to them."""
+"""Read indexes beside a file: they answer as a scan does, whatever happens to the file or to them."""
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
 import sys
-import textwrap
+import threading
 import time
 from dataclasses import replace
-from pathlib import Path
 
+import apsw
+import indexed
 import numpy as np
 import pytest
-from contract import EVERYTHING, MODEL, make_batch
+from contract import EVERYTHING
+from indexed import LEAST, OURS, TAIL, batch, catch_up, direction, fill, remember, same, start, ways
 
 from weft.records import Filter
-from weft.store.sqlite import connect, derived, extend, vectors
+from weft.store.sqlite import connect, derived, extend, kinds, session, vectors
 from weft.store.sqlite.database import SqliteDatabase
 
-DIMENSION = 16
-OURS = replace(MODEL, dimension=DIMENSION)
-LEAST, TAIL = 120, 30
-
 pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
+
+UNBUILT = "exact; an index is not built yet"
+KINDS = ("vectors", "keywords", "entities")
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    """Let indexes begin at sizes that a test can write."""
-    monkeypatch.setattr(derived, "FROM", LEAST)
-    monkeypatch.setattr(derived, "TAIL", TAIL)
-    monkeypatch.setattr(extend, "BLOCK", 32)
-    monkeypatch.setattr(extend.Extender, "call", lambda self, wrote=False: None)
-
-
-def direction(seed):
-    vector = np.random.default_rng(seed).normal(size=DIMENSION).astype(np.float32)
-    return vector / np.linalg.norm(vector)
-
-
-def batch(source, seeds):
-    texts = [f"text {seed}" for seed in seeds]
-    said = dict(zip(texts, map(direction, seeds), strict=True))
-    return make_batch(source, texts, vectors=said, metadata={"part": len(source) % 2})
-
-
-def fill(store, documents=range(10), *, chunks=20):
-    store.write_model(OURS)
-    for number in documents:
-        store.write(batch(f"note {number}", range(number * 1000, number * 1000 + chunks)))
-
-
-def catch_up(database):
-    return database._connections.extender.catch_up()
-
-
-def way(database):
-    return database.store("default").stats().vector_search
-
-
-def exact(database, vector, *, limit=10, where=EVERYTHING):
-    """Return what a scan of the same state finds."""
-    with database._connections.read() as db:
-        (number, model, _), *_ = db.run("indexed_models", {"least": 1})
-        return vectors.search(db, number, vector, model=model, limit=limit, where=where)
-
-
-def same(database, seeds=range(5)):
-    """Assert that questions are answered as by a scan."""
-    for seed in seeds:
-        vector = direction(-seed - 1 + 2**20)
-        assert (
-            database.store("default").search_vector(vector, limit=10, where=EVERYTHING).hits
-            == exact(database, vector).hits
-        )
+    indexed.small(monkeypatch)
 
 
 @pytest.fixture
 def database(tmp_path):
     opened = SqliteDatabase(str(tmp_path / "weft.db"))
     yield opened
+    assert indexed.unsound(opened) == []
     opened.close()
+
+
+def populate(database, documents=range(10)):
+    fill(database.store("default"), documents)
+    remember(database.store("default"), range(documents.start * 20, documents.stop * 20))
 
 
 def test_a_small_namespace_has_nothing_beside_its_file(database, tmp_path):
     """Below the size from which an index pays, there is none."""
-    fill(database.store("default"), range(5))
+    populate(database, range(5))
 
     assert catch_up(database) == 0
-    assert way(database) == "exact"
+    assert ways(database) == ["exact"] * 3
     assert not (tmp_path / "weft.db.index").exists()
 
 
-def test_an_index_answers_as_a_scan_does(database, monkeypatch):
+def test_indexes_answer_as_a_scan_does(database, monkeypatch):
     """Hits and scores are the same, and no scan was needed for them."""
-    fill(database.store("default"))
-    assert way(database) == "exact; an index is not built yet"
-    assert catch_up(database) == 1
+    populate(database)
+    assert ways(database) == [UNBUILT] * 3
+    assert catch_up(database) == 3
 
-    same(database)
-    assert way(database) == "index of 200 vectors in 1 files, 0 newer ones scanned"
+    same(database, range(10))
+    described = "index of 200 {} in 1 files, 0 newer ones beside it"
+    assert ways(database) == [described.format(what) for what in ("vectors", "chunks", "vectors")]
     monkeypatch.setattr(vectors, "search", None)
-    ranking = database.store("default").search_vector(direction(0), limit=10, where=EVERYTHING)
+    monkeypatch.setattr(vectors, "search_facts", None)
+    monkeypatch.setattr(session, "search_postings", None)
+    store = database.store("default")
+    ranking = store.search_vector(direction(0), limit=10, where=EVERYTHING)
     assert ranking.count == 200
     assert ranking.mean == pytest.approx(0, abs=0.1)
-    assert ranking.deviation == pytest.approx(1 / DIMENSION**0.5, abs=0.1)
+    assert ranking.deviation == pytest.approx(1 / indexed.DIMENSION**0.5, abs=0.1)
+    assert store.search_keyword(["alpha"], limit=10, where=EVERYTHING).hits
+    assert store.facts.search_vector(direction(7), limit=1)[0][0].key == "thing 7"
 
 
 def test_what_is_newer_than_the_index_is_found_at_once(database):
     """A document is seen with its commit, a changed vector under its new place, a deleted one nowhere."""
     store = database.store("default")
-    fill(store)
+    populate(database)
     catch_up(database)
+    same(database)
     store.write(batch("new", [77]))
     store.delete([batch("note 3", []).document.id])
+    remember(store, [777])
+    store.facts.write_vectors(OURS.fingerprint, {"thing 5": direction(55_555)})
+    store.facts.forget(["f thing 6"])
     first, *rest = batch("note 4", range(4000, 4020)).chunks
-    moved = replace(batch("note 4", []), chunks=(replace(first, vector=direction(78)), *rest))
+    terms = {**first.terms, "unheard": 2}
+    moved = replace(batch("note 4", []), chunks=(replace(first, vector=direction(78), terms=terms), *rest))
     store.write(moved)
 
     for seed, id in ((77, batch("new", [77]).chunks[0].chunk.id), (78, moved.chunks[0].chunk.id)):
         assert store.search_vector(direction(seed), limit=1, where=EVERYTHING).hits[0].chunk_id == id
+    for term, id in (("number77", batch("new", [77]).chunks[0].chunk.id), ("unheard", moved.chunks[0].chunk.id)):
+        assert [hit.chunk_id for hit in store.search_keyword([term], limit=9, where=EVERYTHING).hits] == [id]
     gone = {item.chunk.id for item in batch("note 3", range(3000, 3020)).chunks}
     assert not gone & {hit.chunk_id for hit in store.search_vector(direction(3000), limit=100, where=EVERYTHING).hits}
-    same(database)
-    assert "newer" in way(database)
+    assert store.search_keyword(["number3000"], limit=9, where=EVERYTHING).hits == ()
+    assert [store.facts.search_vector(direction(seed), limit=1)[0][0].key for seed in (777, 55_555)] == [
+        "thing 777",
+        "thing 5",
+    ]
+    assert store.facts.search_vector(direction(6), limit=1)[0][0].key != "thing 6"
+    same(database, range(10))
+    assert all("newer" in way for way in ways(database))
 
 
 def test_filters_are_kept(database):
-    """A filter leaves the same chunks as in a scan."""
+    """A filter leaves the same chunks as in a scan, whether it leaves few or many."""
     store = database.store("default")
-    fill(store, range(12))
+    fill(store, range(30))
     catch_up(database)
-    where = Filter(metadata=(("part", 1),))
-
-    for seed in range(3):
-        found = store.search_vector(direction(seed), limit=10, where=where)
-        assert found.hits == exact(database, direction(seed), where=where).hits
-        assert found.hits
+    store.write(batch("later", [5, 6, 7]))
+    for where in (
+        Filter(source_prefix="note 3"),
+        Filter(metadata=(("part", 0),)),
+        Filter(metadata=(("part", "none"),)),
+    ):
+        same(database, range(5), where=where)
+    assert store.search_keyword(["alpha"], limit=9, where=Filter(metadata=(("part", 0),))).hits
 
 
 def test_segments_are_joined_and_what_is_gone_is_left_out(database):
     """The number of files stays small, and half-empty ones are built anew."""
     store = database.store("default")
-    fill(store, range(30))
+    populate(database, range(30))
     catch_up(database)
     for number in range(30, 50):
         store.write(batch(f"note {number}", range(number * 1000, number * 1000 + TAIL)))
-        assert catch_up(database) == 1
-    files = list(database._connections.indexes.folder.path.glob("*.usearch*"))
-    assert len(files) <= 4
+        remember(store, range(number * 1000, number * 1000 + TAIL))
+        assert catch_up(database) == 3
+    for kind in KINDS:
+        assert len(indexed.files(database, kind)) <= 4
     same(database)
 
     store.delete([batch(f"note {number}", []).document.id for number in range(40)])
     same(database)  # most of what the index finds is gone: a scan answers
-    assert catch_up(database) == 1
-    assert way(database).startswith(f"index of {10 * TAIL} vectors in 1 files")
+    assert catch_up(database) == 2
+    assert ways(database)[0].startswith(f"index of {10 * TAIL} vectors in 1 files")
+    assert ways(database)[1].startswith(f"index of {10 * TAIL} chunks in 1 files")
     same(database)
 
 
-def test_it_can_be_deleted_or_damaged_at_any_time(database):
-    """Without its files, or with others in their place, a scan answers until they are built again."""
-    store, folder = database.store("default"), database._connections.indexes.folder
-    fill(store)
-    for harm in (
-        folder.clear,
-        lambda: [path.unlink() for path in folder.path.glob("*.usearch")],
-        lambda: [path.write_bytes(path.read_bytes()[:100]) for path in folder.path.glob("*.usearch")],
-        lambda: [path.write_text("{}") for path in folder.path.glob("*.json")],
-        lambda: [path.write_text("[1") for path in folder.path.glob("*.json")],
-    ):
-        assert catch_up(database) == 1
-        assert way(database).startswith("index")
-        harm()
+def unlink(paths):
+    for path in paths:
+        path.unlink()
+
+
+def exchange(paths, change):
+    """Put other files in the place of some: one that is mapped and cut off ends every process that reads it."""
+    for path in paths:
+        path.with_suffix(".other").write_bytes(change(path.read_bytes()))
+        path.with_suffix(".other").replace(path)
+
+
+HARMS = {
+    "deleted": lambda folder: folder.clear(),
+    "files missing": lambda folder: unlink(folder.path.glob("*.segment")),
+    "files cut off": lambda folder: exchange(folder.path.glob("*.segment"), lambda held: held[:100]),
+    "other files": lambda folder: exchange(folder.path.glob("*.segment"), lambda held: b"x" * len(held)),
+    "empty manifests": lambda folder: [path.write_text("{}") for path in folder.path.glob("*.json")],
+    "half manifests": lambda folder: [path.write_text("[1") for path in folder.path.glob("*.json")],
+}
+
+
+@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
+def test_they_can_be_deleted_or_damaged_at_any_time(database, harm, caplog):
+    """Without their files, or with others in their place, a scan answers until they are built again."""
+    folder = database._connections.indexes.folder
+    populate(database)
+    for _ in range(2):
+        assert catch_up(database) == 3
+        assert all(way.startswith("index") for way in ways(database))
+        same(database, range(2))
+        harm(folder)
+        same(database, range(2))  # open files are used on, or seen to be others
         for path in folder.path.glob("*.json"):
             os.utime(path)
-        assert way(database) == "exact; an index is not built yet"
+        assert ways(database) == [UNBUILT] * 3
         same(database, range(2))
+        database._connections.indexes.forget()
 
 
-def test_an_index_of_another_state_of_the_file_is_not_used(tmp_path):
-    """A backup in the file's place gives the numbers of vectors again, to other vectors."""
+def read_only(folder, monkeypatch):
+    """What a folder says to those who have no right to write in it."""
+    folder.path.mkdir()
+    monkeypatch.setattr(apsw, "Connection", lambda path: (_ for _ in ()).throw(apsw.CantOpenError("unable to open")))
+
+
+def a_file(folder, monkeypatch):
+    folder.path.write_text("in the way")
+
+
+@pytest.mark.parametrize("hinder", [read_only, a_file])
+def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, monkeypatch, caplog, hinder):
+    """It is said once, and a scan answers."""
+    monkeypatch.undo()
+    monkeypatch.setattr(derived, "FROM", LEAST)
+    monkeypatch.setattr(extend, "PAUSE", 0.0)
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    hinder(database._connections.indexes.folder, monkeypatch)
+    populate(database)
+    database._connections.extender.close()
+
+    assert len([record for record in caplog.records if "not extended" in record.message]) == 1
+    assert ways(database) == [UNBUILT] * 3
+    same(database)
+    database.close()
+
+
+def test_indexes_of_another_state_of_the_file_are_not_used(tmp_path):
+    """A backup in the file's place gives numbers again, to other rows."""
     path = tmp_path / "weft.db"
     database = SqliteDatabase(str(path))
-    fill(database.store("default"), range(6), chunks=20)
+    populate(database, range(6))
     database.backup(tmp_path / "backup.db")
-    fill(database.store("default"), range(6, 10))
+    populate(database, range(6, 10))
     catch_up(database)
-    assert way(database).startswith("index")
+    assert all(way.startswith("index") for way in ways(database))
     database.close()
-    shutil.copy(tmp_path / "backup.db", path)
-    database = SqliteDatabase(str(path))
-    fill(database.store("default"), range(106, 114))
+    for more in (range(106, 114), range(106, 108)):  # more than was there, and less
+        shutil.copy(tmp_path / "backup.db", path)
+        database = SqliteDatabase(str(path))
+        populate(database, more)
+        database.store("default").delete([batch("note 106", []).document.id])
 
-    same(database)
-    assert way(database) == "exact; an index is not built yet"
-    assert catch_up(database) == 1
+        same(database)
+        assert not any(way.startswith("index") for way in ways(database))
+        database.close()
+    database = SqliteDatabase(str(path))
+    populate(database, range(120, 126))
+    assert catch_up(database) == 3
     same(database)
     database.close()
 
@@ -204,28 +239,57 @@ def test_an_index_of_another_state_of_the_file_is_not_used(tmp_path):
 def test_a_transaction_older_than_the_index_does_without_it(database):
     """What was deleted since is in its state of the file, and may be missing in the index."""
     store = database.store("default")
-    fill(store)
+    populate(database)
     catch_up(database)
     other = SqliteDatabase(database._connections.path)
+
+    def answers():
+        near = other.store("default").search_vector(direction(3000), limit=10, where=EVERYTHING).hits
+        held = other.store("default").search_keyword(["number3000", "alpha"], limit=10, where=EVERYTHING).hits
+        meant = [entity.key for entity, _ in other.store("default").facts.search_vector(direction(30), limit=5)]
+        return near, held, meant
+
     with other.store("default").reading():
-        before = other.store("default").search_vector(direction(3000), limit=10, where=EVERYTHING).hits
+        before = answers()
         store.delete([batch(f"note {number}", []).document.id for number in range(4)])
-        fill(store, range(20, 30))
+        store.facts.forget([f"f thing {seed}" for seed in range(80)])
+        populate(database, range(20, 30))
+        store.facts.write_vectors(OURS.fingerprint, {f"thing {n}": direction(n + 9_000) for n in range(400, 600)})
         catch_up(database)
-        assert other.store("default").search_vector(direction(3000), limit=10, where=EVERYTHING).hits == before
-    assert other.store("default").search_vector(direction(3000), limit=10, where=EVERYTHING).hits != before
+        assert answers() == before
+    assert all(now != then for now, then in zip(answers(), before, strict=True))
     other.close()
 
 
-def test_what_is_dropped_or_compacted_leaves_no_vectors_behind(database):
-    """Vectors tell of the texts they were made from."""
+def test_what_a_transaction_has_written_but_not_committed_is_found_in_it_and_forgotten_with_it(database):
+    """Nothing that was rolled back stays in the memory of an index, though its numbers are given again."""
+    store, connections = database.store("default"), database._connections
+    populate(database)
+    catch_up(database)
+    with pytest.raises(ZeroDivisionError), connections.write() as db:
+        namespace = db.namespace_key("default")
+        chunk = db.one("chunk_numbers", {"namespace": namespace, "ids": json.dumps([hit(store)])})
+        assert chunk
+        db.run("delete_terms", {"namespace": namespace})
+        assert db.search_keyword(namespace, ["alpha"], limit=3, where=EVERYTHING, chunks=200, length=2000).hits
+        raise ZeroDivisionError
+    store.write(batch("new", [77]))
+    same(database)
+
+
+def hit(store):
+    return store.search_keyword(["number1000"], limit=1, where=EVERYTHING).hits[0].chunk_id
+
+
+def test_what_is_dropped_or_compacted_leaves_nothing_behind(database):
+    """Vectors and terms tell of the texts they were made from."""
     fill(database.store("default"))
     fill(database.store("other"))
-    assert catch_up(database) == 2
+    assert catch_up(database) == 4
     folder = database._connections.indexes.folder.path
 
     database.drop("other")
-    assert len(list(folder.glob("*.usearch"))) == 1
+    assert len(indexed.files(database)) == 2
     assert database.size() > (folder.parent / "weft.db").stat().st_size
     database.compact()
     assert not folder.exists()
@@ -233,60 +297,50 @@ def test_what_is_dropped_or_compacted_leaves_no_vectors_behind(database):
 
 def test_a_damaged_index_is_noticed_and_repaired(database):
     """`check --deep` compares answers; here the vectors of another store stand in the index."""
-    fill(database.store("default"))
+    populate(database)
     catch_up(database)
     assert database.compare() == []
     from usearch.index import Index
 
     folder = database._connections.indexes.folder
-    manifest = json.loads(next(folder.path.glob("*.json")).read_text())
-    segment = manifest["segments"][0]
-    wrong = Index(ndim=DIMENSION, metric="ip", dtype="i8")
+    wrong = Index(ndim=indexed.DIMENSION, metric="ip", dtype="i8")
     wrong.add(np.arange(1, 201, dtype=np.uint64), np.stack([direction(900_000)] * 200))
-    segment["size"] = folder.save(wrong, segment["file"])
-    next(folder.path.glob("*.json")).write_text(json.dumps(manifest))
+    for kind in ("vectors", "entities"):
+        path, said = indexed.manifest(database, kind)
+        saved = folder.save(path.stem, lambda target: wrong.save(str(target)))
+        said["segments"][0] |= {"file": saved.file, "size": saved.size, "head": saved.head, "crc": saved.crc}
+        path.write_text(json.dumps(said))
 
-    (problem,) = database.compare()
-    assert problem.where == "namespace default"
-    assert problem.repairable
+    problems = database.compare()
+    assert [problem.where for problem in problems] == ["namespace default"] * 2
+    assert all(problem.repairable for problem in problems)
     database.repair()
     catch_up(database)
     assert database.compare() == []
 
 
-SECOND = """
-    import sys
-    import test_read_indexes as t
-    from weft.store.sqlite import derived, extend
-    derived.FROM, derived.TAIL, extend.BLOCK, extend.PAUSE = t.LEAST, t.TAIL, 32, 0.0
-    database = t.SqliteDatabase(sys.argv[1])
-"""
+def test_a_changed_byte_is_noticed_and_repaired(database):
+    """`check --deep` reads the files whole; here one frequency of a term is another."""
+    populate(database)
+    catch_up(database)
+    (path,) = indexed.files(database, "keywords")
+    content = bytearray(path.read_bytes())
+    content[-100] ^= 1
+    path.write_bytes(content)
+
+    assert path.name in next(problem for problem in database.compare() if "damaged" in problem.what).what
+    database.repair()
+    catch_up(database)
+    assert database.compare() == []
 
 
-def start(script, *arguments):
-    code = textwrap.dedent(SECOND) + textwrap.dedent(script)
-    here = str(Path(__file__).parent)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([here, *sys.path])}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], **pipes)
-
-
-ANSWERING = """
-    store = database.store("default")
-    for line in sys.stdin:
-        t.same(database, range(2))
-        found = store.search_vector(t.direction(int(line)), limit=1, where=t.EVERYTHING)
-        print(found.hits[0].chunk_id if found.hits else "", t.way(database), sep="|", flush=True)
-"""
-
-
-def test_every_vector_can_be_reached(database, tmp_path):
+def test_every_vector_can_be_reached(database):
     """However often an index is built, it is the same, and asked for everything it names everything."""
     fill(database.store("default"))
     contents = set()
     for _ in range(40):
         catch_up(database)
-        (file,) = (tmp_path / "weft.db.index").glob("*.usearch")
+        (file,) = indexed.files(database, "vectors")
         contents.add(file.read_bytes())
         hits = database.store("default").search_vector(direction(1), limit=200, where=EVERYTHING).hits
         assert len(hits) == 200
@@ -294,48 +348,50 @@ def test_every_vector_can_be_reached(database, tmp_path):
     assert len(contents) == 1
 
 
-def test_random_changes_are_seen_alike_by_two_processes(database):
-    """Adds, changes and deletes, extensions at any time: both answer as a scan does, and the other one at once."""
-    chance, store = random.Random(7), database.store("default")
-    store.write_model(OURS)
-    held = {}
-    ways = set()
-    with start(ANSWERING, database._connections.path) as other:
-        for step in range(300):
-            source = f"note {chance.randrange(60)}"
-            if chance.random() < 0.25 and source in held:
-                store.delete([batch(source, []).document.id])
-                del held[source]
-            else:
-                held[source] = [chance.randrange(10**6) for _ in range(chance.randrange(1, 12))]
-                store.write(batch(source, held[source]))
-            if chance.random() < 0.2:
-                catch_up(database)
-            if step % 20 == 19:
-                same(database, range(3))
-                source = chance.choice(sorted(held))
-                wanted = batch(source, held[source]).chunks[0].chunk.id
-                print(held[source][0], file=other.stdin, flush=True)
-                answer, path = other.stdout.readline().strip().split("|")
-                assert answer == wanted
-                ways.add(path.split()[0])
-    assert other.returncode == 0
-    assert "index" in ways
-    assert database.compare() == []
-
-
-def test_a_process_killed_while_it_extends_costs_at_most_a_rebuild(database, tmp_path):
-    """What it leaves is no index, and holds nobody up."""
-    fill(database.store("default"))
+def test_many_threads_ask_at_once(database):
+    """Each gets the answer it would get alone."""
+    populate(database)
     catch_up(database)
-    fill(database.store("default"), range(20, 30))
-    script = """
-        def stuck(index, path):
+    failures = []
+
+    def ask(seed):
+        try:
+            for _ in range(10):
+                same(database, [seed])
+        except AssertionError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+STUCK = {
+    "vectors": "import usearch.index; usearch.index.Index.save = lambda index, path: stuck(path)",
+    "entities": "import usearch.index; usearch.index.Index.save = lambda index, path: stuck(path)",
+    "keywords": "extend.merge = lambda parts, kept, mean, path: stuck(path)",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_process_killed_while_it_extends_costs_at_most_a_rebuild(database, kind):
+    """What it leaves is no index, and holds nobody up."""
+    populate(database)
+    catch_up(database)
+    populate(database, range(20, 30))
+    script = f"""
+        def stuck(path):
             open(path, "wb").write(b"half a segment")
             print("building", flush=True)
             sys.stdin.read()
-        import usearch.index
-        usearch.index.Index.save = stuck
+        {STUCK[kind]}
+        from weft.store.sqlite import kinds
+        find = extend.find_targets
+        extend.find_targets = lambda db, least: [one for one in find(db, least=least) if one.kind == "{kind}"]
+        extend.ReadIndexes.keep = lambda self, targets: None
         database._connections.extender.catch_up()
     """
     with start(script, database._connections.path) as other:
@@ -345,10 +401,10 @@ def test_a_process_killed_while_it_extends_costs_at_most_a_rebuild(database, tmp
         same(database)
         other.send_signal(signal.SIGKILL)
 
-    assert way(database).startswith("index of 200 vectors")
+    assert all(way.startswith("index of 200 ") for way in ways(database))
     same(database)
-    assert catch_up(database) == 1
-    assert way(database).startswith("index of 401 vectors")
+    assert catch_up(database) == 3
+    assert [way.split()[2] for way in ways(database)] == ["401", "401", "400"]
     assert not list(database._connections.indexes.folder.path.glob("*.partial"))
     same(database)
 
@@ -360,10 +416,10 @@ def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeyp
     monkeypatch.setattr(derived, "TAIL", TAIL)
     monkeypatch.setattr(extend, "PAUSE", 60.0)
     database = SqliteDatabase(str(tmp_path / "weft.db"))
-    fill(database.store("default"))
+    populate(database)
     database.close()
     reader = SqliteDatabase(str(tmp_path / "weft.db"))
-    assert way(reader).startswith("index of 200 vectors")
+    assert all(way.startswith("index of 200 ") for way in ways(reader))
     reader._connections.indexes.forget()
     reader.store("default").search_vector(direction(1), limit=10, where=EVERYTHING)
     reader.close()
@@ -371,27 +427,30 @@ def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeyp
 
     monkeypatch.setattr(extend, "PAUSE", 0.0)
     server = SqliteDatabase(str(tmp_path / "weft.db"))
-    server.store("default").search_vector(direction(1), limit=10, where=EVERYTHING)
+    server.store("default").search_keyword(["alpha"], limit=10, where=EVERYTHING)
     deadline = time.monotonic() + 30
-    while not way(server).startswith("index") and time.monotonic() < deadline:
+    while not all(way.startswith("index") for way in ways(server)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert way(server).startswith("index of 200 vectors")
+    assert all(way.startswith("index of 200 ") for way in ways(server))
     server.close()
 
 
 def test_without_the_extra_a_scan_answers_and_says_what_would_help(tmp_path, monkeypatch):
-    """usearch is never needed for an answer; nor is it used where sqlite-vec is missing."""
-    monkeypatch.setattr(derived, "can_index", lambda: False)
+    """usearch is never needed for an answer; words are found by an index without it."""
+    monkeypatch.setattr(kinds, "find_spec", lambda name: None)
+    kinds.can_index.cache_clear()
     database = SqliteDatabase(str(tmp_path / "weft.db"))
-    fill(database.store("default"))
-    assert catch_up(database) == 0
-    assert way(database) == "exact; pip install 'weft[scale]' for an index"
+    populate(database)
+    assert catch_up(database) == 1
+    wanted = "exact; pip install 'weft[scale]' for an index"
+    assert ways(database) == [wanted, "index of 200 chunks in 1 files, 0 newer ones beside it", wanted]
     same(database, range(2))
     database.close()
     monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
     database = SqliteDatabase(str(tmp_path / "weft.db"))
-    assert way(database) == "exact"
+    assert ways(database) == ["exact"] * 3
     database.close()
+    kinds.can_index.cache_clear()
 
 
 @pytest.mark.parametrize("order", ["usearch.index, onnxruntime", "onnxruntime, usearch.index"])

@@ -263,6 +263,8 @@ def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
         "vectors": stats.vectors,
         "generation": stats.generation,
         "vector_search": stats.vector_search,
+        "keyword_search": stats.keyword_search,
+        "entity_search": stats.entity_search,
         "models": [
             {"name": m.name, "fingerprint": m.fingerprint, "dimension": m.dimension, "active": m.active}
             for m in stats.models

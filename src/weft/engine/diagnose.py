@@ -133,8 +133,10 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
             state="ok",
             detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active or 'no embedder'}",
         )
-        if active:
-            yield Finding(what=f"vector search in {name}", state="ok", detail=stats.vector_search)
+        ways = {"vector": stats.vector_search, "keyword": stats.keyword_search, "entity": stats.entity_search}
+        for kind, detail in ways.items():
+            if detail:
+                yield Finding(what=f"{kind} search in {name}", state="ok", detail=detail)
         yield from _embedder(database.store(name), active, settings)
         if advice := advise_chinese(database.store(name)):
             yield Finding(what=f"Chinese in {name}", state="warning", detail=advice.what, hint=advice.hint)

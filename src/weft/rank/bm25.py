@@ -23,9 +23,24 @@ def ceiling(idfs: list[float]) -> float:
 
 
 def term_scores(
-    frequency: NDArray[np.float64], length: NDArray[np.float64], *, weight: float, mean_length: float
+    frequency: NDArray[np.float64],
+    length: NDArray[np.float64],
+    *,
+    weight: float | NDArray[np.float64],
+    mean_length: float,
 ) -> NDArray[np.float64]:
     """Return what one term with idf `weight` adds to the score of chunks of these lengths."""
     norm = K1 * (1 - B + B * length / max(mean_length, 1e-9))
     scores: NDArray[np.float64] = weight * frequency * (K1 + 1) / (frequency + norm)
     return scores
+
+
+def shares(share: float, *, weight: float) -> float:
+    """Return a share of what a term with idf `weight` adds to the score of a chunk that is full of it."""
+    return share * weight * (K1 + 1)
+
+
+def drift(mean: float, other: float) -> tuple[float, float]:
+    """Return the least and the most by which a term's scores may be multiplied when the mean length changes."""
+    ratio = max(other, 1e-9) / max(mean, 1e-9)
+    return min(1.0, ratio), max(1.0, ratio)

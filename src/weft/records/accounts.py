@@ -88,6 +88,10 @@ class StoreStats:
     models: tuple[StoredModel, ...]
     vector_search: str = "exact"
     """What answers questions by vectors: `exact`, or an index; empty where nothing does."""
+    keyword_search: str = "exact"
+    """What answers questions by words."""
+    entity_search: str = "exact"
+    """What finds the entities of facts by vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

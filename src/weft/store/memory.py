@@ -336,6 +336,7 @@ class MemoryStore:
             generation=content.generation,
             models=tuple(self.models()),
             vector_search="exact" if active else "",
+            entity_search="exact" if active else "",
         )
 
     def _best(self, scores: Mapping[str, float], *, limit: int, where: Filter) -> tuple[Hit, ...]:

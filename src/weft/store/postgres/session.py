@@ -104,8 +104,10 @@ class PostgresSession:
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
         return vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
 
-    def describe_search(self, namespace: Namespace, *, model: int) -> str:
-        return vectors.describe(self, namespace)
+    def describe_search(self, namespace: Namespace, *, model: int | None) -> tuple[str, str, str]:
+        if model is None:
+            return "", "exact", ""
+        return vectors.describe(self, namespace), "exact", vectors.describe_facts(self, namespace)
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int

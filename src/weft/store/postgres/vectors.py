@@ -67,6 +67,12 @@ def describe(db: _Session, namespace: Namespace) -> str:
     return "exact" if total <= EXACT else "index of the server"
 
 
+def describe_facts(db: _Session, namespace: Namespace) -> str:
+    """Return what finds the entities of facts."""
+    entities = db.run("count_facts", {"namespace": namespace})[0][1]
+    return "exact" if entities <= EXACT else "index of the server"
+
+
 def search_facts(
     db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int
 ) -> list[tuple[str, float]]:

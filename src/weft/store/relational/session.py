@@ -77,8 +77,8 @@ class Session(Protocol):
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
         """Rank the chunks that pass a filter by cosine under an embedder."""
 
-    def describe_search(self, namespace: Namespace, *, model: int) -> str:
-        """Return what answers questions by vectors: `exact`, or an index."""
+    def describe_search(self, namespace: Namespace, *, model: int | None) -> tuple[str, str, str]:
+        """Return what answers by vectors, by words, and finds entities: `exact`, or an index; empty: nothing."""
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int

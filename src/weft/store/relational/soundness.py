@@ -21,11 +21,13 @@ from weft.text.split import indexed_text
 DOCUMENT_TABLES = ("document", "label", "chunk", "model", "chunk_vector", "calibration", "edit")
 """Tables whose rows cannot be derived again."""
 
+KEYWORD_TABLES = ("chunk_terms", "term")
+
 
 def find_lost_rows(db: Session) -> list[Problem]:
     """Return the tables that hold rows whose namespace, document, chunk, entity or model is gone."""
     found = []
-    for tables, repairable in ((DOCUMENT_TABLES, False), ((*GRAPH_TABLES, *FACT_TABLES), True)):
+    for tables, repairable in ((DOCUMENT_TABLES, False), ((*KEYWORD_TABLES, *GRAPH_TABLES, *FACT_TABLES), True)):
         for table in tables:
             if count := db.count_lost(table):
                 what = f"{counted(count, 'row refers', 'rows refer')} to nothing"
@@ -36,7 +38,7 @@ def find_lost_rows(db: Session) -> list[Problem]:
 def drop_lost_rows(db: Session) -> list[str]:
     """Remove those that mean nothing on their own; return what was done."""
     before = db.total_changes()
-    for table in (*GRAPH_TABLES, *FACT_TABLES):
+    for table in (*KEYWORD_TABLES, *GRAPH_TABLES, *FACT_TABLES):
         db.drop_lost(table)
     dropped = db.total_changes() - before
     return [f"dropped {counted(dropped, 'row', 'rows')} of what is gone"] if dropped else []

@@ -213,6 +213,7 @@ class RelationalStore:
                 return StoreStats(documents=0, chunks=0, terms=0, vectors=0, generation=0, models=())
             namespace, generation, chunks, _ = found
             active = _active_model(db, namespace)
+            by_vectors, by_words, by_entities = db.describe_search(namespace, model=active[0] if active else None)
             return StoreStats(
                 documents=db.one("count_documents", {"namespace": namespace}),
                 chunks=chunks,
@@ -220,7 +221,9 @@ class RelationalStore:
                 vectors=db.one("count_vectors", {"namespace": namespace, "model": active[0]}) if active else 0,
                 generation=generation,
                 models=tuple(model for _, model in _models(db, namespace)),
-                vector_search=db.describe_search(namespace, model=active[0]) if active else "",
+                vector_search=by_vectors,
+                keyword_search=by_words,
+                entity_search=by_entities,
             )
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import apsw
@@ -14,8 +14,9 @@ import apsw
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from weft.store.queries import load_migrations, load_schema
 from weft.store.sqlite import derived
-from weft.store.sqlite.derived import VectorIndexes
+from weft.store.sqlite.derived import ReadIndexes
 from weft.store.sqlite.extend import Extender
+from weft.store.sqlite.kinds import find_targets
 from weft.store.sqlite.session import SqliteSession
 
 logger = logging.getLogger(__name__)
@@ -25,6 +26,9 @@ APPLICATION_ID = 0x57454654
 
 BUSY_MS = 30_000
 """How long a writer waits for another one."""
+
+STATEMENTS = 256
+"""Prepared statements that a connection keeps: all of ours."""
 
 
 class Connections:
@@ -43,22 +47,30 @@ class Connections:
         self._lock = threading.RLock()
         self._all: list[apsw.Connection] = [self._shared] if self._shared else []
         self._closed = False
-        self.indexes = VectorIndexes(path, on_behind=lambda: self.extender.call())
+        self.indexes = ReadIndexes(path, on_behind=lambda: self.extender.call())
         self.extender = Extender(self.indexes, self)
         with self.bare() as db:
             _prepare(db, path)
 
+    def read(self, namespace: str = "") -> AbstractContextManager[SqliteSession]:
+        """Give a session whose statements all see the same state of the file; inside another one, that one."""
+        session = getattr(self._local, "session", None)
+        return self._read() if session is None else nullcontext(session)
+
     @contextmanager
-    def read(self, namespace: str = "") -> Iterator[SqliteSession]:
-        """Give a session whose statements all see the same state of the file."""
+    def _read(self) -> Iterator[SqliteSession]:
         with self._turn() as db, _ours(self.path):
-            nested = db.in_transaction
-            try:
-                if not nested:
-                    db.execute("BEGIN")
+            is_writing = db.in_transaction
+            if is_writing:
                 yield self._session(db)
+                return
+            try:
+                db.execute("BEGIN")
+                self._local.session = self._session(db, reads=True)
+                yield self._local.session
             finally:
-                if not nested and db.in_transaction:
+                self._local.session = None
+                if db.in_transaction:
                     db.execute("ROLLBACK")
 
     glance = read
@@ -72,7 +84,7 @@ class Connections:
             with _committing(db):  # around the beginning too: Ctrl-C while it waits must not leave it open
                 db.execute("BEGIN IMMEDIATE")
                 yield self._session(db)
-            if self.indexes.usable and self._session(db).run("indexed_models", {"least": derived.FROM}):
+            if self.indexes.usable and find_targets(self._session(db), least=derived.FROM):
                 self.extender.call(wrote=True)
 
     @contextmanager
@@ -115,8 +127,8 @@ class Connections:
             while self._all:
                 self._all.pop().close()
 
-    def _session(self, db: apsw.Connection) -> SqliteSession:
-        return SqliteSession(db, indexes=None if self.vector_problem else self.indexes)
+    def _session(self, db: apsw.Connection, *, reads: bool = False) -> SqliteSession:
+        return SqliteSession(db, indexes=None if self.vector_problem else self.indexes, reads=reads)
 
     @contextmanager
     def _turn(self) -> Iterator[apsw.Connection]:
@@ -135,12 +147,13 @@ class Connections:
 
     def _connect(self) -> apsw.Connection:
         with _ours(self.path):
-            db = apsw.Connection(self.path)
+            db = apsw.Connection(self.path, statementcachesize=STATEMENTS)
             db.set_busy_timeout(BUSY_MS)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -65536")
+            db.execute("PRAGMA mmap_size = 17179869184")
             self.vector_problem = _load_vector_functions(db)
             return db
 

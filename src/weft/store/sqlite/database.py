@@ -12,7 +12,7 @@ from weft.store.relational.store import RelationalStore
 from weft.store.sqlite import derived
 from weft.store.sqlite.compare import compare
 from weft.store.sqlite.connect import Connections
-from weft.store.sqlite.derived import index_name
+from weft.store.sqlite.kinds import find_targets
 
 
 class SqliteDatabase:
@@ -41,8 +41,8 @@ class SqliteDatabase:
         with self._connections.write() as db:
             db.run("delete_namespace", {"name": namespace})
             dropped = db.changes() > 0
-            left = db.run("indexed_models", {"least": derived.FROM})
-        self._connections.indexes.folder.keep([index_name(number, model) for number, model, _ in left])
+            left = find_targets(db, least=derived.FROM)
+        self._connections.indexes.keep(left)
         return dropped
 
     def check(self) -> list[Problem]:
@@ -83,7 +83,7 @@ class SqliteDatabase:
         return path.stat().st_size + self._connections.indexes.folder.size() if path.is_file() else 0
 
     def compact(self) -> None:
-        self._connections.indexes.forget()  # they hold vectors of deleted texts, and are built again
+        self._connections.indexes.forget()  # they tell of deleted texts, and are built again
         with self._connections.bare() as db:
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -1,187 +1,203 @@
 """
-Ranks the vectors of large namespaces by read indexes beside the file.
+Answers questions about large namespaces by read indexes beside the file.
 
-The file stays the truth: it says which of the neighbours are still there and how close they are, and what is newer than
-the index is scanned in it.
+The file stays the truth: an index only says which rows to look at; what is newer than the index is searched as well.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from weft.rank.bm25 import ceiling, idf
 from weft.records import Filter, Hit, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.candidates import allowed_chunks
-from weft.store.sqlite.segments import Folder, Manifest, can_index, checksum
+from weft.store.sqlite.kinds import Target, belongs, can_index, count_rows, find_targets, last_number
+from weft.store.sqlite.neighbours import Neighbours
+from weft.store.sqlite.segments import Folder, Manifest
+from weft.store.sqlite.spread import Spreads
+from weft.store.sqlite.tails import Tail, TermTail, VectorTail
+from weft.store.sqlite.term_arrays import TermArrays, read
+from weft.store.sqlite.term_search import TermSearch
 
 logger = logging.getLogger(__name__)
 
 FROM = 20_000
-"""Chunks of a namespace from which an index pays (`benchmarks/scale.py`)."""
+"""Rows from which an index pays (`benchmarks/scale.py`)."""
 
 TAIL = 2_048
-"""Vectors that are newer than the index from which it is extended."""
+"""Rows that are newer than the index from which it is extended."""
 
 SPARE = 64
-"""Neighbours asked for beyond those wanted: some are gone, and the order of quantised vectors is a little off."""
+"""Rows asked for beyond those wanted: some are gone, and the order of quantised vectors is a little off."""
 
-SAMPLED = 2_000
-"""Vectors from which the mean and the deviation of cosines are taken."""
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    generation: int
+    chunks: int
+    length: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
     stamp: tuple[int, int]
-    manifest: Manifest | None
-    indexes: tuple[Any, ...] = ()
-    turn: threading.Lock = field(default_factory=threading.Lock)
+    manifest: Manifest | None = None
+    segments: Any = None
+    tail: Any = None
 
 
-class VectorIndexes:
-    """The read indexes of one file, by namespace and embedder."""
+class ReadIndexes:
+    """The read indexes of one file."""
 
     def __init__(self, db: str, *, on_behind: Callable[[], None]) -> None:
         self._on_behind = on_behind
         self.folder = Folder(db)
-        self.usable = db != ":memory:" and can_index()
+        self.usable = db != ":memory:"
         self._opened: dict[str, _Opened] = {}
-        self._samples: dict[int, tuple[int, NDArray[np.float32]]] = {}
+        self._spreads = Spreads()
 
-    def search(
+    # ── searching; None where only the file itself can answer ───────────────────────────────────
+
+    def search_vectors(
         self, db: Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter
     ) -> Ranking | None:
-        """Rank the chunks that pass a filter; None where only a scan can answer."""
-        opened = self._find(db, namespace, model)
-        if opened is None or opened.manifest is None or len(vector) != opened.manifest.dimension:
+        """Rank the chunks that pass a filter by cosine."""
+        target = Target("vectors", namespace, model, len(vector))
+        state = _state(db, namespace)
+        opened = self._find(db, target, state)
+        if opened is None:
             return None
-        values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
         allowed = allowed_chunks(db, namespace, where)
+        rows: Sequence[tuple[str, float]] | None
         if allowed is None:
-            rows = self._nearest(db, opened, vector, values, limit=limit)
+            rows = self._nearest(db, target, opened, vector, limit=limit)
         elif len(allowed) <= FROM:
+            values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
             rows = db.run("search_vectors_of_chunks", {**values, "numbers": json.dumps(sorted(allowed))})
         else:
             rows = None
         if rows is None:
             return None
-        total = db.run("namespace_state", {"namespace": namespace})[0][1]
-        # Not by `@`: its threads wait for each other longer than this takes.
-        cosines = np.einsum("ij,j->i", self._sample(db, model=model, total=total), vector.astype(np.float32))
-        hits = tuple(Hit(row[0], rank, row[1]) for rank, row in enumerate(rows, start=1))
-        return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=total)
+        mean, deviation = self._spreads.estimate(db, vector, model=model, total=state.chunks)
+        hits = tuple([Hit(id, rank, score) for rank, (id, score) in enumerate(rows, start=1)])
+        return Ranking(hits=hits, mean=mean, deviation=deviation, count=state.chunks)
 
-    def describe(self, db: Session, namespace: Namespace, *, model: int) -> str:
-        """Return what answers questions by vectors."""
-        (_, total), *_ = db.run("namespace_state", {"namespace": namespace})
-        if total < FROM:
-            return "exact"
-        opened = self._find(db, namespace, model)
-        if opened is None or opened.manifest is None:
-            return (
-                "exact; an index is not built yet" if self.usable else "exact; pip install 'weft[scale]' for an index"
-            )
-        newer = tail(db, model=model, manifest=opened.manifest)
-        return (
-            f"index of {opened.manifest.count:,} vectors in {len(opened.indexes)} files, {newer:,} newer ones scanned"
+    def search_entities(
+        self, db: Session, namespace: Namespace, vector: Vector, *, model: int, limit: int
+    ) -> list[tuple[str, float]] | None:
+        """Rank entities of facts by cosine; ties by key."""
+        target = Target("entities", namespace, model, len(vector))
+        opened = self._find(db, target, _state(db, namespace))
+        return None if opened is None else self._nearest(db, target, opened, vector, limit=limit)
+
+    def search_keywords(
+        self, db: Session, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter
+    ) -> Ranking | None:
+        """Rank the chunks that pass a filter by BM25."""
+        target = Target("keywords", namespace, namespace)
+        state = _state(db, namespace)
+        opened = self._find(db, target, state)
+        tail: TermTail | None = opened.tail.read(db) if opened else None
+        if opened is None or tail is None:
+            return None
+        counts: dict[str, int] = dict(
+            db.run("term_counts", {"namespace": namespace, "terms": json.dumps(terms, ensure_ascii=False)})
         )
+        weights = {term: idf(counts.get(term, 0), total=state.chunks) for term in terms}
+        search = TermSearch(opened.segments, tail, weights=weights, mean_length=state.length / state.chunks)
+        found = search.best(db, namespace, limit=limit, spare=SPARE, allowed=allowed_chunks(db, namespace, where))
+        if found is None:
+            self._on_behind()
+            return None
+        return Ranking(hits=found, ceiling=ceiling(list(weights.values())))
+
+    # ── the indexes themselves ──────────────────────────────────────────────────────────────────
+
+    def describe(self, db: Session, target: Target) -> str:
+        """Return what answers questions."""
+        if target.name not in {one.name for one in find_targets(db, least=FROM)}:
+            return "exact"
+        opened = self._find(db, target, _state(db, target.namespace))
+        if opened is None or opened.manifest is None:
+            known = can_index(target.kind)
+            return "exact; an index is not built yet" if known else "exact; pip install 'weft[scale]' for an index"
+        newer = count_rows(db, target, low=opened.manifest.high, high=last_number(db, target))
+        what = "chunks" if target.kind == "keywords" else "vectors"
+        files = len(opened.manifest.segments)
+        return f"index of {opened.manifest.count:,} {what} in {files} files, {newer:,} newer ones beside it"
 
     def forget(self) -> None:
         """Close and remove all indexes."""
         self._opened.clear()
         self.folder.clear()
 
-    def _find(self, db: Session, namespace: Namespace, model: int) -> _Opened | None:
+    def keep(self, targets: Sequence[Target]) -> None:
+        """Remove the indexes of all others."""
+        self.folder.keep([target.name for target in targets])
+
+    def _find(self, db: Session, target: Target, state: _State) -> _Opened | None:
         """Return the index that may answer in this transaction."""
-        if not self.usable:
+        if not self.usable or (target.kind != "entities" and state.chunks < FROM) or not can_index(target.kind):
             return None
-        name = index_name(namespace, model)
-        stamp = self.folder.stamp(name)
-        opened = self._opened.get(name)
+        stamp = self.folder.stamp(target.name)
+        opened = self._opened.get(target.name)
         if opened is None or opened.stamp != stamp:
-            opened = self._opened[name] = self._open(db, name, stamp, model=model)
-        (generation, total), *_ = db.run("namespace_state", {"namespace": namespace})
-        if total < FROM:
-            return None
-        if opened.manifest is None or generation < opened.manifest.generation:
-            self._on_behind()
+            opened = self._opened[target.name] = self._open(db, target, stamp)
+        if opened.manifest is None or not _is_seen(db, target, opened.manifest, generation=state.generation):
+            if any(one.name == target.name for one in find_targets(db, least=FROM)):
+                self._on_behind()
             return None
         return opened
 
-    def _open(self, db: Session, name: str, stamp: tuple[int, int], *, model: int) -> _Opened:
-        manifest = self.folder.read(name) if any(stamp) else None
-        if manifest is None or not belongs(db, manifest, model=model):
-            return _Opened(stamp, None)
+    def _open(self, db: Session, target: Target, stamp: tuple[int, int]) -> _Opened:
+        manifest = self.folder.read(target.name) if any(stamp) else None
+        if manifest is None or not belongs(db, target, manifest):
+            return _Opened(stamp)
         try:
-            indexes = tuple(self.folder.open(segment) for segment in manifest.segments)
-        except (OSError, RuntimeError, ValueError) as error:
-            logger.warning("the read index %s cannot be used: %s", name, error)
-            return _Opened(stamp, None)
-        return _Opened(stamp, manifest, indexes)
+            paths = [self.folder.open(segment) for segment in manifest.segments]
+            held: VectorTail | TermTail
+            segments: Neighbours | list[TermArrays]
+            if target.kind == "keywords":
+                held, segments = TermTail(), [read(path) for path in paths]
+            else:
+                held, segments = VectorTail(target.dimension), Neighbours(paths)
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
+            logger.warning("the read index %s cannot be used: %s", target.name, error)
+            return _Opened(stamp)
+        return _Opened(stamp, manifest, segments, Tail(target, held, low=manifest.high))
 
     def _nearest(
-        self, db: Session, opened: _Opened, vector: Vector, values: dict[str, Any], *, limit: int
-    ) -> list[tuple[Any, ...]] | None:
-        """Return rows for the nearest chunks; None where too many of those found are gone."""
-        manifest = opened.manifest
-        assert manifest is not None
+        self, db: Session, target: Target, opened: _Opened, vector: Vector, *, limit: int
+    ) -> list[tuple[str, float]] | None:
+        """Return the nearest rows; None where too many of those found are gone, or too many are not in the index."""
+        tail: VectorTail | None = opened.tail.read(db)
+        if tail is None or opened.manifest is None:
+            self._on_behind()
+            return None
+        packed = db.pack(vector)
         for looks in (limit + SPARE, 4 * (limit + SPARE)):
-            numbers = _look(opened, vector, looks)
-            found = {"numbers": json.dumps(numbers), "high": manifest.high}
-            rows = db.run("search_numbered_vectors", {**values, **found})
-            alive, seen = rows[0][2:] if rows else (0, 0)
-            if seen - alive >= TAIL:
+            indexed, newer = opened.segments.look(vector, looks=looks), tail.look(vector, looks=looks)
+            values = {"model": target.scope, "vector": packed, "numbers": json.dumps([*indexed, *newer])}
+            rows = db.run(f"score_{target.kind}", values)
+            if len(tail) >= TAIL:
                 self._on_behind()
-            if alive >= limit or looks >= manifest.count:
-                return rows
+            there = {row[0] for row in rows}
+            sources = ((indexed, opened.manifest.count), (newer, len(tail)))
+            if all(looks >= size or len(there.intersection(found)) >= limit for found, size in sources):
+                return [(id, score) for _, id, score in rows[:limit]]
         return None
 
-    def _sample(self, db: Session, *, model: int, total: int) -> NDArray[np.float32]:
-        """Return vectors from all over a namespace, taken again when it has grown or shrunk by a tenth."""
-        known = self._samples.get(model)
-        if known is None or abs(known[0] - total) > known[0] / 10:
-            values = {"model": model, "every": max(1, total // SAMPLED), "limit": 2 * SAMPLED}
-            rows = db.run("sample_numbered_vectors", values) or db.run(
-                "sample_numbered_vectors", {**values, "every": 1}
-            )
-            known = self._samples[model] = (total, np.stack([db.unpack(row[0]) for row in rows]))
-        return known[1]
+
+def _state(db: Session, namespace: Namespace) -> _State:
+    return _State(*db.run("namespace_state", {"namespace": namespace})[0])
 
 
-def index_name(namespace: Namespace, model: int) -> str:
-    """Return what the files of an index are called."""
-    return f"vectors-{namespace}-{model}"
-
-
-def tail(db: Session, *, model: int, manifest: Manifest | None) -> int:
-    """Return how many vectors an index does not cover."""
-    low = manifest.high if manifest else 0
-    last = db.one("last_vector", {"model": model})
-    return int(db.one("count_vectors_between", {"model": model, "low": low, "high": last}))
-
-
-def belongs(db: Session, manifest: Manifest, *, model: int) -> bool:
-    """Return whether an index was built from this file, and not from one that a backup has replaced."""
-    ends = {int(number): crc for segment in manifest.segments for number, crc in segment.ends.items()}
-    rows = db.run("vectors_at", {"numbers": json.dumps(sorted(ends))})
-    return all(other == model and checksum(vector) == ends[number] for number, other, vector in rows)
-
-
-def _look(opened: _Opened, vector: Vector, looks: int) -> list[int]:
-    """Return the numbers of the vectors that the segments find nearest, of all together."""
-    numbers, distances = [], []
-    with opened.turn:  # a segment is not made for two threads at once
-        for index in opened.indexes:
-            index.expansion_search = max(128, looks)
-            matches = index.search(vector.astype(np.float32), looks, threads=1)
-            numbers.append(matches.keys.astype(np.int64))
-            distances.append(matches.distances)
-    order = np.argsort(np.concatenate(distances), kind="stable")[:looks]
-    return [int(number) for number in np.concatenate(numbers)[order]]
+def _is_seen(db: Session, target: Target, manifest: Manifest, *, generation: int) -> bool:
+    """Return whether a transaction sees the state an index was built from, or a later one."""
+    given = db.one("last_given_entity") if target.kind == "entities" else manifest.high
+    return generation >= manifest.generation and given >= manifest.high

@@ -1,25 +1,45 @@
-"""Builds and extends read indexes in the background, from committed vectors, without holding up writers."""
+"""Builds and extends read indexes in the background, from committed rows, without holding up writers."""
 
 from __future__ import annotations
 
 import logging
 import threading
-import uuid
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from dataclasses import asdict
+from pathlib import Path
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weft.errors import WeftError
-from weft.store.relational.session import Namespace, Session
+from weft.store.relational.session import Row, Session
 from weft.store.sqlite import derived
-from weft.store.sqlite.derived import VectorIndexes, belongs, index_name, tail
-from weft.store.sqlite.segments import ENDS, Manifest, Segment, checksum
+from weft.store.sqlite.derived import ReadIndexes
+from weft.store.sqlite.kinds import (
+    Target,
+    belongs,
+    can_index,
+    count_rows,
+    find_targets,
+    last_number,
+    live_segments,
+    read_ends,
+    read_rows,
+)
+from weft.store.sqlite.neighbours import make_graph
+from weft.store.sqlite.segments import Manifest, Segment
+from weft.store.sqlite.term_arrays import TermArrays, read
+from weft.store.sqlite.term_merge import gather, merge
 
 logger = logging.getLogger(__name__)
 
 BLOCK = 1_024
-"""Vectors read in one transaction and added at once."""
+"""Rows read in one transaction."""
+
+RUN = 32_768
+"""Chunks whose postings are in memory at once."""
 
 PAUSE = 1.0
 """Seconds between what calls for an extension and its beginning: commits come in groups, commands end soon."""
@@ -29,16 +49,21 @@ class _Source(Protocol):
     def read(self, namespace: str = "") -> AbstractContextManager[Session]: ...
 
 
+class _Abandoned(Exception):
+    """Nobody waits for the index any more."""
+
+
 class Extender:
     """A thread that sleeps until a commit or a question shows that an index is behind."""
 
-    def __init__(self, indexes: VectorIndexes, source: _Source) -> None:
+    def __init__(self, indexes: ReadIndexes, source: _Source) -> None:
         self._indexes = indexes
         self._source = source
         self._due = threading.Event()
         self._closing = threading.Event()
         self._abandoned = threading.Event()
         self._wrote = False
+        self._told = ""
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
@@ -67,73 +92,113 @@ class Extender:
             self._due.clear()
             try:
                 self.catch_up()
-            except (WeftError, OSError, RuntimeError) as error:
-                logger.warning("read indexes were not extended: %s", error)
+            except (WeftError, OSError, RuntimeError, ValueError) as error:
+                if str(error) != self._told:  # it is tried again whenever somebody asks
+                    logger.warning("read indexes were not extended: %s", error)
+                self._told = str(error)
             if self._closing.is_set():
                 return
 
     def catch_up(self) -> int:
         """Bring all indexes of the file up to date where nobody else does; return how many were changed."""
         with self._source.read() as db:
-            models = db.run("indexed_models", {"least": derived.FROM})
-        if not models or not self._indexes.usable or self._abandoned.is_set():
+            targets = find_targets(db, least=derived.FROM)
+        if not targets or not self._indexes.usable or self._abandoned.is_set():
             return 0
         with self._indexes.folder.alone() as alone:
             if not alone:
                 return 0
-            self._indexes.folder.keep([index_name(namespace, model) for namespace, model, _ in models])
-            return sum(self._extend(*model) for model in models)
+            self._indexes.keep(targets)
+            try:
+                return sum(self._extend(target) for target in targets if can_index(target.kind))
+            except _Abandoned:
+                return 0
 
-    def _extend(self, namespace: Namespace, model: int, dimension: int) -> bool:
-        folder, name = self._indexes.folder, index_name(namespace, model)
+    def _extend(self, target: Target) -> bool:
+        folder = self._indexes.folder
         with self._source.read() as db:
-            manifest = folder.read(name)
-            if manifest and (manifest.dimension != dimension or not belongs(db, manifest, model=model)):
+            manifest = folder.read(target.name)
+            if manifest and not belongs(db, target, manifest):
                 manifest = None
-            pending, last = tail(db, model=model, manifest=manifest), db.one("last_vector", {"model": model})
-            kept = _live(db, manifest, model=model) if manifest else ()
-        if manifest and pending < derived.TAIL and len(kept) == len(manifest.segments):
+            last, covered = last_number(db, target), manifest.high if manifest else 0
+            pending = count_rows(db, target, low=covered, high=last)
+            segments = manifest.segments if manifest else ()
+            kept = live_segments(db, target, segments)
+        if manifest and pending < derived.TAIL and len(kept) == len(segments):
             return False
         while kept and kept[-1].count <= 2 * pending:
             pending += kept[-1].count
             kept = kept[:-1]
-        segment = self._build(name, model, dimension, low=kept[-1].high if kept else 0, high=last)
-        if self._abandoned.is_set():
-            return False
+        build = self._build_terms if target.kind == "keywords" else self._build_graph
+        segment = build(target, segments[len(kept) :], low=kept[-1].high if kept else 0, high=last)
         with self._source.read() as db:
-            (generation, _), *_ = db.run("namespace_state", {"namespace": namespace}) or [(0, 0)]
-        folder.write(name, Manifest(dimension=dimension, generation=generation, segments=(*kept, *segment)))
+            (generation, *_), *_ = db.run("namespace_state", {"namespace": target.namespace}) or [(0,)]
+        folder.write(
+            target.name, Manifest(dimension=target.dimension, generation=generation, segments=(*kept, *segment))
+        )
         return True
 
-    def _build(self, name: str, model: int, dimension: int, *, low: int, high: int) -> list[Segment]:
-        """Return a new segment over a range of numbers; nothing where there is nothing, or no time."""
-        from usearch.index import Index
-
-        index = Index(ndim=dimension, metric="ip", dtype="i8", connectivity=16, expansion_add=64)
-        at = low
-        ends: list[tuple[Any, ...]] = []
-        while not self._abandoned.is_set():
+    def _blocks(self, target: Target, *, low: int, high: int) -> Iterator[list[Row]]:
+        """Yield the rows of a range of numbers, each block as it was when it was read."""
+        while True:
+            if self._abandoned.is_set():
+                raise _Abandoned
             with self._source.read() as db:
-                values = {"model": model, "low": at, "high": high, "limit": BLOCK}
-                rows: list[tuple[Any, ...]] = db.run("vectors_between", values)
-                vectors = [db.unpack(row[1]) for row in rows]
+                rows = read_rows(db, target, low=low, high=high, limit=BLOCK)
             if not rows:
-                break
-            # By one thread: where two add at once, now and then a vector is linked to by no other and never found.
-            index.add(np.array([row[0] for row in rows], dtype=np.uint64), np.stack(vectors), threads=1)
-            at, ends = rows[-1][0], [*ends, *rows][-ENDS:]
-        if self._abandoned.is_set() or not len(index):
+                return
+            yield rows
+            low = rows[-1][0]
+
+    def _build_graph(self, target: Target, joined: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
+        """Return a new segment over a range of numbers, made from the file alone; nothing where there is nothing."""
+        numbers: list[int] = []
+
+        def blocks() -> Iterator[list[tuple[int, NDArray[np.float32]]]]:
+            for rows in self._blocks(target, low=low, high=high):
+                numbers.extend(row[0] for row in rows)
+                yield [(row[0], np.frombuffer(row[1], "<f4")) for row in rows]
+
+        graph = make_graph(blocks(), dimension=target.dimension)
+        return self._keep(target, numbers, lambda path: graph.save(str(path)), low=low, high=high)
+
+    def _build_terms(self, target: Target, joined: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
+        """Return a new segment made of older ones, as far as they are still there, and of what is newer."""
+        folder = self._indexes.folder
+        with self._source.read() as db:
+            _, chunks, length = db.run("namespace_state", {"namespace": target.namespace})[0]
+            scope = {"scope": target.scope, "low": low, "high": high}
+            live = np.array([row[0] for row in db.run("keyword_numbers_between", scope)], dtype=np.int64)
+        mean = length / max(1, chunks)
+        parts = [read(folder.open(segment)) for segment in joined]
+        covered = joined[-1].high if joined else low
+        run: list[Row] = []
+        for rows in self._blocks(target, low=covered, high=high):
+            run += rows
+            if len(run) >= RUN:
+                parts.append(self._spill(target, run, mean=mean, place=len(parts)))
+                run = []
+        if run:
+            parts.append(gather(run, mean=mean))
+        kept = [
+            np.isin(part.numbers, live) if place < len(joined) else np.ones(len(part.numbers), bool)
+            for place, part in enumerate(parts)
+        ]
+        numbers = [int(number) for part, keep in zip(parts, kept, strict=True) for number in part.numbers[keep]]
+        return self._keep(target, numbers, lambda path: merge(parts, kept, mean=mean, path=path), low=low, high=high)
+
+    def _spill(self, target: Target, rows: list[Row], *, mean: float, place: int) -> TermArrays:
+        """Return postings of chunks, in a file that the next manifest removes."""
+        part = gather(rows, mean=mean)
+        path = self._indexes.folder.path / f"{target.name}.{place}.partial"
+        return merge([part], [np.ones(len(rows), bool)], mean=mean, path=path)
+
+    def _keep(
+        self, target: Target, numbers: list[int], write: Callable[[Path], object], *, low: int, high: int
+    ) -> list[Segment]:
+        if not numbers:
             return []
-        file = f"{name}.{uuid.uuid4().hex[:12]}.usearch"
-        size = self._indexes.folder.save(index, file)
-        known = {str(number): checksum(bytes(vector)) for number, vector in ends}
-        return [Segment(file=file, size=size, low=low, high=high, count=len(index), ends=known)]
-
-
-def _live(db: Session, manifest: Manifest, *, model: int) -> tuple[Segment, ...]:
-    """Return the segments before the first of which less than half is still there."""
-    for place, segment in enumerate(manifest.segments):
-        values = {"model": model, "low": segment.low, "high": segment.high}
-        if 2 * db.one("count_vectors_between", values) < segment.count:
-            return manifest.segments[:place]
-    return manifest.segments
+        saved = self._indexes.folder.save(target.name, write)
+        with self._source.read() as db:
+            ends = read_ends(db, target, numbers)
+        return [Segment(**asdict(saved), low=low, high=high, count=len(numbers), ends=ends)]

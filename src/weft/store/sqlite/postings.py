@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -38,16 +38,20 @@ class TermChanges:
         self._namespace = namespace
         self._gone: dict[tuple[str, int], set[int]] = defaultdict(set)
         self._new: dict[tuple[str, int], dict[int, bytes]] = defaultdict(dict)
+        self._numbers: set[int] = set()
 
     def remove(self, number: int, terms: Iterable[str]) -> None:
         """Take a chunk out of the postings of `terms`."""
         block, place = divmod(number, BLOCK)
+        self._numbers.discard(number)
         for term in terms:
             self._gone[term, block].add(place)
+            self._new[term, block].pop(place, None)
 
     def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
         """Put a chunk into the postings of `terms`."""
         block, place = divmod(number, BLOCK)
+        self._numbers.add(number)
         for term, frequency in terms.items():
             self._new[term, block][place] = ENTRY.pack(place, min(frequency, 255), min(length, 65_535))
 
@@ -56,7 +60,8 @@ class TermChanges:
         return {key: merge_entries(b"", gone=None, new=new) for key, new in self._new.items()}
 
     def apply(self) -> None:
-        """Write the changed blocks; an emptied one is deleted."""
+        """Write the changed blocks, of which an emptied one is deleted, and how many chunks hold each term."""
+        counts: Counter[str] = Counter()
         for term, block in sorted(self._gone.keys() | self._new.keys()):
             key = {"namespace": self._namespace, "term": term, "block": block}
             old = self._db.one("read_posting", key) or b""
@@ -65,6 +70,11 @@ class TermChanges:
                 self._db.run("write_posting", {**key, "entries": entries})
             elif old:
                 self._db.run("delete_posting", key)
+            counts[term] += (len(entries) - len(old)) // ENTRY.size
+        key = {"namespace": self._namespace}
+        self._db.run_many("add_term", [{**key, "term": term, "chunks": more} for term, more in counts.items() if more])
+        self._db.run_many("drop_term", [{**key, "term": term} for term, more in counts.items() if more < 0])
+        self._db.run_many("number_terms", [{**key, "chunk": number} for number in sorted(self._numbers)])
 
 
 def merge_entries(old: bytes, *, gone: set[int] | None, new: Mapping[int, bytes]) -> bytes:
@@ -115,6 +125,14 @@ def derive_postings(db: Session, namespace: Namespace) -> dict[tuple[str, int], 
     for number, terms, length in db.run("all_terms", {"namespace": namespace}):
         changes.add(number, json.loads(terms), length=length)
     return changes.blocks()
+
+
+def count_holders(postings: Mapping[tuple[str, int], bytes]) -> dict[str, int]:
+    """Return how many chunks hold each term."""
+    counts: Counter[str] = Counter()
+    for (term, _), entries in postings.items():
+        counts[term] += len(entries) // ENTRY.size
+    return dict(counts)
 
 
 def find_holders(db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]]) -> NDArray[np.int64]:

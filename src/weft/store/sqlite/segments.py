@@ -1,8 +1,8 @@
 """
-Read indexes of chunk vectors beside a SQLite file: what lies in the folder, and how it is read and written.
+Read indexes beside a SQLite file: what lies in the folder, and how it is read and written.
 
-An index is a row of segments, each an immutable file of usearch over the vectors of a range of numbers. Numbers of
-vectors are never given again, so a segment can hold too much (what is gone meanwhile) but nothing that is wrong.
+An index is a row of segments, each an immutable file made from rows of a range of numbers. Numbers are never given
+again, so a segment can hold too much (what is gone meanwhile) but nothing that is wrong.
 """
 
 from __future__ import annotations
@@ -10,41 +10,47 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import uuid
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-FORMAT = 1
-ENDS = 8
-"""Last vectors of a segment whose checksums are kept, to know a file that was replaced by another one."""
+FORMAT = 2
+
+HEAD = 65_536
+"""Bytes of a segment that are compared with their checksum whenever it is opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A file over the vectors with numbers above `low` up to `high`."""
+    """A file over the rows with numbers above `low` up to `high`."""
 
     file: str
     size: int
+    head: int
+    """Checksum of its first bytes,"""
+    crc: int
+    """and of all of them."""
     low: int
     high: int
     count: int
     ends: Mapping[str, int]
-    """Checksums of its last vectors, by number."""
+    """Checksums of some of its rows, by number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What the index of an embedder consists of."""
+    """What an index consists of."""
 
     dimension: int
+    """Of vectors; 0 for others."""
     generation: int
-    """The namespace's when it was built: who still sees an earlier state may see vectors that are not in it."""
+    """The namespace's when it was built: who still sees an earlier state may see rows that are not in it."""
     segments: tuple[Segment, ...] = ()
 
     @property
@@ -54,18 +60,18 @@ class Manifest:
 
     @property
     def count(self) -> int:
-        """How many vectors were put in."""
+        """How many rows were put in."""
         return sum(segment.count for segment in self.segments)
 
 
-def can_index() -> bool:
-    """Return whether the extra `scale` is installed."""
-    return find_spec("usearch") is not None
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A file that was written."""
 
-
-def checksum(vector: bytes) -> int:
-    """Return what a vector is known by."""
-    return zlib.crc32(vector)
+    file: str
+    size: int
+    head: int
+    crc: int
 
 
 class Folder:
@@ -101,34 +107,41 @@ class Folder:
     def write(self, name: str, manifest: Manifest) -> None:
         """Let a manifest take effect, then remove files that no manifest speaks of."""
         self._replace(self.manifest_path(name), json.dumps({"format": FORMAT, **asdict(manifest)}).encode())
-        kept = {segment.file for segment in manifest.segments}
-        self.remove(path for path in self.path.glob(f"{name}.*.usearch*") if path.name not in kept)
+        kept = {segment.file for segment in manifest.segments} | {self.manifest_path(name).name}
+        self.remove(path for path in self.path.glob(f"{name}.*") if path.name not in kept)
 
-    def save(self, index: Any, file: str) -> int:
-        """Write a segment whole or not at all; return its size."""
-        target = self.path / file
-        partial = target.with_name(file + ".partial")
-        index.save(str(partial))
+    def save(self, name: str, write: Callable[[Path], object]) -> Saved:
+        """Let a segment of an index be written, whole or not at all."""
+        file = f"{name}.{uuid.uuid4().hex[:12]}.segment"
+        partial = self.path / f"{file}.partial"
+        write(partial)
         with partial.open("rb+") as written:
             os.fsync(written.fileno())
-        partial.replace(target)
-        return target.stat().st_size
+        partial.replace(self.path / file)
+        return self.known(file)
 
-    def open(self, segment: Segment) -> Any:
-        """Return a segment, mapped into memory. Raises `RuntimeError` or `OSError` where it cannot be read."""
-        from usearch.index import Index
+    def known(self, file: str) -> Saved:
+        """Return what a file is known by."""
+        with (self.path / file).open("rb") as read:
+            head = crc = zlib.crc32(read.read(HEAD))
+            while block := read.read(1 << 20):
+                crc = zlib.crc32(block, crc)
+            return Saved(file, read.tell(), head, crc)
 
-        index = Index.restore(str(self.path / segment.file), view=True)
-        if index is None:
-            raise OSError(f"{segment.file} is no index")
-        return index
+    def open(self, segment: Segment) -> Path:
+        """Return where a segment lies. Raises `OSError` where it is not the one that was written."""
+        path = self.path / segment.file
+        with path.open("rb") as read:
+            if zlib.crc32(read.read(HEAD)) != segment.head:
+                raise OSError(f"{segment.file} is damaged")
+        return path
 
     def keep(self, names: Sequence[str]) -> None:
         """Remove the indexes of all others."""
         with contextlib.suppress(OSError):
             self.remove(path for path in self.path.iterdir() if path.name.split(".")[0] not in {*names, "lock"})
 
-    def remove(self, paths: Iterator[Path]) -> None:
+    def remove(self, paths: Iterable[Path]) -> None:
         """Remove files; one that another process holds open may stay until next time."""
         for path in paths:
             with contextlib.suppress(OSError):
@@ -146,13 +159,22 @@ class Folder:
 
     @contextmanager
     def alone(self) -> Iterator[bool]:
-        """Tell whether nobody else builds, and keep it so; a killed process holds nothing."""
+        """
+        Tell whether nobody else builds, and keep it so; a killed process holds nothing.
+
+        Raises `OSError` where the folder cannot be written.
+        """
         self.path.mkdir(exist_ok=True)
-        db = apsw.Connection(str(self.path / "lock.db"))
+        try:
+            db = apsw.Connection(str(self.path / "lock.db"))
+        except apsw.Error as error:
+            raise OSError(f"{self.path} cannot be written: {error}") from error
         try:
             db.execute("BEGIN EXCLUSIVE")
-        except apsw.BusyError:
+        except apsw.Error as error:
             db.close()
+            if not isinstance(error, apsw.BusyError):
+                raise OSError(f"{self.path} cannot be written: {error}") from error
             yield False
             return
         try:

@@ -12,23 +12,45 @@ from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.queries import load_queries
 from weft.store.relational.session import NOTHING, Namespace, Row
 from weft.store.sqlite import vectors
-from weft.store.sqlite.derived import VectorIndexes
-from weft.store.sqlite.postings import TermChanges, derive_postings, find_holders, read_postings, search_postings
+from weft.store.sqlite.derived import ReadIndexes
+from weft.store.sqlite.kinds import Target
+from weft.store.sqlite.postings import (
+    TermChanges,
+    count_holders,
+    derive_postings,
+    find_holders,
+    read_postings,
+    search_postings,
+)
 
 _SQL = load_queries("sqlite")
+
+
+KEPT = frozenset({"find_namespace", "list_models", "namespace_state"})
+"""Statements with few rows that nearly every call begins with."""
 
 
 class SqliteSession:
     """Runs statements by name on a connection that is inside a transaction."""
 
-    def __init__(self, db: apsw.Connection, *, indexes: VectorIndexes | None) -> None:
-        """Without `indexes` there is no sqlite-vec either."""
+    def __init__(self, db: apsw.Connection, *, indexes: ReadIndexes | None, reads: bool = False) -> None:
+        """
+        Without `indexes` there is no sqlite-vec either.
+
+        Where it only `reads`, all of it sees one state, and what is asked for again and again is kept.
+        """
         self._db = db
         self._indexes = indexes
+        self._known: dict[tuple[Any, ...], list[Row]] | None = {} if reads else None
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
     def run(self, name: str, values: Mapping[str, Any] = NOTHING) -> list[Row]:
+        if name in KEPT and self._known is not None:
+            at = (name, *values.values())
+            if at not in self._known:
+                self._known[at] = self._db.execute(_SQL[name], values).fetchall()
+            return self._known[at]
         rows: list[Row] = self._db.execute(_SQL[name], values).fetchall()
         return rows
 
@@ -69,19 +91,28 @@ class SqliteSession:
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
         if self._indexes is None:
             return vectors.search_with_numpy(self, namespace, vector, model=model, limit=limit, where=where)
-        found = self._indexes.search(self, namespace, vector, model=model, limit=limit, where=where)
-        if found is None:
-            return vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
-        return found
+        asked: dict[str, Any] = {"model": model, "limit": limit, "where": where}
+        found = None if self._writes() else self._indexes.search_vectors(self, namespace, vector, **asked)
+        return vectors.search(self, namespace, vector, **asked) if found is None else found
 
-    def describe_search(self, namespace: Namespace, *, model: int) -> str:
-        return self._indexes.describe(self, namespace, model=model) if self._indexes else "exact"
+    def describe_search(self, namespace: Namespace, *, model: int | None) -> tuple[str, str, str]:
+        if self._indexes is None:
+            return "exact" if model else "", "exact", "exact" if model else ""
+        words = self._indexes.describe(self, Target("keywords", namespace, namespace))
+        if model is None:
+            return "", words, ""
+        dimension = next(row[3] for row in self.run("list_models", {"namespace": namespace}) if row[0] == model)
+        near = self._indexes.describe(self, Target("vectors", namespace, model, dimension))
+        return near, words, self._indexes.describe(self, Target("entities", namespace, model, dimension))
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]]:
-        search = vectors.search_facts if self._indexes else vectors.search_facts_with_numpy
-        return search(self, vector, model=model, limit=limit)
+        if self._indexes is None:
+            return vectors.search_facts_with_numpy(self, vector, model=model, limit=limit)
+        asked: dict[str, Any] = {"model": model, "limit": limit}
+        found = None if self._writes() else self._indexes.search_entities(self, namespace, vector, **asked)
+        return vectors.search_facts(self, vector, **asked) if found is None else found
 
     # ── words ───────────────────────────────────────────────────────────────────────────────────
 
@@ -91,6 +122,10 @@ class SqliteSession:
     def search_keyword(
         self, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
     ) -> Ranking:
+        if self._indexes and not self._writes():
+            found = self._indexes.search_keywords(self, namespace, terms, limit=limit, where=where)
+            if found is not None:
+                return found
         return search_postings(
             self, namespace, terms, limit=limit, where=where, mean_length=length / chunks, total=chunks
         )
@@ -116,11 +151,21 @@ class SqliteSession:
         self.run(f"delete_lost_{table}")
 
     def are_terms_sound(self, namespace: Namespace) -> bool:
-        return read_postings(self, namespace) == derive_postings(self, namespace)
+        derived, key = derive_postings(self, namespace), {"namespace": namespace}
+        counts: dict[str, int] = dict(self.run("all_term_counts", key))
+        unnumbered = self.one("count_unnumbered_terms", key)
+        return not unnumbered and read_postings(self, namespace) == derived and counts == count_holders(derived)
 
     def rebuild_terms(self, namespace: Namespace) -> int:
-        derived = derive_postings(self, namespace)
-        self.run("delete_postings", {"namespace": namespace})
+        derived, key = derive_postings(self, namespace), {"namespace": namespace}
+        for statement in ("delete_postings", "delete_terms", "number_missing_terms"):
+            self.run(statement, key)
         for (term, block), entries in derived.items():
-            self.run("write_posting", {"namespace": namespace, "term": term, "block": block, "entries": entries})
+            self.run("write_posting", {**key, "term": term, "block": block, "entries": entries})
+        rows = [{**key, "term": term, "chunks": count} for term, count in count_holders(derived).items()]
+        self.run_many("add_term", rows)
         return len(derived)
+
+    def _writes(self) -> bool:
+        """Return whether this transaction has written: what it sees may never be committed."""
+        return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE

@@ -49,6 +49,7 @@ CREATE TABLE chunk (
 ) STRICT;
 
 CREATE INDEX chunk_by_document ON chunk (document, ordinal);
+CREATE INDEX chunk_names ON chunk (number, id); -- ids of many chunks without their texts
 
 CREATE TABLE model (
     number INTEGER PRIMARY KEY,
@@ -81,6 +82,21 @@ CREATE TABLE posting (
     block INTEGER NOT NULL,
     entries BLOB NOT NULL,
     PRIMARY KEY (namespace, term, block)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE chunk_terms (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again, also not when the terms of a chunk change
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    chunk INTEGER NOT NULL UNIQUE REFERENCES chunk (number) ON DELETE CASCADE
+) STRICT;
+
+CREATE INDEX chunk_terms_by_namespace ON chunk_terms (namespace);
+
+CREATE TABLE term (
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    term TEXT NOT NULL,
+    chunks INTEGER NOT NULL,               -- how many hold it
+    PRIMARY KEY (namespace, term)
 ) STRICT, WITHOUT ROWID;
 
 -- Entities, where they are mentioned, and how they relate.
@@ -226,6 +242,7 @@ CREATE TABLE fact_word (
 CREATE INDEX fact_word_by_key ON fact_word (namespace, key);
 
 CREATE TABLE fact_vector (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again, also not when a vector changes: read indexes go by it
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
     key TEXT NOT NULL,
     sketch BLOB NOT NULL,                  -- which of its numbers are positive, a bit each
@@ -234,6 +251,7 @@ CREATE TABLE fact_vector (
 ) STRICT;
 
 CREATE INDEX fact_vector_sketch ON fact_vector (model, sketch); -- all a first look needs, and a thirtieth of the size
+CREATE INDEX fact_vector_by_model ON fact_vector (model);
 
 CREATE TABLE fact (
     number INTEGER PRIMARY KEY,

@@ -1,47 +1,104 @@
--- What read indexes beside the file are made from and compared with. A vector goes by its number.
+-- What read indexes beside the file are made from and compared with. Rows go by numbers that are never given again:
+-- vectors of chunks and of entities belong to an embedder, terms of chunks to a namespace; both are called `scope`.
 
--- name: indexed_models
--- The embedders of namespaces that are large enough.
-SELECT n.number, m.number, m.dimension FROM namespace AS n
+-- name: index_targets
+-- What is large enough: kind, namespace, scope, dimension.
+SELECT 'vectors', n.number, m.number, m.dimension FROM namespace AS n
 CROSS JOIN model AS m ON m.namespace = n.number AND m.active
-WHERE n.chunks >= :least;
+WHERE n.chunks >= :least
+UNION ALL
+SELECT 'keywords', number, number, 0 FROM namespace WHERE chunks >= :least
+UNION ALL
+SELECT 'entities', m.namespace, m.number, m.dimension FROM model AS m
+WHERE m.active AND (SELECT seq FROM sqlite_sequence WHERE name = 'fact_vector') >= :least
+    AND EXISTS (SELECT 1 FROM fact_vector WHERE model = m.number LIMIT 1 OFFSET :least - 1);
 
 -- name: namespace_state
-SELECT generation, chunks FROM namespace WHERE number = :namespace;
+SELECT generation, chunks, length FROM namespace WHERE number = :namespace;
 
--- name: last_vector
-SELECT coalesce(max(number), 0) FROM chunk_vector WHERE model = :model;
+-- name: last_given_entity
+-- Vectors of entities change without a new generation.
+SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'fact_vector';
+
+-- name: last_vectors
+SELECT coalesce(max(number), 0) FROM chunk_vector WHERE model = :scope;
+
+-- name: last_entities
+SELECT coalesce(max(number), 0) FROM fact_vector WHERE model = :scope;
+
+-- name: last_keywords
+SELECT coalesce(max(number), 0) FROM chunk_terms WHERE namespace = :scope;
+
+-- name: given_numbers
+-- The last numbers that were ever given, by kind.
+SELECT CASE name WHEN 'chunk_vector' THEN 'vectors' WHEN 'fact_vector' THEN 'entities' ELSE 'keywords' END, seq
+FROM sqlite_sequence WHERE name IN ('chunk_vector', 'fact_vector', 'chunk_terms');
 
 -- name: count_vectors_between
-SELECT count(*) FROM chunk_vector WHERE model = :model AND number > :low AND number <= :high;
+SELECT count(*) FROM chunk_vector WHERE model = :scope AND number > :low AND number <= :high;
+
+-- name: count_entities_between
+SELECT count(*) FROM fact_vector WHERE model = :scope AND number > :low AND number <= :high;
+
+-- name: count_keywords_between
+SELECT count(*) FROM chunk_terms WHERE namespace = :scope AND number > :low AND number <= :high;
 
 -- name: vectors_between
-SELECT number, vector FROM chunk_vector WHERE model = :model AND number > :low AND number <= :high
+SELECT number, vector FROM chunk_vector WHERE model = :scope AND number > :low AND number <= :high
 ORDER BY number LIMIT :limit;
+
+-- name: entities_between
+SELECT number, vector FROM fact_vector WHERE model = :scope AND number > :low AND number <= :high
+ORDER BY number LIMIT :limit;
+
+-- name: keywords_between
+SELECT t.number, c.terms, c.length FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
+WHERE t.namespace = :scope AND t.number > :low AND t.number <= :high
+ORDER BY t.number LIMIT :limit;
+
+-- name: keyword_numbers_between
+SELECT number FROM chunk_terms WHERE namespace = :scope AND number > :low AND number <= :high;
 
 -- name: vectors_at
 SELECT v.number, v.model, v.vector FROM json_each(:numbers) AS k CROSS JOIN chunk_vector AS v ON v.number = k.value;
 
+-- name: entities_at
+SELECT v.number, v.model, v.vector FROM json_each(:numbers) AS k CROSS JOIN fact_vector AS v ON v.number = k.value;
+
+-- name: keywords_at
+SELECT t.number, t.namespace, c.terms FROM json_each(:numbers) AS k
+CROSS JOIN chunk_terms AS t ON t.number = k.value CROSS JOIN chunk AS c ON c.number = t.chunk;
+
 -- name: sample_numbered_vectors
 SELECT vector FROM chunk_vector WHERE model = :model AND number % :every = 0 LIMIT :limit;
 
--- name: search_numbered_vectors
--- Those an index found, without what is gone, and all that are newer than the index.
-WITH found AS MATERIALIZED (
-    SELECT v.chunk AS number, 1.0 - vec_distance_cosine(v.vector, :vector) AS score
-    FROM json_each(:numbers) AS k CROSS JOIN chunk_vector AS v ON v.number = k.value AND v.model = :model
-), near AS MATERIALIZED (
-    SELECT number, score FROM found
-    UNION ALL
-    SELECT chunk, 1.0 - vec_distance_cosine(vector, :vector) FROM chunk_vector WHERE model = :model AND number > :high
-), least (score) AS (
-    SELECT score FROM near ORDER BY score DESC LIMIT 1 OFFSET :limit - 1
-)
-SELECT c.id, near.score, (SELECT count(*) FROM found), (SELECT count(*) FROM near)
-FROM near JOIN chunk AS c ON c.number = near.number
-WHERE c.namespace = :namespace AND near.score >= coalesce((SELECT score FROM least), -2)
-ORDER BY near.score DESC, c.id
-LIMIT :limit;
+-- name: sample_entity_vectors
+SELECT vector FROM fact_vector WHERE model = :model AND number % :every = 0 LIMIT :limit;
+
+-- name: sample_terms
+SELECT c.terms FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
+WHERE t.namespace = :namespace AND t.number % :every = 0 LIMIT :limit;
+
+-- name: score_vectors
+-- Those that are still there, with the ids of their chunks.
+SELECT v.number, c.id, 1.0 - vec_distance_cosine(v.vector, :vector) AS score FROM json_each(:numbers) AS k
+CROSS JOIN chunk_vector AS v ON v.number = k.value AND v.model = :model
+CROSS JOIN chunk AS c INDEXED BY chunk_names ON c.number = v.chunk
+ORDER BY score DESC, c.id;
+
+-- name: score_entities
+SELECT v.number, v.key, 1.0 - vec_distance_cosine(v.vector, :vector) AS score FROM json_each(:numbers) AS k
+CROSS JOIN fact_vector AS v ON v.number = k.value AND v.model = :model
+ORDER BY score DESC, v.key;
+
+-- name: chunks_of_terms
+SELECT t.number, c.id FROM json_each(:numbers) AS k
+CROSS JOIN chunk_terms AS t ON t.number = k.value AND t.namespace = :namespace
+CROSS JOIN chunk AS c INDEXED BY chunk_names ON c.number = t.chunk;
+
+-- name: terms_of_chunks
+SELECT t.number FROM json_each(:numbers) AS k
+CROSS JOIN chunk_terms AS t ON t.chunk = k.value AND t.namespace = :namespace;
 
 -- name: search_vectors_of_chunks
 -- Some chunks of a large namespace, looked up one by one.
@@ -52,3 +109,10 @@ JOIN chunk AS c ON c.number = v.chunk
 WHERE c.namespace = :namespace
 ORDER BY score DESC, c.id
 LIMIT :limit;
+
+-- name: delete_lost_chunk_terms
+DELETE FROM chunk_terms
+WHERE chunk NOT IN (SELECT number FROM chunk) OR namespace NOT IN (SELECT number FROM namespace);
+
+-- name: delete_lost_term
+DELETE FROM term WHERE namespace NOT IN (SELECT number FROM namespace);

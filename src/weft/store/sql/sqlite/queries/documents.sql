@@ -211,6 +211,37 @@ DELETE FROM posting WHERE namespace = :namespace AND term = :term AND block = :b
 -- name: delete_postings
 DELETE FROM posting WHERE namespace = :namespace;
 
+-- name: number_terms
+-- What a chunk holds is new, so it goes by a new number.
+INSERT OR REPLACE INTO chunk_terms (namespace, chunk)
+SELECT namespace, number FROM chunk WHERE number = :chunk AND namespace = :namespace;
+
+-- name: number_missing_terms
+INSERT INTO chunk_terms (namespace, chunk)
+SELECT namespace, number FROM chunk
+WHERE namespace = :namespace AND number NOT IN (SELECT chunk FROM chunk_terms WHERE namespace = :namespace);
+
+-- name: count_unnumbered_terms
+SELECT count(*) FROM chunk
+WHERE namespace = :namespace AND number NOT IN (SELECT chunk FROM chunk_terms WHERE namespace = :namespace);
+
+-- name: add_term
+INSERT INTO term (namespace, term, chunks) VALUES (:namespace, :term, :chunks)
+ON CONFLICT (namespace, term) DO UPDATE SET chunks = chunks + excluded.chunks;
+
+-- name: drop_term
+DELETE FROM term WHERE namespace = :namespace AND term = :term AND chunks <= 0;
+
+-- name: delete_terms
+DELETE FROM term WHERE namespace = :namespace;
+
+-- name: term_counts
+SELECT t.term, t.chunks FROM json_each(:terms) AS k
+CROSS JOIN term AS t ON t.namespace = :namespace AND t.term = k.value;
+
+-- name: all_term_counts
+SELECT term, chunks FROM term WHERE namespace = :namespace;
+
 -- name: term_postings
 SELECT block, entries FROM posting WHERE namespace = :namespace AND term = :term ORDER BY block;
 
@@ -234,7 +265,7 @@ UPDATE namespace SET chunks = :chunks, length = :length, generation = generation
 SELECT count(*) FROM document WHERE namespace = :namespace;
 
 -- name: count_terms
-SELECT count(DISTINCT term) FROM posting WHERE namespace = :namespace;
+SELECT count(*) FROM term WHERE namespace = :namespace;
 
 -- name: forget_content_hash
 UPDATE document SET content_hash = '' WHERE namespace = :namespace AND id = :id;

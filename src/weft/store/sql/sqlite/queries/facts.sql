@@ -246,12 +246,12 @@ LIMIT :limit;
 -- name: search_fact_vectors
 -- The sketches choose whom to look at; the vectors of these decide.
 WITH near AS MATERIALIZED (
-    SELECT rowid AS number FROM fact_vector WHERE model = :model
+    SELECT number FROM fact_vector INDEXED BY fact_vector_sketch WHERE model = :model
     ORDER BY vec_distance_hamming(vec_bit(sketch), vec_bit(:sketch))
     LIMIT :looks
 )
 SELECT v.key, 1.0 - vec_distance_cosine(v.vector, :vector) AS score
-FROM near CROSS JOIN fact_vector AS v ON v.rowid = near.number
+FROM near CROSS JOIN fact_vector AS v ON v.number = near.number
 ORDER BY score DESC, v.key
 LIMIT :limit;
 
@@ -268,9 +268,11 @@ ORDER BY e.key
 LIMIT :limit;
 
 -- name: write_fact_vector
-INSERT INTO fact_vector (model, key, sketch, vector)
-SELECT :model, key, :sketch, :vector FROM fact_entity WHERE namespace = :namespace AND key = :key
-ON CONFLICT (model, key) DO UPDATE SET sketch = excluded.sketch, vector = excluded.vector;
+-- A vector that changes gets a new number, one that does not keeps its own.
+INSERT OR REPLACE INTO fact_vector (model, key, sketch, vector)
+SELECT :model, key, :sketch, :vector FROM fact_entity
+WHERE namespace = :namespace AND key = :key
+    AND NOT EXISTS (SELECT 1 FROM fact_vector WHERE model = :model AND key = :key AND vector = :vector);
 
 -- name: frequent_subjects
 -- Reads every fact that was ever accessed: for warming up in the background.

@@ -1,0 +1,132 @@
+"""Makes arrays of postings from the terms of chunks, and one file of several."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft.rank.bm25 import shares, term_scores
+from weft.store.sqlite.term_arrays import STEPS, TermArrays, create, term_hash
+
+SLICE = 1 << 21
+"""Postings that are worked on at once."""
+
+COMMON = 8
+"""A term is common from one in so many chunks on."""
+
+Numbers = NDArray[np.int64]
+
+
+def gather(rows: Iterable[tuple[int, str, int]], *, mean: float) -> TermArrays:
+    """Return the arrays of chunks, given by number, terms as JSON, and length. Numbers must ascend."""
+    known: defaultdict[str, int] = defaultdict()
+    known.default_factory = known.__len__
+    numbers, lengths, sizes = array("q"), array("L"), array("L")
+    ids, frequencies = array("L"), array("L")
+    for number, text, length in rows:
+        terms = json.loads(text)
+        numbers.append(number)
+        lengths.append(min(length, 65_535))
+        sizes.append(len(terms))
+        ids.extend(map(known.__getitem__, terms))
+        frequencies.extend(terms.values())
+    hashes = np.array([term_hash(term) for term in known], dtype=np.uint64)
+    by_hash = np.argsort(hashes, kind="stable")
+    if len(hashes) and (np.diff(hashes[by_hash].view()) == 0).any():
+        raise ValueError("two terms have the same hash")
+    rank_of = np.empty(len(hashes), dtype=np.int64)
+    rank_of[by_hash] = np.arange(len(hashes))
+    of_term = rank_of[np.asarray(ids, dtype=np.int64)]
+    order = np.argsort(of_term, kind="stable")
+    places = np.repeat(np.arange(len(numbers), dtype=np.uint32), np.asarray(sizes, dtype=np.int64))[order]
+    starts = np.zeros(len(hashes) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(of_term, minlength=len(hashes)), out=starts[1:])
+    held = np.minimum(np.asarray(frequencies, dtype=np.int64), 255).astype(np.uint8)[order]
+    long = np.asarray(lengths, dtype=np.uint16)
+    codes = _codes(held, long[places], mean=mean)
+    return TermArrays(
+        mean=mean,
+        numbers=np.asarray(numbers, dtype=np.int64),
+        lengths=long,
+        hashes=hashes[by_hash],
+        starts=starts,
+        highest=np.maximum.reduceat(codes, starts[:-1]) if len(hashes) else np.zeros(0, np.uint8),
+        places=places,
+        frequencies=held,
+        codes=codes,
+        common=np.zeros(0, np.uint64),
+        common_frequencies=np.zeros((0, len(numbers)), np.uint8),
+        common_codes=np.zeros((0, len(numbers)), np.uint8),
+    )
+
+
+def _codes(frequencies: NDArray[Any], lengths: NDArray[Any], *, mean: float) -> NDArray[np.uint8]:
+    """Return the share of its highest score that a term reaches in chunks, in steps, rounded up."""
+    full = float(shares(1.0, weight=1.0))
+    scores = term_scores(frequencies.astype(np.float64), lengths.astype(np.float64), weight=1.0, mean_length=mean)
+    return np.minimum(np.ceil(scores * (STEPS / full)), STEPS).astype(np.uint8)
+
+
+def merge(parts: Sequence[TermArrays], kept: Sequence[NDArray[np.bool_]], *, mean: float, path: Path) -> TermArrays:
+    """Write the arrays of several parts as one file, with only those places that are kept."""
+    both = list(zip(parts, kept, strict=True))
+    size = sum(int(keep.sum()) for keep in kept)
+    hashes = np.unique(np.concatenate([array for part in parts for array in (part.hashes, part.common)]))
+    totals = np.zeros(len(hashes), dtype=np.int64)
+    for part, keep in both:
+        for terms, places, _ in _postings(part, hashes):
+            totals += np.bincount(terms[keep[places]], minlength=len(hashes))
+    common = totals * COMMON > size
+    rare = (totals > 0) & ~common
+    rows = np.cumsum(common) - 1
+    following = np.cumsum(np.where(rare, totals, 0)) - np.where(rare, totals, 0)
+    sizes = {"numbers": size, "hashes": int(rare.sum()), "places": int(totals[rare].sum()), "common": int(common.sum())}
+    written = create(path, sizes, mean=mean)
+    written.numbers[:] = np.concatenate([part.numbers[keep] for part, keep in both])
+    written.lengths[:] = np.concatenate([part.lengths[keep] for part, keep in both])
+    written.hashes[:], written.common[:] = hashes[rare], hashes[common]
+    written.starts[:] = [*following[rare], sizes["places"]]
+    base = 0
+    for part, keep in both:
+        moved = np.cumsum(keep) - 1 + base
+        for terms, old, frequencies in _postings(part, hashes):
+            alive = keep[old]
+            terms, places, frequencies = terms[alive], moved[old[alive]], frequencies[alive]
+            codes = _codes(frequencies, written.lengths[places], mean=mean)
+            at = common[terms]
+            written.common_frequencies[rows[terms[at]], places[at]] = frequencies[at]
+            written.common_codes[rows[terms[at]], places[at]] = codes[at]
+            terms = terms[~at]
+            groups, firsts, many = np.unique(terms, return_index=True, return_counts=True)
+            target = np.repeat(following[groups] - firsts, many) + np.arange(len(terms))
+            written.places[target], written.frequencies[target] = places[~at], frequencies[~at]
+            written.codes[target] = codes[~at]
+            following[groups] += many
+        base += int(keep.sum())
+    for begin in range(0, sizes["hashes"], SLICE):
+        starts = written.starts[begin : begin + SLICE + 1]
+        codes = written.codes[starts[0] : starts[-1]]
+        written.highest[begin : begin + SLICE] = np.maximum.reduceat(codes, starts[:-1] - starts[0])
+    return written
+
+
+def _postings(part: TermArrays, hashes: NDArray[Any]) -> Iterator[tuple[Numbers, NDArray[Any], NDArray[Any]]]:
+    """Yield postings, some at a time, by term and place: places of terms among `hashes`, of chunks, frequencies."""
+    terms = np.searchsorted(hashes, part.hashes)
+    at = 0
+    while at < len(terms):
+        end = int(np.searchsorted(part.starts, part.starts[at] + SLICE, side="right")) - 1
+        end = max(end, at + 1)
+        where = slice(int(part.starts[at]), int(part.starts[end]))
+        yield np.repeat(terms[at:end], np.diff(part.starts[at : end + 1])), part.places[where], part.frequencies[where]
+        at = end
+    for term, frequencies in zip(np.searchsorted(hashes, part.common), part.common_frequencies, strict=True):
+        places = np.flatnonzero(frequencies)
+        yield np.full(len(places), term), places, frequencies[places]

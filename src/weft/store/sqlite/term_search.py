@@ -1,0 +1,63 @@
+"""The best chunks by BM25 in an index and in what is newer, of those that are still there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft.records import Hit
+from weft.store.relational.session import Namespace, Session
+from weft.store.sqlite.tails import TermTail
+from weft.store.sqlite.term_arrays import TermArrays
+from weft.store.sqlite.term_rank import rank
+
+
+class TermSearch:
+    """A question by words: the weights of its terms, and the mean length of chunks."""
+
+    def __init__(
+        self, segments: Sequence[TermArrays], tail: TermTail, *, weights: Mapping[str, float], mean_length: float
+    ) -> None:
+        self._segments = segments
+        self._tail = tail
+        self._weights = weights
+        self._mean_length = mean_length
+
+    def best(
+        self, db: Session, namespace: Namespace, *, limit: int, spare: int, allowed: Collection[int] | None
+    ) -> tuple[Hit, ...] | None:
+        """Return the best chunks, of those with `allowed` numbers; None where too many that were found are gone."""
+        chosen: NDArray[np.int64] | None = None
+        if allowed is not None:
+            rows = db.run("terms_of_chunks", {"namespace": namespace, "numbers": json.dumps(sorted(allowed))})
+            chosen = np.sort(np.array([row[0] for row in rows], dtype=np.int64))
+        for looks in (limit + spare, 4 * (limit + spare)):
+            try:
+                numbers, scores = self._find(looks, chosen)
+            except IndexError:  # only a damaged file leads beyond its own end
+                return None
+            values = {"namespace": namespace, "numbers": json.dumps(numbers.tolist())}
+            ids: dict[int, str] = dict(db.run("chunks_of_terms", values))
+            if len(ids) >= limit or len(numbers) < looks:
+                found = zip(numbers.tolist(), (-scores).tolist(), strict=True)
+                ordered = sorted([(score, ids[number]) for number, score in found if number in ids])[:limit]
+                return tuple([Hit(id, place, -score) for place, (score, id) in enumerate(ordered, start=1)])
+        return None
+
+    def _find(self, looks: int, chosen: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Return numbers and scores of the best `looks` and of those that score as the last of them; fewer are all."""
+        found = [self._tail.rank(self._weights, mean_length=self._mean_length, allowed=chosen)]
+        for segment in self._segments:
+            mask = None if chosen is None else np.isin(segment.numbers, chosen)
+            asked = {"mean_length": self._mean_length, "limit": looks}
+            found.append(rank(segment, self._weights, **asked, allowed=mask))  # type: ignore[arg-type]
+        numbers = np.concatenate([part[0] for part in found])
+        scores = np.concatenate([part[1] for part in found])
+        if len(scores) > looks:
+            least = np.partition(scores, len(scores) - looks)[len(scores) - looks]
+            numbers, scores = numbers[scores >= least], scores[scores >= least]
+        return numbers, scores

@@ -1,0 +1,155 @@
+"""Small stores with read indexes, and what a scan of the same state finds."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+from contract import EVERYTHING, MODEL, make_batch
+
+from weft.records import Fact
+from weft.store.sqlite import derived, extend, vectors
+from weft.store.sqlite.database import SqliteDatabase
+from weft.store.sqlite.postings import search_postings
+
+DIMENSION = 16
+OURS = replace(MODEL, dimension=DIMENSION)
+LEAST, TAIL = 120, 30
+NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
+WORDS = [*"alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu".split(), "猫", "中文", "Ünïcode", "x:y"]
+"""Those that come first are the most common ones."""
+
+
+def small(monkeypatch):
+    """Let indexes begin at sizes that a test can write, and be extended only when asked for."""
+    monkeypatch.setattr(derived, "FROM", LEAST)
+    monkeypatch.setattr(derived, "TAIL", TAIL)
+    monkeypatch.setattr(extend, "BLOCK", 32)
+    monkeypatch.setattr(extend, "RUN", 64)
+    monkeypatch.setattr(extend.Extender, "call", lambda self, wrote=False: None)
+
+
+def direction(seed):
+    vector = np.random.default_rng(seed).normal(size=DIMENSION).astype(np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+def words(seed):
+    """Return a text, the same for the same seed; some words are in most, some in few."""
+    chance = random.Random(seed)
+    chosen = chance.choices(WORDS, [1 / (place + 1) for place in range(len(WORDS))], k=chance.randrange(3, 15))
+    return " ".join([*chosen, f"rare{seed % 97}", f"number{seed}"])
+
+
+def batch(source, seeds):
+    texts = [words(seed) for seed in seeds]
+    said = dict(zip(texts, map(direction, seeds), strict=True))
+    return make_batch(source, texts, vectors=said, metadata={"part": len(source) % 2})
+
+
+def fill(store, documents=range(10), *, chunks=20):
+    store.write_model(OURS)
+    for number in documents:
+        store.write(batch(f"note {number}", range(number * 1000, number * 1000 + chunks)))
+
+
+def remember(store, seeds):
+    """Write a fact about each of some entities, and their vectors."""
+    keys = {f"thing {seed}": direction(seed) for seed in seeds}
+    made = [
+        Fact(id=f"f {key}", subject=key, subject_name=key, predicate="is", value="here", created=NOW) for key in keys
+    ]
+    store.facts.write(made)
+    store.facts.write_vectors(OURS.fingerprint, keys)
+
+
+def catch_up(database):
+    return database._connections.extender.catch_up()
+
+
+def ways(database):
+    """Return what answers: by vectors, by words, for entities."""
+    stats = database.store("default").stats()
+    return [stats.vector_search, stats.keyword_search, stats.entity_search]
+
+
+def files(database, kind=""):
+    return sorted(database._connections.indexes.folder.path.glob(f"{kind}*.segment"))
+
+
+def questions(seed):
+    """Return the terms of a question: common ones, rare ones, and such as no chunk has."""
+    chance = random.Random(seed)
+    return [*chance.sample(WORDS, chance.randrange(1, 7)), f"rare{chance.randrange(97)}", "nowhere", 'a "b" OR c:*']
+
+
+def exact_vectors(database, vector, *, limit=10, where=EVERYTHING):
+    with database._connections.read() as db:
+        (model, *_), *_ = db.run("list_models", {"namespace": db.namespace_key("default")})
+        return vectors.search(db, db.namespace_key("default"), vector, model=model, limit=limit, where=where).hits
+
+
+def exact_keywords(database, terms, *, limit=10, where=EVERYTHING):
+    with database._connections.read() as db:
+        namespace, _, total, length = db.run("find_namespace", {"name": "default"})[0]
+        asked = {"limit": limit, "where": where, "total": total, "mean_length": length / total}
+        return search_postings(db, namespace, terms, **asked)
+
+
+def exact_entities(database, vector, *, limit=5):
+    with database._connections.read() as db:
+        (model, *_), *_ = db.run("list_models", {"namespace": db.namespace_key("default")})
+        return vectors.search_facts(db, vector, model=model, limit=limit)
+
+
+def same(database, seeds=range(3), *, where=EVERYTHING):
+    """Assert that questions of every kind are answered as by a scan."""
+    store = database.store("default")
+    for seed in seeds:
+        vector = direction(-seed - 1 + 2**20)
+        assert store.search_vector(vector, limit=10, where=where).hits == exact_vectors(database, vector, where=where)
+        found = [(entity.key, score) for entity, score in store.facts.search_vector(vector, limit=5)]
+        assert found == exact_entities(database, vector)
+        for limit in (1, 10, 70):
+            asked = questions(seed)
+            ranking = store.search_keyword(asked, limit=limit, where=where)
+            assert ranking == exact_keywords(database, asked, limit=limit, where=where)
+
+
+def unsound(database):
+    """Return what is wrong, but for facts without the history that remembering gives them."""
+    expected = ("in its history", "in their history", "referred to")
+    return [problem for problem in database.check() if not problem.what.endswith(expected)]
+
+
+SECOND = """
+    import sys
+    import indexed as t
+    from weft.store.sqlite import derived, extend
+    derived.FROM, derived.TAIL, extend.BLOCK, extend.RUN, extend.PAUSE = t.LEAST, t.TAIL, 32, 64, 0.0
+    database = t.SqliteDatabase(sys.argv[1])
+"""
+
+
+def start(script, *arguments):
+    """Run a script in a second process, which has the same small sizes and the same store open."""
+    code = textwrap.dedent(SECOND) + textwrap.dedent(script)
+    here = str(Path(__file__).parent)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([here, *sys.path])}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], **pipes)
+
+
+def manifest(database, kind):
+    """Return the path and the content of the manifest of an index."""
+    (path,) = database._connections.indexes.folder.path.glob(f"{kind}-*.json")
+    return path, json.loads(path.read_text())
+
+
+__all__ = ["SqliteDatabase"]

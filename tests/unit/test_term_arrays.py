@@ -1,0 +1,124 @@
+"""Postings in arrays give exactly what adding up every posting gives."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.rank.bm25 import idf, term_scores
+from weft.store.sqlite import term_merge
+from weft.store.sqlite.term_arrays import read
+from weft.store.sqlite.term_merge import gather, merge
+from weft.store.sqlite.term_rank import rank
+
+STRANGE = ["", " ", "a b", "a:b", '"', "\\", "AND", "*", "中", "中文", "é", "e\u0301", "\x00", "😀", "x" * 70_000]
+
+
+def make_rows(seed, count, *, vocabulary=40, first=1):
+    """Return chunks; the first terms are in nearly all of them, the last in few."""
+    chance = random.Random(seed)
+    rows = []
+    for number in range(first, first + count):
+        terms = {
+            f"t{n}": chance.randrange(1, 400 if n == 3 else 5)
+            for n in range(vocabulary)
+            if chance.random() < 2 / (n + 2)
+        }
+        rows.append((number * 3, json.dumps(terms), sum(terms.values())))
+    return rows
+
+
+def brute(rows, weights, *, mean_length):
+    """Return the score of every chunk that holds a term, by number."""
+    scores = {}
+    for number, text, length in rows:
+        held, score = json.loads(text), 0.0
+        for term, weight in weights.items():
+            frequency = np.array([min(held.get(term, 0), 255)], dtype=np.float64)
+            lengths = np.array([min(length, 65_535)], dtype=np.float64)
+            score += term_scores(frequency, lengths, weight=weight, mean_length=mean_length)[0]
+        if score:
+            scores[number] = score
+    return scores
+
+
+def best(scores, limit):
+    """Return those that score as high as the last of the best."""
+    least = sorted(scores.values(), reverse=True)[:limit][-1] if scores else 0.0
+    return {number: score for number, score in scores.items() if score >= least}
+
+
+def found(arrays, weights, *, mean_length, limit, allowed=None):
+    numbers, scores = rank(arrays, weights, mean_length=mean_length, limit=limit, allowed=allowed)
+    return best(dict(zip(numbers.tolist(), scores.tolist(), strict=True)), limit)
+
+
+def weigh(rows, terms):
+    return {term: idf(sum(term in json.loads(text) for _, text, _ in rows), total=len(rows)) for term in terms}
+
+
+@given(st.integers(0, 10**6), st.integers(1, 120), st.sampled_from([7.0, 20.0, 90.0]))
+def test_the_best_are_those_of_adding_up_everything(seed, limit, mean_length):
+    """For any question and limit, ties with the last of the best included, also when the mean length has changed."""
+    rows, chance = make_rows(seed, 150), random.Random(seed)
+    asked = [f"t{n}" for n in chance.sample(range(45), chance.randrange(1, 9))]
+    weights, arrays = weigh(rows, asked), gather(rows, mean=20.0)
+
+    wanted = best(brute(rows, weights, mean_length=mean_length), limit)
+    assert found(arrays, weights, mean_length=mean_length, limit=limit) == wanted
+
+
+@pytest.mark.parametrize("slice", [50, 1 << 21])
+def test_parts_are_merged_without_what_is_gone(tmp_path, monkeypatch, slice):
+    """A file made of several parts, of which some are files already, holds what a single one would."""
+    monkeypatch.setattr(term_merge, "SLICE", slice)
+    parts = [make_rows(seed, 90, first=1 + 100 * seed) for seed in range(3)]
+    whole = [np.ones(90, dtype=bool)] * 2
+    joined = merge([gather(rows, mean=9.0) for rows in parts[:2]], whole, mean=9.0, path=tmp_path / "joined")
+    keep = np.arange(180) % 3 != 0
+    merge([joined, gather(parts[2], mean=9.0)], [keep, whole[0]], mean=15.0, path=tmp_path / "all")
+    arrays = read(tmp_path / "all")
+    rows = [row for row, kept in zip([*parts[0], *parts[1]], keep, strict=True) if kept] + parts[2]
+
+    assert arrays.numbers.tolist() == [row[0] for row in rows]
+    assert len(arrays.common) > 0
+    for seed in range(30):
+        asked = [f"t{n}" for n in random.Random(seed).sample(range(45), 5)]
+        weights = weigh(rows, asked)
+        wanted = best(brute(rows, weights, mean_length=15.0), 10)
+        assert found(arrays, weights, mean_length=15.0, limit=10) == wanted
+        allowed = np.random.default_rng(seed).random(len(rows)) < 0.3
+        some = [row for row, may in zip(rows, allowed, strict=True) if may]
+        wanted = best(brute(some, weights, mean_length=15.0), 10)
+        assert found(arrays, weights, mean_length=15.0, limit=10, allowed=allowed) == wanted
+
+
+def test_a_term_may_be_anything(tmp_path):
+    """Nothing in a term is syntax, and no two are taken for one another."""
+    rows = [(n, json.dumps({term: 1}), 1) for n, term in enumerate(STRANGE, start=1)]
+    merge([gather(rows, mean=1.0)], [np.ones(len(rows), bool)], mean=1.0, path=tmp_path / "file")
+    arrays = read(tmp_path / "file")
+
+    for number, term in enumerate(STRANGE, start=1):
+        assert list(found(arrays, {term: 1.0}, mean_length=1.0, limit=9)) == [number]
+    assert found(arrays, {"b": 1.0, "a": 1.0}, mean_length=1.0, limit=9) == {}
+
+
+def test_two_terms_of_one_hash_are_refused(monkeypatch):
+    """There is then no index, and a scan answers."""
+    monkeypatch.setattr(term_merge, "term_hash", lambda term: 7)
+
+    with pytest.raises(ValueError, match="same hash"):
+        gather(make_rows(1, 3), mean=1.0)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"x" * 5000, b'{"sizes": {"numbers": 1}, "mean": 1}'.ljust(9000)])
+def test_a_file_that_is_none_is_refused(tmp_path, content):
+    """Whatever it holds, it is not read as arrays."""
+    (tmp_path / "file").write_bytes(content)
+
+    with pytest.raises((ValueError, KeyError)):
+        read(tmp_path / "file")
