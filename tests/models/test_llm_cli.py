@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -138,31 +137,37 @@ def test_receipts_are_kept_and_summed(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (other["runs"], other["calls"], other["cached"], other["cached_share"]) == (1, 0, 3, 1.0)
 
 
-def test_a_killed_run_pays_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
-    """Of the chunks that were asked about before the kill, only those under way are asked about again."""
-    parallel = 3
-    write_texts(tmp_path / "texts", 24)
+def test_killed_runs_pay_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
+    """Killed at several moments: only chunks under way are asked about again, and only their cost is unknown."""
+    parallel, count = 3, 24
+    write_texts(tmp_path / "texts", count)
     monkeypatch.setenv("WEFT_LLM_PARALLEL", str(parallel))
     with serve_model() as endpoint:
         settle(tmp_path, endpoint, monkeypatch)
         endpoint.default = lambda request: completion(NOTHING, delay=0.1)
-        killed = subprocess.Popen(
-            [sys.executable, "-m", "weft", "index", "texts", "--model", "openai/tiny", "--yes"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=dict(os.environ),
-        )
-        while len(endpoint.requests) < 10 and killed.poll() is None:
-            time.sleep(0.01)
-        killed.send_signal(signal.SIGKILL)
-        killed.wait()
-        first = len(endpoint.requests)
-        assert 10 <= first < 24
+        under_way = []
+        for moment in (1, 9, 20):
+            killed = subprocess.Popen(
+                [sys.executable, "-m", "weft", "index", "texts", "--model", "openai/tiny", "--yes"],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=dict(os.environ),
+            )
+            while len(endpoint.requests) < moment and killed.poll() is None:
+                time.sleep(0.005)
+            killed.send_signal(signal.SIGKILL)
+            assert killed.wait() == -signal.SIGKILL
+            time.sleep(0.3)  # what was sent by then is in the log
+            spent = weft("stats").get("llm", {"calls": 0})
+            under_way.append(len(endpoint.requests) - spent["calls"])
         receipt = weft("index", "texts", "--model", "openai/tiny", "--yes")
+        spent = weft("stats")["llm"]
 
-    assert receipt["added"] == 24
-    assert receipt["llm"]["cached"] >= first - parallel
-    repeated = [text for text, count in Counter(asked(endpoint)).items() if count > 1]
-    assert len(repeated) <= parallel
-    assert len(set(asked(endpoint))) == 24
+    requests = asked(endpoint)
+    lost = len(requests) - spent["calls"]
+    assert all(later - earlier <= parallel for earlier, later in zip([0, *under_way], under_way, strict=False))
+    assert lost == under_way[-1] <= parallel * len(under_way)
+    assert (receipt["added"], len(set(requests))) == (count, count)
+    assert len(requests) - count <= lost
+    assert spent["tokens_in"] == 1000 * spent["calls"]
     assert weft("check") == []

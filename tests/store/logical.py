@@ -29,6 +29,7 @@ COLUMNS = {
     "relation": "source target type weight support place",
     "entity_vector": "chunk key model vector",
     "edit": "kind key value",
+    "llm_run": "id at model usage",
     "fact": "id subject predicate object value content confidence source status created valid_from valid_to accessed"
     " accesses supersedes note spelling",
     "fact_entity": "key name description type declared",

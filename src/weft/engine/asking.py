@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Event
 
-from weft.config import Settings, find_path, shown
+from weft.config import Settings
 from weft.errors import ConfigError
 from weft.models.base import Extractor
 from weft.models.chat import ChatLimits, HttpChat
@@ -13,14 +14,21 @@ from weft.models.llm_extract import Asking, LlmExtractor
 from weft.models.llm_prompt import Prompt
 from weft.models.prices import find_price
 from weft.models.reply_file import ReplyFile
-from weft.records import Usage
+from weft.records import LlmRun, Usage
+from weft.store.base import Store
 
 FILE = "replies.db"
 HINT = "openai/MODEL, also for Ollama, vLLM and llama.cpp with llm.base_url, or anthropic/MODEL"
 
 
-def open_llm(settings: Settings, inner: Extractor) -> LlmExtractor:
-    """Return the extractor that asks the model of the settings, on top of another one. Nothing is sent yet."""
+def open_llm(
+    settings: Settings, inner: Extractor, *, record: Callable[[LlmRun], None] = lambda run: None
+) -> LlmExtractor:
+    """
+    Return the extractor that asks the model of the settings, on top of another one. Nothing is sent yet.
+
+    `record` is told what it has cost.
+    """
     options = settings.llm
     kind, _, model = options.model.partition("/")
     if kind not in ("openai", "anthropic") or not model:
@@ -56,18 +64,13 @@ def open_llm(settings: Settings, inner: Extractor) -> LlmExtractor:
         prompt=prompt,
         replies=ReplyFile(settings.cache_dir / FILE, prompt=prompt.fingerprint, model=options.model),
         account=account,
-        asking=Asking(
-            parallel=options.parallel, output_tokens=options.output_tokens, price=price, place=_place(settings)
-        ),
+        asking=Asking(parallel=options.parallel, output_tokens=options.output_tokens, price=price),
+        record=record,
         stop=stop,
     )
 
 
-def spent(settings: Settings) -> tuple[int, Usage]:
-    """Return how many runs on this machine asked a language model for this namespace, and what they cost in all."""
-    return ReplyFile(settings.cache_dir / FILE).spent(_place(settings))
-
-
-def _place(settings: Settings) -> str:
-    path = find_path(settings.store.db)
-    return f"{path.resolve() if path else shown(settings.store.db)} {settings.store.namespace}"
+def spent(store: Store) -> tuple[int, Usage]:
+    """Return how many runs asked a language model for a namespace, and what they cost in all."""
+    runs = store.spending.runs()
+    return len(runs), sum((run.usage for run in runs), Usage())

@@ -350,7 +350,7 @@ class Engine:
 
     @cached_property
     def _extractor(self) -> Extractor | None:
-        return open_extractor(self.settings)
+        return open_extractor(self.settings, record=self.store.spending.write)
 
     def _state(self) -> State | None:
         return make_state(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())

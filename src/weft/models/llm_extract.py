@@ -11,8 +11,9 @@ import hashlib
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from itertools import islice
 from threading import Event, Lock
 from typing import Any
 
@@ -25,7 +26,7 @@ from weft.models.llm_reply import Types, check_reply, join_reply
 from weft.models.openai_transport import Refused
 from weft.models.prices import Price
 from weft.models.reply_file import Kept, ReplyFile
-from weft.records import Chunk, Document, Extraction, GivenFact, Reading, Usage
+from weft.records import Chunk, Document, Extraction, GivenFact, LlmRun, Reading, Usage
 from weft.text.json_replies import read_json
 from weft.text.names import predicate_key
 from weft.text.tokens import estimate_tokens
@@ -50,8 +51,6 @@ class Asking:
     parallel: int = 4
     output_tokens: int = 2000
     price: Price | None = None
-    place: str = ""
-    """The store and namespace that receipts are kept for."""
 
 
 class LlmExtractor:
@@ -66,15 +65,18 @@ class LlmExtractor:
         replies: ReplyFile,
         account: Account,
         asking: Asking,
+        record: Callable[[LlmRun], None] = lambda run: None,
         stop: Event | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        """Open it. `record` keeps what the run has cost, and is told with each reply, in the thread of the caller."""
         self._inner = inner
         self._chat = chat
         self._prompt = prompt
         self._replies = replies
         self._account = account
         self._asking = asking
+        self._record = record
         self._stop = stop or Event()
         self._clock = clock
         self._run = uuid.uuid4().hex
@@ -117,7 +119,7 @@ class LlmExtractor:
             is_asked = all(digest in known or digest in unread for digest in mine)
             replies = [known.get(digest) for digest in mine]
             readings.append(self._join(document, chunks, replies) if is_asked else None)
-        self._keep({})
+        self._write_receipt()
         return readings
 
     def offline(self) -> LlmPreview:
@@ -160,16 +162,20 @@ class LlmExtractor:
             else:
                 found[digest] = items
 
-        pool = ThreadPoolExecutor(min(self._asking.parallel, len(passages)))
+        pool, waiting = ThreadPoolExecutor(self._asking.parallel), iter(passages.items())
         try:
-            list(pool.map(ask, passages.keys(), passages.values()))
+            running = {pool.submit(ask, *item) for item in islice(waiting, self._asking.parallel)}
+            while running:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                self._write_receipt()  # before more is asked, so that a killed run has lost no more than was under way
+                running |= {pool.submit(ask, *item) for item in islice(waiting, len(done))}
         except BaseException:
             self._stop.set()  # requests under way are finished and kept, no further one is made
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
             self._account.add(seconds=self._clock() - start)
-            self._keep({})
+            self._write_receipt()
         if failures:
             raise failures[0]
         return found
@@ -198,7 +204,7 @@ class LlmExtractor:
             guessed = estimate_tokens(self._prompt.system + passage)
             into, out, seconds = spent.tokens_in, spent.tokens_out, self._clock() - start
             kept = Kept(items=items, guessed=guessed, tokens_in=into, tokens_out=out, seconds=seconds)
-            self._keep({digest: kept})
+            self._replies.write(digest, kept)
             with self._lock:
                 self._in_a_row = 0
             return items
@@ -237,8 +243,8 @@ class LlmExtractor:
                 hint="check llm.model and the endpoint; what was replied is kept",
             ) from error
 
-    def _keep(self, replies: Mapping[bytes, Kept]) -> None:
-        self._replies.write(replies, run=self._run, place=self._asking.place, usage=self._account.total)
+    def _write_receipt(self) -> None:
+        self._record(LlmRun(id=self._run, at=time.time(), model=self._chat.name, usage=self._account.total))
 
     # ── together ────────────────────────────────────────────────────────────────────────────────
 

@@ -39,3 +39,14 @@ class Usage:
             failures=dict(Counter(self.failures) + Counter(other.failures)),
             stopped=other.stopped or self.stopped,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmRun:
+    """What one run asked of a language model, as far as it has come."""
+
+    id: str
+    at: float
+    """When it was last heard of, in seconds since 1970."""
+    model: str
+    usage: Usage

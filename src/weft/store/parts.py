@@ -1,4 +1,4 @@
-"""The parts of a store that are asked for by themselves: its graph, its facts, its jobs."""
+"""The parts of a store that are asked for by themselves: its graph, its facts, its jobs, what it cost."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from weft.records import (
     FactEvent,
     Job,
     JobCounts,
+    LlmRun,
     Mention,
     Relation,
     Vector,
@@ -249,3 +250,20 @@ class Jobs(Protocol):
 
     def counts(self, run: str = "", *, recipe: str = "") -> JobCounts:
         """Return how many jobs there are: of a run or of all, of a recipe or of all."""
+
+
+class Spending(Protocol):
+    """
+    What asking language models for one namespace cost. Each write is one transaction.
+
+    None of it is content: the generation stays as it is.
+    """
+
+    def write(self, *runs: LlmRun) -> None:
+        """Keep what runs cost, each in the place of what was known of it."""
+
+    def runs(self) -> list[LlmRun]:
+        """Return what every run cost, oldest first, then by id."""
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Remove runs as if they had never been; return how many there were."""

@@ -288,6 +288,16 @@ CREATE TABLE weft.job (
     PRIMARY KEY (namespace, id)
 ) /* by namespace */;
 
+-- What asking a language model cost, run by run.
+CREATE TABLE weft.llm_run (
+    namespace text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    at double precision NOT NULL,          -- when it was last heard of, seconds since 1970
+    model text COLLATE "C" NOT NULL,
+    usage text COLLATE "C" NOT NULL,       -- a JSON object
+    PRIMARY KEY (namespace, id)
+) /* by namespace */;
+
 -- Who may come in through a door that others can reach; no part of any namespace.
 CREATE TABLE weft.api_key (
     id text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -311,6 +321,7 @@ ALTER TABLE weft.fact_event ADD FOREIGN KEY (namespace) REFERENCES weft.namespac
 ALTER TABLE weft.fact_origin ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.fact_word ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.job ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
+ALTER TABLE weft.llm_run ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.model ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.term ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.label ADD FOREIGN KEY (namespace, document)
@@ -487,3 +498,7 @@ CREATE POLICY one_namespace ON weft.calibration USING (namespace = current_setti
 ALTER TABLE weft.job ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.job FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.job USING (namespace = current_setting('weft.namespace', TRUE));
+
+ALTER TABLE weft.llm_run ENABLE ROW LEVEL SECURITY;
+ALTER TABLE weft.llm_run FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_namespace ON weft.llm_run USING (namespace = current_setting('weft.namespace', TRUE));
