@@ -34,6 +34,14 @@ def completion(text: object, *, finish: str = "stop", tokens: tuple[int, int] = 
     return Answer(body=body.body, headers=body.headers, **more)
 
 
+def message(content: object, *, stop: str = "end_turn", tokens: tuple[int, int] = (1000, 100), **more: Any) -> Answer:
+    """Return what Anthropic's server says whose model wrote a text, or called the tool with JSON."""
+    block = {"type": "text", "text": content} if isinstance(content, str) else {"type": "tool_use", "input": content}
+    usage = {"input_tokens": tokens[0], "output_tokens": tokens[1]}
+    body = in_json({"content": [block], "stop_reason": stop, "usage": usage})
+    return Answer(body=body.body, headers=body.headers, **more)
+
+
 def entity(name: str, type: str = "thing", description: str = "") -> dict[str, Any]:
     return {"name": name, "type": type, "description": description}
 

@@ -151,7 +151,8 @@ def _read_openai(answer: object, *, asked: str) -> ChatReply:
     choices = answer.get("choices") if isinstance(answer, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     message = choice.get("message")
-    text = message.get("content") if isinstance(message, dict) else None
+    # A model that says nothing was paid for all the same, so that is a reply.
+    text = (message.get("content") or "") if isinstance(message, dict) else None
     if not isinstance(text, str):
         raise BadModelOutput("the endpoint's answer has no text in `choices`")
     is_cut = choice.get("finish_reason") == "length"
@@ -160,11 +161,11 @@ def _read_openai(answer: object, *, asked: str) -> ChatReply:
 
 def _read_anthropic(answer: object, *, asked: str) -> ChatReply:
     blocks = answer.get("content") if isinstance(answer, dict) else None
-    blocks = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
+    if not isinstance(blocks, list):
+        raise BadModelOutput("the endpoint's answer has neither text nor a call in `content`")
+    blocks = [block for block in blocks if isinstance(block, dict)]
     inputs = [json.dumps(block.get("input"), ensure_ascii=False) for block in blocks if block.get("type") == "tool_use"]
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-    if not inputs and not texts:
-        raise BadModelOutput("the endpoint's answer has neither text nor a call in `content`")
     is_cut = isinstance(answer, dict) and answer.get("stop_reason") == "max_tokens"
     text = inputs[0] if inputs else "\n".join(texts)
     return _counted(answer, text, ("input_tokens", "output_tokens"), asked=asked, is_cut=is_cut)
