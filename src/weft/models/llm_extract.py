@@ -90,7 +90,11 @@ class LlmExtractor:
     @property
     def name(self) -> str:
         """`rules-5+llm-openai/gpt-4o-mini-extract-1`."""
-        return f"{self._inner.name}+llm-{self._chat.name}-{self._prompt.fingerprint}"
+        return f"{self._inner.name}+{self._label}"
+
+    @property
+    def _label(self) -> str:
+        return f"llm-{self._chat.name}-{self._prompt.fingerprint}"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk of one document says. Raises `ModelUnavailable`, also where a bound is reached."""
@@ -258,7 +262,9 @@ class LlmExtractor:
                 extractions.append(before)
                 continue
             text = "\n".join([document.title, *chunk.heading, chunk.text])
-            joined, stated = join_reply(before, items, text=text, types=self._types, note=self._account.note)
+            joined, stated = join_reply(
+                before, items, text=text, types=self._types, note=self._account.note, by=self._label
+            )
             extractions.append(joined)
             facts += (replace(fact, source=FACT_SOURCE, note=f"read by {self.name}") for fact in stated)
         return Reading(extractions=extractions, facts=tuple(facts), is_complete=None not in replies)

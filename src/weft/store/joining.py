@@ -62,3 +62,12 @@ def unrepeated(extraction: Extraction) -> Extraction:
 def same_statements(first: Extraction, second: Extraction) -> bool:
     """Tell whether two extractions say the same, in whatever order."""
     return set(first.nominations) == set(second.nominations) and set(first.claims) == set(second.claims)
+
+
+def extractors(labels: Iterable[str | None]) -> tuple[str, ...]:
+    """Return who read something, by what nominations and claims of it say; None is what nobody read."""
+    found: set[str] = set()
+    for label in labels:
+        if label is not None:
+            found |= ({"rules"} if label == "" or label.startswith("+") else set()) | {label.removeprefix("+")}
+    return tuple(sorted(found - {""}))

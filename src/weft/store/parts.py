@@ -54,7 +54,10 @@ class Graph(Protocol):
         """Return the relations both of whose ends are among these entities, strongest first, without description."""
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
-        """Return relations with the sentence and the chunks they come from."""
+        """Return relations with the sentence and the chunks they come from, and who read them there."""
+
+    def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return who put each entity forward, under any of its names: `rules`, `import` or a model, sorted."""
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         """Return entities by key, those after `key`; other names of an entity are not listed on their own."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from weft.graph.standing import RANKS, EditKind
 from weft.records import Census, Entity, Mention, Relation, Vector
-from weft.store.joining import join_mentions, join_relations, other_names
+from weft.store.joining import extractors, join_mentions, join_relations, other_names
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.lost import once_more
@@ -21,6 +21,8 @@ from weft.text.names import name_text
 
 CHUNKS = 20
 """How many supporting chunks a relation names."""
+LOOKS = 1000
+"""Nominations of a name, the best first, among which one by the rules is looked for."""
 
 
 @once_more
@@ -128,6 +130,14 @@ class RelationalGraph:
             for place, source, target, rows in db.run("relation_claims", values):
                 claims[int(place)] += [(-weight, *rest, (source, target)) for weight, *rest in json.loads(rows)]
         return [_described(relation, claims[place]) for place, relation in enumerate(relations)]
+
+    def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        with self._connections.read(self._name) as db:
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), "limit": LOOKS}
+            labels = defaultdict[str, list[str | None]](list)
+            for id, label in db.run("entity_extractors", values):
+                labels[id].append(label)
+        return {id: extractors(found) for id, found in labels.items()}
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         with self._connections.read(self._name) as db:
@@ -243,8 +253,8 @@ class RelationalGraph:
         return spelling
 
 
-_Said = tuple[float, str, str, str, tuple[str, str]]
-"""Weight, negated, of a claim; id and text of its chunk; its description; the names it was made under."""
+_Said = tuple[float, str, str, str, str | None, tuple[str, str]]
+"""Weight, negated, of a claim; id and text of its chunk; its description; who read it; the names it was made under."""
 
 
 def _described(relation: Relation, claims: list[_Said]) -> Relation:
@@ -252,9 +262,10 @@ def _described(relation: Relation, claims: list[_Said]) -> Relation:
     claims.sort(key=lambda claim: claim[:2])
     description = next((claim[3] for claim in claims if claim[3]), "")
     if not description and claims:
-        description = find_sentence(claims[0][2], claims[0][4])
+        description = find_sentence(claims[0][2], claims[0][5])
     chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
-    return replace(relation, description=description, chunks=chunks)
+    said_by = extractors(claim[4] for claim in claims)
+    return replace(relation, description=description, chunks=chunks, extractors=said_by)
 
 
 def _resolve(db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, str]:

@@ -117,6 +117,7 @@ CREATE TABLE weft.nomination (
     about boolean NOT NULL,
     alias_of text COLLATE "C" NOT NULL,
     reason text COLLATE "C" NOT NULL,
+    extractor text COLLATE "C" NOT NULL DEFAULT '', -- who read it: nothing for the rules, + before a name: the rules too
     PRIMARY KEY (namespace, chunk, key, kind, name, origin)
 ) /* by namespace */;
 
@@ -130,6 +131,7 @@ CREATE TABLE weft.claim (
     weight double precision NOT NULL,
     description text COLLATE "C" NOT NULL,
     place bigint NOT NULL DEFAULT 0,       -- first digits of the chunk's id, for ties
+    extractor text COLLATE "C" NOT NULL DEFAULT '', -- who read it, as above
     PRIMARY KEY (namespace, chunk, source, target, type, origin)
 ) /* by namespace */;
 
@@ -364,6 +366,7 @@ CREATE INDEX nomination_alias ON weft.nomination (namespace, key, alias_of, reas
 CREATE INDEX nomination_own ON weft.nomination (namespace, key)
 WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');
 CREATE INDEX nomination_of_import ON weft.nomination (namespace, origin) WHERE origin <> '';
+CREATE INDEX nomination_by_extractor ON weft.nomination (namespace, key, extractor) WHERE extractor <> '';
 CREATE INDEX claim_by_pair ON weft.claim (namespace, source, target, type, weight DESC, place, chunk);
 CREATE INDEX claim_of_import ON weft.claim (namespace, origin) WHERE origin NOT IN ('', '*');
 CREATE INDEX claim_given ON weft.claim (namespace, source, target, type, weight DESC) WHERE origin <> '*';

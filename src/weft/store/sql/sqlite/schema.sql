@@ -102,6 +102,7 @@ CREATE TABLE nomination (
     about INTEGER NOT NULL,
     alias_of TEXT NOT NULL,
     reason TEXT NOT NULL,
+    extractor TEXT NOT NULL DEFAULT '',    -- who read it: nothing for the rules, + before a name: the rules too
     PRIMARY KEY (chunk, key, kind, name, origin)
 ) STRICT, WITHOUT ROWID;
 
@@ -113,6 +114,7 @@ CREATE INDEX nomination_alias ON nomination (namespace, key, alias_of, reason) W
 CREATE INDEX nomination_own ON nomination (namespace, key)
 WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');
 CREATE INDEX nomination_of_import ON nomination (namespace, origin) WHERE origin <> '';
+CREATE INDEX nomination_by_extractor ON nomination (namespace, key, extractor) WHERE extractor <> '';
 
 CREATE TABLE claim (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
@@ -124,6 +126,7 @@ CREATE TABLE claim (
     weight REAL NOT NULL,
     description TEXT NOT NULL,
     place INTEGER NOT NULL DEFAULT 0,      -- first digits of the chunk's id, for ties
+    extractor TEXT NOT NULL DEFAULT '',    -- who read it, as above
     PRIMARY KEY (chunk, source, target, type, origin)
 ) STRICT, WITHOUT ROWID;
 

@@ -13,3 +13,8 @@ ALTER TABLE weft.llm_run ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (
 ALTER TABLE weft.llm_run ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.llm_run FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.llm_run USING (namespace = current_setting('weft.namespace', TRUE));
+
+-- Who read a name or a relation: nothing for the rules, else a name; a + before it says that the rules read it too.
+ALTER TABLE weft.nomination ADD COLUMN extractor text COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE weft.claim ADD COLUMN extractor text COLLATE "C" NOT NULL DEFAULT '';
+CREATE INDEX nomination_by_extractor ON weft.nomination (namespace, key, extractor) WHERE extractor <> '';

@@ -7,3 +7,8 @@ CREATE TABLE llm_run (
     usage TEXT NOT NULL,                   -- a JSON object
     PRIMARY KEY (namespace, id)
 ) STRICT, WITHOUT ROWID;
+
+-- Who read a name or a relation: nothing for the rules, else a name; a + before it says that the rules read it too.
+ALTER TABLE nomination ADD COLUMN extractor TEXT NOT NULL DEFAULT '';
+ALTER TABLE claim ADD COLUMN extractor TEXT NOT NULL DEFAULT '';
+CREATE INDEX nomination_by_extractor ON nomination (namespace, key, extractor) WHERE extractor <> '';
