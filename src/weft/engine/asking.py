@@ -8,16 +8,18 @@ from threading import Event
 from weft.config import Settings
 from weft.errors import ConfigError
 from weft.models.base import Extractor
-from weft.models.chat import ChatLimits, HttpChat
+from weft.models.chat import ChatLimits, HttpChat, Wire, count_form
 from weft.models.llm_budget import Account, Bounds
 from weft.models.llm_extract import Asking, LlmExtractor
-from weft.models.llm_prompt import Prompt
+from weft.models.llm_prompt import SCHEMA, Prompt
 from weft.models.prices import find_price
 from weft.models.reply_file import ReplyFile
 from weft.records import LlmRun, Usage
 from weft.store.base import Store
 
 FILE = "replies.db"
+FRAME = 10
+"""Tokens that stand around the two messages of a request."""
 HINT = "openai/MODEL, also for Ollama, vLLM and llama.cpp with llm.base_url, or anthropic/MODEL"
 
 
@@ -45,9 +47,10 @@ def open_llm(
     def pause(seconds: float) -> None:
         stop.wait(seconds)  # an interrupted run does not wait for its turn
 
+    wire: Wire = "openai" if is_openai else "anthropic"
     chat = HttpChat(
         model,
-        wire="openai" if is_openai else "anthropic",
+        wire=wire,
         api_key=settings.api_key if is_openai else settings.anthropic_key,
         base_url=base_url,
         limits=ChatLimits(
@@ -64,7 +67,12 @@ def open_llm(
         prompt=prompt,
         replies=ReplyFile(settings.cache_dir / FILE, prompt=prompt.fingerprint, model=options.model),
         account=account,
-        asking=Asking(parallel=options.parallel, output_tokens=options.output_tokens, price=price),
+        asking=Asking(
+            parallel=options.parallel,
+            output_tokens=options.output_tokens,
+            price=price,
+            overhead=FRAME + (count_form(wire, SCHEMA, base_url=base_url) if options.structured else 0),
+        ),
         record=record,
         stop=stop,
     )

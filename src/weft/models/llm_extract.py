@@ -20,7 +20,7 @@ from typing import Any
 from weft.errors import BadModelOutput, ModelUnavailable
 from weft.models.base import ChatModel, ChatReply, Extractor
 from weft.models.llm_budget import Account
-from weft.models.llm_preview import LlmPreview
+from weft.models.llm_preview import LlmPreview, expect_reply
 from weft.models.llm_prompt import SCHEMA, Prompt
 from weft.models.llm_reply import Types, check_reply, join_reply
 from weft.models.openai_transport import Refused
@@ -29,7 +29,7 @@ from weft.models.reply_file import Kept, ReplyFile
 from weft.records import Chunk, Document, Extraction, GivenFact, LlmRun, Reading, Usage
 from weft.text.json_replies import read_json
 from weft.text.names import predicate_key
-from weft.text.tokens import estimate_tokens
+from weft.text.tokens import guess_model_tokens
 
 MAX_REFUSED = 10
 """Requests in a row that may be refused or go unread before the run is given up: something else is wrong then."""
@@ -51,6 +51,8 @@ class Asking:
     parallel: int = 4
     output_tokens: int = 2000
     price: Price | None = None
+    overhead: int = 0
+    """Tokens that a request has beside what is said in it."""
 
 
 class LlmExtractor:
@@ -126,17 +128,26 @@ class LlmExtractor:
         self._write_receipt()
         return readings
 
-    def offline(self) -> LlmPreview:
-        """Return the same extractor as it would be without the model, counting what would be asked."""
+    def offline(self, *, sample: int = 0) -> LlmPreview:
+        """
+        Return the same extractor as it would be without the model, counting what would be asked.
+
+        It asks about a `sample` of so many chunks alone, in the end, to know what the replies are like.
+        """
         return LlmPreview(
             self._inner,
             name=self.name,
-            prompt=self._prompt,
+            passage=self._prompt.passage,
             replies=self._replies,
-            price=self._asking.price,
-            parallel=self._asking.parallel,
+            asking=self._asking,
             digest=_digest,
+            guess=self._guess,
+            sample=sample,
+            ask=self._ask_sample,
         )
+
+    def _ask_sample(self, passages: Mapping[str, bytes]) -> None:
+        self._ask_all(passages, set())
 
     def take_usage(self) -> Usage:
         """Return what was asked since the last call, and what it cost."""
@@ -205,9 +216,11 @@ class LlmExtractor:
                 question = self._prompt.repair(passage, reason=str(error)[:200])
                 failure = error
                 continue
-            guessed = estimate_tokens(self._prompt.system + passage)
+            guessed, expected = self._guess(passage), expect_reply(passage)
             into, out, seconds = spent.tokens_in, spent.tokens_out, self._clock() - start
-            kept = Kept(items=items, guessed=guessed, tokens_in=into, tokens_out=out, seconds=seconds)
+            kept = Kept(
+                items=items, guessed=guessed, expected=expected, tokens_in=into, tokens_out=out, seconds=seconds
+            )
             self._replies.write(digest, kept)
             with self._lock:
                 self._in_a_row = 0
@@ -218,7 +231,7 @@ class LlmExtractor:
 
     def _ask(self, question: str) -> ChatReply:
         tokens = {
-            "tokens_in": estimate_tokens(self._prompt.system + question),
+            "tokens_in": self._guess(question),
             "tokens_out": self._asking.output_tokens,
         }
         if not self._account.may_ask(**tokens):
@@ -229,6 +242,9 @@ class LlmExtractor:
         finally:
             self._account.settle(reply, **tokens)
         return reply
+
+    def _guess(self, question: str) -> int:
+        return guess_model_tokens(self._prompt.system + question) + self._asking.overhead
 
     def _read(self, reply: ChatReply) -> dict[str, Any]:
         value, how = read_json(reply.text)
