@@ -4,9 +4,9 @@ How near `weft estimate` comes to what was paid, over many runs of 200 passages.
     python benchmarks/quality/llm_estimate.py
 
 Replies are what GPT-3.5 once read in each passage (`openie.jsonl`), in the form that is asked for, each description the
-first twenty words of a sentence; tokens are counted by the tokenizer of the local embedding model. Printed are the errors
-of tokens in and out, the median and the one that nineteen of twenty runs stay below: guessed, and after a sample of N
-passages.
+first twenty words of a sentence; tokens are counted by the tokenizer of the local embedding model. Printed are the
+errors of tokens in and out, the median and the one that nineteen of twenty runs stay below: guessed, and after a sample
+of N passages.
 """
 
 from __future__ import annotations

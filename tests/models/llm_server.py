@@ -11,5 +11,6 @@ params.n_parallel = 1
 params.hostnames = ["127.0.0.1"]
 params.port = 0
 server = xllamacpp.Server(params)
-print(server.listening_address, flush=True)
+sys.stdout.write(f"{server.listening_address}\n")
+sys.stdout.flush()
 sys.stdin.read()  # until whoever started it is gone
