@@ -350,6 +350,26 @@ def test_names_and_relations_know_who_read_them(store):
     }
 
 
+def test_what_models_say_of_an_entity_in_several_chunks_is_joined(store):
+    """Without a model: what is new, to a bound; a rule's description is one sentence, and goes before a model's."""
+    told = ["A city.", "It lies on the Seine.", "a CITY.", "Long. " * 120]
+    batch = make_batch("a", [f"Paris {number}" for number in range(6)])
+
+    def write(*nominations):
+        items = zip(batch.chunks, nominations, strict=False)
+        store.write(replace(batch, chunks=tuple(replace(c, extraction=Extraction(nominations=(n,))) for c, n in items)))
+        return store.graph.find_entities(["paris"])["paris"].description
+
+    def named(text, **fields):
+        return Nomination(key="paris", name="Paris", **{"kind": "name", "description": text, **fields})
+
+    assert write(*(named(text, extractor="m") for text in told)) == "A city. It lies on the Seine."
+    assert write(*(named(text, extractor="m") for text in reversed(told))) == "A city. It lies on the Seine."
+    assert write(*(named(text) for text in told)) == "A city."
+    rule = named("Paris is the capital.", kind="definition")
+    assert write(named(told[0], extractor="m"), named(told[1], extractor="m"), rule) == "Paris is the capital."
+
+
 def test_two_imports_say_what_they_say(store):
     """One can be taken back without the other, and what is said again changes nothing."""
     store.write(batch_of("Doc One", ["We went to Paris by train."]))

@@ -46,7 +46,7 @@ WHOLE = {
 
 HUB = {
     ("nomination", "namespace key"): {
-        "entity_cards": "the first by rank",
+        "entity_cards": "the first by rank, up to a limit",
         "entity_numbers": "the first by rank",
         "entity_extractors": "the smallest, and the first by rank up to a limit",
         "key_aliases": "the smallest",

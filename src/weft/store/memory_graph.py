@@ -20,7 +20,7 @@ from weft.graph.standing import (
     vote,
 )
 from weft.records import Census, Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
-from weft.store.joining import extractors, join_mentions, join_relations, other_names
+from weft.store.joining import extractors, join_descriptions, join_mentions, join_relations, other_names
 from weft.text.ids import entity_id
 from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
 from weft.text.names import name_text
@@ -237,14 +237,14 @@ class MemoryGraph:
         group = [other for other in derived.standings if self._target(other) == key]
         mentions = [mention for (other, _), mention in derived.mentions.items() if other in group]
         typed = sorted((RANKS[n.kind], n.type) for n in mine if n.type)
-        described = sorted((RANKS[n.kind], n.description) for n in mine if n.description)
+        described = [(RANKS[n.kind], n.description, n.extractor) for n in mine if n.description]
         name = renamed[0] if renamed else mine[0].name if mine else key
         return Entity(
             id=entity_id(self._name, key),
             key=key,
             name=name,
             type=typed[0][1] if typed else "",
-            description=described[0][1] if described else "",
+            description=join_descriptions(described),
             aliases=other_names(
                 name,
                 [self._spelling(other) for other in sorted(group) if other != key],

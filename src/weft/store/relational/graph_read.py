@@ -11,7 +11,7 @@ from typing import Any
 
 from weft.graph.standing import RANKS, EditKind
 from weft.records import Census, Entity, Mention, Relation, Vector
-from weft.store.joining import extractors, join_mentions, join_relations, other_names
+from weft.store.joining import WINDOW, extractors, join_descriptions, join_mentions, join_relations, other_names
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.lost import once_more
@@ -209,14 +209,14 @@ class RelationalGraph:
 
     def _cards(self, db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, Entity]:
         groups = _groups(db, namespace, keys)
-        values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False)}
+        values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "limit": WINDOW}
         return {
             key: Entity(
                 id=id,
                 key=key,
                 name=name,
                 type=type,
-                description=description,
+                description=join_descriptions(json.loads(descriptions)),
                 aliases=other_names(
                     name,
                     [row[3] for row in groups[key] if row[0] != key],
@@ -227,7 +227,7 @@ class RelationalGraph:
                 chunks=sum(row[2] for row in groups[key]),
                 strong=bool(strong),
             )
-            for id, key, strong, name, type, description in db.run("entity_cards", values)
+            for id, key, strong, name, type, descriptions in db.run("entity_cards", values)
         }
 
     def _relations_of_types(

@@ -278,9 +278,12 @@ SELECT e.id, e.key, e.strong,
     ),
     coalesce((SELECT n.type FROM weft.nomination AS n
         WHERE n.namespace = :namespace AND n.key = e.key AND n.type <> '' ORDER BY n.rank, n.type LIMIT 1), ''),
-    coalesce((SELECT n.description FROM weft.nomination AS n
+    coalesce((SELECT json_agg(json_build_array(d.rank, d.description, d.extractor)) FROM (
+        SELECT n.rank, n.description, n.extractor FROM weft.nomination AS n
         WHERE n.namespace = :namespace AND n.key = e.key AND n.description <> ''
-        ORDER BY n.rank, n.description LIMIT 1), '')
+        ORDER BY n.rank, n.description
+        LIMIT :limit
+    ) AS d), '[]')::text
 FROM weft.entity AS e
 WHERE e.namespace = :namespace
     AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));

@@ -214,8 +214,12 @@ SELECT e.id, e.key, e.strong,
     ),
     coalesce((SELECT type FROM nomination
         WHERE namespace = e.namespace AND key = e.key AND type <> '' ORDER BY rank, type LIMIT 1), ''),
-    coalesce((SELECT description FROM nomination
-        WHERE namespace = e.namespace AND key = e.key AND description <> '' ORDER BY rank, description LIMIT 1), '')
+    (SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
+        SELECT rank, description, extractor FROM nomination
+        WHERE namespace = e.namespace AND key = e.key AND description <> ''
+        ORDER BY rank, description
+        LIMIT :limit
+    ) AS d)
 FROM entity AS e
 WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
 
