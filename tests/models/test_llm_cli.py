@@ -148,16 +148,16 @@ def test_a_sample_makes_the_estimate_near_the_receipt(
 
 def test_a_sample_wants_a_yes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
     """Where it would cost more than may be spent unasked; one that is larger than what there is asks about all."""
-    write_texts(tmp_path / "texts", 6)
+    write_texts(tmp_path / "texts", 9)
     with serve_model() as endpoint:
         settle(tmp_path, endpoint, monkeypatch)
-        refusal = weft("estimate", "texts", "--model", "openai/tiny", "--sample", "5", expect=2)
-        assert "5 chunks" in refusal
+        refusal = weft("estimate", "texts", "--model", "openai/tiny", "--sample", "8", expect=2)
+        assert "8 chunks" in refusal
         assert endpoint.requests == []
         done = weft("estimate", "texts", "--model", "openai/tiny", "--sample", "50", "--yes")
-        assert (done["calls"], done["cached"], done["sample"]["calls"]) == (0, 6, 6)
+        assert (done["calls"], done["cached"], done["sample"]["calls"]) == (0, 9, 9)
         assert weft("estimate", "texts", "--model", "openai/tiny", "--sample", "50")["sample"]["calls"] == 0
-    assert len(endpoint.requests) == 6
+    assert len(endpoint.requests) == 9
 
 
 def test_what_costs_more_than_may_be_spent_unasked_wants_a_yes(
@@ -237,6 +237,6 @@ def test_killed_runs_pay_for_nothing_twice(tmp_path: Path, monkeypatch: pytest.M
     assert all(later - earlier <= parallel for earlier, later in zip([0, *under_way], under_way, strict=False))
     assert lost == under_way[-1] <= parallel * len(under_way)
     assert (receipt["added"], len(set(requests))) == (count, count)
-    assert len(requests) - count <= lost
+    assert len(requests) - count <= parallel * len(under_way)
     assert spent["tokens_in"] == 1000 * spent["calls"]
     assert weft("check") == []
