@@ -31,6 +31,7 @@ from weft.text.tokens import guess_model_tokens
 RUN, RUNS = 200, 200
 SAMPLES = (10, 20, 40, 60)
 WORDS = 20
+"""Of each description. Whole sentences make replies less even, and estimates worse (docs/llm.md)."""
 Row = tuple[float, float, float, float]
 """Of one passage: tokens in as guessed and as counted, tokens out as guessed and as counted."""
 
