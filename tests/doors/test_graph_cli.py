@@ -45,9 +45,10 @@ def test_entities_can_be_shown_named_merged_and_parted(graph):
     """Aliases of the documents are listed, and every merge can be undone."""
     shown = graph("entity", "show", "issuer adapter", "--json").json
     assert (shown["name"], shown["aliases"]) == ("OAuth Provider", ["issuer adapter"])
-    assert {"type": "depended_on_by", "weight": 10.0, "source": "OAuth Provider", "target": "Auth Service"} in shown[
-        "relations"
-    ]
+    ends = {"source": "OAuth Provider", "target": "Auth Service"}
+    assert {"type": "depended_on_by", "weight": 10.0, **ends, "extractors": ["rules"]} in shown["relations"]
+    assert shown["extractors"] == ["rules"]
+    assert {step["type"] for step in shown["relations"] if not step["extractors"]} <= {"mentions_of", "co_occurs_with"}
     assert graph("entity", "unmerge", "issuer adapter", "--json").json["name"] == "issuer adapter"
     assert graph("entity", "merge", "issuer adapter", "OAuth Provider", "--json").json["aliases"] == ["issuer adapter"]
     assert len(graph("entity", "alias", "Login Flow", "sign-in pages", "--json").json["aliases"]) == 1

@@ -169,9 +169,23 @@ def test_a_wrong_key_is_not_tried_again_and_not_told(endpoint: Endpoint) -> None
     assert asked.waits == []
 
 
-@pytest.mark.parametrize("body", [{}, [], {"choices": []}, {"choices": [{"message": {"content": None}}]}])
+@pytest.mark.parametrize("body", [{}, [], {"choices": []}, {"choices": [{"message": 7}]}, {"content": "text"}])
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 def test_an_answer_without_text_is_bad_output(endpoint: Endpoint, body: object, wire: str) -> None:
     endpoint.script = [in_json(body)]
     with pytest.raises(BadModelOutput):
         Asked(endpoint, wire=wire).ask()
+
+
+@pytest.mark.parametrize(
+    "wire, answer",
+    [
+        ("openai", completion(None)),
+        ("anthropic", in_json({"content": [], "usage": {"input_tokens": 11, "output_tokens": 7}})),
+    ],
+)
+def test_a_model_that_says_nothing_was_paid_for(endpoint: Endpoint, wire: str, answer: Answer) -> None:
+    """It is a reply without text, with its tokens."""
+    endpoint.script = [answer]
+    reply = Asked(endpoint, wire=wire).chat.ask(system="Find names.", user="Ada", schema=SCHEMA)
+    assert (reply.text, reply.tokens_in, reply.tokens_out) == ("", 11, 7)

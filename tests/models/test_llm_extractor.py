@@ -27,6 +27,7 @@ GRAPH: Graph = {
     ],
     "facts": [{"subject": "Zephyr", "predicate": "started in", "value": "2019", "confidence": 0.8}],
 }
+MODEL = "llm-openai/tiny-extract-1"
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +42,8 @@ def relations(engine: Engine) -> dict[tuple[str, str, str], float]:
 def test_a_reply_joins_the_graph_with_types_weights_facts_and_provenance(tmp_path: Path) -> None:
     with serve_model(lambda text: GRAPH) as endpoint, open_asking(tmp_path, endpoint) as engine:
         receipt = engine.add_text(TEXT, source="a", title="Zephyr")
-        zephyr, norika = (engine.entities.show(name).entity for name in ("Zephyr", "Norika Talbot"))
+        shown, norika = engine.entities.show("Zephyr"), engine.entities.get("Norika Talbot")
+        zephyr = shown.entity
         found = relations(engine)
         (fact,) = list(engine.memory.list())
         document, _ = engine.get("text:a")
@@ -53,6 +55,10 @@ def test_a_reply_joins_the_graph_with_types_weights_facts_and_provenance(tmp_pat
     assert (fact.subject_name, fact.predicate, fact.value, fact.confidence) == ("Zephyr", "started_in", "2019", 0.8)
     assert fact.source == "extracted"
     assert "extract-1" in fact.note
+    assert shown.extractors == (MODEL, "rules")
+    read_by = {(step.type, step.target): step.extractors for step in shown.relations if step.extractors}
+    assert read_by["depends_on", "Quillbase"] == (MODEL, "rules")
+    assert read_by["written_by", "Norika Talbot"] == (MODEL,)
     name = str(document.metadata["_extractor"])
     assert name.startswith("rules-")
     assert name.endswith("+llm-openai/tiny-extract-1")
@@ -73,6 +79,7 @@ def test_documents_that_say_the_same_do_not_double_it(tmp_path: Path) -> None:
             engine.add_text(TEXT, source="a", title="Zephyr")
             assert set(relations(engine)) == set(once)
             assert sorted(e.name for e in export_graph(engine).entities) == names
+            assert engine.entities.show("Zephyr").extractors == ("llm-openai/other-extract-1", MODEL, "rules")
             assert len(list(engine.memory.list())) == 1
             assert engine.database.check() == []
     assert [request["model"] for request in endpoint.requests] == ["tiny", "other"]

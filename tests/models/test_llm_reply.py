@@ -37,7 +37,7 @@ def test_any_reply_is_refused_or_bounded(value: dict[str, Any]) -> None:
     except ValueError:
         return
     json.dumps(items, allow_nan=False).encode()
-    joined, facts = join_reply(Extraction(), items, text=TEXT, types=Types(), note=lambda kind: note([kind]))
+    joined, facts = join_reply(Extraction(), items, text=TEXT, types=Types(), note=lambda kind: note([kind]), by="llm")
     keys = {nomination.key for nomination in joined.nominations}
     assert keys <= {"zephyr", "oslo", "moved", "to"} | {name_key(TEXT[a:b]) for a in range(22) for b in range(a, 22)}
     assert all({claim.source, claim.target} <= keys and 1 <= claim.weight <= 10 for claim in joined.claims)

@@ -13,7 +13,7 @@ from weft.engine import copied_parts
 from weft.engine.copying import compare, copy_namespace, copy_namespaces
 from weft.engine.engine import Engine
 from weft.errors import InputError, SchemaMismatch, StoreUnavailable
-from weft.records import Claim, Document, Extraction, FactEntity, Filter, Nomination
+from weft.records import Claim, Document, Extraction, FactEntity, Filter, LlmRun, Nomination, Usage
 from weft.store.memory import MemoryDatabase
 from weft.store.relational import facts
 from weft.store.sqlite.database import SqliteDatabase
@@ -73,6 +73,7 @@ def fill(db):
         engine.reembed()
         engine.store.graph.write_edit("alias", "ledger", "the books")
         engine.store.write_calibration(CALIBRATION)
+        engine.store.spending.write(LlmRun(id="r1", at=5.5, model="openai/tiny", usage=Usage(calls=3, cost=0.1)))
 
 
 @pytest.fixture(scope="module")

@@ -72,12 +72,14 @@ NOMINATION = st.builds(
     about=st.booleans(),
     alias_of=st.sampled_from(["", "", "paris", "auth service"]),
     reason=st.sampled_from(["one", "two"]),
+    extractor=st.sampled_from(["", "model", "+model", "other"]),
 )
 CLAIM = st.builds(
     Claim,
     source=st.sampled_from(KEYS),
     target=st.sampled_from(KEYS),
     type=st.sampled_from(["uses", "co_occurs_with"]),
+    extractor=st.sampled_from(["", "model", "+model"]),
     weight=st.sampled_from([2.0, 5.0, 9.0]),
     description=st.sampled_from(["", "as they say"]),
 )
@@ -153,6 +155,7 @@ def view(store):
         "mentions": graph.mentions_of(ids, limit=3),
         "in chunks": graph.mentions_in(chunks),
         "relations": graph.describe(graph.relations_of(ids, limit=99)),
+        "read by": graph.extractors(ids),
         "close": [
             (entity.id, round(score, 5))
             for some in (chunks, chunks[:2])
@@ -305,6 +308,66 @@ def test_what_an_import_says_of_a_chunk_stands_beside_what_its_document_says(sto
     assert store.graph.find_entities(["paris"]) == {}
     store.write(batch_of("Doc One", ["We went to Paris by train."]))
     assert store.graph.find_entities(["paris"]) == {}
+
+
+def test_names_and_relations_know_who_read_them(store):
+    """Under any name; what both the rules and a model read has both, what follows from mentions has nobody."""
+    batch = make_batch("a", ["Paris and Rome and Oslo", "Paris, again"])
+    nominations = [
+        Nomination(key="paris", name="Paris", kind="name", extractor="+m1"),
+        Nomination(key="rome", name="Rome", kind="name", extractor="m1"),
+        Nomination(key="oslo", name="Oslo", kind="title"),
+        Nomination(key="lutetia", name="Lutetia", kind="name", alias_of="paris", reason="said so", extractor="m2"),
+    ]
+    claims = [
+        Claim(source="paris", target="rome", type="near", weight=5.0, extractor="m1"),
+        Claim(source="paris", target="oslo", type="near", weight=5.0),
+        Claim(source="rome", target="oslo", type="near", weight=5.0, extractor="+m1"),
+    ]
+    both = Extraction(nominations=tuple(nominations), claims=tuple(claims))
+    again = Extraction(nominations=(), claims=(replace(claims[0], weight=2.0, extractor="m2"),))
+    first, second = batch.chunks
+    store.write(replace(batch, chunks=(replace(first, extraction=both), replace(second, extraction=again))))
+    found = store.graph.find_entities(["paris", "rome", "oslo"])
+    ids = [entity.id for entity in found.values()]
+
+    assert store.graph.extractors([*ids, "none"]) == {
+        found["paris"].id: ("m1", "m2", "rules"),
+        found["rome"].id: ("m1",),
+        found["oslo"].id: ("rules",),
+    }
+    names = {entity.id: entity.key for entity in found.values()}
+    assert {
+        (names[r.source_id], names[r.target_id], r.type): r.extractors
+        for r in store.graph.describe(store.graph.relations_of(ids, limit=9))
+    } == {
+        ("paris", "rome", "near"): ("m1", "m2"),
+        ("paris", "oslo", "near"): ("rules",),
+        ("rome", "oslo", "near"): ("m1", "rules"),
+        ("oslo", "paris", "co_occurs_with"): (),
+        ("oslo", "rome", "co_occurs_with"): (),
+        ("paris", "rome", "co_occurs_with"): (),
+    }
+
+
+def test_what_models_say_of_an_entity_in_several_chunks_is_joined(store):
+    """Without a model: what is new, to a bound; a rule's description is one sentence, and goes before a model's."""
+    told = ["A city.", "It lies on the Seine.", "a CITY.", "Long. " * 120]
+    batch = make_batch("a", [f"Paris {number}" for number in range(6)])
+
+    def write(*nominations):
+        items = zip(batch.chunks, nominations, strict=False)
+        store.write(replace(batch, chunks=tuple(replace(c, extraction=Extraction(nominations=(n,))) for c, n in items)))
+        return store.graph.find_entities(["paris"])["paris"].description
+
+    def named(text, **fields):
+        return Nomination(key="paris", name="Paris", **{"kind": "name", "description": text, **fields})
+
+    assert write(*(named(text, extractor="m") for text in told)) == "A city. It lies on the Seine."
+    assert write(*(named(text, extractor="m") for text in reversed(told))) == "A city. It lies on the Seine."
+    assert write(*(named(text) for text in told)) == "A city."
+    rule = named("Paris is the capital.", kind="definition")
+    assert write(named(told[0], extractor="m"), named(told[1], extractor="m"), rule) == "Paris is the capital."
 
 
 def test_two_imports_say_what_they_say(store):

@@ -14,7 +14,7 @@ from test_graph_soundness import fill
 
 from weft.engine.keys import Keyring
 from weft.errors import SchemaMismatch
-from weft.records import Fact, FactEvent, Job
+from weft.records import Fact, FactEvent, Job, LlmRun, Usage
 from weft.store.postgres import schema
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.session import statement
@@ -39,6 +39,7 @@ def fill_all(database, *names):
         with_fact = make_batch("stated", ["beta"], namespace=name)
         store.write(replace(with_fact, facts=(FACT,)))
         store.jobs.enqueue([Job(id="j", run="r", source="waiting", content_hash="h", recipe="x")])
+        store.spending.write(LlmRun(id="r", at=1.0, model="openai/tiny", usage=Usage(calls=1)))
     return database
 
 

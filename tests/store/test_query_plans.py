@@ -46,8 +46,9 @@ WHOLE = {
 
 HUB = {
     ("nomination", "namespace key"): {
-        "entity_cards": "the first by rank",
+        "entity_cards": "the first by rank, up to a limit",
         "entity_numbers": "the first by rank",
+        "entity_extractors": "the smallest, and the first by rank up to a limit",
         "key_aliases": "the smallest",
         "key_standings": "the first in its own right",
         "chunks_about": "once, when a name becomes an entity",
@@ -65,7 +66,16 @@ HUB = {
         "entity_chunks": "when it ceases to be an entity",
     },
     ("entity", "head"): dict.fromkeys(
-        ("names_of", "names_by_id", "entity_numbers", "mentions_of", "relations_of", "relations_of_type", "fact_links"),
+        (
+            "names_of",
+            "names_by_id",
+            "entity_numbers",
+            "mentions_of",
+            "relations_of",
+            "relations_of_type",
+            "fact_links",
+            "entity_extractors",
+        ),
         "as many as it has names",
     ),
     ("entity", "namespace same_as"): {"other_names": "as many as it has names"},

@@ -33,7 +33,7 @@ def stats(session: Session) -> None:
         found["confidence"] = confidence_to_dict(engine.store.calibration())
         confidence, _ = describe(engine.store.calibration(), chunks=found["chunks"])
         found["notes"] = list(engine.database.notes)
-        runs, usage = spent(engine.settings)
+        runs, usage = spent(engine.store)
         found |= {"llm": {"runs": runs, **usage_to_dict(usage)}} if runs else {}
     if session.as_json:
         print_json(found)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
 
 from weft.cli.options import Session, verb
-from weft.cli.output import print_json
+from weft.cli.output import print_json, usage_line
 from weft.context.serialise import usage_to_dict
 from weft.engine.engine import Engine
 from weft.errors import ConfigError
-from weft.records import Receipt
+from weft.records import Receipt, Usage
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -41,10 +42,12 @@ def asking_overrides(session: Session, graph: bool | None, model: str | None, **
 
 def require_consent(engine: Engine, *paths: str) -> None:
     """Raise `ConfigError` where indexing would cost more than may be spent unasked; nothing is sent."""
+    if engine.settings.graph.extractor == "llm" and paths != ("-",):
+        _require_yes(engine, engine.preview(*paths).usage)
+
+
+def _require_yes(engine: Engine, usage: Usage) -> None:
     options = engine.settings.llm
-    if engine.settings.graph.extractor != "llm" or paths == ("-",):
-        return
-    usage = engine.preview(*paths).usage
     bound = options.max_cost or usage.cost
     if usage.calls and (usage.unpriced or min(usage.cost, bound) > options.ask_above):
         cost = "an unknown price" if usage.unpriced else f"about ${usage.cost:.2f}"
@@ -59,27 +62,60 @@ def require_consent(engine: Engine, *paths: str) -> None:
 @click.option(
     "--model", metavar="NAME", help="The language model: openai/…, anthropic/… (default: that of the settings)."
 )
-def estimate(session: Session, paths: tuple[str, ...], model: str | None) -> None:
+@click.option(
+    "--sample", type=click.IntRange(1), metavar="N", help="Ask about N chunks first, which is paid for and not lost."
+)
+@click.option("-y", "--yes", is_flag=True, help="With --sample: ask whatever it costs, within the bounds.")
+def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample: int | None, yes: bool) -> None:
     """
-    Say what asking a language model about files and folders would cost; nothing is sent or written.
+    Say what asking a language model about files and folders would cost.
 
-    Only new and changed chunks count. How long replies are and how long they take is taken from
-    earlier ones of the same model, from twenty on; before that it is a guess.
+    Nothing is sent or written without --sample. Only new and changed chunks count. How long replies
+    are and how long they take is taken from earlier ones of the same model, from five on; before
+    that it is a guess.
     """
     with session.open(must_exist=False, graph__extractor="llm", llm__model=model) as engine:
-        receipt = engine.preview(*paths)
+        receipt, sampled = engine.preview(*paths), Usage()
+        if sample and receipt.usage.calls:
+            first = _share(receipt.usage, sample)
+            if not yes:
+                _require_yes(engine, first)
+            click.echo(f"asking about {first.calls:,} chunks first, {_cost(first)}", err=True)
+            before = {run.id for run in engine.store.spending.runs()}
+            receipt = engine.preview(*paths, sample=sample)
+            runs = engine.store.spending.runs()
+            sampled = sum((run.usage for run in runs if run.id not in before), Usage())
         name = engine.settings.llm.model
     if session.as_json:
-        print_json({"model": name, **_estimate_to_dict(receipt)})
+        asked = {"sample": usage_to_dict(sampled)} if sample else {}
+        print_json({"model": name, **_estimate_to_dict(receipt), **asked})
         return
     usage = receipt.usage
-    cost = "price not known, llm.prices tells it" if usage.unpriced else f"${usage.cost:.4f}"
+    if sample:
+        click.echo(f"sample: {usage_line(sampled)}")
     click.echo(f"model: {name}")
     click.echo(f"documents: {receipt.added:,} new, {receipt.changed:,} changed, {receipt.unchanged:,} unchanged")
     click.echo(f"chunks: {receipt.chunks:,}, of which {usage.calls:,} would be asked about, {usage.cached:,} are known")
-    click.echo(f"tokens: {usage.tokens_in:,} in, {usage.tokens_out:,} out")
-    click.echo(f"cost: {cost}")
+    click.echo(f"tokens: {usage.tokens_in:,} in, {usage.tokens_out:,} out{_sureness(usage)}")
+    click.echo(f"cost: {_cost(usage)}")
     click.echo(f"minutes: {usage.seconds / 60:.1f}")
+
+
+def _share(usage: Usage, calls: int) -> Usage:
+    """Return what so many of the calls of an estimate would cost."""
+    share = min(calls / usage.calls, 1.0)
+    counts = {name: round(share * getattr(usage, name)) for name in ("calls", "tokens_in", "tokens_out", "unpriced")}
+    return replace(usage, **counts, cost=share * usage.cost, seconds=share * usage.seconds)
+
+
+def _cost(usage: Usage) -> str:
+    return "price not known, llm.prices tells it" if usage.unpriced else f"about ${usage.cost:.4f}"
+
+
+def _sureness(usage: Usage) -> str:
+    if not usage.basis:
+        return " (a guess: the model was never asked; --sample asks it)" if usage.calls else ""
+    return f" (± {usage.margin:.0%}, by {usage.basis:,} replies)"
 
 
 def _estimate_to_dict(receipt: Receipt) -> dict[str, Any]:
@@ -90,4 +126,6 @@ def _estimate_to_dict(receipt: Receipt) -> dict[str, Any]:
         "chunks": receipt.chunks,
         **{name: usage[name] for name in names},
         "minutes": round(receipt.usage.seconds / 60, 3),
+        "basis": receipt.usage.basis,
+        "margin": round(receipt.usage.margin, 4) if receipt.usage.basis else None,
     }

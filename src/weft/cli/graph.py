@@ -40,7 +40,8 @@ def show(session: Session, name: str) -> None:
     if session.as_json:
         found = entity_to_dict(view.entity)
         found["alias_reasons"] = dict(zip(view.entity.aliases, view.entity.reasons, strict=True))
-        found["relations"] = [step_to_dict(step) for step in view.relations]
+        found["extractors"] = list(view.extractors)
+        found["relations"] = [{**step_to_dict(step), "extractors": list(step.extractors)} for step in view.relations]
         found["mentions"] = [
             {"citation": places[m.chunk_id], "count": m.count, "about": m.about} for m in view.mentions
         ]
@@ -53,8 +54,12 @@ def show(session: Session, name: str) -> None:
     if view.entity.description:
         click.echo(view.entity.description)
     click.echo(f"mentioned {view.entity.mentions} times in {view.entity.chunks} chunks")
+    is_mixed = any(set(found) - {"rules"} for found in (view.extractors, *(step.extractors for step in view.relations)))
+    if is_mixed:
+        click.echo(f"read by: {', '.join(view.extractors)}")
     for step in view.relations:
-        click.echo(f"  —{step.type}({step.weight:g})→ {step.target}")
+        who = f"  ({', '.join(step.extractors)})" if is_mixed and step.extractors else ""
+        click.echo(f"  —{step.type}({step.weight:g})→ {step.target}{who}")
     for mention in view.mentions:
         click.echo(f"  {'described in' if mention.about else 'mentioned in'} {places[mention.chunk_id]}")
 

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from weft.config import Settings, check_address, find_path, is_server
 from weft.errors import ConfigError, MissingExtra, ModelUnavailable
 from weft.models.base import Embedder, Extractor, Reranker, Tagger, TokenCounter
+from weft.records import LlmRun
 from weft.store.base import Database
 from weft.text.tokens import EstimatingCounter
 
@@ -96,8 +97,12 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
             return SentenceTransformersEmbedder(model)
 
 
-def open_extractor(settings: Settings) -> Extractor | None:
-    """Return what reads entities and relations out of documents; None for `none`. Loads nothing yet."""
+def open_extractor(settings: Settings, *, record: Callable[[LlmRun], None] = lambda run: None) -> Extractor | None:
+    """
+    Return what reads entities and relations out of documents; None for `none`. Loads nothing yet.
+
+    `record` is told what asking a language model costs.
+    """
     if settings.graph.extractor == "none":
         return None
     from weft.index.extract import RuleExtractor
@@ -108,7 +113,7 @@ def open_extractor(settings: Settings) -> Extractor | None:
     if settings.graph.extractor == "llm":
         from weft.engine.asking import open_llm
 
-        return open_llm(settings, rules)
+        return open_llm(settings, rules, record=record)
     from weft.models.spacy_local import SpacyExtractor
 
     return SpacyExtractor(rules, pipeline=settings.graph.spacy_pipeline)

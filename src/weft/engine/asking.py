@@ -6,28 +6,37 @@ import time
 from collections.abc import Callable
 from threading import Event
 
-from weft.config import Settings, find_path, shown
+from weft.config import Settings
 from weft.errors import ConfigError
 from weft.models.base import Extractor
-from weft.models.chat import ChatLimits, HttpChat, Wire
+from weft.models.chat import ChatLimits, HttpChat, Wire, count_form
 from weft.models.llm_budget import Account, Bounds
 from weft.models.llm_extract import Asking, LlmExtractor
-from weft.models.llm_prompt import Prompt
+from weft.models.llm_prompt import SCHEMA, Prompt
 from weft.models.llm_rerank import LlmReranker
 from weft.models.prices import find_price
 from weft.models.reply_file import ReplyFile
-from weft.records import Usage
+from weft.records import LlmRun, Usage
+from weft.store.base import Store
 
 FILE = "replies.db"
 JUDGE_TOKENS = 1000
 """Longest reply of a judge: a list of numbers."""
+FRAME = 10
+"""Tokens that stand around the two messages of a request."""
 HINT = "openai/MODEL, also for Ollama, vLLM and llama.cpp with llm.base_url, or anthropic/MODEL"
 
 
-def open_llm(settings: Settings, inner: Extractor) -> LlmExtractor:
-    """Return the extractor that asks the model of the settings, on top of another one. Nothing is sent yet."""
+def open_llm(
+    settings: Settings, inner: Extractor, *, record: Callable[[LlmRun], None] = lambda run: None
+) -> LlmExtractor:
+    """
+    Return the extractor that asks the model of the settings, on top of another one. Nothing is sent yet.
+
+    `record` is told what it has cost.
+    """
     options = settings.llm
-    _, _, base_url = _endpoint(settings)
+    wire, _, base_url = _endpoint(settings)
     price = find_price(options.model, base_url=base_url, own=options.prices)
     if price is None and options.max_cost:
         hint = f"llm.prices = ['{options.model}=IN/OUT'], in dollars for a million tokens"
@@ -48,8 +57,12 @@ def open_llm(settings: Settings, inner: Extractor) -> LlmExtractor:
         replies=ReplyFile(settings.cache_dir / FILE, prompt=prompt.fingerprint, model=options.model),
         account=account,
         asking=Asking(
-            parallel=options.parallel, output_tokens=options.output_tokens, price=price, place=_place(settings)
+            parallel=options.parallel,
+            output_tokens=options.output_tokens,
+            price=price,
+            overhead=FRAME + (count_form(wire, SCHEMA, base_url=base_url) if options.structured else 0),
         ),
+        record=record,
         stop=stop,
     )
 
@@ -60,14 +73,10 @@ def open_judge(settings: Settings) -> LlmReranker:
     return LlmReranker(_open_chat(settings, limits=limits))
 
 
-def spent(settings: Settings) -> tuple[int, Usage]:
-    """Return how many runs on this machine asked a language model for this namespace, and what they cost in all."""
-    return ReplyFile(settings.cache_dir / FILE).spent(_place(settings))
-
-
-def _place(settings: Settings) -> str:
-    path = find_path(settings.store.db)
-    return f"{path.resolve() if path else shown(settings.store.db)} {settings.store.namespace}"
+def spent(store: Store) -> tuple[int, Usage]:
+    """Return how many runs asked a language model for a namespace, and what they cost in all."""
+    runs = store.spending.runs()
+    return len(runs), sum((run.usage for run in runs), Usage())
 
 
 def _endpoint(settings: Settings) -> tuple[Wire, str, str]:

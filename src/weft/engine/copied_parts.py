@@ -270,7 +270,32 @@ class Calibrations:
         return id
 
 
-PARTS: tuple[Part, ...] = (Documents(), Imports(), Edits(), Facts(), FactEntities(), Calibrations())
+class Spending:
+    """What asking language models cost, run by run."""
+
+    what = "receipt"
+    is_counted = False
+
+    def pages(self, store: Store) -> Iterator[list[str]]:
+        yield from _slices([run.id for run in store.spending.runs()])
+
+    def known(self, store: Store, ids: Sequence[str]) -> set[str]:
+        return {run.id for run in store.spending.runs()} & set(ids)
+
+    def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
+        return {run.id: repr(run) for run in store.spending.runs() if run.id in ids}
+
+    def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
+        target.spending.write(*(run for run in source.spending.runs() if run.id in ids))
+
+    def remove(self, store: Store, ids: Sequence[str]) -> int:
+        return store.spending.forget(ids)
+
+    def name(self, store: Store, id: str) -> str:
+        return id
+
+
+PARTS: tuple[Part, ...] = (Documents(), Imports(), Edits(), Facts(), FactEntities(), Calibrations(), Spending())
 """In the order they are written: facts name the documents that state them, imports speak of chunks."""
 
 

@@ -22,7 +22,7 @@ class Difference:
     """Something that is not the same in both stores."""
 
     what: str
-    """`document`, `import`, `edit`, `fact`, `entity` or `calibration`."""
+    """`document`, `import`, `edit`, `fact`, `entity`, `calibration` or `receipt`."""
     name: str
     how: How
     """`missing` and `extra`: in the copy."""

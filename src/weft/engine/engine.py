@@ -128,12 +128,11 @@ class Engine:
         found = iter_sources([Path(path) for path in paths], options=self.settings.load, base=self.base)
         return sum(count_records(path) for path in found)
 
-    def preview(self, *paths: str | Path) -> Receipt:
-        """Return what `index` would do, without writing or embedding anything."""
+    def preview(self, *paths: str | Path, sample: int = 0) -> Receipt:
+        """Return what `index` would do; a language model is asked about a `sample` of so many chunks, else nothing."""
         items = load_documents([Path(path) for path in paths], options=self.settings.load, base=self.base)
-        return preview_documents(
-            items, store=self.store, options=self.settings.split, extractor=self._extractor, state=self._state()
-        )
+        store, options, by, state = self.store, self.settings.split, self._extractor, self._state()
+        return preview_documents(items, store=store, options=options, extractor=by, state=state, sample=sample)
 
     def watch(self, *paths: str | Path, on_receipt: Callable[[Receipt], None]) -> None:
         """Index again whenever a file below the paths changes, until interrupted."""
@@ -356,7 +355,7 @@ class Engine:
 
     @cached_property
     def _extractor(self) -> Extractor | None:
-        return open_extractor(self.settings)
+        return open_extractor(self.settings, record=self.store.spending.write)
 
     def _state(self) -> State | None:
         return make_state(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())

@@ -27,8 +27,10 @@ class EntityView:
 
     entity: Entity
     relations: tuple[PathStep, ...]
-    """Seen from the entity, incoming ones under their inverse names, strongest first."""
+    """Seen from the entity, incoming ones under their inverse names, strongest first, with who read them."""
     mentions: tuple[Mention, ...]
+    extractors: tuple[str, ...] = ()
+    """Who put it forward: `rules`, `import`, or a model and the version of its prompt."""
 
 
 class Entities:
@@ -58,9 +60,13 @@ class Entities:
         graph = self._store.graph
         relations = relations_in(self._store, at=self._at).of([entity.id], limit=limit)
         names = self._names(relations, entity)
-        seen = [_seen_from(entity, relation, names=names) for relation in relations]
-        mentions = graph.mentions_of([entity.id], limit=limit)
-        return EntityView(entity=entity, relations=tuple(seen[:limit]), mentions=tuple(mentions))
+        seen = [_seen_from(entity, relation, names=names) for relation in graph.describe(relations[:limit])]
+        return EntityView(
+            entity=entity,
+            relations=tuple(seen),
+            mentions=tuple(graph.mentions_of([entity.id], limit=limit)),
+            extractors=graph.extractors([entity.id]).get(entity.id, ()),
+        )
 
     def neighbours(self, name: str, *, hops: int = 1, min_weight: float = 1.0) -> list[tuple[Entity, Neighbour]]:
         """Return the entities within so many hops (1 to 3), nearest first, with the path to each."""
@@ -145,4 +151,10 @@ def _seen_from(entity: Entity, relation: Relation, *, names: dict[str, str]) -> 
         other, type = relation.target_id, relation.type
     else:
         other, type = relation.source_id, inverse(relation.type)
-    return PathStep(source=entity.name, type=type, weight=relation.weight, target=names.get(other, other))
+    return PathStep(
+        source=entity.name,
+        type=type,
+        weight=relation.weight,
+        target=names.get(other, other),
+        extractors=relation.extractors,
+    )

@@ -239,6 +239,7 @@ def _export_entities(graph: Graph, page: Sequence[Entity]) -> list[GivenEntity]:
     chunks: dict[str, list[str]] = {entity.id: [] for entity in page}
     for mention in graph.mentions_of(list(chunks), limit=MAX_PASSAGES):
         chunks[mention.entity_id].append(mention.chunk_id)
+    extractors = graph.extractors(list(chunks))
     return [
         GivenEntity(
             name=entity.name,
@@ -246,6 +247,7 @@ def _export_entities(graph: Graph, page: Sequence[Entity]) -> list[GivenEntity]:
             description=entity.description,
             aliases=_export_aliases(entity),
             passages=tuple(chunks[entity.id]),
+            extractors=extractors.get(entity.id, ()),
         )
         for entity in page
     ]
@@ -279,6 +281,7 @@ def _export_relation(relation: Relation, *, names: Mapping[str, str]) -> GivenRe
         weight=relation.weight,
         description=relation.description,
         passages=relation.chunks,
+        extractors=relation.extractors,
     )
 
 

@@ -34,8 +34,8 @@ HEAD = """\
   xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
 """
 KEYS = {
-    "node": ("label", "type", "description", "aliases", "notes", "passages"),
-    "edge": ("label", "weight", "description", "passages"),
+    "node": ("label", "type", "description", "aliases", "notes", "passages", "extractors"),
+    "edge": ("label", "weight", "description", "passages", "extractors"),
 }
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -249,6 +249,7 @@ def _describe_entity(entity: GivenEntity) -> dict[str, str]:
         "aliases": _to_list(entity.aliases),
         "notes": _to_list(entity.notes),
         "passages": _to_list(entity.passages),
+        "extractors": _to_list(entity.extractors),
     }
 
 
@@ -258,6 +259,7 @@ def _describe_relation(relation: GivenRelation, *, weight: float) -> dict[str, s
         "weight": repr(weight),
         "description": relation.description,
         "passages": _to_list(relation.passages),
+        "extractors": _to_list(relation.extractors),
     }
 
 

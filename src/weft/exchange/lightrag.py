@@ -2,7 +2,8 @@
 The custom knowledge graph of LightRAG: one JSON object with `chunks`, `entities` and `relationships`.
 
 The form has one `source_id` for each entity and relationship. Where there are several passages, all of them are also
-written as `source_ids`, and aliases and notes as `aliases` and `notes`: fields that LightRAG does not read.
+written as `source_ids`, aliases and notes as `aliases` and `notes`, and who read it as `extractors`: LightRAG does not
+read these.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ def _to_entity(entity: GivenEntity) -> dict[str, object]:
         "description": entity.description,
         **_to_sources(entity.passages),
     }
-    lists = {"aliases": list(entity.aliases), "notes": list(entity.notes)}
+    lists = {"aliases": list(entity.aliases), "notes": list(entity.notes), "extractors": list(entity.extractors)}
     return {**record, **{name: items for name, items in lists.items() if items}}
 
 
@@ -192,6 +193,7 @@ def _to_relationship(relation: GivenRelation, *, weight: float) -> dict[str, obj
         "keywords": relation_type(relation.type).replace("_", " "),
         "weight": weight,
         **_to_sources(relation.passages),
+        **({"extractors": list(relation.extractors)} if relation.extractors else {}),
     }
 
 

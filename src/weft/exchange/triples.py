@@ -71,10 +71,12 @@ def from_triples_table(text: str, *, delimiter: str = "") -> GivenGraph:
 def to_triples(graph: GivenGraph) -> str:
     """Return the relations of a graph as JSON Lines, one object each; fields without a value are left out."""
     lines = []
-    for record, passages in _iter_records(graph):
+    for relation, (record, passages) in zip(graph.relations, _iter_records(graph), strict=True):
         filled = {name: value for name, value in record.items() if value != ""}
         if passages:
             filled["passage"] = passages[0] if _is_plain(passages) else passages
+        if relation.extractors:
+            filled["extractors"] = list(relation.extractors)
         lines.append(json.dumps(filled, ensure_ascii=False) + "\n")
     return "".join(lines)
 

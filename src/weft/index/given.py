@@ -25,6 +25,8 @@ from weft.text.phrases import is_usable
 
 NO_NAME = "names that cannot be used, without letters or, in extractions, mere numbers"
 WITH_ITSELF = "relations of a name with itself"
+IMPORTED = "import"
+"""Who read what an import says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,7 @@ class _Statements:
             about=about or is_title,
             alias_of=alias_of,
             reason=reason,
+            extractor=IMPORTED,
         )
         old = self.nominations.get((key, name))
         if old is not None:
@@ -118,6 +121,7 @@ class _Statements:
             type=relation.type,
             weight=relation.weight,
             description=relation.description,
+            extractor=IMPORTED,
         )
         at = (claim.source, claim.target, claim.type)
         if at not in self.claims or self.claims[at].weight < claim.weight:

@@ -183,11 +183,16 @@ def preview_documents(
     options: SplitOptions,
     extractor: Extractor | None = None,
     state: State | None = None,
+    sample: int = 0,
 ) -> Receipt:
-    """Return what `index_documents` would do, without writing or embedding anything, or asking a language model."""
+    """
+    Return what `index_documents` would do, without writing or embedding anything.
+
+    A language model is asked about a `sample` of so many chunks at most, so that its replies are known.
+    """
     account = Account()
     if isinstance(extractor, BatchExtractor):
-        extractor = extractor.offline()
+        extractor = extractor.offline(sample=sample)
     for group in _groups(
         items,
         store=store,

@@ -75,8 +75,12 @@ class BatchExtractor(Metered, Protocol):
     def extract_all(self, work: Sequence[tuple[Document, Sequence[Chunk]]]) -> list[Reading | None]:
         """Return what each document says; None for one that a bound did not let it read to the end."""
 
-    def offline(self) -> Extractor:
-        """Return one of the same name that asks nothing, and whose usage is what would be asked."""
+    def offline(self, *, sample: int = 0) -> Extractor:
+        """
+        Return one of the same name that asks nothing, and whose usage is what would be asked.
+
+        Before it tells, it asks about a `sample` of so many chunks, which are paid for and kept.
+        """
 
 
 class Tagger(Protocol):

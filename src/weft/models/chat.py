@@ -16,7 +16,7 @@ from weft.models.base import ChatReply
 from weft.models.openai_http import DEFAULT_URL, check_endpoint
 from weft.models.openai_transport import Refused, Transport
 from weft.models.texts import encodable
-from weft.text.tokens import estimate_tokens
+from weft.text.tokens import guess_model_tokens
 
 Wire: TypeAlias = Literal["openai", "anthropic"]
 
@@ -24,6 +24,9 @@ ANTHROPIC_URL = "https://api.anthropic.com/v1"
 ANTHROPIC_VERSION = "2023-06-01"
 TOOL = "record"
 """The tool Anthropic's models are made to call: its input has the form that was asked for."""
+
+TOOL_PROMPT = 310
+"""Tokens of what Anthropic tells its models of tools before ours is listed: by its documentation 235 to 346."""
 
 _OPTIONAL = ("response_format", "temperature", "max_tokens")
 """What not every server of OpenAI's kind takes. One that refuses it by name is asked without it from then on."""
@@ -147,11 +150,23 @@ class HttpChat:
         return body if "max_tokens" in body else {**body, "max_completion_tokens": self._limits.output_tokens}
 
 
+def count_form(wire: Wire, schema: Mapping[str, Any], *, base_url: str = "") -> int:
+    """
+    Return about how many tokens a request has because the form of the reply is asked for.
+
+    Anthropic adds a prompt of its own for tools. Servers of others make a grammar of the schema, which is no text.
+    """
+    if wire == "openai" and base_url:
+        return 0
+    return guess_model_tokens(json.dumps(schema)) + (TOOL_PROMPT if wire == "anthropic" else 0)
+
+
 def _read_openai(answer: object, *, asked: str) -> ChatReply:
     choices = answer.get("choices") if isinstance(answer, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     message = choice.get("message")
-    text = message.get("content") if isinstance(message, dict) else None
+    # A model that says nothing was paid for all the same, so that is a reply.
+    text = (message.get("content") or "") if isinstance(message, dict) else None
     if not isinstance(text, str):
         raise BadModelOutput("the endpoint's answer has no text in `choices`")
     is_cut = choice.get("finish_reason") == "length"
@@ -160,11 +175,11 @@ def _read_openai(answer: object, *, asked: str) -> ChatReply:
 
 def _read_anthropic(answer: object, *, asked: str) -> ChatReply:
     blocks = answer.get("content") if isinstance(answer, dict) else None
-    blocks = [block for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
+    if not isinstance(blocks, list):
+        raise BadModelOutput("the endpoint's answer has neither text nor a call in `content`")
+    blocks = [block for block in blocks if isinstance(block, dict)]
     inputs = [json.dumps(block.get("input"), ensure_ascii=False) for block in blocks if block.get("type") == "tool_use"]
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
-    if not inputs and not texts:
-        raise BadModelOutput("the endpoint's answer has neither text nor a call in `content`")
     is_cut = isinstance(answer, dict) and answer.get("stop_reason") == "max_tokens"
     text = inputs[0] if inputs else "\n".join(texts)
     return _counted(answer, text, ("input_tokens", "output_tokens"), asked=asked, is_cut=is_cut)
@@ -174,6 +189,6 @@ def _counted(answer: object, text: str, names: tuple[str, str], *, asked: str, i
     """Return the reply with its tokens as the server counted them, or estimated where it did not."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     given = [usage.get(name) if isinstance(usage, dict) else None for name in names]
-    guessed = (estimate_tokens(asked), estimate_tokens(text))
+    guessed = (guess_model_tokens(asked), guess_model_tokens(text))
     tokens = [n if type(n) is int and n >= 0 else guess for n, guess in zip(given, guessed, strict=True)]
     return ChatReply(text=text, tokens_in=tokens[0], tokens_out=tokens[1], is_cut=is_cut)

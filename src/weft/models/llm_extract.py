@@ -11,24 +11,25 @@ import hashlib
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from itertools import islice
 from threading import Event, Lock
 from typing import Any
 
 from weft.errors import BadModelOutput, ModelUnavailable
 from weft.models.base import ChatModel, ChatReply, Extractor
 from weft.models.llm_budget import Account
-from weft.models.llm_preview import LlmPreview
+from weft.models.llm_preview import LlmPreview, expect_reply
 from weft.models.llm_prompt import SCHEMA, Prompt
 from weft.models.llm_reply import Types, check_reply, join_reply
 from weft.models.openai_transport import Refused
 from weft.models.prices import Price
 from weft.models.reply_file import Kept, ReplyFile
-from weft.records import Chunk, Document, Extraction, GivenFact, Reading, Usage
+from weft.records import Chunk, Document, Extraction, GivenFact, LlmRun, Reading, Usage
 from weft.text.json_replies import read_json
 from weft.text.names import predicate_key
-from weft.text.tokens import estimate_tokens
+from weft.text.tokens import guess_model_tokens
 
 MAX_REFUSED = 10
 """Requests in a row that may be refused or go unread before the run is given up: something else is wrong then."""
@@ -50,8 +51,8 @@ class Asking:
     parallel: int = 4
     output_tokens: int = 2000
     price: Price | None = None
-    place: str = ""
-    """The store and namespace that receipts are kept for."""
+    overhead: int = 0
+    """Tokens that a request has beside what is said in it."""
 
 
 class LlmExtractor:
@@ -66,15 +67,18 @@ class LlmExtractor:
         replies: ReplyFile,
         account: Account,
         asking: Asking,
+        record: Callable[[LlmRun], None] = lambda run: None,
         stop: Event | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
+        """Open it. `record` keeps what the run has cost, and is told with each reply, in the thread of the caller."""
         self._inner = inner
         self._chat = chat
         self._prompt = prompt
         self._replies = replies
         self._account = account
         self._asking = asking
+        self._record = record
         self._stop = stop or Event()
         self._clock = clock
         self._run = uuid.uuid4().hex
@@ -88,7 +92,11 @@ class LlmExtractor:
     @property
     def name(self) -> str:
         """`rules-5+llm-openai/gpt-4o-mini-extract-1`."""
-        return f"{self._inner.name}+llm-{self._chat.name}-{self._prompt.fingerprint}"
+        return f"{self._inner.name}+{self._label}"
+
+    @property
+    def _label(self) -> str:
+        return f"llm-{self._chat.name}-{self._prompt.fingerprint}"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk of one document says. Raises `ModelUnavailable`, also where a bound is reached."""
@@ -117,20 +125,29 @@ class LlmExtractor:
             is_asked = all(digest in known or digest in unread for digest in mine)
             replies = [known.get(digest) for digest in mine]
             readings.append(self._join(document, chunks, replies) if is_asked else None)
-        self._keep({})
+        self._write_receipt()
         return readings
 
-    def offline(self) -> LlmPreview:
-        """Return the same extractor as it would be without the model, counting what would be asked."""
+    def offline(self, *, sample: int = 0) -> LlmPreview:
+        """
+        Return the same extractor as it would be without the model, counting what would be asked.
+
+        It asks about a `sample` of so many chunks alone, in the end, to know what the replies are like.
+        """
         return LlmPreview(
             self._inner,
             name=self.name,
-            prompt=self._prompt,
+            passage=self._prompt.passage,
             replies=self._replies,
-            price=self._asking.price,
-            parallel=self._asking.parallel,
+            asking=self._asking,
             digest=_digest,
+            guess=self._guess,
+            sample=sample,
+            ask=self._ask_sample,
         )
+
+    def _ask_sample(self, passages: Mapping[str, bytes]) -> None:
+        self._ask_all(passages, set())
 
     def take_usage(self) -> Usage:
         """Return what was asked since the last call, and what it cost."""
@@ -160,16 +177,20 @@ class LlmExtractor:
             else:
                 found[digest] = items
 
-        pool = ThreadPoolExecutor(min(self._asking.parallel, len(passages)))
+        pool, waiting = ThreadPoolExecutor(self._asking.parallel), iter(passages.items())
         try:
-            list(pool.map(ask, passages.keys(), passages.values()))
+            running = {pool.submit(ask, *item) for item in islice(waiting, self._asking.parallel)}
+            while running:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                self._write_receipt()  # before more is asked, so that a killed run has lost no more than was under way
+                running |= {pool.submit(ask, *item) for item in islice(waiting, len(done))}
         except BaseException:
             self._stop.set()  # requests under way are finished and kept, no further one is made
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
             self._account.add(seconds=self._clock() - start)
-            self._keep({})
+            self._write_receipt()
         if failures:
             raise failures[0]
         return found
@@ -195,10 +216,12 @@ class LlmExtractor:
                 question = self._prompt.repair(passage, reason=str(error)[:200])
                 failure = error
                 continue
-            guessed = estimate_tokens(self._prompt.system + passage)
+            guessed, expected = self._guess(passage), expect_reply(passage)
             into, out, seconds = spent.tokens_in, spent.tokens_out, self._clock() - start
-            kept = Kept(items=items, guessed=guessed, tokens_in=into, tokens_out=out, seconds=seconds)
-            self._keep({digest: kept})
+            kept = Kept(
+                items=items, guessed=guessed, expected=expected, tokens_in=into, tokens_out=out, seconds=seconds
+            )
+            self._replies.write(digest, kept)
             with self._lock:
                 self._in_a_row = 0
             return items
@@ -208,7 +231,7 @@ class LlmExtractor:
 
     def _ask(self, question: str) -> ChatReply:
         tokens = {
-            "tokens_in": estimate_tokens(self._prompt.system + question),
+            "tokens_in": self._guess(question),
             "tokens_out": self._asking.output_tokens,
         }
         if not self._account.may_ask(**tokens):
@@ -219,6 +242,9 @@ class LlmExtractor:
         finally:
             self._account.settle(reply, **tokens)
         return reply
+
+    def _guess(self, question: str) -> int:
+        return guess_model_tokens(self._prompt.system + question) + self._asking.overhead
 
     def _read(self, reply: ChatReply) -> dict[str, Any]:
         value, how = read_json(reply.text)
@@ -237,8 +263,8 @@ class LlmExtractor:
                 hint="check llm.model and the endpoint; what was replied is kept",
             ) from error
 
-    def _keep(self, replies: Mapping[bytes, Kept]) -> None:
-        self._replies.write(replies, run=self._run, place=self._asking.place, usage=self._account.total)
+    def _write_receipt(self) -> None:
+        self._record(LlmRun(id=self._run, at=time.time(), model=self._chat.name, usage=self._account.total))
 
     # ── together ────────────────────────────────────────────────────────────────────────────────
 
@@ -252,7 +278,9 @@ class LlmExtractor:
                 extractions.append(before)
                 continue
             text = "\n".join([document.title, *chunk.heading, chunk.text])
-            joined, stated = join_reply(before, items, text=text, types=self._types, note=self._account.note)
+            joined, stated = join_reply(
+                before, items, text=text, types=self._types, note=self._account.note, by=self._label
+            )
             extractions.append(joined)
             facts += (replace(fact, source=FACT_SOURCE, note=f"read by {self.name}") for fact in stated)
         return Reading(extractions=extractions, facts=tuple(facts), is_complete=None not in replies)

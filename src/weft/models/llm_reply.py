@@ -119,14 +119,14 @@ class Types:
 
 
 def join_reply(
-    before: Extraction, items: Mapping[str, list[Item]], *, text: str, types: Types, note: Note
+    before: Extraction, items: Mapping[str, list[Item]], *, text: str, types: Types, note: Note, by: str
 ) -> tuple[Extraction, list[GivenFact]]:
     """
     Return what another extractor read in a chunk with what a reply adds to it, and the facts it states.
 
     Only names count that stand in `text`, the chunk with its title and headings. What is there already is not said
     twice: a name that has no type or description yet gets them, and of two
-    claims of the same the heavier one stays.
+    claims of the same the heavier one stays. `by` is what the model is called as who read it.
     """
     stands = _standing(text)
     found: dict[str, Nomination] = {}
@@ -136,15 +136,18 @@ def join_reply(
             note("names not in the text")
         elif key not in found:
             type = item["type"] if not types.entities or predicate_key(item["type"]) in types.entities else ""
-            found[key] = Nomination(key=key, name=item["name"], kind="name", type=type, description=item["description"])
+            found[key] = Nomination(
+                key=key, name=item["name"], kind="name", type=type, description=item["description"], extractor=by
+            )
     nominations = [_filled(nomination, found.get(nomination.key)) for nomination in before.nominations]
     strong = {nomination.key for nomination in nominations if nomination.kind in STRONG_KINDS}
     nominations += (nomination for key, nomination in found.items() if key not in strong)
     claims = {(claim.source, claim.target, claim.type): claim for claim in before.claims}
     for claim in _claims(items["relations"], found, types=types, note=note):
         place = (claim.source, claim.target, claim.type)
-        if place not in claims or claims[place].weight < claim.weight:
-            claims[place] = claim
+        known = claims.get(place)
+        heavier = known if known and known.weight >= claim.weight else claim
+        claims[place] = replace(heavier, extractor=f"+{by}" if known and known.extractor != by else by)
     facts = [
         GivenFact(
             subject=found[key].name, predicate=item["predicate"], value=item["value"], confidence=item["confidence"]
@@ -177,7 +180,7 @@ def _filled(nomination: Nomination, found: Nomination | None) -> Nomination:
     if found is None or nomination.alias_of or nomination.kind not in STRONG_KINDS:
         return nomination
     type, description = nomination.type or found.type, nomination.description or found.description
-    return replace(nomination, type=type, description=description)
+    return replace(nomination, type=type, description=description, extractor=f"+{found.extractor}")
 
 
 def _standing(text: str) -> Callable[[str], bool]:

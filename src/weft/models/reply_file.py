@@ -1,11 +1,10 @@
-"""The SQLite file of what language models replied and what that cost: what was paid for once is not paid for again."""
+"""The SQLite file of what language models replied: what was paid for once is not paid for again."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, cast
@@ -13,7 +12,7 @@ from typing import Any, TypeVar, cast
 import apsw
 
 from weft.errors import ModelUnavailable
-from weft.records import Usage
+from weft.models.llm_habits import Habits, Sums
 
 T = TypeVar("T")
 
@@ -32,24 +31,22 @@ CREATE TABLE IF NOT EXISTS replies (
     tokens_in  INTEGER NOT NULL,
     tokens_out INTEGER NOT NULL,
     seconds    REAL    NOT NULL,
+    expected   REAL    NOT NULL DEFAULT 0,
     PRIMARY KEY (prompt, model, digest)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS runs (
-    id    TEXT PRIMARY KEY,
-    place TEXT NOT NULL,
-    at    REAL NOT NULL,
-    model TEXT NOT NULL,
-    usage TEXT NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS runs_place ON runs (place);
 """
 _READ = "SELECT items FROM replies WHERE prompt = ? AND model = ? AND digest = ?"
-_WRITE = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-_RUN = "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)"
+_WRITE = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _HABITS = """
-SELECT count(*), total(guessed), total(tokens_in), total(tokens_out), total(seconds)
-FROM replies WHERE prompt = ? AND model = ?
+SELECT count(*), total(seconds),
+    total(guessed), total(tokens_in), total(guessed * guessed), total(guessed * tokens_in),
+    total(tokens_in * tokens_in),
+    total(expected), total(tokens_out), total(expected * expected), total(expected * tokens_out),
+    total(tokens_out * tokens_out)
+FROM replies WHERE prompt = ? AND model = ? AND expected > 0
 """
+# Files of the first days lack it; what was expected of their replies is not known.
+_EXPECTED = "ALTER TABLE replies ADD COLUMN expected REAL NOT NULL DEFAULT 0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,24 +56,15 @@ class Kept:
     items: Mapping[str, Any]
     guessed: int
     """Tokens the question was estimated to have."""
+    expected: float
+    """Tokens the reply was."""
     tokens_in: int
     tokens_out: int
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Habits:
-    """What replies of a model to a prompt were like so far, in all."""
-
-    replies: int
-    guessed: float
-    tokens_in: float
-    tokens_out: float
-    seconds: float
-
-
 class ReplyFile:
-    """Replies by prompt, model and chunk, and a receipt of each run, shared between processes and threads."""
+    """Replies by prompt, model and chunk, shared between processes and threads."""
 
     def __init__(self, path: Path, *, prompt: str = "", model: str = "") -> None:
         self._path = path
@@ -94,35 +82,19 @@ class ReplyFile:
 
         return self._guarded(work)
 
-    def write(self, replies: Mapping[bytes, Kept], *, run: str, place: str, usage: Usage) -> None:
-        """
-        Keep replies, on the disk before this returns, and with them the receipt of the run as it is by now.
-
-        `place` says for which store and namespace it was.
-        """
-
-        def work(connection: apsw.Connection) -> None:
-            with connection:
-                for digest, kept in replies.items():
-                    row = (kept.guessed, kept.tokens_in, kept.tokens_out, kept.seconds)
-                    items = json.dumps(kept.items, ensure_ascii=False)
-                    connection.execute(_WRITE, (self._prompt, self._model, digest, items, *row))
-                connection.execute(_RUN, (run, place, time.time(), self._model, json.dumps(asdict(usage))))
-
-        self._guarded(work)
+    def write(self, digest: bytes, kept: Kept) -> None:
+        """Keep a reply, on the disk before this returns."""
+        items = json.dumps(kept.items, ensure_ascii=False)
+        row = (kept.guessed, kept.tokens_in, kept.tokens_out, kept.seconds, kept.expected)
+        self._guarded(lambda c: c.execute(_WRITE, (self._prompt, self._model, digest, items, *row)).fetchall())
 
     def habits(self) -> Habits:
         """Return what the replies so far were like."""
         (row,) = self._guarded(lambda c: c.execute(_HABITS, (self._prompt, self._model)).fetchall())
-        count, guessed, into, out, seconds = cast(tuple[int, float, float, float, float], row)
-        return Habits(replies=count, guessed=guessed, tokens_in=into, tokens_out=out, seconds=seconds)
-
-    def spent(self, place: str) -> tuple[int, Usage]:
-        """Return how many runs a place had, and what they cost in all."""
-        if not self._path.exists():
-            return 0, Usage()
-        rows = self._guarded(lambda c: c.execute("SELECT usage FROM runs WHERE place = ?", (place,)).fetchall())
-        return len(rows), sum((Usage(**json.loads(str(row[0]))) for row in rows), Usage())
+        count, seconds, *sums = cast(tuple[Any, ...], row)
+        names = [field.name for field in fields(Sums)]
+        question, reply = (Sums(**dict(zip(names, part, strict=True))) for part in (sums[:5], sums[5:]))
+        return Habits(replies=count, seconds=seconds, question=question, reply=reply)
 
     def close(self) -> None:
         """Close the connection; the next use opens another."""
@@ -140,6 +112,8 @@ class ReplyFile:
                     connection = apsw.Connection(str(self._path))
                     connection.set_busy_timeout(BUSY_MILLISECONDS)
                     connection.execute(_SCHEMA).fetchall()
+                    if "expected" not in (row[1] for row in connection.execute("PRAGMA table_info(replies)")):
+                        connection.execute(_EXPECTED).fetchall()
                     self._connection = connection
                 return work(self._connection)
             except (apsw.Error, OSError) as error:

@@ -100,14 +100,14 @@ class SpacyExtractor:
     def name(self) -> str:
         """`rules-5+spacy-en_core_web_sm-3.8.0`. Loads the pipeline, which alone knows its version."""
         with self._lock:
-            meta = self._load().meta
-        return f"{self._inner.name}+spacy-{meta['lang']}_{meta['name']}-{meta['version']}"
+            return f"{self._inner.name}+{_label(self._load())}"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what `inner` read in each chunk and, behind it, what the pipeline adds. Raises `ModelUnavailable`."""
         before = self._inner.extract(document, chunks)
         with self._lock:  # a pipeline's vocabulary grows with every text, so two threads must not share it
             pipeline = self._load()
+            label = _label(pipeline)
             found = [
                 _read(pipeline, chunk.text, form=document.form, known={n.key for n in extraction.nominations})
                 for chunk, extraction in zip(chunks, before, strict=True)
@@ -120,7 +120,7 @@ class SpacyExtractor:
             if nomination.type or nomination.kind != "phrase"
         }
         types = _agree(entity for reading in found for entity in reading.entities if entity.key not in settled)
-        return [_add(extraction, reading, types) for extraction, reading in zip(before, found, strict=True)]
+        return [_add(extraction, reading, types, by=label) for extraction, reading in zip(before, found, strict=True)]
 
     def _load(self) -> Any:
         if self._loaded is None:
@@ -169,6 +169,11 @@ class _Reading:
 
     entities: Sequence[_Entity]
     claims: Sequence[Claim]
+
+
+def _label(pipeline: Any) -> str:
+    """Return what a pipeline is called in the graph."""
+    return f"spacy-{pipeline.meta['lang']}_{pipeline.meta['name']}-{pipeline.meta['version']}"
 
 
 def _read(pipeline: Any, text: str, *, form: Form, known: Collection[str]) -> _Reading:
@@ -316,10 +321,10 @@ def _keys(tokens: Iterable[_Token], names: Sequence[_Named]) -> list[str]:
 # ── together ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _add(extraction: Extraction, reading: _Reading, types: Mapping[str, str]) -> Extraction:
+def _add(extraction: Extraction, reading: _Reading, types: Mapping[str, str], *, by: str) -> Extraction:
     """Return an extraction with what a reading adds to it. `types` has only keys that have none yet."""
     nominations = [
-        replace(nomination, type=types[nomination.key]) if nomination.key in types else nomination
+        replace(nomination, type=types[nomination.key], extractor=f"+{by}") if nomination.key in types else nomination
         for nomination in extraction.nominations
     ]
     # a heading has no vote, so it is nominated beside it; to any other kind a phrase would add nothing
@@ -328,7 +333,7 @@ def _add(extraction: Extraction, reading: _Reading, types: Mapping[str, str]) ->
     for entity in reading.entities:
         if entity.key not in known and entity.key not in added and len(added) < MAX_NAMES:
             type = types.get(entity.key, "")
-            added[entity.key] = Nomination(key=entity.key, name=entity.name, kind="phrase", type=type)
+            added[entity.key] = Nomination(key=entity.key, name=entity.name, kind="phrase", type=type, extractor=by)
     nominations += added.values()
     known = {nomination.key for nomination in nominations}
     taken = {(claim.source, claim.target, claim.type) for claim in extraction.claims}
@@ -337,5 +342,5 @@ def _add(extraction: Extraction, reading: _Reading, types: Mapping[str, str]) ->
         place = (claim.source, claim.target, claim.type)
         if claim.source in known and claim.target in known and place not in taken:
             taken.add(place)
-            claims.append(claim)
+            claims.append(replace(claim, extractor=by))
     return Extraction(nominations=tuple(nominations), claims=tuple(claims))

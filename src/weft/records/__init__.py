@@ -90,7 +90,7 @@ from weft.records.models import (
     WordKind,
 )
 from weft.records.readings import Reading
-from weft.records.usage import Usage
+from weft.records.usage import LlmRun, Usage
 from weft.records.writing import (
     Batch,
     IndexedChunk,
@@ -141,6 +141,7 @@ __all__ = [
     "JobCounts",
     "JobResult",
     "KeptFact",
+    "LlmRun",
     "Mention",
     "Metadata",
     "ModelCard",

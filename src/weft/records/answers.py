@@ -78,6 +78,8 @@ class PathStep:
     weight: float
     """1 to 10; 0 for the steps into a chunk, which have none."""
     target: str
+    extractors: tuple[str, ...] = ()
+    """Who read it, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

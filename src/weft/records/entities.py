@@ -32,6 +32,8 @@ class Nomination:
     alias_of: str = ""
     """Key of the entity this is another name of; `reason` says why."""
     reason: str = ""
+    extractor: str = ""
+    """Who read it: nothing for the rules, else a name; a `+` before it says that the rules read it too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,8 @@ class Claim:
     """1 to 10, by the scale in docs/graph.md."""
     description: str = ""
     """The sentence it was read from."""
+    extractor: str = ""
+    """Who read it, as of a nomination."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,3 +101,5 @@ class Relation:
     weight: float
     description: str = ""
     chunks: tuple[str, ...] = ()
+    extractors: tuple[str, ...] = ()
+    """Who read it there: `rules`, an import or a model, sorted; none where it follows from mentions or facts."""

@@ -17,6 +17,8 @@ class GivenEntity:
     """Single things that are said of it, one sentence each: the observations of a memory server."""
     passages: tuple[str, ...] = ()
     """Ids of the passages it was read from."""
+    extractors: tuple[str, ...] = ()
+    """Who put it forward; only on the way out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ class GivenRelation:
     description: str = ""
     passages: tuple[str, ...] = ()
     """Ids of the passages it was read from."""
+    extractors: tuple[str, ...] = ()
+    """Who read it; only on the way out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,10 @@ class Usage:
     """By kind: attempts that failed, replies that could not be read, and what of replies was left out."""
     stopped: str = ""
     """Which bound ended the run, if one did."""
+    basis: int = 0
+    """Of an estimate: by how many earlier replies it goes; 0 where it is a guess."""
+    margin: float = 0.0
+    """Of an estimate with a basis: by which share of them the tokens out may be off, in nineteen of twenty cases."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -39,3 +43,14 @@ class Usage:
             failures=dict(Counter(self.failures) + Counter(other.failures)),
             stopped=other.stopped or self.stopped,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmRun:
+    """What one run asked of a language model, as far as it has come."""
+
+    id: str
+    at: float
+    """When it was last heard of, in seconds since 1970."""
+    model: str
+    usage: Usage

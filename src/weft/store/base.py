@@ -27,9 +27,9 @@ from weft.records import (
     StoreStats,
     Vector,
 )
-from weft.store.parts import Facts, Graph, Jobs
+from weft.store.parts import Facts, Graph, Jobs, Spending
 
-__all__ = ["Database", "Facts", "Graph", "Jobs", "Keys", "Store"]
+__all__ = ["Database", "Facts", "Graph", "Jobs", "Keys", "Spending", "Store"]
 
 
 class Store(Protocol):
@@ -50,6 +50,10 @@ class Store(Protocol):
     @property
     def jobs(self) -> Jobs:
         """What waits to be indexed."""
+
+    @property
+    def spending(self) -> Spending:
+        """What asking language models cost."""
 
     # write: each call is one transaction
 

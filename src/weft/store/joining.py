@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from weft.records import Claim, Extraction, Mention, Nomination, Relation
+
+WINDOW = 20
+"""Descriptions of an entity that are looked at, the best first."""
+MAX_DESCRIPTION = 600
+"""Characters of what several chunks say of an entity."""
 
 
 def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
@@ -65,3 +71,32 @@ def unrepeated(extraction: Extraction) -> Extraction:
 def same_statements(first: Extraction, second: Extraction) -> bool:
     """Tell whether two extractions say the same, in whatever order."""
     return set(first.nominations) == set(second.nominations) and set(first.claims) == set(second.claims)
+
+
+def join_descriptions(rows: Iterable[Sequence[Any]]) -> str:
+    """
+    Return what describes an entity, of (rank, description, extractor) of what puts it forward.
+
+    That is the first description of the best rank. Where a model wrote it, what models wrote of the entity in other
+    chunks stands behind it, as far as it is new: each saw a part. A rule's is a sentence of a document, and enough.
+    """
+    rows = sorted((rank, text, extractor) for rank, text, extractor in rows)[:WINDOW]
+    best = [row for row in rows if row[0] == rows[0][0]]
+    written = {text for _, text, extractor in best if extractor}
+    texts: list[str] = []
+    for text in dict.fromkeys(text for _, text, _ in best):
+        is_new = not any(text.casefold() in known.casefold() for known in texts)
+        if not texts or (
+            is_new and {text, texts[0]} <= written and sum(map(len, texts)) + len(text) <= MAX_DESCRIPTION
+        ):
+            texts.append(text)
+    return " ".join(texts)
+
+
+def extractors(labels: Iterable[str | None]) -> tuple[str, ...]:
+    """Return who read something, by what nominations and claims of it say; None is what nobody read."""
+    found: set[str] = set()
+    for label in labels:
+        if label is not None:
+            found |= ({"rules"} if label == "" or label.startswith("+") else set()) | {label.removeprefix("+")}
+    return tuple(sorted(found - {""}))

@@ -21,6 +21,7 @@ from weft.records import (
     Filter,
     Hit,
     IndexedChunk,
+    LlmRun,
     Problem,
     Ranking,
     StoredModel,
@@ -33,6 +34,7 @@ from weft.store.memory_facts import FactContent, MemoryFacts
 from weft.store.memory_graph import MemoryGraph
 from weft.store.memory_jobs import JobRow, MemoryJobs
 from weft.store.memory_keys import MemoryKeys
+from weft.store.memory_spending import MemorySpending
 
 
 @dataclass
@@ -53,6 +55,7 @@ class _Content:
     """By fingerprint; empty where there is no embedder."""
     facts: FactContent = field(default_factory=FactContent)
     jobs: dict[str, JobRow] = field(default_factory=dict)
+    llm_runs: dict[str, LlmRun] = field(default_factory=dict)
     generation: int = 0
 
     def touch(self) -> None:
@@ -146,6 +149,10 @@ class MemoryStore:
     @property
     def jobs(self) -> MemoryJobs:
         return MemoryJobs(self._content.jobs)
+
+    @property
+    def spending(self) -> MemorySpending:
+        return MemorySpending(self._content.llm_runs)
 
     def _annotated(self, item: IndexedChunk) -> IndexedChunk:
         """Return a chunk with what imports say of it beside what its document says."""

@@ -20,7 +20,7 @@ from weft.graph.standing import (
     vote,
 )
 from weft.records import Census, Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
-from weft.store.joining import join_mentions, join_relations, other_names
+from weft.store.joining import extractors, join_descriptions, join_mentions, join_relations, other_names
 from weft.text.ids import entity_id
 from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
 from weft.text.names import name_text
@@ -132,13 +132,13 @@ class MemoryGraph:
         described = []
         for relation in relations:
             claims = sorted(
-                (-claim.weight, id, claim.description, (source, target))
+                (-claim.weight, id, claim.description, (source, target), derived, claim.extractor)
                 for (source, target, type), by_chunk in self._derived.claims.items()
                 if source in self._derived.standings and target in self._derived.standings
                 if entity_id(self._name, self._target(source)) == relation.source_id
                 if entity_id(self._name, self._target(target)) == relation.target_id and type == relation.type
-                for id, claim in sorted(
-                    ((id, claim) for id, claims in by_chunk.items() for claim, _ in claims),
+                for id, claim, derived in sorted(
+                    ((id, claim, derived) for id, claims in by_chunk.items() for claim, derived in claims),
                     key=lambda item: (-item[1].weight, item[0]),
                 )[:CHUNKS]
             )
@@ -146,8 +146,16 @@ class MemoryGraph:
             if not description and claims:
                 description = find_sentence(self._chunks[claims[0][1]].chunk.text, claims[0][3])
             chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
-            described.append(replace(relation, description=description, chunks=chunks))
+            said_by = extractors(None if claim[4] else claim[5] for claim in claims)
+            described.append(replace(relation, description=description, chunks=chunks, extractors=said_by))
         return described
+
+    def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        labels: dict[str, list[str]] = {id: [] for id in entity_ids}
+        for key in self._derived.standings:
+            if (id := entity_id(self._name, self._target(key))) in labels:
+                labels[id] += (nomination.extractor for nomination in self._derived.nominations[key])
+        return {id: extractors(found) for id, found in labels.items() if found}
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         heads = sorted(other for other in self._derived.standings if other > key and self._target(other) == other)
@@ -230,14 +238,14 @@ class MemoryGraph:
         group = [other for other in derived.standings if self._target(other) == key]
         mentions = [mention for (other, _), mention in derived.mentions.items() if other in group]
         typed = sorted((RANKS[n.kind], n.type) for n in mine if n.type)
-        described = sorted((RANKS[n.kind], n.description) for n in mine if n.description)
+        described = [(RANKS[n.kind], n.description, n.extractor) for n in mine if n.description]
         name = renamed[0] if renamed else mine[0].name if mine else key
         return Entity(
             id=entity_id(self._name, key),
             key=key,
             name=name,
             type=typed[0][1] if typed else "",
-            description=described[0][1] if described else "",
+            description=join_descriptions(described),
             aliases=other_names(
                 name,
                 [self._spelling(other) for other in sorted(group) if other != key],

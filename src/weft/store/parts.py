@@ -1,4 +1,4 @@
-"""The parts of a store that are asked for by themselves: its graph, its facts, its jobs."""
+"""The parts of a store that are asked for by themselves: its graph, its facts, its jobs, what it cost."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from weft.records import (
     FactEvent,
     Job,
     JobCounts,
+    LlmRun,
     Mention,
     Relation,
     Vector,
@@ -53,7 +54,10 @@ class Graph(Protocol):
         """Return the relations both of whose ends are among these entities, strongest first, without description."""
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
-        """Return relations with the sentence and the chunks they come from."""
+        """Return relations with the sentence and the chunks they come from, and who read them there."""
+
+    def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return who put each entity forward, under any of its names: `rules`, `import` or a model, sorted."""
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         """Return entities by key, those after `key`; other names of an entity are not listed on their own."""
@@ -249,3 +253,20 @@ class Jobs(Protocol):
 
     def counts(self, run: str = "", *, recipe: str = "") -> JobCounts:
         """Return how many jobs there are: of a run or of all, of a recipe or of all."""
+
+
+class Spending(Protocol):
+    """
+    What asking language models for one namespace cost. Each write is one transaction.
+
+    None of it is content: the generation stays as it is.
+    """
+
+    def write(self, *runs: LlmRun) -> None:
+        """Keep what runs cost, each in the place of what was known of it."""
+
+    def runs(self) -> list[LlmRun]:
+        """Return what every run cost, oldest first, then by id."""
+
+    def forget(self, ids: Sequence[str]) -> int:
+        """Remove runs as if they had never been; return how many there were."""

@@ -61,14 +61,17 @@ def read_name_vectors(
 def to_extractions(nominations: Iterable[Row], claims: Iterable[Row]) -> dict[int, Extraction]:
     """Return what rows of nominations and claims say, by the number of the chunk."""
     named, claimed = defaultdict[int, list[Nomination]](list), defaultdict[int, list[Claim]](list)
-    for chunk, key, name, kind, type, text, about, alias_of, reason in nominations:
+    for chunk, key, name, kind, type, text, about, alias_of, reason, extractor in nominations:
         nomination = Nomination(
             key=key, name=name, kind=kind, type=type, description=text, about=bool(about), alias_of=alias_of,
-            reason=reason,
+            reason=reason, extractor=extractor,
         )  # fmt: skip
         named[chunk].append(nomination)
-    for chunk, source, target, type, weight, text in claims:
-        claimed[chunk].append(Claim(source=source, target=target, type=type, weight=weight, description=text))
+    for chunk, source, target, type, weight, text, extractor in claims:
+        claim = Claim(
+            source=source, target=target, type=type, weight=weight, description=text, extractor=extractor
+        )  # fmt: skip
+        claimed[chunk].append(claim)
     return {
         chunk: Extraction(nominations=tuple(named[chunk]), claims=tuple(claimed[chunk]))
         for chunk in named.keys() | claimed.keys()

@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.graph.standing import RANKS, EditKind
 from weft.records import Census, Entity, Mention, Relation, Vector
-from weft.store.joining import join_mentions, join_relations, other_names
+from weft.store.joining import WINDOW, extractors, join_descriptions, join_mentions, join_relations, other_names
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.lost import once_more
@@ -22,6 +22,8 @@ from weft.text.names import name_text
 
 CHUNKS = 20
 """How many supporting chunks a relation names."""
+LOOKS = 1000
+"""Nominations of a name, the best first, among which one by the rules is looked for."""
 
 
 @once_more
@@ -130,6 +132,14 @@ class RelationalGraph:
                 claims[int(place)] += [(-weight, *rest, (source, target)) for weight, *rest in json.loads(rows)]
         return [_described(relation, claims[place]) for place, relation in enumerate(relations)]
 
+    def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        with self._connections.read(self._name) as db:
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), "limit": LOOKS}
+            labels = defaultdict[str, list[str | None]](list)
+            for id, label in db.run("entity_extractors", values):
+                labels[id].append(label)
+        return {id: extractors(found) for id, found in labels.items()}
+
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
@@ -200,14 +210,14 @@ class RelationalGraph:
 
     def _cards(self, db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, Entity]:
         groups = _groups(db, namespace, keys)
-        values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False)}
+        values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "limit": WINDOW}
         return {
             key: Entity(
                 id=id,
                 key=key,
                 name=name,
                 type=type,
-                description=description,
+                description=join_descriptions(json.loads(descriptions)),
                 aliases=other_names(
                     name,
                     [row[3] for row in groups[key] if row[0] != key],
@@ -218,7 +228,7 @@ class RelationalGraph:
                 chunks=sum(row[2] for row in groups[key]),
                 strong=bool(strong),
             )
-            for id, key, strong, name, type, description in db.run("entity_cards", values)
+            for id, key, strong, name, type, descriptions in db.run("entity_cards", values)
         }
 
     def _relations_of_types(
@@ -244,8 +254,8 @@ class RelationalGraph:
         return spelling
 
 
-_Said = tuple[float, str, str, str, tuple[str, str]]
-"""Weight, negated, of a claim; id and text of its chunk; its description; the names it was made under."""
+_Said = tuple[float, str, str, str, str | None, tuple[str, str]]
+"""Weight, negated, of a claim; id and text of its chunk; its description; who read it; the names it was made under."""
 
 
 def _described(relation: Relation, claims: list[_Said]) -> Relation:
@@ -253,9 +263,10 @@ def _described(relation: Relation, claims: list[_Said]) -> Relation:
     claims.sort(key=lambda claim: claim[:2])
     description = next((claim[3] for claim in claims if claim[3]), "")
     if not description and claims:
-        description = find_sentence(claims[0][2], claims[0][4])
+        description = find_sentence(claims[0][2], claims[0][5])
     chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
-    return replace(relation, description=description, chunks=chunks)
+    said_by = extractors(claim[4] for claim in claims)
+    return replace(relation, description=description, chunks=chunks, extractors=said_by)
 
 
 def _resolve(db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, str]:

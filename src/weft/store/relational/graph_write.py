@@ -60,7 +60,7 @@ class GraphChanges:
                 "namespace": self._namespace, "chunk": chunk, "document": document, "origin": origin, "key": item.key,
                 "name": item.name, "kind": item.kind, "vote": vote(item.kind), "rank": RANKS[item.kind],
                 "type": item.type, "description": item.description, "about": item.about, "alias_of": item.alias_of,
-                "reason": item.reason,
+                "reason": item.reason, "extractor": item.extractor,
             }
             for item in extraction.nominations
         ]  # fmt: skip
@@ -229,6 +229,7 @@ class GraphChanges:
         written = [
             {**key, "source": s, "target": t, "type": type, "place": place(id)}
             | {"weight": new[s, t, type].weight, "description": new[s, t, type].description}
+            | {"extractor": new[s, t, type].extractor}
             for s, t, type in sorted(added)
         ]
         self._db.run_many("write_claim", written)

@@ -31,6 +31,7 @@ from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, Namespace, Session, make_namespace
+from weft.store.relational.spending import RelationalSpending
 
 
 @once_more
@@ -56,6 +57,10 @@ class RelationalStore:
     @property
     def jobs(self) -> RelationalJobs:
         return RelationalJobs(self._connections, namespace=self._namespace)
+
+    @property
+    def spending(self) -> RelationalSpending:
+        return RelationalSpending(self._connections, namespace=self._namespace)
 
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 

@@ -117,6 +117,7 @@ CREATE TABLE weft.nomination (
     about boolean NOT NULL,
     alias_of text COLLATE "C" NOT NULL,
     reason text COLLATE "C" NOT NULL,
+    extractor text COLLATE "C" NOT NULL DEFAULT '', -- who read it: nothing for the rules, + before a name: the rules too
     PRIMARY KEY (namespace, chunk, key, kind, name, origin)
 ) /* by namespace */;
 
@@ -130,6 +131,7 @@ CREATE TABLE weft.claim (
     weight double precision NOT NULL,
     description text COLLATE "C" NOT NULL,
     place bigint NOT NULL DEFAULT 0,       -- first digits of the chunk's id, for ties
+    extractor text COLLATE "C" NOT NULL DEFAULT '', -- who read it, as above
     PRIMARY KEY (namespace, chunk, source, target, type, origin)
 ) /* by namespace */;
 
@@ -288,6 +290,16 @@ CREATE TABLE weft.job (
     PRIMARY KEY (namespace, id)
 ) /* by namespace */;
 
+-- What asking a language model cost, run by run.
+CREATE TABLE weft.llm_run (
+    namespace text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    at double precision NOT NULL,          -- when it was last heard of, seconds since 1970
+    model text COLLATE "C" NOT NULL,
+    usage text COLLATE "C" NOT NULL,       -- a JSON object
+    PRIMARY KEY (namespace, id)
+) /* by namespace */;
+
 -- Who may come in through a door that others can reach; no part of any namespace.
 CREATE TABLE weft.api_key (
     id text COLLATE "C" NOT NULL PRIMARY KEY,
@@ -311,6 +323,7 @@ ALTER TABLE weft.fact_event ADD FOREIGN KEY (namespace) REFERENCES weft.namespac
 ALTER TABLE weft.fact_origin ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.fact_word ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.job ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
+ALTER TABLE weft.llm_run ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.model ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.term ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.label ADD FOREIGN KEY (namespace, document)
@@ -353,6 +366,7 @@ CREATE INDEX nomination_alias ON weft.nomination (namespace, key, alias_of, reas
 CREATE INDEX nomination_own ON weft.nomination (namespace, key)
 WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');
 CREATE INDEX nomination_of_import ON weft.nomination (namespace, origin) WHERE origin <> '';
+CREATE INDEX nomination_by_extractor ON weft.nomination (namespace, key, extractor) WHERE extractor <> '';
 CREATE INDEX claim_by_pair ON weft.claim (namespace, source, target, type, weight DESC, place, chunk);
 CREATE INDEX claim_of_import ON weft.claim (namespace, origin) WHERE origin NOT IN ('', '*');
 CREATE INDEX claim_given ON weft.claim (namespace, source, target, type, weight DESC) WHERE origin <> '*';
@@ -487,3 +501,7 @@ CREATE POLICY one_namespace ON weft.calibration USING (namespace = current_setti
 ALTER TABLE weft.job ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.job FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.job USING (namespace = current_setting('weft.namespace', TRUE));
+
+ALTER TABLE weft.llm_run ENABLE ROW LEVEL SECURITY;
+ALTER TABLE weft.llm_run FORCE ROW LEVEL SECURITY;
+CREATE POLICY one_namespace ON weft.llm_run USING (namespace = current_setting('weft.namespace', TRUE));

@@ -118,6 +118,7 @@ CREATE TABLE nomination (
     about INTEGER NOT NULL,
     alias_of TEXT NOT NULL,
     reason TEXT NOT NULL,
+    extractor TEXT NOT NULL DEFAULT '',    -- who read it: nothing for the rules, + before a name: the rules too
     PRIMARY KEY (chunk, key, kind, name, origin)
 ) STRICT, WITHOUT ROWID;
 
@@ -129,6 +130,7 @@ CREATE INDEX nomination_alias ON nomination (namespace, key, alias_of, reason) W
 CREATE INDEX nomination_own ON nomination (namespace, key)
 WHERE vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given');
 CREATE INDEX nomination_of_import ON nomination (namespace, origin) WHERE origin <> '';
+CREATE INDEX nomination_by_extractor ON nomination (namespace, key, extractor) WHERE extractor <> '';
 
 CREATE TABLE claim (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
@@ -140,6 +142,7 @@ CREATE TABLE claim (
     weight REAL NOT NULL,
     description TEXT NOT NULL,
     place INTEGER NOT NULL DEFAULT 0,      -- first digits of the chunk's id, for ties
+    extractor TEXT NOT NULL DEFAULT '',    -- who read it, as above
     PRIMARY KEY (chunk, source, target, type, origin)
 ) STRICT, WITHOUT ROWID;
 
@@ -350,3 +353,13 @@ CREATE TABLE job (
     payload TEXT NOT NULL,                 -- the document as JSON, empty once it is done
     PRIMARY KEY (namespace, id)
 ) STRICT;
+
+-- What asking a language model cost, run by run.
+CREATE TABLE llm_run (
+    namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    at REAL NOT NULL,                      -- when it was last heard of, seconds since 1970
+    model TEXT NOT NULL,
+    usage TEXT NOT NULL,                   -- a JSON object
+    PRIMARY KEY (namespace, id)
+) STRICT, WITHOUT ROWID;

@@ -8,14 +8,14 @@ WHERE d.namespace = :namespace
 ORDER BY d.id, c.ordinal;
 
 -- name: own_nominations
-SELECT n.chunk, n.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason
+SELECT n.chunk, n.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
 FROM weft.nomination AS n
 WHERE n.namespace = :namespace AND n.origin = ''
     AND n.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k(value)))
 ORDER BY n.chunk, n.key, n.kind, n.name;
 
 -- name: own_claims
-SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description FROM weft.claim AS c
+SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description, c.extractor FROM weft.claim AS c
 WHERE c.namespace = :namespace AND c.origin = ''
     AND c.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k(value)))
 ORDER BY c.chunk, c.source, c.target, c.type;

@@ -17,12 +17,12 @@ SELECT DISTINCT n.key FROM weft.nomination AS n
 WHERE n.namespace = :namespace AND n.chunk = :chunk AND n.origin = :origin;
 
 -- name: origin_nominations
-SELECT n.chunk, n.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason
+SELECT n.chunk, n.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
 FROM weft.nomination AS n
 WHERE n.namespace = :namespace AND n.origin = :origin AND n.origin <> '';
 
 -- name: origin_claims
-SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description FROM weft.claim AS c
+SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description, c.extractor FROM weft.claim AS c
 WHERE c.namespace = :namespace AND c.origin = :origin AND c.origin NOT IN ('', '*');
 
 -- name: delete_origin
@@ -30,10 +30,10 @@ DELETE FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.chunk = :c
 
 -- name: write_nomination
 INSERT INTO weft.nomination
-    (namespace, chunk, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason)
+    (namespace, chunk, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason, extractor)
 VALUES (
     :namespace, :chunk, :document, :origin, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of,
-    :reason
+    :reason, :extractor
 )
 ON CONFLICT (namespace, chunk, key, kind, name, origin) DO NOTHING;
 
@@ -41,10 +41,10 @@ ON CONFLICT (namespace, chunk, key, kind, name, origin) DO NOTHING;
 SELECT c.source, c.target, c.type, c.origin FROM weft.claim AS c WHERE c.namespace = :namespace AND c.chunk = :chunk;
 
 -- name: write_claim
-INSERT INTO weft.claim (namespace, chunk, origin, source, target, type, weight, description, place)
-VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place)
+INSERT INTO weft.claim (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
+VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place, :extractor)
 ON CONFLICT (namespace, chunk, source, target, type, origin) DO UPDATE SET
-    weight = excluded.weight, description = excluded.description;
+    weight = excluded.weight, description = excluded.description, extractor = excluded.extractor;
 
 -- name: delete_claim
 DELETE FROM weft.claim AS c
@@ -278,12 +278,47 @@ SELECT e.id, e.key, e.strong,
     ),
     coalesce((SELECT n.type FROM weft.nomination AS n
         WHERE n.namespace = :namespace AND n.key = e.key AND n.type <> '' ORDER BY n.rank, n.type LIMIT 1), ''),
-    coalesce((SELECT n.description FROM weft.nomination AS n
+    coalesce((SELECT json_agg(json_build_array(d.rank, d.description, d.extractor)) FROM (
+        SELECT n.rank, n.description, n.extractor FROM weft.nomination AS n
         WHERE n.namespace = :namespace AND n.key = e.key AND n.description <> ''
-        ORDER BY n.rank, n.description LIMIT 1), '')
+        ORDER BY n.rank, n.description
+        LIMIT :limit
+    ) AS d), '[]')::text
 FROM weft.entity AS e
 WHERE e.namespace = :namespace
     AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: entity_extractors
+-- Who put entities forward under any of their names: each model, from one to the next, and the rules if the first know of it.
+WITH RECURSIVE named (id, key) AS (
+    SELECT h.id, e.key FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)
+    JOIN weft.entity AS h ON h.namespace = :namespace AND h.id = k.value
+    JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+),
+said (id, key, extractor) AS (
+    SELECT named.id, named.key, (
+        SELECT min(n.extractor) FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.key = named.key AND n.extractor <> ''
+    )
+    FROM named
+    UNION ALL
+    SELECT said.id, said.key, (
+        SELECT min(n.extractor) FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.key = said.key AND n.extractor > said.extractor AND n.extractor <> ''
+    )
+    FROM said
+    WHERE said.extractor IS NOT NULL
+)
+SELECT said.id, said.extractor FROM said WHERE said.extractor IS NOT NULL
+UNION
+SELECT named.id, '' FROM named WHERE EXISTS (
+    SELECT 1 FROM (
+        SELECT n.extractor FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = named.key
+        ORDER BY n.rank, n.name
+        LIMIT :limit
+    ) AS first
+    WHERE first.extractor = ''
+);
 
 -- name: other_spelling
 -- The first name by which others refer to a key that is not `name`.
@@ -415,9 +450,11 @@ WHERE r.namespace = :namespace
 -- For each place, source, target and type: the heaviest claims that say so, as a JSON list.
 -- They are chosen before their chunks are looked up; with those that are level with the last of them.
 SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
-    SELECT json_agg(json_build_array(c.weight, c.id, c.text, c.description)) FROM (
-        SELECT m.weight, k.id, k.text, m.description FROM (
-            SELECT o.chunk, o.origin, o.description, o.weight, o.place FROM weft.claim AS o
+    SELECT json_agg(json_build_array(c.weight, c.id, c.text, c.description, c.by)) FROM (
+        SELECT m.weight, k.id, k.text, m.description,
+            CASE WHEN m.origin <> '*' THEN m.extractor END AS by
+        FROM (
+            SELECT o.chunk, o.origin, o.description, o.weight, o.place, o.extractor FROM weft.claim AS o
             WHERE o.namespace = :namespace AND o.source = w.value ->> 1 AND o.target = w.value ->> 2
                 AND o.type = w.value ->> 3
             ORDER BY o.weight DESC, o.place

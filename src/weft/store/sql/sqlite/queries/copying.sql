@@ -7,13 +7,13 @@ CROSS JOIN chunk AS c ON c.document = d.number
 ORDER BY d.id, c.ordinal;
 
 -- name: own_nominations
-SELECT n.chunk, n.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason
+SELECT n.chunk, n.key, n.name, n.kind, n.type, n.description, n.about, n.alias_of, n.reason, n.extractor
 FROM json_each(:numbers) AS k CROSS JOIN nomination AS n ON n.chunk = k.value AND n.namespace = :namespace
 WHERE n.origin = ''
 ORDER BY n.chunk, n.key, n.kind, n.name;
 
 -- name: own_claims
-SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description
+SELECT c.chunk, c.source, c.target, c.type, c.weight, c.description, c.extractor
 FROM json_each(:numbers) AS k CROSS JOIN claim AS c ON c.chunk = k.value AND c.namespace = :namespace
 WHERE c.origin = ''
 ORDER BY c.chunk, c.source, c.target, c.type;

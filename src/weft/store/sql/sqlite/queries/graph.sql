@@ -15,11 +15,11 @@ SELECT DISTINCT key FROM nomination WHERE chunk = :chunk;
 SELECT DISTINCT key FROM nomination WHERE chunk = :chunk AND origin = :origin;
 
 -- name: origin_nominations
-SELECT chunk, key, name, kind, type, description, about, alias_of, reason FROM nomination
+SELECT chunk, key, name, kind, type, description, about, alias_of, reason, extractor FROM nomination
 WHERE namespace = :namespace AND origin = :origin AND origin <> '';
 
 -- name: origin_claims
-SELECT chunk, source, target, type, weight, description FROM claim
+SELECT chunk, source, target, type, weight, description, extractor FROM claim
 WHERE namespace = :namespace AND origin = :origin AND origin NOT IN ('', '*');
 
 -- name: delete_origin
@@ -27,10 +27,10 @@ DELETE FROM nomination WHERE chunk = :chunk AND origin = :origin;
 
 -- name: write_nomination
 INSERT INTO nomination
-    (namespace, chunk, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason)
+    (namespace, chunk, document, origin, key, name, kind, vote, rank, type, description, about, alias_of, reason, extractor)
 VALUES (
     :namespace, :chunk, :document, :origin, :key, :name, :kind, :vote, :rank, :type, :description, :about, :alias_of,
-    :reason
+    :reason, :extractor
 )
 ON CONFLICT (chunk, key, kind, name, origin) DO NOTHING;
 
@@ -38,10 +38,10 @@ ON CONFLICT (chunk, key, kind, name, origin) DO NOTHING;
 SELECT source, target, type, origin FROM claim WHERE chunk = :chunk;
 
 -- name: write_claim
-INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description, place)
-VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place)
+INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
+VALUES (:namespace, :chunk, :origin, :source, :target, :type, :weight, :description, :place, :extractor)
 ON CONFLICT (chunk, source, target, type, origin) DO UPDATE SET
-    weight = excluded.weight, description = excluded.description;
+    weight = excluded.weight, description = excluded.description, extractor = excluded.extractor;
 
 -- name: delete_claim
 DELETE FROM claim
@@ -214,10 +214,40 @@ SELECT e.id, e.key, e.strong,
     ),
     coalesce((SELECT type FROM nomination
         WHERE namespace = e.namespace AND key = e.key AND type <> '' ORDER BY rank, type LIMIT 1), ''),
-    coalesce((SELECT description FROM nomination
-        WHERE namespace = e.namespace AND key = e.key AND description <> '' ORDER BY rank, description LIMIT 1), '')
+    (SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
+        SELECT rank, description, extractor FROM nomination
+        WHERE namespace = e.namespace AND key = e.key AND description <> ''
+        ORDER BY rank, description
+        LIMIT :limit
+    ) AS d)
 FROM entity AS e
 WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
+
+-- name: entity_extractors
+-- Who put entities forward under any of their names: each model, from one to the next, and the rules if the first know of it.
+WITH RECURSIVE named (id, key) AS (
+    SELECT h.id, e.key FROM entity AS h JOIN entity AS e ON e.head = h.number
+    WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+),
+said (id, key, extractor) AS (
+    SELECT id, key, (
+        SELECT min(extractor) FROM nomination INDEXED BY nomination_by_extractor
+        WHERE namespace = :namespace AND key = named.key AND extractor <> ''
+    )
+    FROM named
+    UNION ALL
+    SELECT said.id, said.key, (
+        SELECT min(extractor) FROM nomination INDEXED BY nomination_by_extractor
+        WHERE namespace = :namespace AND key = said.key AND extractor > said.extractor AND extractor <> ''
+    )
+    FROM said
+    WHERE said.extractor IS NOT NULL
+)
+SELECT id, extractor FROM said WHERE extractor IS NOT NULL
+UNION
+SELECT id, '' FROM named WHERE '' IN (
+    SELECT extractor FROM nomination WHERE namespace = :namespace AND key = named.key ORDER BY rank, name LIMIT :limit
+);
 
 -- name: other_spelling
 -- The first name by which others refer to a key that is not `name`.
@@ -319,8 +349,9 @@ WHERE source IN (SELECT value FROM json_each(:entities)) AND target IN (SELECT v
 -- name: relation_claims
 -- For each place, source, target and type: the heaviest claims that say so, as a JSON list.
 SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, (
-    SELECT json_group_array(json_array(c.weight, c.id, c.text, c.description)) FROM (
-        SELECT claim.weight, k.id, k.text, claim.description FROM claim JOIN chunk AS k ON k.number = claim.chunk
+    SELECT json_group_array(json_array(c.weight, c.id, c.text, c.description, c.by)) FROM (
+        SELECT claim.weight, k.id, k.text, claim.description, iif(claim.origin = '*', NULL, claim.extractor) AS by
+        FROM claim JOIN chunk AS k ON k.number = claim.chunk
         WHERE claim.namespace = :namespace AND claim.source = w.value ->> 1 AND claim.target = w.value ->> 2
             AND claim.type = w.value ->> 3
         ORDER BY claim.weight DESC, claim.place, k.id, claim.origin

@@ -1,0 +1,39 @@
+"""What language models cost, in a table of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from weft.records import LlmRun, Usage
+from weft.store.relational.lost import once_more
+from weft.store.relational.session import Connections, make_namespace
+
+
+@once_more
+class RelationalSpending:
+    """The runs of one namespace."""
+
+    def __init__(self, connections: Connections, *, namespace: str) -> None:
+        self._connections = connections
+        self._name = namespace
+
+    def write(self, *runs: LlmRun) -> None:
+        with self._connections.write(self._name) as db:
+            make_namespace(db, self._name)
+            namespace = db.namespace_key(self._name)
+            for run in runs:
+                values = {"id": run.id, "at": run.at, "model": run.model, "usage": json.dumps(asdict(run.usage))}
+                db.run("write_llm_run", {"namespace": namespace, **values})
+
+    def runs(self) -> list[LlmRun]:
+        with self._connections.read(self._name) as db:
+            rows = db.run("list_llm_runs", {"namespace": db.namespace_key(self._name)})
+        return [LlmRun(id=id, at=at, model=model, usage=Usage(**json.loads(usage))) for id, at, model, usage in rows]
+
+    def forget(self, ids: Sequence[str]) -> int:
+        with self._connections.write(self._name) as db:
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(ids))}
+            db.run("delete_llm_runs", values)
+            return db.changes()
