@@ -21,6 +21,8 @@ def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
                 about=before.about or mention.about,
                 chunks=max(before.chunks, mention.chunks),
                 strong=before.strong or mention.strong,
+                elsewhere=before.elsewhere or mention.elsewhere,
+                home=before.home or mention.home,
             )
         joined[at] = mention
     return sorted(joined.values(), key=lambda m: (not m.about, -m.count, m.chunk_id, m.entity_id))

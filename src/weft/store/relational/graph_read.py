@@ -83,8 +83,17 @@ class RelationalGraph:
             namespace = db.namespace_key(self._name)
             rows = db.run("mentions_in", {"namespace": namespace, "ids": json.dumps(list(chunk_ids))})
         found = join_mentions(
-            Mention(entity_id=id, chunk_id=chunk, count=n, about=bool(a), chunks=d, strong=bool(s))
-            for chunk, id, n, a, d, s in rows
+            Mention(
+                entity_id=id,
+                chunk_id=chunk,
+                count=n,
+                about=bool(a),
+                chunks=d,
+                strong=bool(s),
+                elsewhere=bool(o),
+                home=bool(h),
+            )
+            for chunk, id, n, a, d, s, o, h in rows
         )
         order = {id: place for place, id in enumerate(chunk_ids)}
         return sorted(found, key=lambda mention: order[mention.chunk_id])
