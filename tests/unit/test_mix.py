@@ -4,8 +4,10 @@ import pytest
 
 from weft.engine.engine import open_engine
 from weft.records import Document, Hit
+from weft.search import mix
 from weft.search.graph import GraphFound
 from weft.search.mix import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Walked, count_dropped
+from weft.search.recognise import Seed
 from weft.search.trust import BY_MEANING
 from weft.testing import FakeEmbedder
 
@@ -49,3 +51,15 @@ def test_an_answer_says_how_its_entities_were_found_and_how_far_the_graph_counts
     foreign = engine.query("zebra crossing", gate=False).graph
     assert (foreign.found_by, foreign.trust) == ("", 0.0)
     assert "no entity" in foreign.skipped
+
+
+def test_names_nothing_is_about_do_not_stand_in_the_way_of_what_is_close_in_meaning(engine, monkeypatch):
+    """They lead to wherever they stand; entities close in meaning are looked for beside them, and only then."""
+    linked = Document(source="salt", title="Salt", text="Salt comes from the [[Hill Mine]].", form="markdown")
+    engine.add([linked])
+    oven = engine.store.graph.find_entities(["clay oven"])["clay oven"]
+    close = Seed(entity=oven, weight=1.0, words=0, how="close in meaning (0.9)")
+    monkeypatch.setattr(mix, "recognise_meaning", lambda **_: [close])
+
+    assert engine.query("Hill Mine", method="graph").graph.recognised == ("Hill Mine", "Clay Oven")
+    assert engine.query("Wood Shed", method="graph").graph.recognised == ("Wood Shed",)

@@ -89,6 +89,10 @@ class Mention(NamedTuple):
     chunks: int = 0
     """How many chunks mention the entity by this name; the most of its names that stand in the chunk."""
     strong: bool = True
+    elsewhere: bool = True
+    """Whether it may stand in other chunks too, by any of its names; `mentions_in` looks."""
+    home: bool = True
+    """Whether some chunk is about it; `mentions_in` looks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

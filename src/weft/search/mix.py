@@ -107,7 +107,11 @@ def walk_graph(
 
     if named is None:
         named = recognise_names(query.text, graph=store.graph)
-    seeds = list(named) or recognise_meaning(graph=store.graph, vector=query.vector, floor=floor, near=near)
+    seeds = list(named)
+    if not any(seed.homes for seed in seeds):
+        known = {seed.entity.id for seed in seeds}
+        close = recognise_meaning(graph=store.graph, vector=query.vector, floor=floor, near=near)
+        seeds += (seed for seed in close if seed.entity.id not in known)
     trust = 1.0
     if options.confidence == "heuristic":
         top = vector.hits[0].score if vector and vector.hits else None
@@ -121,9 +125,7 @@ def walk_graph(
         why = "no entity of this namespace was recognised in the question"
         return Walked(skipped=why if store.graph.top_entities(limit=1) else NO_GRAPH)
     if options.confidence == "measured":
-        ids = [seed.entity.id for seed in seeds]
-        about = Counter(m.entity_id for m in store.graph.mentions_of(ids, limit=options.max_edges) if m.about)
-        trust = graph_trust(query.text, seeds, homes=about)
+        trust = graph_trust(query.text, seeds, homes={seed.entity.id: seed.homes for seed in seeds})
     found = search_graph(
         query.text,
         seeds,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,12 @@ MAX_TEXT = 8000
 
 MAX_NAME = 20
 """Longest name that is looked up, in words: a question may hold the whole title of a paper."""
+
+MAX_HOMES = 20
+"""Chunks about an entity that are counted."""
+
+HOMELESS = 3
+"""Chunks up to which an entity that none is about starts a walk as one with a home does; with more, so much less."""
 
 RARE = 0.01
 """A single lower-case word counts as a name if no larger share of chunks mentions it."""
@@ -45,6 +52,8 @@ class Seed:
     """How many words of the question name it; 0 when it was found by meaning."""
     how: str
     """`named` or `close in meaning (0.81)`."""
+    homes: int = 0
+    """How many chunks are about it, counted to 20, where the question names it."""
 
 
 def recognise(
@@ -87,7 +96,8 @@ def recognise_names(text: str, *, graph: Graph, limit: int = 5) -> list[Seed]:
             continue
         entity = strong[key]
         seeds.setdefault(entity.id, Seed(entity=entity, weight=idf(entity.chunks, total), words=size, how="named"))
-    return sorted(seeds.values(), key=lambda seed: (-seed.weight, seed.entity.id))[:limit]
+    settled = _settle(list(seeds.values()), graph=graph)
+    return sorted(settled, key=lambda seed: (-seed.weight, seed.entity.id))[:limit]
 
 
 def recognise_meaning(
@@ -117,6 +127,22 @@ def recognise_meaning(
 def idf(chunks: int, total: int) -> float:
     """Return how much an entity tells: the fewer chunks mention it, the more."""
     return math.log(1 + total / max(1, chunks))
+
+
+def _settle(seeds: Sequence[Seed], *, graph: Graph) -> list[Seed]:
+    """
+    Return seeds with how many chunks are about each; where there are none, the weight falls with those that name it.
+
+    A name that nothing is about leads to wherever it stands: with one passage that is a way in, with many it is none.
+    """
+    ids = [seed.entity.id for seed in seeds]
+    homes = Counter(m.entity_id for m in graph.mentions_of(ids, limit=MAX_HOMES) if m.about) if ids else Counter()
+    settled = []
+    for seed in seeds:
+        known = homes[seed.entity.id]
+        share = 1.0 if known else min(1.0, HOMELESS / max(1, seed.entity.chunks))
+        settled.append(replace(seed, homes=known, weight=seed.weight * share))
+    return settled
 
 
 def _may_seed(key: str, entity: Entity, total: int) -> bool:

@@ -34,7 +34,7 @@ BACK = 0.2
 """Share of a chunk's activation that flows back to what it is about; the rest goes to what it mentions."""
 
 WEAK = 0.4
-"""How much of its share a weak entity gets: a phrase that two documents use, but that nothing is named after."""
+"""How much of its share a weak entity gets: a phrase that two documents use, or a name that no chunk is about."""
 
 WEAK_CHUNKS = 100
 """A weak entity that more chunks mention links nothing: it is a common word."""
@@ -111,15 +111,17 @@ class Walk:
                 self.edges[entity] += [(node, shares[kind] * weight / total) for node, weight in weights.items()]
 
     def _to_entities(self, mentions: Sequence[Mention]) -> list[tuple[str, str, float]]:
+        """Return the edges out of chunks. A name that stands in one chunk alone leads back to it, so it gets none."""
         edges: list[tuple[str, str, float]] = []
         by_chunk: dict[str, list[Mention]] = defaultdict(list)
         for mention in mentions:
-            if mention.strong or mention.chunks <= WEAK_CHUNKS:
+            leads_on = mention.about or mention.elsewhere
+            if leads_on and (_is_strong(mention) or mention.chunks <= WEAK_CHUNKS):
                 by_chunk[mention.chunk_id].append(mention)
         for chunk, found in by_chunk.items():
             about = [mention for mention in found if mention.about]
             others = {
-                m.entity_id: math.log1p(m.count) * idf(m.chunks, self.total) * (1.0 if m.strong else WEAK)
+                m.entity_id: math.log1p(m.count) * idf(m.chunks, self.total) * (1.0 if _is_strong(m) else WEAK)
                 for m in found
                 if not m.about
             }
@@ -138,6 +140,10 @@ class Walk:
                 break
             nodes.append(before)
         return nodes[::-1]
+
+
+def _is_strong(mention: Mention) -> bool:
+    return mention.strong and mention.home
 
 
 def walk(

@@ -25,13 +25,15 @@ def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
                 about=before.about or mention.about,
                 chunks=max(before.chunks, mention.chunks),
                 strong=before.strong or mention.strong,
+                elsewhere=before.elsewhere or mention.elsewhere,
+                home=before.home or mention.home,
             )
         joined[at] = mention
     return sorted(joined.values(), key=_strength)
 
 
 def _strength(mention: Mention) -> tuple[bool, int, str, str]:
-    entity, chunk, count, about, _, _ = mention
+    entity, chunk, count, about = mention[:4]
     return not about, -count, chunk, entity
 
 

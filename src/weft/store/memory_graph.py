@@ -91,8 +91,14 @@ class MemoryGraph:
 
     def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
         order = {id: place for place, id in enumerate(chunk_ids)}
+        spread = Counter(self._target(key) for key, _ in self._derived.mentions)
+        homes = {self._target(key) for (key, _), mention in self._derived.mentions.items() if mention.about}
         found = join_mentions(
-            self._mention(key, id)._replace(entity_id=entity_id(self._name, self._target(key)))
+            self._mention(key, id)._replace(
+                entity_id=entity_id(self._name, self._target(key)),
+                elsewhere=spread[self._target(key)] > 1,
+                home=self._target(key) in homes,
+            )
             for key, id in self._derived.mentions
             if id in order
         )

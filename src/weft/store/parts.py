@@ -39,7 +39,7 @@ class Graph(Protocol):
         """Return the strongest `limit` mentions under each name of an entity: what is about it first, then by count."""
 
     def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
-        """Return the mentions in these chunks."""
+        """Return the mentions in these chunks, each with whether its entity has a home and may stand elsewhere."""
 
     def relations_of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0

@@ -86,8 +86,8 @@ class RelationalGraph:
             namespace = db.namespace_key(self._name)
             rows = db.run("mentions_in", {"namespace": namespace, "ids": json.dumps(list(chunk_ids))})
         found = join_mentions(
-            Mention(id, chunk, count, bool(about), chunks, bool(strong))
-            for chunk, id, count, about, chunks, strong in rows
+            Mention(id, chunk, count, bool(about), chunks, bool(strong), bool(elsewhere), bool(home))
+            for chunk, id, count, about, chunks, strong, elsewhere, home in rows
         )
         order = {id: place for place, id in enumerate(chunk_ids)}
         return sorted(found, key=lambda mention: order[mention.chunk_id])

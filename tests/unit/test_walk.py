@@ -1,0 +1,83 @@
+"""What carries a walk: names that lead on, and those with a home before those without."""
+
+from dataclasses import replace
+
+import pytest
+
+from weft.config import GraphOptions
+from weft.records import Entity, Mention
+from weft.search.recognise import Seed, recognise_names
+from weft.search.relations import Relations
+from weft.search.walk import WEAK, walk
+
+
+def mention(entity, chunk, *, about=False, **more):
+    return Mention(entity_id=f"e{entity}", chunk_id=f"c{chunk}", count=1, about=about, chunks=2, **more)
+
+
+class Mentioned:
+    """A graph of mentions alone, in which every entity is named by its key."""
+
+    def __init__(self, *mentions, spread=None):
+        self.mentions = mentions
+        self.spread = spread or {}
+
+    def size(self):
+        return 100
+
+    def find_entities(self, keys):
+        known = {m.entity_id[1:] for m in self.mentions}
+        return {key: self.entity(key) for key in keys if key in known}
+
+    def entity(self, key):
+        return Entity(id=f"e{key}", key=key, name=key, chunks=self.spread.get(key, 1))
+
+    def mentions_of(self, ids, *, limit):
+        return [m for m in self.mentions if m.entity_id in ids]
+
+    def mentions_in(self, ids):
+        return [m for m in self.mentions if m.chunk_id in ids]
+
+    def relations_of(self, ids, **_):
+        return []
+
+
+HOME = (mention("film", "film", about=True), mention("director", "film"), mention("director", "home", about=True))
+
+
+def scores(*mentions):
+    graph = Mentioned(*mentions)
+    seed = Seed(entity=graph.entity("film"), weight=1.0, words=1, how="named")
+    hits, _ = walk([seed], relations=Relations(graph=graph), options=GraphOptions(prune=0.0))
+    return {hit.chunk_id: hit.score for hit in hits}
+
+
+def test_names_that_stand_in_one_chunk_alone_take_nothing_from_the_others():
+    """However many a reader finds in a chunk, what it leads on to stays as it was."""
+    dead_ends = [mention(f"name{n}", "film", elsewhere=False, home=False) for n in range(9)]
+
+    assert scores(*HOME, *dead_ends) == scores(*HOME)
+    assert scores(*HOME, *(replace(end, elsewhere=True) for end in dead_ends))["chome"] < scores(*HOME)["chome"]
+
+
+def test_a_name_no_chunk_is_about_gets_a_smaller_share():
+    """Both stand beside the film; the director has a page, the cast is only named elsewhere."""
+    cast = (mention("cast", "film", home=False), mention("cast", "other", home=False))
+    found = scores(*HOME, *cast)
+    equal = scores(*HOME, *(replace(m, home=True) for m in cast))
+
+    assert found["chome"] > equal["chome"]
+    assert found["cother"] / found["chome"] < equal["cother"] / equal["chome"]
+    assert WEAK < 1
+
+
+@pytest.mark.parametrize(("chunks", "share"), [(1, 1.0), (3, 1.0), (30, 0.1)])
+def test_a_name_without_a_home_starts_a_walk_by_how_few_chunks_hold_it(chunks, share):
+    """One passage that names it is a way in; thirty are none. Where a chunk is about it, its spread does not count."""
+    homeless, housed = (
+        recognise_names("where is Silverton?", graph=Mentioned(m, spread={"silverton": chunks}))[0]
+        for m in (mention("silverton", "one"), mention("silverton", "one", about=True))
+    )
+
+    assert (homeless.homes, housed.homes) == (0, 1)
+    assert homeless.weight == pytest.approx(share * housed.weight)
