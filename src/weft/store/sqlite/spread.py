@@ -19,23 +19,24 @@ class Spreads:
     """Samples by embedder, taken again when a namespace has grown or shrunk by a tenth."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[int, NDArray[np.float64], NDArray[np.float64]]] = {}
+        self._known: dict[int, tuple[int, NDArray[np.float32], NDArray[np.float32]]] = {}
 
     def estimate(self, db: Session, vector: Vector, *, model: int, total: int) -> tuple[float, float]:
-        """Return mean and deviation. They follow from the sample's mean and from the mean of its outer products."""
+        """Return mean and deviation. They follow from the mean and the covariance of the sample."""
         known = self._known.get(model)
         if known is None or abs(known[0] - total) > known[0] / 10:
             sample = _sample(db, model=model, total=total)
-            known = self._known[model] = (total, sample.mean(axis=0), sample.T @ sample / len(sample))
-        _, mean, products = known
-        asked = vector.astype(np.float64)
-        middle = float(mean @ asked)
+            mean = sample.mean(axis=0)
+            apart = sample - mean
+            known = self._known[model] = (total, mean, apart.T @ apart / len(sample))
+        _, mean, covariance = known
+        asked = vector.astype(np.float32)
         # Not by `@`: its threads wait for each other longer than this takes.
-        square = float(np.einsum("ij,j->i", products, asked) @ asked)
-        return middle, math.sqrt(max(0.0, square - middle * middle))
+        variance = float(np.einsum("ij,j->i", covariance, asked) @ asked)
+        return float(mean @ asked), math.sqrt(max(0.0, variance))
 
 
-def _sample(db: Session, *, model: int, total: int) -> NDArray[np.float64]:
+def _sample(db: Session, *, model: int, total: int) -> NDArray[np.float32]:
     last = db.one("last_vectors", {"scope": model})
     numbers = np.unique(np.linspace(1, last, SAMPLED).astype(np.int64)).tolist()
     rows = [row[2] for row in db.run("vectors_at", {"numbers": json.dumps(numbers)}) if row[1] == model]
@@ -45,4 +46,4 @@ def _sample(db: Session, *, model: int, total: int) -> NDArray[np.float64]:
             rows = [row[0] for row in db.run("sample_numbered_vectors", {**values, "every": every})]
             if rows:
                 break
-    return np.stack([db.unpack(row) for row in rows]).astype(np.float64)
+    return np.stack([db.unpack(row) for row in rows])
