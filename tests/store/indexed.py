@@ -69,6 +69,11 @@ def remember(store, seeds):
     store.facts.write_vectors(OURS.fingerprint, keys)
 
 
+def populate(database, documents=range(10)):
+    fill(database.store("default"), documents)
+    remember(database.store("default"), range(documents.start * 20, documents.stop * 20))
+
+
 def catch_up(database):
     return database._connections.extender.catch_up()
 

@@ -1,0 +1,233 @@
+"""Read indexes that are damaged, lost, half written, of another file, or cannot be had: a scan answers."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import apsw
+import indexed
+import numpy as np
+import pytest
+from indexed import LEAST, batch, catch_up, direction, populate, same, start, ways
+
+from weft.store.sqlite import connect, derived, extend, kinds
+from weft.store.sqlite.database import SqliteDatabase
+
+pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
+
+UNBUILT = "exact; an index is not built yet"
+KINDS = ("vectors", "keywords", "entities")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    indexed.small(monkeypatch)
+
+
+@pytest.fixture
+def database(tmp_path):
+    opened = SqliteDatabase(str(tmp_path / "weft.db"))
+    yield opened
+    assert indexed.unsound(opened) == []
+    opened.close()
+
+
+def unlink(paths):
+    for path in paths:
+        path.unlink()
+
+
+def exchange(paths, change):
+    """Put other files in the place of some: one that is mapped and cut off ends every process that reads it."""
+    for path in paths:
+        path.with_suffix(".other").write_bytes(change(path.read_bytes()))
+        path.with_suffix(".other").replace(path)
+
+
+HARMS = {
+    "deleted": lambda folder: folder.clear(),
+    "files missing": lambda folder: unlink(folder.path.glob("*.segment")),
+    "files cut off": lambda folder: exchange(folder.path.glob("*.segment"), lambda held: held[:100]),
+    "other files": lambda folder: exchange(folder.path.glob("*.segment"), lambda held: b"x" * len(held)),
+    "empty manifests": lambda folder: [path.write_text("{}") for path in folder.path.glob("*.json")],
+    "half manifests": lambda folder: [path.write_text("[1") for path in folder.path.glob("*.json")],
+}
+
+
+@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
+def test_they_can_be_deleted_or_damaged_at_any_time(database, harm, caplog):
+    """Without their files, or with others in their place, a scan answers until they are built again."""
+    folder = database._connections.indexes.folder
+    populate(database)
+    for _ in range(2):
+        assert catch_up(database) == 3
+        assert all(way.startswith("index") for way in ways(database))
+        same(database, range(2))
+        harm(folder)
+        same(database, range(2))  # open files are used on, or seen to be others
+        for path in folder.path.glob("*.json"):
+            os.utime(path)
+        assert ways(database) == [UNBUILT] * 3
+        same(database, range(2))
+        database._connections.indexes.forget()
+
+
+def read_only(folder, monkeypatch):
+    """What a folder says to those who have no right to write in it."""
+    folder.path.mkdir()
+    monkeypatch.setattr(apsw, "Connection", lambda path: (_ for _ in ()).throw(apsw.CantOpenError("unable to open")))
+
+
+def a_file(folder, monkeypatch):
+    folder.path.write_text("in the way")
+
+
+@pytest.mark.parametrize("hinder", [read_only, a_file])
+def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, monkeypatch, caplog, hinder):
+    """It is said once, and a scan answers."""
+    monkeypatch.undo()
+    monkeypatch.setattr(derived, "FROM", LEAST)
+    monkeypatch.setattr(extend, "PAUSE", 0.0)
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    hinder(database._connections.indexes.folder, monkeypatch)
+    populate(database)
+    database._connections.extender.close()
+
+    assert len([record for record in caplog.records if "not extended" in record.message]) == 1
+    assert ways(database) == [UNBUILT] * 3
+    same(database)
+    database.close()
+
+
+def test_indexes_of_another_state_of_the_file_are_not_used(tmp_path):
+    """A backup in the file's place gives numbers again, to other rows."""
+    path = tmp_path / "weft.db"
+    database = SqliteDatabase(str(path))
+    populate(database, range(6))
+    database.backup(tmp_path / "backup.db")
+    populate(database, range(6, 10))
+    catch_up(database)
+    assert all(way.startswith("index") for way in ways(database))
+    database.close()
+    for more in (range(106, 114), range(106, 108)):  # more than was there, and less
+        shutil.copy(tmp_path / "backup.db", path)
+        database = SqliteDatabase(str(path))
+        populate(database, more)
+        database.store("default").delete([batch("note 106", []).document.id])
+
+        same(database)
+        assert not any(way.startswith("index") for way in ways(database))
+        database.close()
+    database = SqliteDatabase(str(path))
+    populate(database, range(120, 126))
+    assert catch_up(database) == 3
+    same(database)
+    database.close()
+
+
+def test_a_damaged_index_is_noticed_and_repaired(database):
+    """`check --deep` compares answers; here the vectors of another store stand in the index."""
+    populate(database)
+    catch_up(database)
+    assert database.compare() == []
+    from usearch.index import Index
+
+    folder = database._connections.indexes.folder
+    wrong = Index(ndim=indexed.DIMENSION, metric="ip", dtype="i8")
+    wrong.add(np.arange(1, 201, dtype=np.uint64), np.stack([direction(900_000)] * 200))
+    for kind in ("vectors", "entities"):
+        path, said = indexed.manifest(database, kind)
+        saved = folder.save(path.stem, lambda target: wrong.save(str(target)))
+        said["segments"][0] |= {"file": saved.file, "size": saved.size, "head": saved.head, "crc": saved.crc}
+        path.write_text(json.dumps(said))
+
+    problems = database.compare()
+    assert [problem.where for problem in problems] == ["namespace default"] * 2
+    assert all(problem.repairable for problem in problems)
+    database.repair()
+    catch_up(database)
+    assert database.compare() == []
+
+
+def test_a_changed_byte_is_noticed_and_repaired(database):
+    """`check --deep` reads the files whole; here one frequency of a term is another."""
+    populate(database)
+    catch_up(database)
+    (path,) = indexed.files(database, "keywords")
+    content = bytearray(path.read_bytes())
+    content[-100] ^= 1
+    path.write_bytes(content)
+
+    assert path.name in next(problem for problem in database.compare() if "damaged" in problem.what).what
+    database.repair()
+    catch_up(database)
+    assert database.compare() == []
+
+
+STUCK = {
+    "vectors": "import usearch.index; usearch.index.Index.save = lambda index, path: stuck(path)",
+    "entities": "import usearch.index; usearch.index.Index.save = lambda index, path: stuck(path)",
+    "keywords": "extend.merge = lambda parts, kept, mean, path: stuck(path)",
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_process_killed_while_it_extends_costs_at_most_a_rebuild(database, kind):
+    """What it leaves is no index, and holds nobody up."""
+    populate(database)
+    catch_up(database)
+    populate(database, range(20, 30))
+    script = f"""
+        def stuck(path):
+            open(path, "wb").write(b"half a segment")
+            print("building", flush=True)
+            sys.stdin.read()
+        {STUCK[kind]}
+        from weft.store.sqlite import kinds
+        find = extend.find_targets
+        extend.find_targets = lambda db, least: [one for one in find(db, least=least) if one.kind == "{kind}"]
+        extend.ReadIndexes.keep = lambda self, targets: None
+        database._connections.extender.catch_up()
+    """
+    with start(script, database._connections.path) as other:
+        assert other.stdout.readline() == "building\n"
+        database.store("default").write(batch("meanwhile", [5]))  # writers do not wait
+        assert catch_up(database) == 0, "somebody else is building"
+        same(database)
+        other.send_signal(signal.SIGKILL)
+
+    assert all(way.startswith("index of 200 ") for way in ways(database))
+    same(database)
+    assert catch_up(database) == 3
+    assert [way.split()[2] for way in ways(database)] == ["401", "401", "400"]
+    assert not list(database._connections.indexes.folder.path.glob("*.partial"))
+    same(database)
+
+
+def test_without_the_extra_a_scan_answers_and_says_what_would_help(tmp_path, monkeypatch):
+    """usearch is never needed for an answer; words are found by an index without it."""
+    monkeypatch.setattr(kinds, "find_spec", lambda name: None)
+    kinds.can_index.cache_clear()
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    populate(database)
+    assert catch_up(database) == 1
+    wanted = "exact; pip install 'weft[scale]' for an index"
+    assert ways(database) == [wanted, "index of 200 chunks in 1 files, 0 newer ones beside it", wanted]
+    same(database, range(2))
+    database.close()
+    monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    assert ways(database) == ["exact"] * 3
+    database.close()
+    kinds.can_index.cache_clear()
+
+
+@pytest.mark.parametrize("order", ["usearch.index, onnxruntime", "onnxruntime, usearch.index"])
+def test_the_library_gets_on_with_that_of_the_model(order):
+    """Some releases crash the process when the model is loaded after them."""
+    done = subprocess.run([sys.executable, "-c", f"import {order}"], capture_output=True)
+
+    assert done.returncode == 0
