@@ -299,6 +299,12 @@ class Variants:
             ),
         )
         self._db.execute("INSERT INTO posting SELECT 1, term, block, entries FROM new_posting ORDER BY term, block")
+        self._db.execute("DELETE FROM term")
+        self._db.execute("INSERT INTO term SELECT 1, term, sum(length(entries) / 4) FROM posting GROUP BY term")
+        self._db.execute(
+            "INSERT INTO chunk_terms (namespace, chunk) SELECT 1, number FROM chunk AS c"
+            " WHERE NOT EXISTS (SELECT 1 FROM chunk_terms WHERE chunk = c.number) ORDER BY number"
+        )
         self._db.execute("UPDATE namespace SET generation = generation + 1")
 
     def _find_rare(self) -> set[str]:

@@ -31,7 +31,7 @@ from weft.text.split import indexed_text
 PACKAGES = ("weft",)
 NOTE = (
     "Weft: whole answers of the engine with the default settings, but a gate that lets everything through; with "
-    "graph is `mix`; fuses the 100 best of each channel where the others fuse 10. It reads for itself which names"
+    "graph is `mix`; it fuses the 100 best of each channel (txtai too, the others 10). It reads for itself which names"
     " stand in which text and derives relations from that, which is most of its time to index"
 )
 
