@@ -140,7 +140,7 @@ DAMAGE = {
     "another order": ("UPDATE mention SET place = 7", "mentions are wrong"),
     "derived claims lost": ("DELETE FROM claim WHERE origin = '*' AND source = 'paris'", "derived claims are missing"),
     "stray claims": (
-        f"INSERT INTO claim VALUES (1, {STRAY}, '*', 'as', 'ghost', 'mentions', 1.0, '', 0)",
+        f"INSERT INTO claim VALUES (1, {STRAY}, '*', 'as', 'ghost', 'mentions', 1.0, '', 0, '')",
         "1 derived claim should not be there",
     ),
     "derived claims of another weight": (
@@ -228,7 +228,7 @@ def test_a_namespace_without_a_graph_is_sound_and_stray_rows_in_it_are_not(datab
     store.write_model(MODEL)
     store.write(make_batch("a", ["Paris is a city."]))
     assert database.check() == []
-    damage(path, "INSERT INTO claim VALUES (1, 1, '*', 'a', 'b', 'mentions', 1.0, '', 0)")
+    damage(path, "INSERT INTO claim VALUES (1, 1, '*', 'a', 'b', 'mentions', 1.0, '', 0, '')")
 
     assert len(database.check()) == 2
     database.repair()

@@ -71,6 +71,7 @@ HUB = {
             "names_by_id",
             "entity_numbers",
             "mentions_of",
+            "mentions_in",
             "relations_of",
             "relations_of_type",
             "fact_links",

@@ -57,14 +57,14 @@ def test_names_that_stand_in_one_chunk_alone_take_nothing_from_the_others():
     dead_ends = [mention(f"name{n}", "film", elsewhere=False, home=False) for n in range(9)]
 
     assert scores(*HOME, *dead_ends) == scores(*HOME)
-    assert scores(*HOME, *(replace(end, elsewhere=True) for end in dead_ends))["chome"] < scores(*HOME)["chome"]
+    assert scores(*HOME, *(end._replace(elsewhere=True) for end in dead_ends))["chome"] < scores(*HOME)["chome"]
 
 
 def test_a_name_no_chunk_is_about_gets_a_smaller_share():
     """Both stand beside the film; the director has a page, the cast is only named elsewhere."""
     cast = (mention("cast", "film", home=False), mention("cast", "other", home=False))
     found = scores(*HOME, *cast)
-    equal = scores(*HOME, *(replace(m, home=True) for m in cast))
+    equal = scores(*HOME, *(m._replace(home=True) for m in cast))
 
     assert found["chome"] > equal["chome"]
     assert found["cother"] / found["chome"] < equal["cother"] / equal["chome"]
