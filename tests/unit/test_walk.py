@@ -1,6 +1,5 @@
 """What carries a walk: names that lead on, and those with a home before those without."""
 
-from dataclasses import replace
 
 import pytest
 
