@@ -1,6 +1,5 @@
 """What carries a walk: names that lead on, and those with a home before those without."""
 
-
 import pytest
 
 from weft.config import GraphOptions
