@@ -78,7 +78,14 @@ def test_they_can_be_deleted_or_damaged_at_any_time(database, harm, caplog):
 def read_only(folder, monkeypatch):
     """What a folder says to those who have no right to write in it."""
     folder.path.mkdir()
-    monkeypatch.setattr(apsw, "Connection", lambda path: (_ for _ in ()).throw(apsw.CantOpenError("unable to open")))
+    open_file = apsw.Connection
+
+    def refuse(path, **options):
+        if path.startswith(str(folder.path)):
+            raise apsw.CantOpenError("unable to open")
+        return open_file(path, **options)
+
+    monkeypatch.setattr(apsw, "Connection", refuse)
 
 
 def a_file(folder, monkeypatch):

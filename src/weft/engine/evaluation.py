@@ -48,9 +48,9 @@ def open_evaluation(
     with Engine(settings) as engine:
         start = time.perf_counter()
         receipt = engine.index(corpus.parent, on_step=lambda step: on_step("indexing", 1))
-        seconds = time.perf_counter() - start
+        seconds = round(time.perf_counter() - start, 3)
         if use_cache and (receipt.added or receipt.changed):
-            note.write_text(f"{seconds:.3f}")
+            note.write_text(str(seconds))
         elif use_cache and note.is_file():
             seconds = float(note.read_text())
         yield engine, seconds
