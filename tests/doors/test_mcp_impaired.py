@@ -283,7 +283,12 @@ def test_a_question_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
             assert embedder.loading.is_set()
             embedder.go_on.set()
             monkeypatch.setattr(embedder, "load", lambda: None)
-            return early, await client.call_tool("memory_search", {"query": "soup, on mondays"})
+            for _ in range(200):  # until the thread that loads has noticed
+                late = await client.call_tool("memory_search", {"query": "soup, on mondays"})
+                if late.structured_content["status"] == "ok":
+                    break
+                await asyncio.sleep(0.05)
+            return early, late
 
     early, late = (answer.structured_content for answer in drive(steps()))
 
