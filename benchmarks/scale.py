@@ -47,7 +47,7 @@ POOL = 100
 
 def questions() -> list[str]:
     """Return questions of all sets, as many of each."""
-    by_set = [[case.question for case in read_cases(data_folder() / name)] for name in SETS]
+    by_set = [[case.text for case in read_cases(data_folder() / name)] for name in SETS]
     return [question for together in zip(*by_set, strict=False) for question in together][:QUESTIONS]
 
 
