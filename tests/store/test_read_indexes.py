@@ -110,6 +110,23 @@ def test_filters_are_kept(database):
     assert store.search_keyword(["alpha"], limit=9, where=Filter(metadata=(("part", 0),))).hits
 
 
+def test_vectors_are_spread_over_graphs_of_a_bounded_size(database, monkeypatch):
+    """Each holds few enough that its neighbours are found; full ones stay as they are when more comes."""
+    monkeypatch.setattr(extend, "LARGEST", 64)
+    fill(database.store("default"))
+    catch_up(database)
+    files = set(database._connections.indexes.folder.path.glob("vectors-*.segment"))
+
+    assert ways(database)[0] == "index of 200 vectors in 4 files, 0 newer ones beside it"
+    same(database)
+    fill(database.store("default"), range(20, 23))
+    catch_up(database)
+    after = set(database._connections.indexes.folder.path.glob("vectors-*.segment"))
+    assert len(files & after) == 3
+    assert ways(database)[0] == "index of 260 vectors in 5 files, 0 newer ones beside it"
+    same(database)
+
+
 def test_segments_are_joined_and_what_is_gone_is_left_out(database):
     """The number of files stays small, and half-empty ones are built anew."""
     store = database.store("default")

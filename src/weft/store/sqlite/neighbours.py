@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +57,20 @@ class Neighbours:
         return indexes
 
 
-def make_graph(blocks: Iterable[Sequence[tuple[int, Vector]]], *, dimension: int) -> Any:
-    """Return a graph of vectors that come in blocks, by number."""
+def make_graph(dimension: int) -> Any:
+    """Return a graph without vectors."""
     from usearch.index import Index
 
-    index = Index(ndim=dimension, metric="ip", dtype="i8", connectivity=16, expansion_add=64)
-    for block in blocks:
-        numbers = np.array([number for number, _ in block], dtype=np.uint64)
-        # By one thread: where two add at once, now and then a vector is linked to by no other and never found.
-        index.add(numbers, np.stack([vector for _, vector in block]), threads=1)
-    return index
+    return Index(ndim=dimension, metric="ip", dtype="i8", connectivity=16, expansion_add=64)
+
+
+def add_vectors(graph: Any, rows: Sequence[tuple[int, Vector]]) -> None:
+    """Put vectors in, by number."""
+    numbers = np.array([number for number, _ in rows], dtype=np.uint64)
+    # By one thread: where two add at once, now and then a vector is linked to by no other and never found.
+    graph.add(numbers, np.stack([vector for _, vector in rows]), threads=1)
+
+
+def save_graph(graph: Any, path: Path) -> None:
+    """Write a graph into a file."""
+    graph.save(str(path))
