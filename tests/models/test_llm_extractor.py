@@ -14,16 +14,16 @@ from weft.engine.engine import Engine
 from weft.engine.exchange import export_graph
 from weft.errors import ConfigError, ModelUnavailable
 
-TEXT = "Zephyr is written in Rust by Norika Talbot. It relies on Quillbase and was started in 2019."
+TEXT = "Zephyr is written in Rust by Ada Lovelace. It relies on Quillbase and was started in 2019."
 GRAPH: Graph = {
     "entities": [
         entity("Zephyr", "system", "A system written in Rust."),
-        entity("Norika Talbot", "person", "Wrote Zephyr."),
+        entity("Ada Lovelace", "person", "Wrote Zephyr."),
         entity("Quillbase", "database"),
     ],
     "relations": [
         relation("Zephyr", "Depends On", "Quillbase", 9, "It relies on Quillbase."),
-        relation("Norika Talbot", "wrote", "Zephyr", 99),
+        relation("Ada Lovelace", "wrote", "Zephyr", 99),
     ],
     "facts": [{"subject": "Zephyr", "predicate": "started in", "value": "2019", "confidence": 0.8}],
 }
@@ -42,23 +42,23 @@ def relations(engine: Engine) -> dict[tuple[str, str, str], float]:
 def test_a_reply_joins_the_graph_with_types_weights_facts_and_provenance(tmp_path: Path) -> None:
     with serve_model(lambda text: GRAPH) as endpoint, open_asking(tmp_path, endpoint) as engine:
         receipt = engine.add_text(TEXT, source="a", title="Zephyr")
-        shown, norika = engine.entities.show("Zephyr"), engine.entities.get("Norika Talbot")
+        shown, ada = engine.entities.show("Zephyr"), engine.entities.get("Ada Lovelace")
         zephyr = shown.entity
         found = relations(engine)
         (fact,) = list(engine.memory.list())
         document, _ = engine.get("text:a")
 
     assert zephyr.type == "system"
-    assert (norika.type, norika.description) == ("person", "Wrote Zephyr.")
+    assert (ada.type, ada.description) == ("person", "Wrote Zephyr.")
     assert found["Zephyr", "depends_on", "Quillbase"] == 9
-    assert found["Zephyr", "written_by", "Norika Talbot"] == 10
+    assert found["Zephyr", "written_by", "Ada Lovelace"] == 10
     assert (fact.subject_name, fact.predicate, fact.value, fact.confidence) == ("Zephyr", "started_in", "2019", 0.8)
     assert fact.source == "extracted"
     assert "extract-1" in fact.note
     assert shown.extractors == (MODEL, "rules")
     read_by = {(step.type, step.target): step.extractors for step in shown.relations if step.extractors}
     assert read_by["depends_on", "Quillbase"] == (MODEL, "rules")
-    assert read_by["written_by", "Norika Talbot"] == (MODEL,)
+    assert read_by["written_by", "Ada Lovelace"] == (MODEL,)
     name = str(document.metadata["_extractor"])
     assert name.startswith("rules-")
     assert name.endswith("+llm-openai/tiny-extract-1")
@@ -113,7 +113,7 @@ def test_types_of_the_user_are_asked_for_and_held_to(tmp_path: Path) -> None:
     types = {"llm_entity_types": ("person", "data store"), "llm_relation_types": ("depends_on",)}
     with serve_model(lambda text: GRAPH) as endpoint, open_asking(tmp_path, endpoint, **types) as engine:
         engine.add_text(TEXT, source="a", title="Zephyr")
-        assert engine.entities.show("Norika Talbot").entity.type == "person"
+        assert engine.entities.show("Ada Lovelace").entity.type == "person"
         assert engine.entities.show("Quillbase").entity.type == ""
         assert {r.type for r in export_graph(engine).relations if r.weight > 7} == {"depends_on", "related_to"}
         name = str(engine.get("text:a")[0].metadata["_extractor"])
