@@ -11,8 +11,11 @@ import numpy as np
 
 from weft.records import Vector
 
-LOOKS = 128
+LOOKS = 96
 """Vectors that a search keeps in view at least."""
+
+SHARE = 64
+"""Vectors that each of several segments is asked for at least."""
 
 
 class Neighbours:
@@ -29,9 +32,11 @@ class Neighbours:
         indexes = self._take()
         try:
             numbers, distances = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+            # Each of several holds a part of the nearest: twice its share is enough. Where it holds all, they begin so.
+            wanted = min(looks, max(SHARE, 2 * looks // max(1, len(indexes))))
             for index in indexes:
-                index.expansion_search = max(LOOKS, looks)
-                matches = index.search(vector.astype(np.float32), looks, threads=1)
+                index.expansion_search = max(LOOKS, wanted)
+                matches = index.search(vector.astype(np.float32), wanted, threads=1)
                 numbers.append(matches.keys.astype(np.int64))
                 distances.append(matches.distances)
         finally:
