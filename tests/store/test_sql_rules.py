@@ -32,7 +32,6 @@ ONLY_SQLITE = {
     "all_postings": "postings",
     "all_vectors": "pgvector is always there",
     "chunks_of_terms": "read indexes beside the file",
-    "count_blocks": "postings",
     "count_entities_between": "read indexes beside the file",
     "count_keywords_between": "read indexes beside the file",
     "count_unnumbered_terms": "postings",

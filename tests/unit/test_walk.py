@@ -33,8 +33,8 @@ class Mentioned:
     def mentions_of(self, ids, *, limit):
         return [m for m in self.mentions if m.entity_id in ids]
 
-    def mentions_in(self, ids):
-        return [m for m in self.mentions if m.chunk_id in ids]
+    def mentions_in(self, ids, *, about=False):
+        return [m for m in self.mentions if m.chunk_id in ids and (m.about or not about)]
 
     def relations_of(self, ids, **_):
         return []

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.rank.bm25 import ceiling, idf
-from weft.records import Filter, Hit, Ranking, Vector
+from weft.rank.fuse import number_hits
+from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.candidates import allowed_chunks
 from weft.store.sqlite.kinds import Target, belongs, can_index, count_rows, find_targets, last_number
@@ -32,8 +33,11 @@ FROM = 20_000
 TAIL = 2_048
 """Rows that are newer than the index from which it is extended."""
 
-SPARE = 64
-"""Rows asked for beyond those wanted: some are gone, and the order of quantised vectors is a little off."""
+SPARE = 32
+"""Vectors asked for beyond those wanted: some are gone, and the order of quantised ones is a little off."""
+
+GONE = 8
+"""One part in so many is asked for beyond the chunks wanted by words, and as many at least: some are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ class ReadIndexes:
         if rows is None:
             return None
         mean, deviation = self._spreads.estimate(db, vector, model=model, total=state.chunks)
-        hits = tuple([Hit(id, rank, score) for rank, (id, score) in enumerate(rows, start=1)])
+        hits = tuple(number_hits(*zip(*rows, strict=True))) if rows else ()
         return Ranking(hits=hits, mean=mean, deviation=deviation, count=state.chunks)
 
     def search_entities(
@@ -110,7 +114,8 @@ class ReadIndexes:
         )
         weights = {term: idf(counts.get(term, 0), total=state.chunks) for term in terms}
         search = TermSearch(opened.segments, tail, weights=weights, mean_length=state.length / state.chunks)
-        found = search.best(db, namespace, limit=limit, spare=SPARE, allowed=allowed_chunks(db, namespace, where))
+        spare = max(GONE, limit // GONE)
+        found = search.best(db, namespace, limit=limit, spare=spare, allowed=allowed_chunks(db, namespace, where))
         if found is None:
             self._on_behind()
             return None

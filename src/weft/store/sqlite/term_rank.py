@@ -33,7 +33,7 @@ def rank(
     `weights` are the idfs of the terms. Scores are added up in their order. `allowed` says of each place whether its
     chunk may be found.
     """
-    held = [arrays.find(term) for term in weights]
+    held = arrays.find(weights)
     low, high = drift(arrays.mean, mean_length)
     steps = [shares(high / STEPS, weight=weight) for weight in weights.values()]
     sums = np.zeros(len(arrays.numbers), dtype=np.float32)

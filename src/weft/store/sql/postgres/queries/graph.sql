@@ -379,7 +379,8 @@ FROM weft.chunk AS c JOIN weft.mention AS m ON m.namespace = :namespace AND m.ch
 JOIN weft.entity AS e ON e.namespace = :namespace AND e.number = m.entity
 JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 WHERE c.namespace = :namespace
-    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+    AND (m.about OR NOT :about);
 
 -- name: relations_of
 -- The same for relations, both directions. One end is the name itself, so that only the other is looked up.

@@ -292,7 +292,7 @@ SELECT
     ) END
 FROM chunk AS c JOIN mention AS m ON m.chunk = c.number
 JOIN entity AS e ON e.number = m.entity JOIN entity AS h ON h.number = e.head
-WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
+WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids)) AND (m.about OR NOT :about);
 
 -- name: relations_of
 -- The same for relations, both directions.
