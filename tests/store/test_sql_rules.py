@@ -50,6 +50,7 @@ ONLY_SQLITE = {
     "last_given_entity": "read indexes beside the file",
     "last_keywords": "read indexes beside the file",
     "last_vectors": "read indexes beside the file",
+    "vector_chunks": "vectors in memory",
     "namespace_state": "read indexes beside the file",
     "number_missing_terms": "postings",
     "number_terms": "postings",
