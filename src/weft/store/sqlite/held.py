@@ -2,8 +2,7 @@
 Vectors of namespaces that are too small for an index, kept in memory: all are compared, in about a millisecond.
 
 What is kept is what one state of the file holds. A question that sees another state has it brought up to date first,
-which reads the vectors that are new and the numbers of the others. To read all of them takes as long as four scans of
-the file, so that it begins with the second question.
+which reads the vectors that are new and the numbers of the others.
 """
 
 from __future__ import annotations
@@ -39,8 +38,6 @@ class HeldVectors:
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, _Held] = OrderedDict()
-        self._asked: set[int] = set()
-        """Embedders that were asked for."""
         self._lock = threading.Lock()
 
     def search(
@@ -53,12 +50,9 @@ class HeldVectors:
         limit: int,
         where: Filter,
         generation: int,
-    ) -> Ranking | None:
-        """Rank the chunks that pass a filter by cosine; None for the first question of a process."""
-        if model not in self._asked:
-            self._asked.add(model)
-            return None
-        held = self._read(db, len(vector), model=model, generation=generation)
+    ) -> Ranking:
+        """Rank the chunks that pass a filter by cosine."""
+        held = self._read(db, model=model, generation=generation)
         if not len(held.numbers):
             return Ranking()
         # Not by `@`: its threads wait for each other longer than this takes.
@@ -76,21 +70,28 @@ class HeldVectors:
         with self._lock:
             self._known.clear()
 
-    def _read(self, db: Session, dimension: int, *, model: int, generation: int) -> _Held:
+    def _read(self, db: Session, *, model: int, generation: int) -> _Held:
         """Return what the transaction sees."""
         stamp = generation, int(db.one("last_vectors", {"scope": model}))
         with self._lock:
             known = self._known.get(model)
             if known is None or known.stamp != stamp:
-                known = self._known[model] = _update(db, known or _nothing(dimension), stamp, model=model)
+                if known is None or not len(known.numbers):
+                    known = _read_all(db, stamp, model=model)
+                else:
+                    known = _update(db, known, stamp, model=model)
+                self._known[model] = known
             self._known.move_to_end(model)
             while len(self._known) > 1 and sum(one.matrix.nbytes for one in self._known.values()) > MOST:
                 self._known.popitem(last=False)
         return known
 
 
-def _nothing(dimension: int) -> _Held:
-    return _Held((0, 0), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, dimension), np.float32))
+def _read_all(db: Session, stamp: tuple[int, int], *, model: int) -> _Held:
+    rows = db.run("numbered_vectors", {"model": model})
+    numbers, chunks = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
+    matrix = np.frombuffer(b"".join([row[2] for row in rows]), "<f4").reshape(len(rows), -1 if rows else 0)
+    return _Held(stamp, numbers, chunks, matrix)
 
 
 def _update(db: Session, known: _Held, stamp: tuple[int, int], *, model: int) -> _Held:
@@ -100,7 +101,7 @@ def _update(db: Session, known: _Held, stamp: tuple[int, int], *, model: int) ->
     stays = np.isin(known.numbers, numbers, assume_unique=True)
     missing = np.setdiff1d(numbers, known.numbers, assume_unique=True)
     read = db.run("vectors_at", {"numbers": json.dumps(missing.tolist())}) if len(missing) else []
-    added = np.frombuffer(b"".join(row[2] for row in read), "<f4").reshape(len(read), known.matrix.shape[1])
+    added = np.frombuffer(b"".join([row[2] for row in read]), "<f4").reshape(len(read), known.matrix.shape[1])
     together = np.concatenate([known.numbers[stays], np.array([row[0] for row in read], np.int64)])
     matrix = np.concatenate([known.matrix[stays], added])
     order = np.argsort(together)

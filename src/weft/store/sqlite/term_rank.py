@@ -89,9 +89,10 @@ def _choose(
     found = np.flatnonzero(sums >= max(least - rest, 1e-30))
     reached = sums[found]
     for place in range(read, len(lists) + 1):
-        least = max(least, _last(reached, limit) * sure * 0.9999 - slack)
-        kept = reached >= least - rest
-        found, reached = found[kept], reached[kept]
+        if place == read or len(found) > 2 * limit:
+            least = max(least, _last(reached, limit) * sure * 0.9999 - slack)
+            kept = reached >= least - rest
+            found, reached = found[kept], reached[kept]
         if place < len(lists):
             one, step = lists[place]
             rest, slack = rest - bounds[place], slack + step
