@@ -245,7 +245,7 @@ class Engine:
             graph=walk,
             where=where or Filter(),
             at=at,
-            reranker=self.reranking.find(rerank),
+            reranker=self.reranking.find(rerank, store=store),
             rerank=self.settings.rerank,
         )
 
@@ -337,6 +337,7 @@ class Engine:
 
     def close(self) -> None:
         """Release the database."""
+        self.reranking.close()
         self.database.close()
 
     def __enter__(self) -> Engine:
