@@ -1,7 +1,7 @@
 """
 What language models cost, in dollars for a million tokens in and out.
 
-List prices of December 2025, from memory and not checked with the vendors; `llm.prices` goes before them.
+List prices as of December 2025, not checked with the vendors; `llm.prices` goes before them.
 """
 
 from __future__ import annotations
