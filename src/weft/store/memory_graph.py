@@ -97,7 +97,7 @@ class MemoryGraph:
             self._mention(key, id)._replace(
                 entity_id=entity_id(self._name, self._target(key)),
                 elsewhere=spread[self._target(key)] > 1,
-                home=self._target(key) in homes,
+                home=mention.about or (self._derived.standings[key].strong and self._target(key) in homes),
             )
             for (key, id), mention in self._derived.mentions.items()
             if id in order and (mention.about or not about)

@@ -40,7 +40,7 @@ class Graph(Protocol):
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         """
-        Return the mentions in these chunks, each with whether its entity has a home and may stand elsewhere.
+        Return the mentions in these chunks, with whether entities may stand elsewhere and, strong ones, have a home.
 
         With `about`, only those of what a chunk is about.
         """
