@@ -236,6 +236,11 @@ def test_a_closed_store_says_so(tmp_path):
         database.namespaces()
 
 
+def test_statements_are_planned_once_for_all_values(tmp_path):
+    with SqliteDatabase(str(tmp_path / "a.db"))._connections.bare() as db:
+        assert db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
+
+
 def test_an_interrupt_while_it_waits_to_write_leaves_nothing_open(tmp_path):
     """Ctrl-C comes when the wait for another writer is over: the transaction that then begins is taken back."""
     path = str(tmp_path / "weft.db")

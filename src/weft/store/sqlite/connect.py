@@ -157,6 +157,8 @@ class Connections:
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -65536")
             db.execute(f"PRAGMA mmap_size = {MAPPED}")
+            # One plan for all values: else SQLite plans a statement again each time that other values are bound.
+            db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             self.vector_problem = _load_vector_functions(db)
             return db
 
