@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import TypeAlias
 
@@ -28,7 +27,11 @@ MAX_IN_SENTENCE = 6
 Match: TypeAlias = tuple[str, int, int]
 """Key, first word, number of words."""
 
-_ENDING = re.compile("[a-z0-9 ]")
+_WORDS = re.compile("[a-z0-9 ]")
+_WORD_BEFORE = re.compile("(?<=[a-z0-9])")
+_BETWEEN = re.compile("s?[^a-z0-9]+")
+_ENDING = re.compile("(?:s|es)?s?(?![a-z0-9])")
+_ENDING_Y = re.compile("(?:y(?:s|es)?|ies)s?(?![a-z0-9])")
 _GAP = re.compile(r"[\W_]+")
 _BOUNDARY = re.compile(r"[.!?…]['\"”’)\]]*\s|[。！？；\n]")
 
@@ -86,31 +89,43 @@ def may_hold(text: str, keys: Collection[str]) -> bool:
 
 def _may_run(key: str, *, plain: str) -> bool:
     """Tell whether the characters of a key follow each other; words among them may have endings."""
-    return _ENDING.search(key) is not None or _letters(key) in _letters(plain)
+    return _WORDS.search(key) is not None or _letters(key) in _letters(plain)
 
 
 def _is_written(key: str, *, text: str, plain: str) -> bool:
     """Tell whether the words of an ASCII key follow each other in a text, and a single one like a name."""
-    found = list(_pattern(key).finditer(plain))
+    found = list(_places(key, plain))
     if not found or " " in key or not key.isalpha():
         return bool(found)
     written = join_apostrophes(text)
     if not written.isascii():  # places in the plain text are not those in the text itself
         lower = written.lower()
-        here = list(_pattern(key, inside=r"[a-z0-9\u0080-\U0010ffff]").finditer(lower))
+        here = [(at, end) for at, end in _places(key, lower) if lower[max(0, at - 1) : end + 1].isascii()]
         if len(lower) != len(written) or len(here) < len(found):  # some are written in letters that were folded
             return True
         found = here
-    return any(not written[match.start() : match.end()].islower() for match in found)
+    return any(not written[at:end].islower() for at, end in found)
 
 
-@lru_cache(maxsize=1024)
-def _pattern(key: str, *, inside: str = "[a-z0-9]") -> re.Pattern[str]:
-    """Return what finds a key in plain text, where `Luther's` is `luthers`, between what is not `inside` a word."""
+def _places(key: str, plain: str) -> Iterator[tuple[int, int]]:
+    """Yield where an ASCII key begins and ends in plain text, in which `Luther's` is `luthers`."""
     *before, last = key.split(" ")
-    words = [f"{word}s?[^a-z0-9]+" for word in before]
-    ends = "|".join(_plurals(last))
-    return re.compile(f"(?<!{inside}){''.join(words)}(?:{ends})s?(?!{inside})")
+    stem = last.removesuffix("y")
+    ending = _ENDING if stem == last else _ENDING_Y
+    first = before[0] if before else stem
+    at = plain.find(first)
+    while at >= 0:
+        end = at
+        for word in before:
+            gap = _BETWEEN.match(plain, end + len(word)) if plain.startswith(word, end) else None
+            if gap is None:
+                break
+            end = gap.end()
+        else:
+            rest = ending.match(plain, end + len(stem)) if plain.startswith(stem, end) else None
+            if rest and not _WORD_BEFORE.match(plain, at):
+                yield at, rest.end()
+        at = plain.find(first, at + 1)
 
 
 def _certain(key: str) -> Sequence[str]:
