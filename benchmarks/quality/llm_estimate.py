@@ -1,12 +1,14 @@
 """
-How near `weft estimate` comes to what was paid, over many runs of 200 passages.
+How near `weft estimate` comes to what is paid, over many runs of 200 and of 1000 passages.
 
     python benchmarks/quality/llm_estimate.py
 
-Replies are what GPT-3.5 once read in each passage (`openie.jsonl`), in the form that is asked for, each description the
-first twenty words of a sentence; tokens are counted by the tokenizer of the local embedding model. Printed are the
-errors of tokens in and out, the median and the one that nineteen of twenty runs stay below: guessed, and after a sample
-of N passages.
+Replies are what GPT-3.5 once read in each passage (`openie.jsonl`), in the form that is asked for, each description
+the first twenty words of a sentence or all of it, and cut off where `llm.output_tokens` ends them; tokens are counted
+by the tokenizer of the local embedding model. Printed are the errors, the median and the one that nineteen of twenty
+runs stay below: of tokens in and out as guessed, then of samples of 10, and of samples that grow as those of
+`weft estimate` do, with how many passages they take, and how often the rest, and the whole with the sample, is within
+10 %.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -22,27 +26,27 @@ from sets import data_folder
 
 from weft.config import read_settings
 from weft.engine.adapters import open_counter
-from weft.models.llm_habits import Habits, Sums
+from weft.models.llm_habits import Expected, Habits, Paid, iter_sizes
 from weft.models.llm_preview import expect_reply
 from weft.models.llm_prompt import Prompt
 from weft.records import Chunk, Document
 from weft.text.tokens import guess_model_tokens
 
-RUN, RUNS = 200, 200
-SAMPLES = (10, 20, 40, 60)
-WORDS = 20
-"""Of each description. Whole sentences make replies less even, and estimates worse (docs/llm.md)."""
-Row = tuple[float, float, float, float]
-"""Of one passage: tokens in as guessed and as counted, tokens out as guessed and as counted."""
+RUNS = 200
+SIZES = (200, 1000)
+FEW = 10
+DESCRIPTIONS = {"20 words": 20, "sentences": 10_000}
+LONGEST = 2000
+"""As `llm.output_tokens` is by default."""
 
 
-def write_reply(text: str, read: dict[str, Any]) -> str:
-    """Return what was read in a passage in the form that is asked for."""
+def write_reply(text: str, read: dict[str, Any], *, words: int) -> str:
+    """Return what was read in a passage in the form that is asked for, descriptions of at most so many words."""
     sentences = re.split(r"(?<=[.!?]) ", text)
 
     def said(name: str) -> str:
         sentence = next((sentence for sentence in sentences if name in sentence), sentences[0])
-        return " ".join(sentence.split()[:WORDS])
+        return " ".join(sentence.split()[:words])
 
     names, triples = read["entities"], [triple for triple in read["triples"] if len(triple) == 3]
     between = [triple for triple in triples if triple[2] in names]
@@ -61,7 +65,7 @@ def write_reply(text: str, read: dict[str, Any]) -> str:
     return json.dumps(reply, ensure_ascii=False)
 
 
-def read_rows(folder: Path) -> list[Row]:
+def read_rows(folder: Path, *, words: int) -> list[Paid]:
     counter, prompt = open_counter(read_settings()), Prompt()
     read = {row["_id"]: row for row in map(json.loads, (folder / "openie.jsonl").read_text("utf-8").splitlines())}
     passages = [json.loads(line) for line in (folder / "corpus.jsonl").read_text("utf-8").splitlines()]
@@ -70,50 +74,84 @@ def read_rows(folder: Path) -> list[Row]:
         document = Document(source="x", title=passage["title"], text=passage["text"])
         chunk = Chunk(id="c", document_id="d", ordinal=0, heading=(), start_line=1, end_line=1, text=passage["text"])
         question = prompt.passage(document, chunk)
-        reply = write_reply(passage["text"], read[passage["_id"]])
-        sent = prompt.system + question
-        rows.append((guess_model_tokens(sent), counter.count(sent), expect_reply(question), counter.count(reply)))
-    return [tuple(map(float, row)) for row in rows]  # type: ignore[misc]
+        sent, reply = prompt.system + question, write_reply(passage["text"], read[passage["_id"]], words=words)
+        rows.append(
+            Paid(
+                guessed=guess_model_tokens(sent),
+                expected=expect_reply(question),
+                tokens_in=counter.count(sent),
+                tokens_out=min(counter.count(reply), LONGEST),
+                seconds=0.0,
+            )
+        )
+    return rows
 
 
-def sums(pairs: list[tuple[float, float]]) -> Sums:
-    """Return what a reply file knows of guesses and what came."""
-    return Sums(
-        guess=sum(guess for guess, _ in pairs),
-        came=sum(came for _, came in pairs),
-        guess_squared=sum(guess**2 for guess, _ in pairs),
-        both=sum(guess * came for guess, came in pairs),
-        came_squared=sum(came**2 for _, came in pairs),
+def expect(rows: list[Paid], sample: int) -> Expected:
+    """Return what is told of the rest by so many; by none of them, what is guessed."""
+    rest = rows[sample:]
+    question, reply = sum(row.guessed for row in rest), sum(row.expected for row in rest)
+    told = Habits.of(rows[:sample]).expect(calls=len(rest), question=question, reply=reply)
+    guessed = sum(min(row.expected, LONGEST) for row in rest)
+    return told or Expected(tokens_in=question, tokens_out=guessed, seconds=0.0)
+
+
+def grow(rows: list[Paid]) -> int:
+    """Return how large a sample of these passages becomes."""
+    for size in iter_sizes(len(rows), chunks=len(rows)):
+        if expect(rows, size).is_sure(paid=sum(row.tokens_out for row in rows[:size])):
+            break
+    return size
+
+
+@dataclass(frozen=True)
+class Run:
+    """One estimate beside what was paid then."""
+
+    sample: int
+    tokens_in: float
+    tokens_out: float
+    whole: float
+    """Of the tokens out of sample and rest."""
+    is_covered: bool
+
+
+def one_run(rows: list[Paid], sample: int) -> Run:
+    """Return the errors, as shares."""
+    found, rest = expect(rows, sample), rows[sample:]
+    asked, replied = sum(row.tokens_in for row in rest), sum(row.tokens_out for row in rest)
+    off = abs(found.tokens_out - replied)
+    return Run(
+        sample=sample,
+        tokens_in=abs(found.tokens_in / asked - 1),
+        tokens_out=off / replied,
+        whole=off / sum(row.tokens_out for row in rows),
+        is_covered=off <= found.error,
     )
 
 
-def one_run(rows: list[Row], sample: int) -> tuple[float, float, bool]:
-    """Return how far tokens in and out are off, as shares, and whether the margin told covers it."""
-    known, rest = rows[:sample], rows[sample:]
-    asked, replied = sum(row[1] for row in rest), sum(row[3] for row in rest)
-    if not sample:
-        guesses = sum(row[0] for row in rest), sum(min(row[2], 2000.0) for row in rest)
-        return guesses[0] / asked - 1, guesses[1] / replied - 1, True
-    question, reply = sums([row[:2] for row in known]), sums([row[2:] for row in known])
-    habits = Habits(replies=sample, seconds=0.0, question=question, reply=reply)
-    found = habits.expect(calls=len(rest), question=sum(row[0] for row in rest), reply=sum(row[2] for row in rest))
-    assert found is not None
-    off = found.tokens_out / replied - 1
-    return found.tokens_in / asked - 1, off, abs(off) <= found.margin
+def describe(runs: list[Run]) -> Iterator[str]:
+    samples = [run.sample for run in runs]
+    yield f"{median(samples):.0f} (to {max(samples)})"
+    for name in ("tokens_in", "tokens_out", "whole"):
+        errors = [getattr(run, name) for run in runs]
+        yield f"{median(errors):.1%}, {quantiles(errors, n=20)[-1]:.1%}"
+    for name in ("tokens_out", "whole"):
+        yield f"{sum(getattr(run, name) <= 0.1 for run in runs) / len(runs):.1%}"
+    yield f"{sum(run.is_covered for run in runs) / len(runs):.0%}" if samples[0] else ""
 
 
 def main() -> None:
-    print("set\tsample\tin: median\tin: 95 %\tout: median\tout: 95 %\twithin the margin")
+    heads = "in\tout\twhole\tout within 10 %\twhole within 10 %\twithin the margin"
+    print(f"set\tdescriptions\tpassages\tsample\t{heads}")
     for name in ("musique-train", "2wiki-dev"):
-        rows, chance = read_rows(data_folder() / name), random.Random(7)
-        for sample in (0, *SAMPLES):
-            runs = [one_run(chance.sample(rows, RUN), sample) for _ in range(RUNS)]
-            figures = []
-            for part in (0, 1):
-                errors = [abs(run[part]) for run in runs]
-                figures += [f"{median(errors):.1%}", f"{quantiles(errors, n=20)[-1]:.1%}"]
-            covered = f"{sum(run[2] for run in runs) / RUNS:.0%}" if sample else ""
-            print(name, sample, *figures, covered, sep="\t", flush=True)
+        for kind, words in DESCRIPTIONS.items():
+            rows, chance = read_rows(data_folder() / name, words=words), random.Random(7)
+            for size in SIZES:
+                drawn = [chance.sample(rows, size) for _ in range(RUNS)]
+                for way in (lambda rows: 0, lambda rows: FEW, grow):
+                    runs = [one_run(rows, way(rows)) for rows in drawn]
+                    print(name, kind, size, *describe(runs), sep="\t", flush=True)
 
 
 if __name__ == "__main__":

@@ -19,9 +19,9 @@ OTHER = "# OAuth Provider\n\nThe OAuth Provider signs tokens. [[Auth Service]] a
 class Running:
     """`with Running(path) as server:` answers at `server.url` until the block ends, as if it listened at `host`."""
 
-    def __init__(self, path, *, host="127.0.0.1", embedder=None, **settings):
+    def __init__(self, path, *, host="127.0.0.1", embedder=None, reranker=None, **settings):
         overrides = {"store.db": str(path), **{name.replace("__", "."): value for name, value in settings.items()}}
-        self.engines = Engines(read_settings(overrides), embedder=embedder or FakeEmbedder())
+        self.engines = Engines(read_settings(overrides), embedder=embedder or FakeEmbedder(), reranker=reranker)
         self.app = make_app(self.engines, host=host)
         config = uvicorn.Config(
             self.app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=20

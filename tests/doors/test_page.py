@@ -7,6 +7,7 @@ import pytest
 from browsing import ask, opened, show
 from serving import OTHER, Running, add
 
+from weft.errors import ModelUnavailable
 from weft.testing import FakeEmbedder
 
 pytestmark = pytest.mark.browser
@@ -69,6 +70,35 @@ def test_an_explanation_opens_and_closes(page):
     assert [float(weight) for weight in reasons.locator(".pathway .way b").all_inner_texts()] == [8, 7]
     why.click()
     assert not reasons.is_visible()
+
+
+def test_an_explanation_has_what_the_reranker_said(browser, tmp_path, embedder):
+    """Its score and the former rank; or why it was not heard."""
+
+    class Judge:
+        name = "judge"
+
+        def rerank(self, query, texts):
+            if "deaf" in query:
+                raise ModelUnavailable("out of hearing")
+            return [float("Provider signs" in text) for text in texts]
+
+    settings = {"search__gate": False, "graph__extractor": "none"}
+    with Running(tmp_path / "weft.db", embedder=embedder, reranker=Judge(), **settings) as server:
+        with server.client() as client:
+            add(client)
+            add(client, OTHER, "oauth")
+        with opened(browser, server.url) as page:
+            ask(page, "which JWT tokens does the Auth Service issue?")
+            first = page.locator(".evidence article").first
+            first.get_by_role("button", name="Why this?").click()
+            heard = first.locator(".reasons .rerank").inner_text()
+            ask(page, "which JWT tokens does the deaf Auth Service issue?")
+            first.get_by_role("button", name="Why this?").click()
+            unheard = first.locator(".reasons .rerank").inner_text()
+
+    assert heard == "judge read it and gave it 1; it stood at 2 before."
+    assert unheard == "judge was not heard: out of hearing."
 
 
 def test_a_node_expands_by_click_and_is_dragged(page):

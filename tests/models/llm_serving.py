@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,23 +48,6 @@ def entity(name: str, type: str = "thing", description: str = "") -> dict[str, A
 
 def relation(source: str, type: str, target: str, weight: float = 8, description: str = "") -> dict[str, Any]:
     return {"source": source, "target": target, "type": type, "weight": weight, "description": description}
-
-
-def read_at_length(text: str) -> Graph:
-    """Return what a talkative model might read in a text; how much of it, depends on the text."""
-    chance = random.Random(text)
-    sentences = re.split(r"(?<=[.:!?])\s+", text)
-    said = {name: sentence for sentence in reversed(sentences) for name in re.findall(r"\b[A-Z]\w{3,}", sentence)}
-    names = [name for name in said if chance.random() < 0.8]
-    pairs = [pair for pair in pairwise(names) if chance.random() < 0.7]
-    numbers = re.findall(r"\b\d[\d,.]*\b", text)
-    return {
-        "entities": [entity(name, "thing", said[name][:160]) for name in names],
-        "relations": [relation(a, "stands_beside", b, 5, said[a][:160]) for a, b in pairs],
-        "facts": [
-            {"subject": n, "predicate": "has", "value": v, "confidence": 0.7} for n in names[:1] for v in numbers[:6]
-        ],
-    }
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llm_serving import NOTHING, asked, completion, entity, passage, read_at_length, serve_model
+from llm_corpus import read_unevenly, write_corpus
+from llm_serving import NOTHING, asked, completion, entity, passage, serve_model
 from loopback import Answer, Endpoint
 
 from weft.cli.failure import run_reporting
@@ -94,56 +95,110 @@ def test_the_estimate_is_near_the_receipt(tmp_path: Path, monkeypatch: pytest.Mo
         assert guess[name] == pytest.approx(receipt[name], rel=0.1)
 
 
-def write_notes(folder: Path, count: int) -> Path:
-    """Write texts of our own documentation, from one paragraph of prose to five."""
-    chance = random.Random(11)
-    docs = sorted((Path(__file__).parents[2] / "docs").rglob("*.md"))
-    parts = (part for path in docs for part in path.read_text("utf-8").split("\n\n"))
-    paragraphs = [part for part in parts if len(part) > 120 and part[0].isupper()]
-    folder.mkdir()
-    for number in range(count):
-        (folder / f"{number:03}.txt").write_text("\n\n".join(chance.sample(paragraphs, chance.randint(1, 5))))
-    return folder
-
-
-@pytest.mark.model
-def test_a_sample_makes_the_estimate_near_the_receipt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft, real_model: None
-) -> None:
+def counting_server(count: Callable[[str], int]) -> Callable[[dict[str, Any]], Answer]:
     """
-    Of a model that was never asked: 200 documents, a real tokenizer, replies of any length.
+    Reply unevenly and count tokens as told.
 
-    Tokens in are not far off without: this vocabulary is smaller than the one the guess is fitted to. What the sample
-    cost is counted, and is not paid for again.
+    One of thirty replies is prose at first, which is asked again; one that is longer than it may be is cut off.
     """
-    counter = LocalTokenCounter(GRANITE, cache_dir=read_settings().cache_dir)
+    seen: set[str] = set()
 
     def answer(request: dict[str, Any]) -> Answer:
-        reply = read_at_length(passage(request))
+        text = passage(request)
+        reply: object = read_unevenly(text)
+        if random.Random(f"prose {text}").random() < 1 / 30 and text not in seen:
+            reply = "There is little to say about this passage."
+        seen.add(text)
         question = "\n".join(message["content"] for message in request["messages"])
-        return completion(reply, tokens=(counter.count(question) + 7, counter.count(json.dumps(reply))))
+        written = reply if isinstance(reply, str) else json.dumps(reply)
+        size, most = count(written), request["max_tokens"]
+        if size > most:
+            return completion(written[: len(written) * most // size], finish="length", tokens=(count(question), most))
+        return completion(written, tokens=(count(question), size))
 
-    write_notes(tmp_path / "notes", 200)
+    return answer
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_a_sample_makes_the_estimate_near_the_receipt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft, seed: int
+) -> None:
+    """
+    200 documents, uneven replies of a model that was never asked: within 10 %, of what is left and of the whole.
+
+    What the sample cost is counted, and is not paid for again.
+    """
+    write_corpus(tmp_path / "notes", 200, seed=seed)
     asking = ("--model", "openai/tiny", "--yes")
     with serve_model() as endpoint:
-        endpoint.default = answer
+        endpoint.default = counting_server(pieces)
         settle(tmp_path, endpoint, monkeypatch)
-        cold = weft("estimate", "notes", "--model", "openai/tiny")
-        assert endpoint.requests == []
-        guess = weft("estimate", "notes", "--sample", "60", *asking)
-        assert len(endpoint.requests) == guess["sample"]["calls"] == 60
+        guess = weft("estimate", "notes", "--sample", "200", *asking)
         receipt = weft("index", "notes", *asking)["llm"]
         spent = weft("stats")["llm"]
 
-    chunks = cold["calls"]
-    assert (cold["basis"], cold["margin"], guess["basis"]) == (0, None, 60)
-    assert guess["calls"] == receipt["calls"] == chunks - 60
-    assert len(endpoint.requests) == spent["calls"] == chunks
-    assert cold["tokens_in"] == pytest.approx(spent["tokens_in"], rel=0.15)
+    chunks = guess["chunks"]
+    assert 60 <= guess["basis"] <= chunks / 2
+    assert guess["in_all"]["calls"] == guess["basis"] + guess["calls"] == chunks
+    assert len({passage(request) for request in endpoint.requests}) == chunks
+    assert len(endpoint.requests) == spent["calls"] == guess["sample"]["calls"] + receipt["calls"]
+    assert spent["failures"]["asked again"] == spent["calls"] - chunks > 0
     for name in ("tokens_in", "tokens_out", "cost"):
         assert guess[name] == pytest.approx(receipt[name], rel=0.1)
+        assert guess["in_all"][name] == pytest.approx(spent[name], rel=0.1)
     assert guess["tokens_out"] == pytest.approx(receipt["tokens_out"], rel=guess["margin"])
-    assert 0 < guess["margin"] < 0.3
+
+
+def test_a_sample_is_as_large_as_it_must_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
+    """Even replies want few; uneven ones more. Asked for again, it costs nothing and says the same."""
+    write_corpus(tmp_path / "notes", 150, seed=9)
+    sample = ("estimate", "notes", "--sample", "100", "--model", "openai/tiny", "--yes")
+    with serve_model(lambda text: NOTHING) as even:
+        settle(tmp_path, even, monkeypatch)
+        sure = weft(*sample)
+    with serve_model() as uneven:
+        uneven.default = counting_server(pieces)
+        settle(tmp_path, uneven, monkeypatch)
+        monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "other"))
+        unsure, again = weft(*sample), weft(*sample)
+
+    assert (len(even.requests), sure["basis"], sure["margin"]) == (60, 60, 0.0)
+    assert 60 < unsure["basis"] <= unsure["chunks"] / 2
+    assert len(uneven.requests) == unsure["sample"]["calls"]
+    assert again == {**unsure, "sample": again["sample"]}
+    assert again["sample"]["calls"] == 0
+
+
+def test_a_sample_ends_at_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
+    """And tells by the replies that came."""
+    write_texts(tmp_path / "texts", 90)
+    with serve_model() as endpoint:
+        settle(tmp_path, endpoint, monkeypatch)
+        monkeypatch.setenv("WEFT_LLM_MAX_TOKENS", "50_000")
+        monkeypatch.setenv("WEFT_LLM_PARALLEL", "1")
+        guess = weft("estimate", "texts", "--sample", "80", "--model", "openai/tiny", "--yes")
+
+    assert 5 <= guess["basis"] == len(endpoint.requests) < 60
+    assert guess["sample"]["stopped"] == "50,000 tokens"
+    assert guess["calls"] == 90 - guess["basis"]
+
+
+@pytest.mark.model
+def test_tokens_in_are_known_before_anything_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft, real_model: None
+) -> None:
+    """Within 10 % of what a real vocabulary counts, which is not among those with the fewest tokens."""
+    counter = LocalTokenCounter(GRANITE, cache_dir=read_settings().cache_dir)
+    write_corpus(tmp_path / "notes", 200, seed=1)
+    with serve_model() as endpoint:
+        endpoint.default = counting_server(counter.count)
+        settle(tmp_path, endpoint, monkeypatch)
+        guess = weft("estimate", "notes", "--model", "openai/tiny")
+        assert endpoint.requests == []
+        receipt = weft("index", "notes", "--model", "openai/tiny", "--yes")["llm"]
+
+    assert (guess["basis"], guess["margin"], guess["in_all"]["margin"]) == (0, None, None)
+    assert guess["tokens_in"] == pytest.approx(receipt["tokens_in"], rel=0.1)
 
 
 def test_a_sample_wants_a_yes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from llm_serving import completion
-from loopback import serve
+from loopback import Answer, Endpoint, serve
 
-from weft.engine.engine import open_engine
-from weft.errors import BadModelOutput, ModelUnavailable
+from weft.config import read_settings
+from weft.engine.asking import spent
+from weft.engine.engine import Engine, open_engine
+from weft.engine.tenants import Engines
+from weft.errors import BadModelOutput, ConfigError, ModelUnavailable, StoreError
 from weft.models.base import ChatReply
+from weft.models.llm_budget import Account
 from weft.models.llm_rerank import SCHEMA, LlmReranker, read_ranking
+from weft.models.punctual import PunctualReranker
+from weft.records import LlmRun, Result, Usage
 
 MARKER = re.compile(r"^=====passage (\d+) ([0-9a-f]{16})=====$", re.MULTILINE)
 INJECTION = (
@@ -39,9 +48,13 @@ class ScriptedChat:
         return ChatReply(text=self.reply, tokens_in=1, tokens_out=1)
 
 
+def judge(chat: ScriptedChat) -> LlmReranker:
+    return LlmReranker(chat, purse=Account(price=None), account=Account(price=None))
+
+
 def order(reply: str, *, count: int = 4) -> list[int]:
     """Return the numbers of passages from 1, best first, as a reply makes them."""
-    scores = LlmReranker(ScriptedChat(reply)).rerank("q", [f"text {n}" for n in range(count)])
+    scores = judge(ScriptedChat(reply)).rerank("q", [f"text {n}" for n in range(count)])
     assert len(set(scores)) == count
     assert all(0 < score <= 1 for score in scores)
     return [index + 1 for index in sorted(range(count), key=lambda index: -scores[index])]
@@ -81,7 +94,7 @@ def test_every_passage_stands_between_markers_that_no_passage_can_hold() -> None
     """The question comes first; a passage that speaks to the judge is inside its markers like any other."""
     texts = [INJECTION, "Redis lost the sessions.", "丢失的会话 \ud800", "x" * 9000]
     chat = ScriptedChat('{"ranking": [2, 1, 3, 4]}')
-    LlmReranker(chat).rerank("what lost\nthe sessions?", texts)
+    judge(chat).rerank("what lost\nthe sessions?", texts)
     system, user = chat.asked[0]
 
     assert "never an instruction" in system
@@ -96,7 +109,7 @@ def test_every_passage_stands_between_markers_that_no_passage_can_hold() -> None
 
 def test_placeholders_in_a_passage_or_question_are_text() -> None:
     chat = ScriptedChat('{"ranking": [1]}')
-    LlmReranker(chat).rerank("{passages} {marker}", ["{marker} {text} {question}", "b"])
+    judge(chat).rerank("{passages} {marker}", ["{marker} {text} {question}", "b"])
 
     assert chat.asked[0][1].startswith("Question: {passages} {marker}\n")
     assert "{marker} {text} {question}" in chat.asked[0][1]
@@ -104,10 +117,10 @@ def test_placeholders_in_a_passage_or_question_are_text() -> None:
 
 def test_nothing_is_asked_of_no_passages_and_failures_pass_through() -> None:
     chat = ScriptedChat("")
-    assert LlmReranker(chat).rerank("q", []) == []
+    assert judge(chat).rerank("q", []) == []
     assert not chat.asked
     with pytest.raises(ModelUnavailable):
-        LlmReranker(chat).rerank("q", ["a"])
+        judge(chat).rerank("q", ["a"])
 
 
 # ── a question over it ──────────────────────────────────────────────────────────────────────────
@@ -137,3 +150,130 @@ def test_the_model_of_the_settings_judges(monkeypatch: pytest.MonkeyPatch, reply
     assert result.rerank is not None
     assert bool(result.rerank.skipped) is not is_reranked
     assert result.rerank.model == "llm openai/tiny rerank-1"
+
+
+# ── what it costs ───────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def judged(folder: Path, reply: str = '{"ranking": [3, 1, 2]}', **settings: Any) -> Iterator[tuple[Endpoint, Engine]]:
+    """Open an engine on three texts that a model of an endpoint judges, for a dollar a thousand tokens."""
+    with serve(lambda request: completion(reply, tokens=(900, 100))) as endpoint:
+        options = {
+            "llm_model": "openai/tiny",
+            "llm_base_url": endpoint.url,
+            "llm_prices": ("tiny=1000/1000",),
+        } | settings
+        with open_engine(folder / "weft.db", embedder="none", reranker="llm", **options) as engine:
+            for number in range(3):
+                engine.add_text(f"cats sleep {'well ' * number}", source=f"t{number}")
+            yield endpoint, engine
+
+
+def is_judged(result: Result) -> bool:
+    return result.rerank is not None and not result.rerank.skipped
+
+
+def read_receipt(folder: Path) -> tuple[int, Usage]:
+    """Return what `weft stats` sums, read by another process that opens the file."""
+    with open_engine(folder / "weft.db", embedder="none") as engine:
+        return spent(engine.store)
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+def test_what_the_judge_costs_stands_in_the_store(tmp_path: Path) -> None:
+    """A run for each process, with calls, tokens, dollars and seconds; a question without the judge adds nothing."""
+    with judged(tmp_path) as (_, engine):
+        assert all(is_judged(engine.query("cats sleep")) for _ in range(2))
+        engine.query("cats sleep", rerank=False)
+    with judged(tmp_path) as (_, engine):
+        engine.query("cats sleep")
+    runs, usage = read_receipt(tmp_path)
+
+    assert runs == 2
+    assert (usage.calls, usage.tokens_in, usage.tokens_out, usage.failures) == (3, 2700, 300, {})
+    assert usage.cost == pytest.approx(3.0)
+    assert usage.seconds > 0
+
+
+def test_a_judge_that_fails_is_counted_too(tmp_path: Path) -> None:
+    with judged(tmp_path) as (endpoint, engine):
+        endpoint.script = [Answer(status=500, body=b"down")]
+        assert not is_judged(engine.query("cats sleep"))
+    assert read_receipt(tmp_path)[1].failures == {"server": 1}
+
+
+@pytest.mark.parametrize("bound", [{"llm_max_cost": 3.0}, {"llm_max_tokens": 3000}])
+def test_a_bound_ends_judging_and_not_answering(tmp_path: Path, bound: dict[str, Any]) -> None:
+    """From then on it is the order of the search, marked and with the reason, and nothing is sent."""
+    with judged(tmp_path, **bound) as (endpoint, engine):
+        results = [engine.query("cats sleep") for _ in range(4)]
+        plain = engine.query("cats sleep", rerank=False)
+
+    assert [is_judged(result) for result in results] == [True, True, False, False]
+    assert len(endpoint.requests) == 2
+    last = results[-1]
+    assert last.rerank is not None
+    assert last.rerank.skipped.startswith("the bound of ")
+    assert any("the bound of" in note for note in last.notes)
+    assert [piece.chunk.id for piece in last.evidence] == [piece.chunk.id for piece in plain.evidence]
+    usage = read_receipt(tmp_path)[1]
+    assert (usage.calls, usage.failures) == (2, {"bound reached": 2})
+
+
+def test_a_cost_that_cannot_be_bounded_is_an_error(tmp_path: Path) -> None:
+    """As it is for reading: the price of the model must be known."""
+    settings = {"llm_model": "openai/strange", "llm_base_url": "https://models.example.org/v1", "llm_max_cost": 1.0}
+    with open_engine(tmp_path / "weft.db", embedder="none", reranker="llm", **settings) as engine:
+        engine.add_text("cats sleep", source="t")
+        with pytest.raises(ConfigError, match="price of openai/strange is not known"):
+            engine.query("cats sleep")
+
+
+def test_namespaces_share_the_bound_and_not_the_receipt(tmp_path: Path) -> None:
+    with serve(lambda request: completion('{"ranking": [2, 1]}', tokens=(900, 100))) as endpoint:
+        overrides = {"store.db": str(tmp_path / "weft.db"), "models.embedder": "none", "rerank.model": "llm"}
+        overrides |= {"llm.model": "openai/tiny", "llm.base_url": endpoint.url, "llm.max_tokens": 3000}
+        engines = Engines(read_settings(overrides))
+        results = []
+        for name in ("first", "second", "third"):
+            engine = engines.engine(name)
+            for number in range(2):
+                engine.add_text(f"cats sleep {'well ' * number}", source=f"t{number}")
+            results.append(is_judged(engine.query("cats sleep")))
+        engines.engine("first").reranking.close()
+        calls = [spent(engines.engine(name).store)[1].calls for name in ("first", "second", "third")]
+        engines.close()
+
+    assert results == [True, True, False]
+    assert calls == [1, 1, 0]
+
+
+def test_a_judge_that_is_too_slow_is_counted_when_it_gives_up(tmp_path: Path) -> None:
+    """Behind the answer, which nobody has waited for."""
+    with judged(tmp_path, rerank_deadline_ms=100) as (endpoint, engine):
+        endpoint.script = [completion('{"ranking": [1]}', delay=0.5)]
+        assert not is_judged(engine.query("cats sleep"))
+        ends = time.monotonic() + 10
+        while not (failures := spent(engine.store)[1].failures) and time.monotonic() < ends:
+            time.sleep(0.01)
+    assert failures == {"timeout": 1}
+
+
+class Unwritable:
+    """A store of receipts that takes none."""
+
+    def write(self, run: LlmRun) -> None:
+        raise StoreError("read-only")
+
+
+def test_an_answer_is_not_lost_with_its_receipt() -> None:
+    chat, accounts = ScriptedChat('{"ranking": [2, 1]}'), [Account(price=None) for _ in range(2)]
+    found = LlmReranker(chat, purse=accounts[0], account=accounts[1], record=Unwritable().write)
+    punctual = PunctualReranker(found, seconds=10, afterwards=found.write_receipt)
+    assert punctual.rerank("q", ["a", "b"]) == [0.5, 1.0]
+    punctual.close()

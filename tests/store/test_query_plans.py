@@ -87,7 +87,6 @@ HUB = {
     ("relation", "target type weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
     ("posting", "namespace term"): {
         "term_postings": "what holds a term is what a search is for",
-        "count_blocks": "counted to a limit",
     },
 }
 """Look-ups that find all there is of one thing, the statements that may use them, and why that is bounded."""

@@ -1,12 +1,14 @@
 """What carries a walk: names that lead on, and those with a home before those without."""
 
+from itertools import pairwise
+
 import pytest
 
 from weft.config import GraphOptions
-from weft.records import Entity, Mention
+from weft.records import Entity, Mention, Relation
 from weft.search.recognise import Seed, recognise_names
 from weft.search.relations import Relations
-from weft.search.walk import WEAK, walk
+from weft.search.walk import RELATED, WEAK, walk
 
 
 def mention(entity, chunk, *, about=False, **more):
@@ -16,9 +18,10 @@ def mention(entity, chunk, *, about=False, **more):
 class Mentioned:
     """A graph of mentions alone, in which every entity is named by its key."""
 
-    def __init__(self, *mentions, spread=None):
+    def __init__(self, *mentions, spread=None, relations=()):
         self.mentions = mentions
         self.spread = spread or {}
+        self.relations = relations
 
     def size(self):
         return 100
@@ -33,11 +36,11 @@ class Mentioned:
     def mentions_of(self, ids, *, limit):
         return [m for m in self.mentions if m.entity_id in ids]
 
-    def mentions_in(self, ids):
-        return [m for m in self.mentions if m.chunk_id in ids]
+    def mentions_in(self, ids, *, about=False):
+        return [m for m in self.mentions if m.chunk_id in ids and (m.about or not about)]
 
     def relations_of(self, ids, **_):
-        return []
+        return [r for r in self.relations if {r.source_id, r.target_id} & set(ids)]
 
 
 HOME = (mention("film", "film", about=True), mention("director", "film"), mention("director", "home", about=True))
@@ -79,3 +82,18 @@ def test_a_name_without_a_home_starts_a_walk_by_how_few_chunks_hold_it(chunks, s
 
     assert (homeless.homes, housed.homes) == (0, 1)
     assert homeless.weight == pytest.approx(share * housed.weight)
+
+
+def test_no_node_gives_away_more_than_it_has():
+    """Relations of an entity count once, also where the other end is looked up later."""
+    names = ("film", "director", "city", "country")
+    related = [Relation(source_id=f"e{a}", target_id=f"e{b}", type="of", weight=8.0) for a, b in pairwise(names)]
+    graph = Mentioned(*HOME, *(mention(name, name, about=True) for name in names), relations=related)
+    seed = Seed(entity=graph.entity("film"), weight=1.0, words=1, how="named")
+    _, state = walk([seed], relations=Relations(graph=graph), options=GraphOptions(prune=0.0))
+
+    given = {node: sum(share for _, share in edges) for node, edges in state.edges.items()}
+    assert {"efilm", "edirector", "ecity"} <= given.keys()
+    assert all(share <= 1 + 1e-9 for share in given.values())
+    over = {node: sum(share for to, share in edges if to[0] == "e") for node, edges in state.edges.items()}
+    assert over["efilm"] == over["edirector"] == pytest.approx(RELATED)

@@ -63,7 +63,10 @@ def _require_yes(engine: Engine, usage: Usage) -> None:
     "--model", metavar="NAME", help="The language model: openai/…, anthropic/… (default: that of the settings)."
 )
 @click.option(
-    "--sample", type=click.IntRange(1), metavar="N", help="Ask about N chunks first, which is paid for and not lost."
+    "--sample",
+    type=click.IntRange(1),
+    metavar="N",
+    help="First ask about up to N chunks, until the estimate is sure; paid for, and not lost.",
 )
 @click.option("-y", "--yes", is_flag=True, help="With --sample: ask whatever it costs, within the bounds.")
 def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample: int | None, yes: bool) -> None:
@@ -72,7 +75,8 @@ def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample
 
     Nothing is sent or written without --sample. Only new and changed chunks count. How long replies
     are and how long they take is taken from earlier ones of the same model, from five on; before
-    that it is a guess.
+    that it is a guess. With --sample the model is asked about chunks chosen by chance, 60 and then
+    more, until it is known within 8 % what the others will cost, and their replies are kept.
     """
     with session.open(must_exist=False, graph__extractor="llm", llm__model=model) as engine:
         receipt, sampled = engine.preview(*paths), Usage()
@@ -80,7 +84,7 @@ def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample
             first = _share(receipt.usage, sample)
             if not yes:
                 _require_yes(engine, first)
-            click.echo(f"asking about {first.calls:,} chunks first, {_cost(first)}", err=True)
+            click.echo(f"asking about {first.calls:,} chunks at most first, {_cost(first)}", err=True)
             before = {run.id for run in engine.store.spending.runs()}
             receipt = engine.preview(*paths, sample=sample)
             runs = engine.store.spending.runs()
@@ -98,6 +102,10 @@ def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample
     click.echo(f"chunks: {receipt.chunks:,}, of which {usage.calls:,} would be asked about, {usage.cached:,} are known")
     click.echo(f"tokens: {usage.tokens_in:,} in, {usage.tokens_out:,} out{_sureness(usage)}")
     click.echo(f"cost: {_cost(usage)}")
+    if usage.known and usage.known.calls and usage.calls:
+        whole, margin = in_all(usage)
+        tokens = f"{whole.tokens_in:,} tokens in, {whole.tokens_out:,} out"
+        click.echo(f"in all, with the replies that are known: {tokens} (± {margin:.0%}), {_cost(whole)}")
     click.echo(f"minutes: {usage.seconds / 60:.1f}")
 
 
@@ -106,6 +114,12 @@ def _share(usage: Usage, calls: int) -> Usage:
     share = min(calls / usage.calls, 1.0)
     counts = {name: round(share * getattr(usage, name)) for name in ("calls", "tokens_in", "tokens_out", "unpriced")}
     return replace(usage, **counts, cost=share * usage.cost, seconds=share * usage.seconds)
+
+
+def in_all(usage: Usage) -> tuple[Usage, float]:
+    """Return what an estimate comes to with the replies that are known already, and how far off that may be."""
+    whole = usage + (usage.known or Usage())
+    return whole, usage.margin * usage.tokens_out / whole.tokens_out if whole.tokens_out else 0.0
 
 
 def _cost(usage: Usage) -> str:
@@ -121,11 +135,17 @@ def _sureness(usage: Usage) -> str:
 def _estimate_to_dict(receipt: Receipt) -> dict[str, Any]:
     usage = usage_to_dict(receipt.usage)
     names = ("calls", "cached", "tokens_in", "tokens_out", "cost")
+    whole, margin = in_all(receipt.usage)
+    has_basis = receipt.usage.basis > 0
     return {
         "documents": receipt.added + receipt.changed,
         "chunks": receipt.chunks,
         **{name: usage[name] for name in names},
         "minutes": round(receipt.usage.seconds / 60, 3),
         "basis": receipt.usage.basis,
-        "margin": round(receipt.usage.margin, 4) if receipt.usage.basis else None,
+        "margin": round(receipt.usage.margin, 4) if has_basis else None,
+        "in_all": {
+            **{name: usage_to_dict(whole)[name] for name in ("calls", "tokens_in", "tokens_out", "cost")},
+            "margin": round(margin, 4) if has_basis else None,
+        },
     }

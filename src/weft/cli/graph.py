@@ -8,7 +8,7 @@ import click
 
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import path_text, print_json, print_table
-from weft.context.serialise import entity_to_dict, step_to_dict
+from weft.context.serialise import entity_to_dict, readers_to_dict, step_to_dict
 from weft.records import Entity
 
 
@@ -107,11 +107,19 @@ def neighbours(session: Session, name: str, hops: int, min_weight: float) -> Non
     """List the entities around NAME, nearest and strongest first."""
     with session.open() as engine:
         found = engine.entities.neighbours(name, hops=hops, min_weight=min_weight)
+        last = [path[-1] for path in engine.entities.in_words([n.path for _, n in found])]
+    readers = [readers_to_dict(step) for step in last]
     if session.as_json:
-        print_json([{**entity_to_dict(e), "hops": n.hops, "weight": n.weight} for e, n in found])
-    else:
-        rows = [(e.name, e.type, n.hops, n.path[-1].type, f"{n.weight:g}") for e, n in found]
-        print_table(("name", "type", "hops", "relation", "weight"), rows)
+        rows = zip(found, readers, strict=True)
+        print_json([{**entity_to_dict(e), "hops": n.hops, "weight": n.weight, **who} for (e, n), who in rows])
+        return
+    # a column for those who read the relations, where somebody else than the rules did
+    heads = ("name", "type", "hops", "relation", "weight", *(("read by",) if any(readers) else ()))
+    table = [
+        (e.name, e.type, n.hops, step.type, f"{n.weight:g}", ", ".join(step.extractors))[: len(heads)]
+        for (e, n), step in zip(found, last, strict=True)
+    ]
+    print_table(heads, table)
 
 
 @verb()

@@ -182,9 +182,9 @@ class LlmOptions:
     seconds: float = 120.0
     """How long a reply may take."""
     max_cost: float = 0.0
-    """Dollars that indexing may cost in one process; 0 for no bound."""
+    """Dollars that indexing may cost in one process, and so may judging; 0 for no bound."""
     max_tokens: int = 0
-    """Tokens, in and out, that indexing may use in one process; 0 for no bound."""
+    """Tokens, in and out, that indexing may use in one process, and so may judging; 0 for no bound."""
     max_minutes: float = 0.0
     """How long indexing may go on asking; 0 for no bound."""
     ask_above: float = 1.0

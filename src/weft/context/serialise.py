@@ -120,8 +120,14 @@ def _origin(graph: GraphSource | None) -> dict[str, Any]:
 
 
 def step_to_dict(step: PathStep) -> dict[str, Any]:
-    """Return one step of a path as JSON values."""
-    return {"source": step.source, "type": step.type, "weight": step.weight, "target": step.target}
+    """Return one step of a path as JSON values, with who read it unless that was the rules alone."""
+    found = {"source": step.source, "type": step.type, "weight": step.weight, "target": step.target}
+    return {**found, **readers_to_dict(step)}
+
+
+def readers_to_dict(step: PathStep) -> dict[str, list[str]]:
+    """Return who read a relation; nothing where it was the rules alone, or nobody."""
+    return {"extractors": list(step.extractors)} if set(step.extractors) - {"rules"} else {}
 
 
 def entity_to_dict(entity: Entity) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Event
+from typing import Any
 
 from weft.config import Settings
 from weft.errors import ConfigError
@@ -13,15 +14,14 @@ from weft.models.chat import ChatLimits, HttpChat, Wire, count_form
 from weft.models.llm_budget import Account, Bounds
 from weft.models.llm_extract import Asking, LlmExtractor
 from weft.models.llm_prompt import SCHEMA, Prompt
-from weft.models.llm_rerank import LlmReranker
-from weft.models.prices import find_price
+from weft.models.llm_rerank import MAX_REPLY, LlmReranker
+from weft.models.llm_rerank import SCHEMA as JUDGEMENT
+from weft.models.prices import Price, find_price
 from weft.models.reply_file import ReplyFile
 from weft.records import LlmRun, Usage
 from weft.store.base import Store
 
 FILE = "replies.db"
-JUDGE_TOKENS = 1000
-"""Longest reply of a judge: a list of numbers."""
 FRAME = 10
 """Tokens that stand around the two messages of a request."""
 HINT = "openai/MODEL, also for Ollama, vLLM and llama.cpp with llm.base_url, or anthropic/MODEL"
@@ -36,11 +36,7 @@ def open_llm(
     `record` is told what it has cost.
     """
     options = settings.llm
-    wire, _, base_url = _endpoint(settings)
-    price = find_price(options.model, base_url=base_url, own=options.prices)
-    if price is None and options.max_cost:
-        hint = f"llm.prices = ['{options.model}=IN/OUT'], in dollars for a million tokens"
-        raise ConfigError(f"the price of {options.model} is not known, so its cost cannot be bounded", hint=hint)
+    price = _find_price(settings)
     bounds = Bounds(cost=options.max_cost, tokens=options.max_tokens, minutes=options.max_minutes)
     account, stop = Account(price=price, bounds=bounds), Event()
 
@@ -60,17 +56,36 @@ def open_llm(
             parallel=options.parallel,
             output_tokens=options.output_tokens,
             price=price,
-            overhead=FRAME + (count_form(wire, SCHEMA, base_url=base_url) if options.structured else 0),
+            overhead=_count_overhead(settings, SCHEMA),
         ),
         record=record,
         stop=stop,
     )
 
 
-def open_judge(settings: Settings) -> LlmReranker:
-    """Return the reranker that asks the model of the settings, once per question. Nothing is sent yet."""
-    limits = ChatLimits(output_tokens=JUDGE_TOKENS, attempts=1, timeout_seconds=settings.rerank.deadline_ms / 1000)
-    return LlmReranker(_open_chat(settings, limits=limits))
+def open_purse(settings: Settings) -> Account:
+    """Return what holds judges to the bounds of the settings, those that only make sense for a run left out."""
+    bounds = Bounds(cost=settings.llm.max_cost, tokens=settings.llm.max_tokens)
+    return Account(price=_find_price(settings), bounds=bounds)
+
+
+def open_judge(
+    settings: Settings, *, purse: Account | None = None, record: Callable[[LlmRun], None] = lambda run: None
+) -> LlmReranker:
+    """
+    Return the reranker that asks the model of the settings, once per question. Nothing is sent yet.
+
+    `purse` holds several of them to the same bounds; `record` is told what this one has cost.
+    """
+    limits = ChatLimits(output_tokens=MAX_REPLY, attempts=1, timeout_seconds=settings.rerank.deadline_ms / 1000)
+    account = Account(price=_find_price(settings))
+    return LlmReranker(
+        _open_chat(settings, limits=limits, on_failure=account.note),
+        purse=purse or open_purse(settings),
+        account=account,
+        overhead=_count_overhead(settings, JUDGEMENT),
+        record=record,
+    )
 
 
 def spent(store: Store) -> tuple[int, Usage]:
@@ -86,6 +101,23 @@ def _endpoint(settings: Settings) -> tuple[Wire, str, str]:
     if kind not in wires or not model:
         raise ConfigError(f"llm.model is {settings.llm.model!r}", hint=HINT)
     return wires[kind], model, settings.llm.base_url or (settings.models.base_url if kind == "openai" else "")
+
+
+def _find_price(settings: Settings) -> Price | None:
+    """Return the price of the model of the settings. Raises `ConfigError` where its cost is to be bounded without."""
+    options = settings.llm
+    _, _, base_url = _endpoint(settings)
+    price = find_price(options.model, base_url=base_url, own=options.prices)
+    if price is None and options.max_cost:
+        hint = f"llm.prices = ['{options.model}=IN/OUT'], in dollars for a million tokens"
+        raise ConfigError(f"the price of {options.model} is not known, so its cost cannot be bounded", hint=hint)
+    return price
+
+
+def _count_overhead(settings: Settings, form: Mapping[str, Any]) -> int:
+    """Return about how many tokens a request has beside what is said in it."""
+    wire, _, base_url = _endpoint(settings)
+    return FRAME + (count_form(wire, form, base_url=base_url) if settings.llm.structured else 0)
 
 
 def _open_chat(

@@ -129,7 +129,7 @@ class Engine:
         return sum(count_records(path) for path in found)
 
     def preview(self, *paths: str | Path, sample: int = 0) -> Receipt:
-        """Return what `index` would do; a language model is asked about a `sample` of so many chunks, else nothing."""
+        """Return what `index` would do; a language model is asked about a `sample` of at most so many chunks."""
         items = load_documents([Path(path) for path in paths], options=self.settings.load, base=self.base)
         store, options, by, state = self.store, self.settings.split, self._extractor, self._state()
         return preview_documents(items, store=store, options=options, extractor=by, state=state, sample=sample)
@@ -245,7 +245,7 @@ class Engine:
             graph=walk,
             where=where or Filter(),
             at=at,
-            reranker=self.reranking.find(rerank),
+            reranker=self.reranking.find(rerank, store=store),
             rerank=self.settings.rerank,
         )
 
@@ -337,6 +337,7 @@ class Engine:
 
     def close(self) -> None:
         """Release the database."""
+        self.reranking.close()
         self.database.close()
 
     def __enter__(self) -> Engine:

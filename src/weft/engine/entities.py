@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from weft.errors import InputError, NotFound
 from weft.graph.expand import Neighbour, neighbourhood
 from weft.graph.paths import best_path
-from weft.graph.steps import Fetch
+from weft.graph.steps import Fetch, Step
 from weft.records import Entity, Mention, PathStep, Relation
 from weft.search.relations import relations_in
 from weft.store.base import Store
@@ -86,13 +87,29 @@ class Entities:
             steps = best_path(first.id, last.id, fetch=fetch_some, inverse=inverse, max_hops=max_hops)
             if steps is not None:
                 break
-        if steps is None:
-            return None
+        return None if steps is None else self.in_words([steps])[0]
+
+    def in_words(self, paths: Sequence[Sequence[Step]]) -> list[tuple[PathStep, ...]]:
+        """Return paths with the names of their entities, and who read each relation."""
+        steps = list(dict.fromkeys(step for path in paths for step in path))
         ids = {id for step in steps for id in (step.source_id, step.target_id)}
         names = {e.id: e.name for e in self._store.graph.entities(sorted(ids))}
-        return tuple(
-            PathStep(source=names[s.source_id], type=s.type, weight=s.weight, target=names[s.target_id]) for s in steps
-        )
+        stated = [(step, relation) for step in steps for relation in _stated(step)]
+        read_by: dict[Step, set[str]] = {step: set() for step in steps}
+        described = self._store.graph.describe([relation for _, relation in stated])
+        for (step, _), relation in zip(stated, described, strict=True):
+            read_by[step] |= set(relation.extractors)
+        told = {
+            step: PathStep(
+                source=names.get(step.source_id, step.source_id),
+                type=step.type,
+                weight=step.weight,
+                target=names.get(step.target_id, step.target_id),
+                extractors=tuple(sorted(read_by[step])),
+            )
+            for step in steps
+        }
+        return [tuple(told[step] for step in path) for path in paths]
 
     def merge(self, name: str, into: str) -> Entity:
         """Make one entity another name of a second; `unmerge` takes it back."""
@@ -144,6 +161,18 @@ class Entities:
     def _names(self, relations: list[Relation], entity: Entity) -> dict[str, str]:
         ids = {id for relation in relations for id in (relation.source_id, relation.target_id)} | {entity.id}
         return {e.id: e.name for e in self._store.graph.entities(sorted(ids))}
+
+
+def _stated(step: Step) -> list[Relation]:
+    """Return the relations that a step may be: walked against its direction, two types have the same inverse name."""
+    if step.direction == "out":
+        return [Relation(source_id=step.source_id, target_id=step.target_id, type=step.type, weight=step.weight)]
+    types = {inverse(step.type), step.type.removesuffix("_of")}
+    return [
+        Relation(source_id=step.target_id, target_id=step.source_id, type=type, weight=step.weight)
+        for type in sorted(types)
+        if inverse(type) == step.type
+    ]
 
 
 def _seen_from(entity: Entity, relation: Relation, *, names: dict[str, str]) -> PathStep:

@@ -50,6 +50,7 @@ class Engines:
 
     def close(self) -> None:
         """Release the database."""
+        self._reranker.close()
         self.database.close()
 
     def _make(self, namespace: str) -> Engine:

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from weft.context.serialise import document_to_dict, entity_to_dict, fact_to_dict, remembered_to_dict, step_to_dict
+from weft.context.serialise import (
+    document_to_dict,
+    entity_to_dict,
+    fact_to_dict,
+    readers_to_dict,
+    remembered_to_dict,
+    step_to_dict,
+)
 from weft.engine.arguments import read_arguments
 from weft.engine.engine import Engine
 from weft.engine.limited import LIMITED, answerable, find_problem
@@ -141,7 +148,10 @@ def entity_lookup(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         known = {"name": remembered.name, "type": remembered.type, "description": remembered.description}
         return {**known, "aliases": [], "relations": [], "mentions": [], **_facts_of(engine, [name], cursor=cursor)}
     places = [{"citation": engine.cite(m.chunk_id), "id": m.chunk_id, "about": m.about} for m in view.mentions[:SHOWN]]
-    relations = [{"type": step.type, "target": step.target, "weight": step.weight} for step in view.relations]
+    relations = [
+        {"type": step.type, "target": step.target, "weight": step.weight, **readers_to_dict(step)}
+        for step in view.relations
+    ]
     facts = _facts_of(engine, [view.entity.name, *view.entity.aliases, name], cursor=cursor)
     return {**entity_to_dict(view.entity), "relations": relations, "mentions": places, **facts}
 
@@ -151,20 +161,16 @@ def graph_neighbours(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any
     entities = engine.entities
     start = entities.get(values["name"])
     found = entities.neighbours(values["name"], hops=values["hops"], min_weight=values["minWeight"])
-    names = {start.id: start.name, **{entity.id: entity.name for entity, _ in found}}
+    paths = entities.in_words([near.path for _, near in found])
     items = [
         {
             "name": entity.name,
             "type": entity.type,
             "hops": near.hops,
             "weight": near.weight,
-            "path": [
-                {"source": names[s.source_id], "type": s.type, "weight": s.weight, "target": names[s.target_id]}
-                for s in near.path
-                if {s.source_id, s.target_id} <= names.keys()
-            ],
+            "path": [step_to_dict(step) for step in path],
         }
-        for entity, near in found
+        for (entity, near), path in zip(found, paths, strict=True)
     ]
     page, cursor = cut_page(items, cursor=values.get("cursor", ""))
     return {"name": start.name, "neighbours": page, **_next(cursor)}

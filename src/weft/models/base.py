@@ -79,7 +79,7 @@ class BatchExtractor(Metered, Protocol):
         """
         Return one of the same name that asks nothing, and whose usage is what would be asked.
 
-        Before it tells, it asks about a `sample` of so many chunks, which are paid for and kept.
+        Before it tells, it asks about a `sample` of at most so many chunks, which are paid for and kept.
         """
 
 

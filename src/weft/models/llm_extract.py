@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
@@ -20,12 +21,13 @@ from typing import Any
 from weft.errors import BadModelOutput, ModelUnavailable
 from weft.models.base import ChatModel, ChatReply, Extractor
 from weft.models.llm_budget import Account
+from weft.models.llm_habits import Paid
 from weft.models.llm_preview import LlmPreview, expect_reply
 from weft.models.llm_prompt import SCHEMA, Prompt
 from weft.models.llm_reply import Types, check_reply, join_reply
 from weft.models.openai_transport import Refused
 from weft.models.prices import Price
-from weft.models.reply_file import Kept, ReplyFile
+from weft.models.reply_file import ReplyFile
 from weft.records import Chunk, Document, Extraction, GivenFact, LlmRun, Reading, Usage
 from weft.text.json_replies import read_json
 from weft.text.names import predicate_key
@@ -116,7 +118,7 @@ class LlmExtractor:
         known = self._replies.read(digests.values())
         missing = [passage for passage, digest in digests.items() if digest not in known]
         self._account.add(cached=len(digests) - len(missing))
-        unread: set[bytes] = set()
+        unread: dict[bytes, Paid] = {}
         if missing:
             known |= self._ask_all({passage: digests[passage] for passage in missing}, unread)
         readings: list[Reading | None] = []
@@ -132,7 +134,7 @@ class LlmExtractor:
         """
         Return the same extractor as it would be without the model, counting what would be asked.
 
-        It asks about a `sample` of so many chunks alone, in the end, to know what the replies are like.
+        It asks about a `sample` of so many chunks at most, in the end, to know what the replies are like.
         """
         return LlmPreview(
             self._inner,
@@ -141,13 +143,16 @@ class LlmExtractor:
             replies=self._replies,
             asking=self._asking,
             digest=_digest,
-            guess=self._guess,
+            guess=lambda passage: (self._guess(passage), expect_reply(passage)),
             sample=sample,
             ask=self._ask_sample,
         )
 
-    def _ask_sample(self, passages: Mapping[str, bytes]) -> None:
-        self._ask_all(passages, set())
+    def _ask_sample(self, passages: Mapping[str, bytes]) -> dict[bytes, Paid]:
+        """Ask, and return what was paid for replies that could not be read."""
+        unread: dict[bytes, Paid] = {}
+        self._ask_all(passages, unread)
+        return unread
 
     def take_usage(self) -> Usage:
         """Return what was asked since the last call, and what it cost."""
@@ -155,8 +160,8 @@ class LlmExtractor:
 
     # ── asking ──────────────────────────────────────────────────────────────────────────────────
 
-    def _ask_all(self, passages: Mapping[str, bytes], unread: set[bytes]) -> dict[bytes, dict[str, Any]]:
-        """Return the replies to passages by digest, and note in `unread` which could not be read."""
+    def _ask_all(self, passages: Mapping[str, bytes], unread: dict[bytes, Paid]) -> dict[bytes, dict[str, Any]]:
+        """Return the replies to passages by digest, and note in `unread` which could not be read and what they cost."""
         found: dict[bytes, dict[str, Any]] = {}
         failures: list[BaseException] = []
         start = self._clock()
@@ -166,14 +171,14 @@ class LlmExtractor:
             if self._stop.is_set() or failures:
                 return
             try:
-                items = self._ask_one(passage, digest)
+                items, paid = self._ask_one(passage, digest)
             except _OutOfBudget:
                 return
             except Exception as error:  # noqa: BLE001  raised again below, when all threads have ended
                 failures.append(error)
                 return
             if items is None:
-                unread.add(digest)
+                unread[digest] = paid
             else:
                 found[digest] = items
 
@@ -195,39 +200,42 @@ class LlmExtractor:
             raise failures[0]
         return found
 
-    def _ask_one(self, passage: str, digest: bytes) -> dict[str, Any] | None:
-        """Return the items of the reply to a passage, with one more try where it cannot be read; None if that fails."""
+    def _ask_one(self, passage: str, digest: bytes) -> tuple[dict[str, Any] | None, Paid]:
+        """
+        Return the items of the reply to a passage, and what it cost, with one more try where it cannot be read.
+
+        None where that fails too.
+        """
         start, question = self._clock(), passage
-        spent = ChatReply(text="", tokens_in=0, tokens_out=0)
+        spent = Counter[str]()
+
+        def paid() -> Paid:
+            guessed, expected, seconds = self._guess(passage), expect_reply(passage), self._clock() - start
+            into, out = spent["in"], spent["out"]
+            return Paid(guessed=guessed, expected=expected, tokens_in=into, tokens_out=out, seconds=seconds)
+
         for _ in range(2):
             try:
                 reply = self._ask(question)
-                spent = replace(
-                    spent, tokens_in=spent.tokens_in + reply.tokens_in, tokens_out=spent.tokens_out + reply.tokens_out
-                )
+                spent.update({"in": reply.tokens_in, "out": reply.tokens_out})
                 items = self._read(reply)
             except Refused as error:
                 if error.status not in _OF_THIS_CHUNK:
                     raise
                 self._give_up(error)
-                return None
+                return None, paid()
             except (ValueError, BadModelOutput) as error:
                 self._account.note("asked again")
                 question = self._prompt.repair(passage, reason=str(error)[:200])
                 failure = error
                 continue
-            guessed, expected = self._guess(passage), expect_reply(passage)
-            into, out, seconds = spent.tokens_in, spent.tokens_out, self._clock() - start
-            kept = Kept(
-                items=items, guessed=guessed, expected=expected, tokens_in=into, tokens_out=out, seconds=seconds
-            )
-            self._replies.write(digest, kept)
+            self._replies.write(digest, items, paid())
             with self._lock:
                 self._in_a_row = 0
-            return items
+            return items, paid()
         self._account.note("unreadable")
         self._give_up(failure)
-        return None
+        return None, paid()
 
     def _ask(self, question: str) -> ChatReply:
         tokens = {

@@ -5,10 +5,11 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from weft.models.base import Extractor
-from weft.models.llm_habits import Expected
+from weft.models.llm_habits import Expected, Habits, Paid, iter_sizes
 from weft.models.prices import Price, cost_of
 from weft.models.reply_file import ReplyFile
 from weft.records import Chunk, Document, Extraction, Usage
@@ -45,7 +46,7 @@ class LlmPreview:
     An extractor that reads with `inner` alone and counts which requests there would be.
 
     How long replies are, how long they take and how the model counts tokens is taken from those it gave before, or to a
-    `sample` of the chunks, about which `ask` asks.
+    `sample` of so many chunks at most, about which `ask` asks until the estimate is sure.
     """
 
     def __init__(
@@ -57,10 +58,11 @@ class LlmPreview:
         replies: ReplyFile,
         asking: HowAsked,
         digest: Callable[[str], bytes],
-        guess: Callable[[str], int],
+        guess: Callable[[str], tuple[int, float]],
         sample: int,
-        ask: Callable[[Mapping[str, bytes]], None],
+        ask: Callable[[Mapping[str, bytes]], Mapping[bytes, Paid]],
     ) -> None:
+        """Open it. `guess` tells the tokens of a question and of its reply; `ask` what unreadable replies have cost."""
         self._inner = inner
         self._name = name
         self._passage = passage
@@ -70,11 +72,17 @@ class LlmPreview:
         self._guess = guess
         self._sample_size = sample
         self._ask = ask
-        self._missing: dict[bytes, tuple[int, float]] = {}
-        """Of each chunk that would be asked about, the tokens of the question and those of the reply, as guessed."""
+        self._guesses: dict[bytes, tuple[int, float]] = {}
+        """Of each chunk, the tokens of the question and those of the reply, as guessed."""
+        self._known: dict[bytes, Paid] = {}
+        """What the replies that are there have cost."""
         self._sample: list[tuple[bytes, str]] = []
-        """The smallest digests negated, which is chance, with what would be sent."""
-        self._cached = 0
+        """
+        The smallest digests negated, which is chance, with what would be sent.
+
+        Chunks whose reply is known are among them: whoever asks for the same sample again pays nothing.
+        """
+        self._repeated = 0
 
     @property
     def name(self) -> str:
@@ -84,45 +92,70 @@ class LlmPreview:
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what `inner` reads; count what would be asked."""
         passages = {self._digest(p): p for p in (self._passage(document, chunk) for chunk in chunks)}
-        known = self._replies.read(passages)
-        for digest, passage in passages.items():
-            if digest in known or digest in self._missing:
-                self._cached += 1
-                continue
-            self._missing[digest] = self._guess(passage), expect_reply(passage)
-            if self._sample_size:
-                keep = heapq.heappush if len(self._sample) < self._sample_size else heapq.heappushpop
-                keep(self._sample, (_inverted(digest), passage))
+        new = {digest: passage for digest, passage in passages.items() if digest not in self._guesses}
+        self._repeated += len(passages) - len(new)
+        guesses = {digest: self._guess(passage) for digest, passage in new.items()}
+        self._guesses |= guesses
+        self._known |= self._replies.paid(guesses)
+        for digest, passage in new.items() if self._sample_size else ():
+            keep = heapq.heappush if len(self._sample) < self._sample_size else heapq.heappushpop
+            keep(self._sample, (_inverted(digest), passage))
         return self._inner.extract(document, chunks)
 
     def take_usage(self) -> Usage:
         """Return what would be asked, and what it would cost; first the sample is asked about, and is not counted."""
-        if self._sample:
-            self._ask({passage: _inverted(inverted) for inverted, passage in self._sample})
-            for digest in self._replies.read(_inverted(inverted) for inverted, _ in self._sample):
-                del self._missing[digest]
-                self._cached += 1
-            self._sample = []
-        habits = self._replies.habits()
-        calls = len(self._missing)
-        question, reply = (float(sum(guessed[part] for guessed in self._missing.values())) for part in (0, 1))
-        expected = habits.expect(calls=calls, question=question, reply=reply)
+        habits = self._ask_sample() if self._sample else self._replies.habits()
+        expected = self._expect(habits)
         basis = habits.replies if expected else 0
+        missing = self._missing()
         if expected is None:
-            reply = sum(min(guessed, self._asking.output_tokens) for _, guessed in self._missing.values())
-            expected = Expected(tokens_in=question, tokens_out=reply, seconds=REPLY_SECONDS * calls, margin=0.0)
-        tokens_in, tokens_out = round(expected.tokens_in), round(expected.tokens_out)
-        return Usage(
-            calls=calls,
-            cached=self._cached,
-            tokens_in=tokens_in,
-            tokens_out=tokens_out,
-            cost=cost_of(self._asking.price, tokens_in=tokens_in, tokens_out=tokens_out),
-            unpriced=calls if self._asking.price is None else 0,
+            question = sum(guessed for guessed, _ in missing)
+            reply = sum(min(guessed, self._asking.output_tokens) for _, guessed in missing)
+            expected = Expected(tokens_in=question, tokens_out=reply, seconds=REPLY_SECONDS * len(missing))
+        known = self._known.values()
+        return replace(
+            self._usage(len(missing), expected.tokens_in, expected.tokens_out),
+            cached=len(known) + self._repeated,
             seconds=expected.seconds / self._asking.parallel,
             basis=basis,
             margin=expected.margin,
+            known=self._usage(len(known), sum(paid.tokens_in for paid in known), self._paid()),
         )
+
+    def _ask_sample(self) -> Habits:
+        """Ask about more and more chunks until they tell enough, or a bound is reached; return what they were like."""
+        order = [(_inverted(inverted), passage) for inverted, passage in sorted(self._sample, reverse=True)]
+        told: dict[bytes, Paid] = {}
+        known = sum(digest in self._known for digest, _ in order)
+        sizes = list(iter_sizes(self._sample_size, chunks=len(self._guesses)))
+        for size in [size for size in sizes if size >= known] or sizes[-1:]:
+            part = dict(order[len(told) : size])
+            unknown = {passage: digest for digest, passage in part.items() if digest not in self._known}
+            if unknown:
+                told |= self._ask(unknown)
+                self._known |= self._replies.paid({digest: self._guesses[digest] for digest in unknown.values()})
+            told |= {digest: self._known[digest] for digest in part if digest in self._known}
+            habits = Habits.of(told.values())
+            expected = self._expect(habits)
+            if len(told) < size or (expected and expected.is_sure(paid=self._paid())):
+                break
+        return habits
+
+    def _missing(self) -> list[tuple[int, float]]:
+        return [guess for digest, guess in self._guesses.items() if digest not in self._known]
+
+    def _paid(self) -> int:
+        return sum(paid.tokens_out for paid in self._known.values())
+
+    def _expect(self, habits: Habits) -> Expected | None:
+        missing = self._missing()
+        question, reply = sum(guessed for guessed, _ in missing), sum(guessed for _, guessed in missing)
+        return habits.expect(calls=len(missing), question=question, reply=reply)
+
+    def _usage(self, calls: int, tokens_in: float, tokens_out: float) -> Usage:
+        price, into, out = self._asking.price, round(tokens_in), round(tokens_out)
+        cost = cost_of(price, tokens_in=into, tokens_out=out)
+        return Usage(calls=calls, tokens_in=into, tokens_out=out, cost=cost, unpriced=0 if price else calls)
 
 
 def expect_reply(passage: str) -> float:

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
-from collections.abc import Iterator, Sequence
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from weft.errors import BadModelOutput
-from weft.models.base import ChatModel
+from weft.errors import BadModelOutput, ModelUnavailable, StoreError
+from weft.models.base import ChatModel, ChatReply
+from weft.models.llm_budget import Account
 from weft.models.llm_prompt import read_prompt
 from weft.models.texts import encodable
+from weft.records import LlmRun
 from weft.text.json_replies import read_json
 from weft.text.normalise import squeeze
+from weft.text.tokens import guess_model_tokens
+
+logger = logging.getLogger(__name__)
 
 VERSION = "rerank-1"
 MAX_PASSAGE = 2000
 """Characters of a passage that are sent."""
 MAX_QUESTION = 2000
+MAX_REPLY = 1000
+"""Tokens of the longest reply: a list of numbers."""
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -38,9 +48,27 @@ class LlmReranker:
     cannot add or remove one.
     """
 
-    def __init__(self, chat: ChatModel) -> None:
+    def __init__(
+        self,
+        chat: ChatModel,
+        *,
+        purse: Account,
+        account: Account,
+        overhead: int = 0,
+        record: Callable[[LlmRun], None] = lambda run: None,
+    ) -> None:
+        """
+        Open it. Nothing is asked that the bounds of the `purse`, which others may share, forbid.
+
+        What was asked is counted in `account`, and `record` keeps that; a request has `overhead` tokens of its own.
+        """
         self._chat = chat
         self._prompt = read_prompt(VERSION)
+        self._purse = purse
+        self._account = account
+        self._overhead = overhead
+        self._record = record
+        self._run = uuid.uuid4().hex
 
     @property
     def name(self) -> str:
@@ -48,14 +76,41 @@ class LlmReranker:
         return f"llm {self._chat.name} {VERSION}"
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return scores that fall evenly from 1. Raises `ModelUnavailable`, or `BadModelOutput` for no ranking."""
+        """
+        Return scores that fall evenly from 1.
+
+        Raises `ModelUnavailable`, also where a bound is reached, or `BadModelOutput` for no ranking.
+        """
         if not texts:
             return []
-        reply = self._chat.ask(system=self._prompt["system"], user=self._user(query, texts), schema=SCHEMA)
+        reply = self._ask(self._user(query, texts))
         named = read_ranking(reply.text, count=len(texts))
         behind = [index for index in range(len(texts)) if index not in set(named)]
         places = {index: place for place, index in enumerate([*named, *behind])}
         return [1 - places[index] / len(texts) for index in range(len(texts))]
+
+    def write_receipt(self) -> None:
+        """Keep what was asked so far. A store that cannot be written to is no reason to lose an answer."""
+        try:
+            self._record(LlmRun(id=self._run, at=time.time(), model=self.name, usage=self._account.total))
+        except StoreError as error:
+            logger.warning("what re-ranking cost could not be kept: %s", error)
+
+    def _ask(self, user: str) -> ChatReply:
+        system, start = self._prompt["system"], time.perf_counter()
+        tokens = {"tokens_in": guess_model_tokens(system + user) + self._overhead, "tokens_out": MAX_REPLY}
+        if not self._purse.may_ask(**tokens):
+            self._account.note("bound reached")
+            hint = "llm.max_cost and llm.max_tokens bound the judge, too"
+            raise ModelUnavailable(f"the bound of {self._purse.total.stopped} is reached", hint=hint)
+        reply = None
+        try:
+            reply = self._chat.ask(system=system, user=user, schema=SCHEMA)
+        finally:
+            self._purse.settle(reply, **tokens)
+            self._account.settle(reply, tokens_in=0, tokens_out=0)
+            self._account.add(seconds=time.perf_counter() - start)
+        return reply
 
     def _user(self, query: str, texts: Sequence[str]) -> str:
         """Return what is asked. The markers are made from the texts, so no text can hold the one that ends it."""

@@ -1,7 +1,7 @@
 """
 What language models cost, in dollars for a million tokens in and out.
 
-List prices as remembered at the end of 2025 (2025-12), not checked with the vendors; `llm.prices` overrides them.
+List prices as of December 2025, not checked with the vendors; `llm.prices` goes before them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 
 from weft.errors import BadModelOutput, ModelError, ModelUnavailable, WeftError
@@ -12,6 +12,7 @@ from weft.models.base import Reranker
 
 MAX_UNDER_WAY = 16
 """Calls at once, those among them that nobody waits for any more; further ones are refused."""
+CLOSING_SECONDS = 10.0
 
 
 class PunctualReranker:
@@ -21,9 +22,12 @@ class PunctualReranker:
     Whatever goes wrong inside is a `ModelError` outside, and scores are checked: one finite number per text.
     """
 
-    def __init__(self, inner: Reranker, *, seconds: float) -> None:
+    def __init__(self, inner: Reranker, *, seconds: float, afterwards: Callable[[], None] = lambda: None) -> None:
+        """Open it. `afterwards` is called in the other thread when an answer is there, and nobody waits for it."""
         self._inner = inner
         self._seconds = seconds
+        self._afterwards = afterwards
+        self._ending: set[threading.Thread] = set()
         self._slots = threading.BoundedSemaphore(MAX_UNDER_WAY)
 
     @property
@@ -56,12 +60,22 @@ class PunctualReranker:
             raise ModelUnavailable(f"{type(answer).__name__}: {str(answer)[:300]}", hint=hint) from answer
         return check_scores(answer, count=len(texts))
 
+    def close(self) -> None:
+        """Wait for what is done after answers that have come; not for answers."""
+        for thread in list(self._ending):
+            thread.join(CLOSING_SECONDS)
+
     def _ask(self, query: str, texts: list[str], answers: SimpleQueue[list[float] | Exception]) -> None:
         try:
-            answers.put(self._inner.rerank(query, texts))
+            answer: list[float] | Exception = self._inner.rerank(query, texts)
         except Exception as error:  # noqa: BLE001 - libraries and users' rerankers raise anything, and nothing may end the query
-            answers.put(error)
+            answer = error
+        self._ending.add(threading.current_thread())
+        try:
+            answers.put(answer)
+            self._afterwards()
         finally:
+            self._ending.discard(threading.current_thread())
             self._slots.release()
 
 

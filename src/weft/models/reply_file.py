@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, cast
@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import apsw
 
 from weft.errors import ModelUnavailable
-from weft.models.llm_habits import Habits, Sums
+from weft.models.llm_habits import Habits, Paid, Sums
 
 T = TypeVar("T")
 
@@ -36,6 +36,7 @@ CREATE TABLE IF NOT EXISTS replies (
 ) WITHOUT ROWID;
 """
 _READ = "SELECT items FROM replies WHERE prompt = ? AND model = ? AND digest = ?"
+_PAID = "SELECT tokens_in, tokens_out, seconds FROM replies WHERE prompt = ? AND model = ? AND digest = ?"
 _WRITE = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _HABITS = """
 SELECT count(*), total(seconds),
@@ -47,20 +48,6 @@ FROM replies WHERE prompt = ? AND model = ? AND expected > 0
 """
 # Files of the first days lack it; what was expected of their replies is not known.
 _EXPECTED = "ALTER TABLE replies ADD COLUMN expected REAL NOT NULL DEFAULT 0"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """A reply that could be read, and what it cost."""
-
-    items: Mapping[str, Any]
-    guessed: int
-    """Tokens the question was estimated to have."""
-    expected: float
-    """Tokens the reply was."""
-    tokens_in: int
-    tokens_out: int
-    seconds: float
 
 
 class ReplyFile:
@@ -82,11 +69,26 @@ class ReplyFile:
 
         return self._guarded(work)
 
-    def write(self, digest: bytes, kept: Kept) -> None:
-        """Keep a reply, on the disk before this returns."""
-        items = json.dumps(kept.items, ensure_ascii=False)
-        row = (kept.guessed, kept.tokens_in, kept.tokens_out, kept.seconds, kept.expected)
-        self._guarded(lambda c: c.execute(_WRITE, (self._prompt, self._model, digest, items, *row)).fetchall())
+    def paid(self, guesses: Mapping[bytes, tuple[int, float]]) -> dict[bytes, Paid]:
+        """Return what the known replies have cost, of digests with what is guessed of question and reply."""
+
+        def work(connection: apsw.Connection) -> dict[bytes, Paid]:
+            found = {}
+            for digest, (guessed, expected) in guesses.items():
+                if row := connection.execute(_PAID, (self._prompt, self._model, digest)).fetchone():
+                    into, out, seconds = row
+                    found[digest] = Paid(
+                        guessed=guessed, expected=expected, tokens_in=into, tokens_out=out, seconds=seconds
+                    )
+            return found
+
+        return self._guarded(work)
+
+    def write(self, digest: bytes, items: Mapping[str, Any], paid: Paid) -> None:
+        """Keep a reply that could be read, on the disk before this returns."""
+        text = json.dumps(items, ensure_ascii=False)
+        row = (paid.guessed, paid.tokens_in, paid.tokens_out, paid.seconds, paid.expected)
+        self._guarded(lambda c: c.execute(_WRITE, (self._prompt, self._model, digest, text, *row)).fetchall())
 
     def habits(self) -> Habits:
         """Return what the replies so far were like."""

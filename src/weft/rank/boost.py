@@ -24,7 +24,7 @@ def fuse_boost(text: Sequence[Hit], *, graph: Sequence[Hit], share: float = 0.4,
     scaled to end at 1 where the graph is trusted, and at 0 to be those of the text. Ties go to the smaller id. The
     constants are measured: benchmarks/quality.
     """
-    curved = [Hit(hit.chunk_id, hit.rank, math.copysign(abs(hit.score) ** CURVE, hit.score)) for hit in graph]
+    curved = [Hit(id, rank, math.copysign(abs(score) ** CURVE, score)) for id, rank, score in graph]
     best = max((abs(hit.score) for hit in text), default=0.0)
     kept = share * (1 - YIELD * trust)
     scale = (trust + (1 - trust) * best) / (trust + kept or 1.0)
@@ -59,7 +59,7 @@ def _relative(hits: Sequence[Hit]) -> dict[str, float]:
     Fused text scores may be negative: below average. The divisor is then the largest of either sign, so that
     none leaves -1 to 1 and the order stays.
     """
-    scores = {hit.chunk_id: hit.score for hit in hits}
+    scores = {id: score for id, _, score in hits}
     if len(scores) < len(hits):
         for hit in hits:
             scores[hit.chunk_id] = max(hit.score, scores[hit.chunk_id])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 
 from weft.records import Hit, Ranking
 
@@ -61,20 +62,25 @@ def fuse_weighted(
     """
     used = {channel: ranking for channel, ranking in rankings.items() if weights.get(channel)}
     total = sum(weights[channel] for channel in used)
-    scores = dict.fromkeys((hit.chunk_id for ranking in used.values() for hit in ranking.hits), 0.0)
+    scores = dict.fromkeys([hit[0] for ranking in used.values() for hit in ranking.hits], 0.0)
     for channel, ranking in used.items():
         scale = _standardised(ranking, background) if channel == "vector" else _relative(ranking)
-        own = {hit.chunk_id: score for hit, score in zip(ranking.hits, scale, strict=True)}
-        absent = min(own.values(), default=0.0)
-        for chunk_id in scores:
-            scores[chunk_id] += weights[channel] / total * own.get(chunk_id, min(0.0, absent))
+        share = weights[channel] / total
+        own = {hit[0]: share * score for hit, score in zip(ranking.hits, scale, strict=True)}
+        absent = min(0.0, *own.values()) if own else 0.0
+        scores = {id: score + own.get(id, absent) for id, score in scores.items()}
     return order(scores)
 
 
 def order(scores: Mapping[str, float]) -> list[Hit]:
     """Return hits by falling score, ties to the smaller id, ranks from 1."""
-    ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-    return [Hit(chunk_id, rank, score) for rank, (chunk_id, score) in enumerate(ordered, start=1)]
+    ids = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
+    return number_hits(ids, [scores[id] for id in ids])
+
+
+def number_hits(ids: Sequence[str], scores: Iterable[float]) -> list[Hit]:
+    """Return hits in this order, ranks from 1."""
+    return list(map(Hit._make, zip(ids, count(1), scores, strict=False)))
 
 
 def _standardised(ranking: Ranking, background: tuple[float, float]) -> Sequence[float]:
@@ -82,9 +88,11 @@ def _standardised(ranking: Ranking, background: tuple[float, float]) -> Sequence
     seen, mean, deviation = ranking.count, *background
     centre = (seen * ranking.mean + PRIOR * mean) / (seen + PRIOR)
     variance = (seen * ranking.deviation**2 + PRIOR * deviation**2) / (seen + PRIOR)
-    return [(hit.score - centre) / (math.sqrt(variance) * STANDARD or 1.0) for hit in ranking.hits]
+    unit = math.sqrt(variance) * STANDARD or 1.0
+    return [(hit[2] - centre) / unit for hit in ranking.hits]
 
 
 def _relative(ranking: Ranking) -> Sequence[float]:
-    best = max((hit.score for hit in ranking.hits), default=0.0)
-    return [hit.score / best if best else 0.0 for hit in ranking.hits]
+    scores = [hit[2] for hit in ranking.hits]
+    best = max(scores, default=0.0)
+    return [score / best if best else 0.0 for score in scores]

@@ -77,13 +77,13 @@ def gate(
     if not hits or confidence < NO_MATCH:
         return Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
     walked = _walked(rankings.get("graph"), trust=trust)
+    mean = vector.mean if vector else None
     kept: list[Hit] = []
     rejected: list[Hit] = []
     for hit in hits:
-        cosine = cosines.get(hit.chunk_id, vector.mean if vector else None)
-        share = shares.get(hit.chunk_id, 0.0) if keyword else None
-        own = _evidence(cosine, share, calibration)
-        (kept if own >= _WEAK_ODDS or hit.chunk_id in walked else rejected).append(hit)
+        id = hit[0]
+        own = _evidence(cosines.get(id, mean), shares.get(id, 0.0) if keyword else None, calibration)
+        (kept if own >= _WEAK_ODDS or id in walked else rejected).append(hit)
     if not kept:  # the best cosine and the best words are in different chunks, each weak alone
         kept, rejected = rejected[:1], rejected[1:]
     status = judge(confidence)
@@ -119,13 +119,11 @@ def judge(confidence: float) -> Status:
 def _evidence(cosine: float | None, share: float | None, calibration: Calibration) -> float:
     """Return the same as the logarithm of the odds."""
     if cosine is None:
-        return _odds(share or 0.0, calibration.words)
-    words = _odds(share, calibration.beside) if share is not None else 0.0
-    return _odds(cosine, calibration.cosine) + words
-
-
-def _odds(value: float, curve: Curve) -> float:
-    return curve.slope * (value - curve.middle)
+        curve = calibration.words
+        return curve.slope * ((share or 0.0) - curve.middle)
+    curve, beside = calibration.cosine, calibration.beside
+    words = beside.slope * (share - beside.middle) if share is not None else 0.0
+    return curve.slope * (cosine - curve.middle) + words
 
 
 def _logistic(x: float) -> float:
@@ -133,7 +131,7 @@ def _logistic(x: float) -> float:
 
 
 def _by_chunk(ranking: Ranking | None) -> dict[str, float]:
-    return {hit.chunk_id: hit.score for hit in ranking.hits} if ranking else {}
+    return {id: score for id, _, score in ranking.hits} if ranking else {}
 
 
 def _shares(keyword: Ranking | None) -> dict[str, float]:

@@ -92,7 +92,7 @@ class Mention(NamedTuple):
     elsewhere: bool = True
     """Whether it may stand in other chunks too, by any of its names; `mentions_in` looks."""
     home: bool = True
-    """Whether some chunk is about it; `mentions_in` looks."""
+    """Whether some chunk is about it; `mentions_in` looks, for strong ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,8 @@ class Usage:
     """Of an estimate: by how many earlier replies it goes; 0 where it is a guess."""
     margin: float = 0.0
     """Of an estimate with a basis: by which share of them the tokens out may be off, in nineteen of twenty cases."""
+    known: Usage | None = None
+    """Of an estimate: what the replies that are there already have cost, those of a sample among them."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(

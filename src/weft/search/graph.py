@@ -52,7 +52,8 @@ def search_graph(
     match options.algorithm:
         case "walk":
             hits, state = walk(seeds, relations=relations, options=options, asked=asked_types(text))
-            found = GraphFound(hits=tuple(hits[:limit]), explain=lambda ids: explain_walk(state, ids))
+            known = {seed.entity.id: seed.entity.name for seed in seeds}
+            found = GraphFound(hits=tuple(hits[:limit]), explain=lambda ids: explain_walk(state, ids, known=known))
         case "expand":
             found = _expand(seeds, relations=relations, options=options)
         case "guided":
@@ -65,12 +66,18 @@ def relations_between(entities: Sequence[Entity], *, relations: Relations, limit
     return relations.graph.describe(relations.between([entity.id for entity in entities])[:limit])
 
 
-def explain_walk(state: Walk, chunk_ids: Sequence[str]) -> dict[str, GraphSource]:
-    """Return the way activation came to chunks, over entities and the strongest relation between each two."""
+def explain_walk(state: Walk, chunk_ids: Sequence[str], *, known: Mapping[str, str]) -> dict[str, GraphSource]:
+    """
+    Return the way activation came to chunks, over entities and the strongest relation between each two.
+
+    `known` are names of entities, by id.
+    """
     paths = {id: [node for node in state.path(id) if node[0] == "e"] for id in chunk_ids if id in state.came_from}
     ids = sorted({node for path in paths.values() for node in path})
-    names = {entity.id: entity.name for entity in state.graph.entities(ids)}
-    links = _strongest_links(state.relations.between(ids, limit=state.options.max_edges))
+    others = [id for id in ids if id not in known]
+    names = {**known, **{entity.id: entity.name for entity in (state.graph.entities(others) if others else ())}}
+    is_walked = any(len(path) > 1 for path in paths.values())
+    links = _strongest_links(state.relations.between(ids, limit=state.options.max_edges)) if is_walked else {}
     sources = {}
     for chunk, path in paths.items():
         entities = [node for node in path if node in names]

@@ -59,10 +59,13 @@ class Walked:
         if self.cited is not None:
             ids += [id for id in self.cited.entities if id not in ids]
         shown = [piece.chunk.id for piece in evidence if piece.graph is not None]
-        for mention in graph.mentions_in(shown):
-            if mention.about and mention.entity_id not in ids:
+        for mention in graph.mentions_in(shown, about=True):
+            if mention.entity_id not in ids:
                 ids.append(mention.entity_id)
-        entities = graph.entities(ids[:MAX_ENTITIES])
+        known = {seed.entity.id: seed.entity for seed in self.seeds}
+        wanted = ids[:MAX_ENTITIES]
+        known |= {entity.id: entity for entity in graph.entities([id for id in wanted if id not in known])}
+        entities = [known[id] for id in wanted if id in known]
         return GraphContext(
             entities=tuple(entities),
             relations=tuple(relations_between(entities, relations=relations)),

@@ -83,8 +83,8 @@ def _papers_near(name: str, *, store: Store) -> list[Entity]:
     """Return the papers whose chunks share words with a name."""
     where = Filter(metadata=(("type", PAPER),))
     hits = store.search_keyword(query_terms(name), limit=CANDIDATES, where=where).hits
-    mentions = store.graph.mentions_in([hit.chunk_id for hit in hits])
-    ids = dict.fromkeys(mention.entity_id for mention in mentions if mention.about)
+    mentions = store.graph.mentions_in([hit.chunk_id for hit in hits], about=True)
+    ids = dict.fromkeys(mention.entity_id for mention in mentions)
     return [entity for entity in store.graph.entities(list(ids)) if entity.type == PAPER]
 
 

@@ -20,7 +20,7 @@ HOLDERS = 3
 """Chunks that may hold a name for it to tell anything; one that more of them hold is a common one."""
 
 LOOK = 8
-"""Chunks that are read in search of a name: the best by its words."""
+"""Chunks that are read in search of a name, those that hold its words; where more do, it is taken for a common one."""
 
 MAX_NAMES = 4
 """Names of a question that are looked for, the longest."""
@@ -76,14 +76,18 @@ def _find_holders(name: str, *, store: Store, where: Filter) -> list[str]:
     terms = query_terms(name)
     if not wanted or not terms:
         return []
-    ids = [hit.chunk_id for hit in store.search_keyword(terms, limit=LOOK, where=where).hits]
-    chunks = store.chunks(ids)
+    if where:  # among what passes, it may be rare
+        ids = [hit.chunk_id for hit in store.search_keyword(terms, limit=LOOK, where=where).hits]
+    else:
+        ids = store.find_holders(terms, limit=LOOK) or []
+    chunks = store.chunks(ids) if ids else []
     titles = {document.id: document.title for document in store.documents([chunk.document_id for chunk in chunks])}
-    found = [
+    holding = (
         chunk.id
         for chunk in chunks
         if any(_holds(part, wanted) for part in (titles.get(chunk.document_id, ""), *chunk.heading, chunk.text))
-    ]
+    )
+    found = list(islice(holding, HOLDERS + 1))
     return found if len(found) <= HOLDERS else []
 
 

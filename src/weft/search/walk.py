@@ -21,7 +21,7 @@ ABOUT = 1.0
 MENTIONED = 0.1
 """From an entity to a chunk about it, and to one that mentions it (times ln(1+count)/sqrt(chunks))."""
 
-RELATED = 0.2
+RELATED = 0.1
 """Share of an entity's activation that goes over its relations to other entities; the rest goes to chunks."""
 
 RELATED_ASKED = 0.7
@@ -82,12 +82,14 @@ class Walk:
             relations = self.relations.of(
                 entities, limit=limit, min_weight=max(MIN_WEIGHT, least), min_fact_weight=least
             )
-            self._leave_entities(mentions, relations)
+            self._leave_entities(entities, mentions, relations)
         if chunks:
             for chunk, target, share in self._to_entities(self.graph.mentions_in(chunks)):
                 self.edges[chunk].append((target, share))
 
-    def _leave_entities(self, mentions: Sequence[Mention], relations: Sequence[Relation]) -> None:
+    def _leave_entities(
+        self, entities: Sequence[str], mentions: Sequence[Mention], relations: Sequence[Relation]
+    ) -> None:
         chunks: dict[str, dict[str, float]] = defaultdict(dict)
         for mention in mentions:
             strength = math.log1p(mention.count) / math.sqrt(max(1, mention.chunks))
@@ -103,7 +105,7 @@ class Walk:
             ):
                 into = answers if type in self.asked else others
                 into[source][target] = max(relation.weight, into[source][target])
-        for entity in chunks.keys() | ((others.keys() | answers.keys()) & self.edges.keys()):
+        for entity in entities:
             over, near = (RELATED_ASKED, answers[entity]) if entity in answers else (RELATED, others[entity])
             shares = {"c": 1.0 - over, "e": over} if chunks[entity] and near else {"c": 1.0, "e": 1.0}
             for kind, weights in (("c", chunks[entity]), ("e", near)):

@@ -227,12 +227,13 @@ class EntityOut(BaseModel):
 
 
 class StepOut(BaseModel):
-    """A relation, as it is walked."""
+    """A relation, as it is walked; `extractors` says who read it, unless that was the rules alone."""
 
     source: str
     type: str
     weight: float
     target: str
+    extractors: list[str] = []
 
 
 class MentionOut(BaseModel):

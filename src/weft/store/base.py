@@ -29,6 +29,9 @@ from weft.records import (
 )
 from weft.store.parts import Facts, Graph, Jobs, Spending
 
+COMMON = 512
+"""Chunks that hold a term from which it is no way to those that hold others as well."""
+
 __all__ = ["Database", "Facts", "Graph", "Jobs", "Keys", "Spending", "Store"]
 
 
@@ -140,6 +143,13 @@ class Store(Protocol):
 
     def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
         """Rank chunks by BM25 over this namespace's statistics, best first; ties go to the smaller id."""
+
+    def find_holders(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
+        """
+        Return the ids of the chunks that hold all of these terms, sorted.
+
+        None where there are more than `limit`, and where it is not worth a look: `COMMON` chunks hold even the rarest.
+        """
 
     def stats(self) -> StoreStats:
         """Return what the namespace holds."""

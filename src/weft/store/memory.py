@@ -28,6 +28,7 @@ from weft.records import (
     StoreStats,
     Vector,
 )
+from weft.store.base import COMMON
 from weft.store.joining import same_statements, unrepeated
 from weft.store.labels import labels, wanted_labels
 from weft.store.memory_facts import FactContent, MemoryFacts
@@ -332,6 +333,12 @@ class MemoryStore:
                 added = term_scores(*sizes, weight=weights[-1], mean_length=mean_length)
                 scores[id] = scores.get(id, 0.0) + float(added[0])
         return Ranking(hits=self._best(scores, limit=limit, where=where), ceiling=ceiling(weights))
+
+    def find_holders(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
+        held = [{id for id, item in self._content.chunks.items() if term in item.terms} for term in terms]
+        found = sorted(set.intersection(*held)) if held else []
+        is_common = all(len(ids) >= COMMON for ids in held) and bool(held)
+        return None if is_common or len(found) > limit else found
 
     def stats(self) -> StoreStats:
         content, active = self._content, self._content.active()

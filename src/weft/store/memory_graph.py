@@ -89,7 +89,7 @@ class MemoryGraph:
             found += join_mentions(mention._replace(entity_id=id) for mention in mine)[:limit]
         return found
 
-    def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
+    def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         order = {id: place for place, id in enumerate(chunk_ids)}
         spread = Counter(self._target(key) for key, _ in self._derived.mentions)
         homes = {self._target(key) for (key, _), mention in self._derived.mentions.items() if mention.about}
@@ -97,10 +97,10 @@ class MemoryGraph:
             self._mention(key, id)._replace(
                 entity_id=entity_id(self._name, self._target(key)),
                 elsewhere=spread[self._target(key)] > 1,
-                home=self._target(key) in homes,
+                home=mention.about or (self._derived.standings[key].strong and self._target(key) in homes),
             )
-            for key, id in self._derived.mentions
-            if id in order
+            for (key, id), mention in self._derived.mentions.items()
+            if id in order and (mention.about or not about)
         )
         return sorted(found, key=lambda mention: order[mention.chunk_id])
 

@@ -38,8 +38,12 @@ class Graph(Protocol):
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         """Return the strongest `limit` mentions under each name of an entity: what is about it first, then by count."""
 
-    def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
-        """Return the mentions in these chunks, each with whether its entity has a home and may stand elsewhere."""
+    def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
+        """
+        Return the mentions in these chunks, with whether entities may stand elsewhere and, strong ones, have a home.
+
+        With `about`, only those of what a chunk is about.
+        """
 
     def relations_of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0

@@ -8,7 +8,8 @@ import re
 from weft.text.normalise import UNSPACED
 
 _DENSE = re.compile(f"[{UNSPACED}]")
-_PIECES = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+|\n+")
+_DENSE_RUNS = re.compile(f"[{UNSPACED}]+")
+_PIECES = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+|\n+|[ \t]{2,}")
 
 
 def estimate_tokens(text: str) -> int:
@@ -25,23 +26,33 @@ def guess_model_tokens(text: str) -> int:
     """
     Return about how many tokens a large language model counts in `text`.
 
-    Fitted to the vocabulary of GPT-4 on prose, papers, notes, code and JSON, and there within 6 % of it. Models differ
-    most in Chinese: from 0.7 to 1.3 tokens a character.
+    Fitted to the vocabularies of GPT-4, GPT-4o, Claude 2 and Mistral Nemo on English prose, papers, notes and code, and
+    there within 9 % of each; with a prompt around the text within 7 %. In Chinese models differ from 0.7 to 1.3 tokens
+    a character, and 1 is taken.
     """
     dense = len(_DENSE.findall(text))
-    count = float(dense)
-    for piece in _PIECES.findall(_DENSE.sub(" ", text) if dense else text):
-        first, size = piece[0], len(piece)
-        if first.isalpha():
-            count += 1.3 + 0.05 * max(size - 5, 0) if first.isupper() else 0.95 + 0.12 * max(size - 6, 0)
-            count += 0 if piece.isascii() else 0.5 * sum(not character.isascii() for character in piece)
-        elif first.isdigit():
-            count += 1.3 * -(-size // 3)
-        elif first == "\n":
-            count += 0.4
+    pieces = _PIECES.findall(_DENSE_RUNS.sub(" ", text) if dense else text)
+    return math.ceil(dense + sum(map(_weigh, pieces)))
+
+
+def _weigh(piece: str) -> float:
+    """Return about how many tokens a word, a number, signs or white space are."""
+    first, size = piece[0], len(piece)
+    if first.isalpha():
+        if first.islower():
+            count = 0.95 + 0.11 * max(size - 6, 0)
+        elif size > 1 and piece.isupper():
+            count = 1.45 + 0.08 * max(size - 3, 0)
         else:
-            count += 0.95 + 0.15 * (size - 1)
-    return math.ceil(count)
+            count = 1.3 + 0.08 * max(size - 5, 0)
+        return count if piece.isascii() else count + 0.5 * sum(not character.isascii() for character in piece)
+    if first.isdigit():
+        return 1.3 * -(-size // 3)
+    if first == "\n":
+        return 0.6
+    if first in " \t":
+        return 0.12 * (size - 1)
+    return 0.95 + 0.2 * (size - 1)
 
 
 class EstimatingCounter:

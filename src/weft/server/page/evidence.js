@@ -162,6 +162,7 @@ function explain(result, answer) {
           ", which hardly any other passage holds.",
         )
       : null,
+    reranked(result, answer),
     result.source.path?.length ? [el("h3", {}, "The way through the graph"), pathway(result.source, answer)] : null,
     el(
       "p",
@@ -172,6 +173,19 @@ function explain(result, answer) {
   ]
     .flat(Infinity)
     .filter(Boolean);
+}
+
+/** Return what the reranker made of a result, or why it was not heard; nothing where none was asked. */
+function reranked(result, answer) {
+  if (!answer.rerank) return null;
+  const { model, count, skipped } = answer.rerank;
+  if (!result.rerank) return skipped ? el("p", { class: "rerank" }, `${model} was not heard: ${skipped}.`) : null;
+  const { former_rank, score } = result.rerank;
+  const said =
+    score === null
+      ? `${model} read ${count} passages, and this was not among them`
+      : `${model} read it and gave it ${digits(score)}`;
+  return el("p", { class: "rerank" }, `${said}; it stood at ${former_rank} before.`);
 }
 
 function channelRow(name, hit, of) {

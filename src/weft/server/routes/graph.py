@@ -29,13 +29,17 @@ async def list_entities(caller: Reader, after: After = "", limit: Limit = 20) ->
     return {"entities": [entity_to_dict(entity) for entity in page], "next": following}
 
 
-@router.get("/entity", response_model=EntityPage, responses=documented(401, 404, 504))
+@router.get(
+    "/entity", response_model=EntityPage, response_model_exclude_unset=True, responses=documented(401, 404, 504)
+)
 async def get_entity(caller: Reader, name: EntityName, limit: Limit = 20) -> dict[str, Any]:
     """Show an entity: its names, description, relations and where it is mentioned."""
     return await caller.door.workers.read(lambda: _entity(caller.engine, name, limit=limit))
 
 
-@router.get("/neighbours", response_model=NeighbourList, responses=documented(401, 404, 504))
+@router.get(
+    "/neighbours", response_model=NeighbourList, response_model_exclude_unset=True, responses=documented(401, 404, 504)
+)
 async def list_neighbours(
     caller: Reader,
     name: EntityName,
@@ -54,7 +58,7 @@ async def list_neighbours(
     )
 
 
-@router.get("/path", response_model=PathOut, responses=documented(401, 404, 504))
+@router.get("/path", response_model=PathOut, response_model_exclude_unset=True, responses=documented(401, 404, 504))
 async def find_path(
     caller: Reader,
     source: EntityName,
@@ -83,7 +87,7 @@ def _neighbours(engine: Engine, name: str, *, hops: int, min_weight: float, afte
     entity = engine.entities.get(name)
     found = engine.entities.neighbours(name, hops=hops, min_weight=min_weight)
     page, following = cut(found, after=after, limit=limit)
-    names = {entity.id: entity.name} | {near.id: near.name for near, _ in found}
+    paths = engine.entities.in_words([way.path for _, way in page])
     return {
         "entity": entity_to_dict(entity),
         "neighbours": [
@@ -91,17 +95,9 @@ def _neighbours(engine: Engine, name: str, *, hops: int, min_weight: float, afte
                 "entity": entity_to_dict(near),
                 "hops": way.hops,
                 "weight": way.weight,
-                "path": [
-                    {
-                        "source": names.get(step.source_id, step.source_id),
-                        "type": step.type,
-                        "weight": step.weight,
-                        "target": names.get(step.target_id, step.target_id),
-                    }
-                    for step in way.path
-                ],
+                "path": [step_to_dict(step) for step in path],
             }
-            for near, way in page
+            for (near, way), path in zip(page, paths, strict=True)
         ],
         "omitted": len(found) - int(following) if following else 0,
         "next": following,

@@ -81,16 +81,18 @@ class RelationalGraph:
         joined = (names[0] if len(names) == 1 else join_mentions(chain(*names))[:limit] for names in found.values())
         return list(chain.from_iterable(joined))
 
-    def mentions_in(self, chunk_ids: Sequence[str]) -> list[Mention]:
+    def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         with self._connections.read(self._name) as db:
-            namespace = db.namespace_key(self._name)
-            rows = db.run("mentions_in", {"namespace": namespace, "ids": json.dumps(list(chunk_ids))})
-        found = join_mentions(
-            Mention(id, chunk, count, bool(about), chunks, bool(strong), bool(elsewhere), bool(home))
-            for chunk, id, count, about, chunks, strong, elsewhere, home in rows
-        )
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(chunk_ids)), "about": about}
+            rows = db.run("mentions_in", values)
+        found = [
+            Mention(id, chunk, count, bool(is_about), chunks, bool(strong), bool(elsewhere), bool(home))
+            for chunk, id, count, is_about, chunks, strong, elsewhere, home in rows
+        ]
+        if len({mention[:2] for mention in found}) < len(found):  # by several names
+            found = join_mentions(found)
         order = {id: place for place, id in enumerate(chunk_ids)}
-        return sorted(found, key=lambda mention: order[mention.chunk_id])
+        return sorted(found, key=lambda mention: (order[mention[1]], not mention[3], -mention[2], mention[0]))
 
     def relations_of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0

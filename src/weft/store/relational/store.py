@@ -21,6 +21,7 @@ from weft.records import (
     StoreStats,
     Vector,
 )
+from weft.store.base import COMMON
 from weft.store.relational.calibrated import read_calibration, write_calibration
 from weft.store.relational.document_read import read_batches
 from weft.store.relational.document_write import DocumentWriter
@@ -210,6 +211,20 @@ class RelationalStore:
                 return Ranking()
             namespace, _, total, length = found
             return db.search_keyword(namespace, terms, limit=limit, where=where, chunks=total, length=length)
+
+    def find_holders(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
+        with self._connections.read(self._namespace) as db:
+            key = {"namespace": db.namespace_key(self._namespace)}
+            wanted = {**key, "terms": json.dumps(list(terms), ensure_ascii=False)}
+            counts: dict[str, int] = dict(db.run("term_counts", wanted)) if terms else {}
+            if not terms or any(term not in counts for term in terms):
+                return []
+            if min(counts.values()) >= COMMON:
+                return None
+            found = db.find_holders(key["namespace"], {"": [{term} for term in terms]})[""]
+            if len(found) > limit:
+                return None
+            return sorted(id for _, id in db.run("chunk_ids", {**key, "numbers": json.dumps(sorted(found))}))
 
     def stats(self) -> StoreStats:
         with self._connections.read(self._namespace) as db:

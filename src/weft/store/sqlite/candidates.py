@@ -7,6 +7,7 @@ import json
 import numpy as np
 from numpy.typing import NDArray
 
+from weft.rank.fuse import number_hits
 from weft.records import Filter, Hit
 from weft.store.relational.filters import bind
 from weft.store.relational.session import Namespace, Session
@@ -24,9 +25,17 @@ def best_chunks(
 ) -> tuple[Hit, ...]:
     """Return the best of `scores` (by chunk number) above `least`; ties go to the smaller id."""
     numbers = np.flatnonzero(scores > least)
+    return rank_numbers(db, namespace, numbers, scores[numbers], limit=limit)
+
+
+def rank_numbers(
+    db: Session, namespace: Namespace, numbers: NDArray[np.int64], scores: NDArray[np.float64], *, limit: int
+) -> tuple[Hit, ...]:
+    """Return the best of chunks with these numbers and scores; ties go to the smaller id."""
     if len(numbers) > limit:
-        kth = np.partition(scores[numbers], len(numbers) - limit)[len(numbers) - limit]
-        numbers = numbers[scores[numbers] >= kth]
+        kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        numbers, scores = numbers[scores >= kth], scores[scores >= kth]
     ids: dict[int, str] = dict(db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(numbers.tolist())}))
-    ordered = sorted(((float(scores[n]), ids[n]) for n in numbers.tolist() if n in ids), key=lambda p: (-p[0], p[1]))
-    return tuple(Hit(id, rank, score) for rank, (score, id) in enumerate(ordered[:limit], start=1))
+    found = zip((-scores).tolist(), numbers.tolist(), strict=True)
+    ordered = sorted([(score, ids[number]) for score, number in found if number in ids])[:limit]
+    return tuple(number_hits([id for _, id in ordered], [-score for score, _ in ordered]))

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.rank.bm25 import ceiling, idf
-from weft.records import Filter, Hit, Ranking, Vector
+from weft.rank.fuse import number_hits
+from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.candidates import allowed_chunks
+from weft.store.sqlite.held import HeldVectors
 from weft.store.sqlite.kinds import Target, belongs, can_index, count_rows, find_targets, last_number
 from weft.store.sqlite.neighbours import Neighbours
 from weft.store.sqlite.segments import Folder, Manifest
@@ -32,8 +34,11 @@ FROM = 20_000
 TAIL = 2_048
 """Rows that are newer than the index from which it is extended."""
 
-SPARE = 64
-"""Rows asked for beyond those wanted: some are gone, and the order of quantised vectors is a little off."""
+SPARE = 32
+"""Vectors asked for beyond those wanted: some are gone, and the order of quantised ones is a little off."""
+
+GONE = 8
+"""One part in so many is asked for beyond the chunks wanted by words, and as many at least: some are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,7 @@ class ReadIndexes:
         self.usable = db != ":memory:"
         self._opened: dict[str, _Opened] = {}
         self._spreads = Spreads()
+        self._held = HeldVectors()
 
     # ── searching; None where only the file itself can answer ───────────────────────────────────
 
@@ -69,6 +75,9 @@ class ReadIndexes:
         """Rank the chunks that pass a filter by cosine."""
         target = Target("vectors", namespace, model, len(vector))
         state = _state(db, namespace)
+        if state.chunks < FROM:
+            asked: dict[str, Any] = {"model": model, "limit": limit, "where": where}
+            return self._held.search(db, namespace, vector, **asked, generation=state.generation)
         opened = self._find(db, target, state)
         if opened is None:
             return None
@@ -84,7 +93,7 @@ class ReadIndexes:
         if rows is None:
             return None
         mean, deviation = self._spreads.estimate(db, vector, model=model, total=state.chunks)
-        hits = tuple([Hit(id, rank, score) for rank, (id, score) in enumerate(rows, start=1)])
+        hits = tuple(number_hits(*zip(*rows, strict=True))) if rows else ()
         return Ranking(hits=hits, mean=mean, deviation=deviation, count=state.chunks)
 
     def search_entities(
@@ -110,7 +119,8 @@ class ReadIndexes:
         )
         weights = {term: idf(counts.get(term, 0), total=state.chunks) for term in terms}
         search = TermSearch(opened.segments, tail, weights=weights, mean_length=state.length / state.chunks)
-        found = search.best(db, namespace, limit=limit, spare=SPARE, allowed=allowed_chunks(db, namespace, where))
+        spare = max(GONE, limit // GONE)
+        found = search.best(db, namespace, limit=limit, spare=spare, allowed=allowed_chunks(db, namespace, where))
         if found is None:
             self._on_behind()
             return None
@@ -133,6 +143,7 @@ class ReadIndexes:
 
     def forget(self) -> None:
         """Close and remove all indexes."""
+        self._held.forget()
         self._opened.clear()
         self.folder.clear()
 

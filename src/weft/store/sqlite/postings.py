@@ -24,9 +24,6 @@ BLOCK = 256
 ENTRY = struct.Struct("<BBH")
 """Place in the block, frequency (at most 255), length of the chunk in terms (at most 65,535)."""
 
-COMMON = 64
-"""Blocks up to which terms are told apart by how rare they are."""
-
 _DTYPE = np.dtype([("place", "u1"), ("frequency", "u1"), ("length", "<u2")])
 
 
@@ -137,15 +134,16 @@ def count_holders(postings: Mapping[tuple[str, int], bytes]) -> dict[str, int]:
 
 def find_holders(db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]]) -> NDArray[np.int64]:
     """Return the numbers of the chunks that hold a term of every group; the rarest decides what is read."""
-
-    def rarity(group: Collection[str]) -> int:
-        values = [{"namespace": namespace, "term": term, "limit": COMMON} for term in group]
-        return sum(db.one("count_blocks", value) for value in values)
-
+    asked = sorted({term for group in groups for term in group})
+    values = {"namespace": namespace, "terms": json.dumps(asked, ensure_ascii=False)}
+    counts: dict[str, int] = dict(db.run("term_counts", values))
+    held_by = [(sum(counts.get(term, 0) for term in group), sorted(group)) for group in groups if group]
+    if not all(count for count, _ in held_by):
+        return np.zeros(0, np.int64)
     found: NDArray[np.int64] | None = None
-    for group in sorted(filter(None, groups), key=rarity):
+    for _, group in sorted(held_by):
         held = []
-        for term in group:
+        for term in filter(counts.get, group):
             key = {"namespace": namespace, "term": term}
             if found is None:
                 held.append(_numbers(db.run("term_postings", key)))

@@ -8,7 +8,7 @@ score the term reaches in the chunk, in steps, rounded up.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -60,13 +60,15 @@ class TermArrays:
     common_frequencies: NDArray[Any]
     common_codes: NDArray[Any]
 
-    def find(self, term: str) -> Held:
-        """Return the postings of a term."""
-        wanted = np.uint64(term_hash(term))
-        at = int(np.searchsorted(self.common, wanted))
-        if at < len(self.common) and self.common[at] == wanted:
-            return Held(None, self.common_frequencies[at], self.common_codes[at], STEPS)
-        at = int(np.searchsorted(self.hashes, wanted))
+    def find(self, terms: Iterable[str]) -> list[Held]:
+        """Return the postings of terms, in their order."""
+        wanted = np.array([term_hash(term) for term in terms], dtype=np.uint64)
+        among, at = np.searchsorted(self.common, wanted).tolist(), np.searchsorted(self.hashes, wanted).tolist()
+        return [self._held(*places) for places in zip(wanted, among, at, strict=True)]
+
+    def _held(self, wanted: np.uint64, common: int, at: int) -> Held:
+        if common < len(self.common) and self.common[common] == wanted:
+            return Held(None, self.common_frequencies[common], self.common_codes[common], STEPS)
         if at < len(self.hashes) and self.hashes[at] == wanted:
             where = slice(int(self.starts[at]), int(self.starts[at + 1]))
             return Held(self.places[where], self.frequencies[where], self.codes[where], int(self.highest[at]))

@@ -33,7 +33,7 @@ def rank(
     `weights` are the idfs of the terms. Scores are added up in their order. `allowed` says of each place whether its
     chunk may be found.
     """
-    held = [arrays.find(term) for term in weights]
+    held = arrays.find(weights)
     low, high = drift(arrays.mean, mean_length)
     steps = [shares(high / STEPS, weight=weight) for weight in weights.values()]
     sums = np.zeros(len(arrays.numbers), dtype=np.float32)
@@ -89,9 +89,10 @@ def _choose(
     found = np.flatnonzero(sums >= max(least - rest, 1e-30))
     reached = sums[found]
     for place in range(read, len(lists) + 1):
-        least = max(least, _last(reached, limit) * sure * 0.9999 - slack)
-        kept = reached >= least - rest
-        found, reached = found[kept], reached[kept]
+        if place == read or len(found) > 2 * limit:
+            least = max(least, _last(reached, limit) * sure * 0.9999 - slack)
+            kept = reached >= least - rest
+            found, reached = found[kept], reached[kept]
         if place < len(lists):
             one, step = lists[place]
             rest, slack = rest - bounds[place], slack + step

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from weft.rank.fuse import number_hits
 from weft.records import Hit
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.tails import TermTail
@@ -45,7 +46,7 @@ class TermSearch:
             if len(ids) >= limit or len(numbers) < looks:
                 found = zip(numbers.tolist(), (-scores).tolist(), strict=True)
                 ordered = sorted([(score, ids[number]) for number, score in found if number in ids])[:limit]
-                return tuple([Hit(id, place, -score) for place, (score, id) in enumerate(ordered, start=1)])
+                return tuple(number_hits([id for _, id in ordered], [-score for score, _ in ordered]))
         return None
 
     def _find(self, looks: int, chosen: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -374,23 +374,24 @@ WHERE h.namespace = :namespace
     AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: mentions_in
--- With whether any name of the entity may stand in other chunks, and whether some chunk is about it.
+-- With whether any name of the entity may stand in other chunks, and if it is a strong one, whether some chunk is about it.
 SELECT
     c.id, h.id, m.count, m.about, e.chunks, e.strong,
     e.chunks > 1 OR EXISTS (
         SELECT 1 FROM weft.entity AS o
         WHERE o.namespace = :namespace AND o.head = e.head AND o.number <> e.number AND o.chunks > 0
     ),
-    EXISTS (
+    m.about OR (e.strong AND EXISTS (
         SELECT 1 FROM weft.entity AS o
         JOIN weft.mention AS a ON a.namespace = :namespace AND a.entity = o.number AND a.about
         WHERE o.namespace = :namespace AND o.head = e.head
-    )
+    ))
 FROM weft.chunk AS c JOIN weft.mention AS m ON m.namespace = :namespace AND m.chunk = c.number
 JOIN weft.entity AS e ON e.namespace = :namespace AND e.number = m.entity
 JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 WHERE c.namespace = :namespace
-    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+    AND (m.about OR NOT :about);
 
 -- name: relations_of
 -- The same for relations, both directions. One end is the name itself, so that only the other is looked up.

@@ -23,6 +23,13 @@ SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'fact_vector';
 -- name: last_vectors
 SELECT coalesce(max(number), 0) FROM chunk_vector WHERE model = :scope;
 
+-- name: vector_chunks
+-- By an index that has both numbers.
+SELECT number, chunk FROM chunk_vector WHERE model = :model;
+
+-- name: numbered_vectors
+SELECT number, chunk, vector FROM chunk_vector WHERE model = :model ORDER BY number;
+
 -- name: last_entities
 SELECT coalesce(max(number), 0) FROM fact_vector WHERE model = :scope;
 

@@ -249,9 +249,6 @@ SELECT block, entries FROM posting WHERE namespace = :namespace AND term = :term
 SELECT p.block, p.entries FROM json_each(:blocks) AS k
 CROSS JOIN posting AS p ON p.namespace = :namespace AND p.term = :term AND p.block = k.value;
 
--- name: count_blocks
-SELECT count(*) FROM (SELECT 1 FROM posting WHERE namespace = :namespace AND term = :term LIMIT :limit);
-
 -- name: all_postings
 SELECT term, block, entries FROM posting WHERE namespace = :namespace;
 

@@ -289,18 +289,24 @@ FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
 
 -- name: mentions_in
--- With whether any name of the entity may stand in other chunks, and whether some chunk is about it.
+-- With whether any name of the entity may stand in other chunks, and if it is a strong one, whether some chunk is about it.
 SELECT
-    c.id, h.id, m.count, m.about, e.chunks, e.strong,
+    c.id, CASE WHEN e.head = e.number THEN e.id ELSE (SELECT id FROM entity WHERE number = e.head) END,
+    m.count, m.about, e.chunks, e.strong,
     CASE WHEN e.chunks > 1 THEN 1 ELSE EXISTS (
         SELECT 1 FROM entity AS o WHERE o.head = e.head AND o.number <> e.number AND o.chunks > 0
     ) END,
-    CASE WHEN m.about THEN 1 WHEN EXISTS (SELECT 1 FROM mention WHERE entity = e.head AND about = 1) THEN 1 ELSE EXISTS (
-        SELECT 1 FROM entity AS o JOIN mention AS a ON a.entity = o.number AND a.about = 1 WHERE o.head = e.head
-    ) END
-FROM chunk AS c JOIN mention AS m ON m.chunk = c.number
-JOIN entity AS e ON e.number = m.entity JOIN entity AS h ON h.number = e.head
-WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
+    CASE
+        WHEN m.about THEN 1
+        WHEN NOT e.strong THEN 0
+        WHEN EXISTS (SELECT 1 FROM mention WHERE entity = e.head AND about = 1) THEN 1
+        ELSE EXISTS (
+            SELECT 1 FROM entity AS o JOIN mention AS a ON a.entity = o.number AND a.about = 1
+            WHERE o.head = e.head AND o.number <> e.head
+        )
+    END
+FROM chunk AS c JOIN mention AS m ON m.chunk = c.number JOIN entity AS e ON e.number = m.entity
+WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids)) AND (m.about OR NOT :about);
 
 -- name: relations_of
 -- The same for relations, both directions.

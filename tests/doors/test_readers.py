@@ -1,0 +1,71 @@
+"""Who read a relation, through the doors: told where it was somebody else than the rules alone."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from serving import Running
+
+from weft.engine.engine import open_engine
+from weft.engine.tool_calls import call_tool
+
+sys.path.append(str(Path(__file__).parents[1] / "models"))
+from llm_serving import entity, open_asking, relation, serve_model
+
+TEXT = "Zephyr is written in Rust by Ada Lovelace. It relies on Quillbase."
+GRAPH = {
+    "entities": [entity("Zephyr"), entity("Ada Lovelace"), entity("Quillbase")],
+    "relations": [relation("Zephyr", "depends_on", "Quillbase", 9), relation("Ada Lovelace", "admires", "Zephyr", 8)],
+    "facts": [],
+}
+MODEL = "llm-openai/tiny-extract-1"
+NEAR = {"Quillbase": [MODEL, "rules"], "Ada Lovelace": [MODEL]}
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """A store in which a model read two relations, and the rules one of them and another."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serve_model(lambda text: GRAPH) as endpoint, open_asking(tmp_path, endpoint) as engine:
+        engine.add_text(TEXT, source="a", title="Zephyr")
+    with open_engine(tmp_path / "weft.db", embedder="none") as engine:
+        engine.add_text("---\ndepends_on: [Lantern]\n---\n# Quillbase\n\nIt is old.", source="b", title="Quillbase")
+        engine.add_text("# Lantern\n\nIt burns.", source="c", title="Lantern")
+    return tmp_path / "weft.db"
+
+
+def test_the_command_line_has_a_column_for_it(weft, store):
+    """Where there is something to tell; so that nothing changes for those without a model."""
+    asked = ("neighbours", "Zephyr", "--min-weight", "8", "--db", str(store))
+    rows = {row["name"]: row.get("extractors") for row in weft(*asked, "--json").json}
+    told, plain = weft(*asked).out, weft("neighbours", "Lantern", "--min-weight", "8", "--db", str(store)).out
+
+    assert rows == NEAR
+    assert "read by" in told.splitlines()[0]
+    assert f"{MODEL}, rules" in told
+    assert "Quillbase" in plain
+    assert "read by" not in plain
+    path = weft("path", "Ada Lovelace", "Lantern", "--json", "--db", str(store)).json
+    assert [step.get("extractors") for step in path] == [[MODEL], [MODEL, "rules"], None]
+
+
+def test_http_tells_it_of_relations_and_paths(store):
+    with Running(store) as server, server.client() as client:
+        shown = client.get("/graph/entity", params={"name": "Zephyr"}).json()
+        near = client.get("/graph/neighbours", params={"name": "Zephyr", "min_weight": 8}).json()
+        path = client.get("/graph/path", params={"source": "Lantern", "target": "Zephyr"}).json()
+
+    assert {step["target"]: step["extractors"] for step in shown["relations"] if "extractors" in step} == NEAR
+    assert {item["entity"]["name"]: item["path"][0].get("extractors") for item in near["neighbours"]} == NEAR
+    assert [step.get("extractors") for step in path["path"]] == [None, [MODEL, "rules"]]
+
+
+def test_mcp_tells_it_too(store):
+    with open_engine(store, embedder="none") as engine:
+        shown = call_tool(engine, "entity_lookup", {"name": "Zephyr"}).values
+        near = call_tool(engine, "graph_neighbours", {"name": "Zephyr", "minWeight": 8}).values
+        path = call_tool(engine, "graph_path", {"source": "Lantern", "target": "Zephyr"}).values
+
+    assert {step["target"]: step["extractors"] for step in shown["relations"] if "extractors" in step} == NEAR
+    assert {item["name"]: item["path"][0].get("extractors") for item in near["neighbours"]} == NEAR
+    assert [step.get("extractors") for step in path["path"]] == [None, [MODEL, "rules"]]

@@ -1,0 +1,119 @@
+"""Vectors of small namespaces, kept in memory: they answer as a scan of the file does."""
+
+import random
+import threading
+from dataclasses import replace
+
+import pytest
+from contract import EVERYTHING, unit
+from indexed import OURS, batch, direction, exact_vectors, fill
+
+from weft.records import Filter
+from weft.store.sqlite import held, vectors
+from weft.store.sqlite.database import SqliteDatabase
+
+
+@pytest.fixture
+def database(tmp_path):
+    opened = SqliteDatabase(str(tmp_path / "weft.db"))
+    fill(opened.store("default"), range(4))
+    yield opened
+    opened.close()
+
+
+def ask(database, vector, *, limit=10, where=EVERYTHING):
+    """Return what is found, and assert that a scan finds it too."""
+    ranking = database.store("default").search_vector(vector, limit=limit, where=where)
+    scanned = exact_vectors(database, vector, limit=limit, where=where)
+    assert [hit[:2] for hit in ranking.hits] == [hit[:2] for hit in scanned]
+    assert [hit.score for hit in ranking.hits] == pytest.approx([hit.score for hit in scanned], abs=1e-6)
+    return ranking
+
+
+def count_reads(monkeypatch):
+    """Return a list that grows with every time vectors are read from the file."""
+    reads = []
+    for name in ("_update", "_read_all"):
+        read = getattr(held, name)
+        monkeypatch.setattr(held, name, lambda *a, read=read, **k: reads.append(1) or read(*a, **k))
+    return reads
+
+
+def test_they_are_read_once_and_then_only_when_something_changes(database, monkeypatch):
+    """A question of the same state reads no vector and scans nothing."""
+    reads = count_reads(monkeypatch)
+    first = ask(database, direction(1))
+    ask(database, direction(2))
+    assert len(reads) == 1
+
+    database.store("default").write(batch("another", range(5000, 5005)))
+    more = ask(database, direction(5003))
+    assert len(reads) == 2
+    assert (first.count, more.count) == (80, 85)
+    assert more.hits[0].score == pytest.approx(1.0, abs=1e-6)
+    monkeypatch.setattr(vectors, "search", None)
+    assert database.store("default").search_vector(direction(3), limit=1, where=EVERYTHING).hits
+
+
+def test_any_history_is_answered_as_by_a_scan(database):
+    """Documents come, change and go; what is filtered out is not found."""
+    store, chance = database.store("default"), random.Random(1)
+    for step in range(40):
+        name = f"note {chance.randrange(8)}"
+        if chance.random() < 0.3:
+            store.delete([document.id for document in store.find_documents(Filter(source_prefix=name))])
+        else:
+            store.write(batch(name, range(step * 100, step * 100 + chance.randrange(1, 9))))
+        ask(database, direction(step * 100), limit=chance.choice([1, 10, 200]))
+        ask(database, direction(step), where=Filter(metadata=(("part", step % 2),)))
+
+
+def test_mean_and_deviation_are_those_of_all_vectors(database):
+    """They are taken over the namespace, whatever the filter."""
+    vector = direction(7)
+    whole = ask(database, vector)
+    some = ask(database, vector, where=Filter(source_prefix="note 1"))
+    assert (whole.mean, whole.deviation, whole.count) == (some.mean, some.deviation, some.count)
+    with database._connections.read() as db:
+        (model, *_), *_ = db.run("list_models", {"namespace": db.namespace_key("default")})
+        scanned = vectors.search(db, db.namespace_key("default"), vector, model=model, limit=1, where=EVERYTHING)
+    assert whole.mean == pytest.approx(scanned.mean, abs=1e-6)
+    assert whole.deviation == pytest.approx(scanned.deviation, abs=1e-6)
+
+
+def test_each_reader_sees_its_own_state(database):
+    """One that began before a write finds what was there then, whoever asked meanwhile."""
+    store = database.store("default")
+    with store.reading():
+        assert ask(database, direction(1)).count == 80
+        writer = threading.Thread(target=lambda: store.write(batch("another", [9001])))
+        writer.start()
+        writer.join()
+        asker = threading.Thread(target=lambda: seen.append(ask(database, direction(9001)).count))
+        seen = []
+        asker.start()
+        asker.join()
+        assert seen == [81]
+        assert ask(database, direction(9001)).count == 80
+
+
+def test_another_embedder_and_another_namespace_have_their_own(database):
+    """Nothing of one is found in the other."""
+    other = database.store("other")
+    other.write_model(replace(OURS, fingerprint="f9", dimension=3))
+    assert other.search_vector(unit(1, 2, 3), limit=9, where=EVERYTHING).hits == ()
+    ask(database, direction(1))
+    assert other.search_vector(unit(1, 2, 3), limit=9, where=EVERYTHING).count == 0
+
+
+def test_what_was_not_asked_for_long_is_given_back(database, monkeypatch):
+    """Memory is bounded whatever the number of namespaces."""
+    monkeypatch.setattr(held, "MOST", 80 * 16 * 4 + 1)
+    second = database.store("second")
+    fill(second, range(4))
+    reads = count_reads(monkeypatch)
+    ask(database, direction(1))
+    second.search_vector(direction(1), limit=3, where=EVERYTHING)
+    ask(database, direction(1))
+    assert len(reads) == 3
+    assert len(database._connections.indexes._held._known) == 1

@@ -1,0 +1,64 @@
+"""Which chunks hold all of some words: the same in all stores."""
+
+import pytest
+from contract import MODEL, make_batch
+from opening import EACH, open_empty
+
+from weft.store import base, memory
+from weft.store.relational import store as relational
+
+TEXTS = ["red fox", "red hen", "blue fox", "red 狐狸 fox", "fox's den"]
+
+
+@pytest.fixture(params=EACH)
+def store(request):
+    database = open_empty(request.param, request)
+    database.store("other").write_model(MODEL)
+    database.store("other").write(make_batch("elsewhere", ["red fox"], namespace="other"))
+    opened = database.store("default")
+    opened.write_model(MODEL)
+    opened.write(make_batch("animals", TEXTS))
+    yield opened
+    database.close()
+
+
+def held(store, *terms, limit=9):
+    found = store.find_holders(terms, limit=limit)
+    return None if found is None else sorted(chunk.text for chunk in store.chunks(found))
+
+
+@pytest.mark.parametrize(
+    ("terms", "expected"),
+    [
+        (("red", "fox"), ["red fox", "red 狐狸 fox"]),
+        (("狐狸", "red"), ["red 狐狸 fox"]),
+        (("hen",), ["red hen"]),
+        (("hen", "blue"), []),
+        (("hen", "nowhere"), []),
+        (('"x" OR *',), []),
+        ((), []),
+    ],
+)
+def test_a_chunk_must_hold_every_term(store, terms, expected):
+    """Those of another namespace are not found, nor what only looks like a query."""
+    assert held(store, *terms) == expected
+
+
+def test_more_than_the_limit_are_none_at_all(store):
+    """So that who asks can look for the best instead."""
+    assert held(store, "red", "fox", limit=2) == ["red fox", "red 狐狸 fox"]
+    assert held(store, "red", "fox", limit=1) is None
+
+
+def test_common_terms_lead_nowhere(store, monkeypatch):
+    """Where even the rarest stands in many chunks they are not read; one rare term is enough."""
+    for module in (base, memory, relational):
+        monkeypatch.setattr(module, "COMMON", 3)
+    assert held(store, "red", "fox") is None
+    assert held(store, "red", "hen") == ["red hen"]
+
+
+def test_what_was_deleted_is_not_found(store):
+    """A document takes its chunks with it."""
+    store.delete([document.id for document in store.find_documents(base.Filter())])
+    assert held(store, "red", "fox") == []
