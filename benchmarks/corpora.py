@@ -6,8 +6,9 @@ Stores of any size, multiplied from real text, for the benchmarks of speed.
 The documents of evaluation sets are indexed as any other, with the real model (a few minutes, once). The rest of the
 store are variants of them: rare words of names become other words, a few sentences from elsewhere follow, and the
 vector moves a little towards that of another passage. So names grow with the corpus as vocabulary does, while common
-words and names are mentioned in all variants and become as frequent as they would. What only writing needs (who
-nominated a name, which chunks bear out a derived relation) is left out of the variants: these stores are for reading.
+words and names are mentioned in all variants and become as frequent as they would. A variant is its original under
+other words, with all that was nominated and claimed, so that `weft check` finds nothing and the store can be written to
+as any other.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "quality"))
 
+from renaming import WORD, Renaming, expect_variants
 from sets import data_folder
 
 from weft.engine.engine import open_engine
@@ -38,25 +41,22 @@ from weft.records import Document
 from weft.store.relational.graph_write import pair_place, place
 from weft.store.sqlite.postings import BLOCK, TermChanges
 from weft.text.analyse import count_terms, terms
-from weft.text.ids import digest, entity_id
-from weft.text.mentions import derived_weight
+from weft.text.ids import chunk_id, document_id, entity_id
+from weft.text.mentions import DERIVED_TYPES, TOGETHER, derived_weight
+from weft.text.names import MAX_WORDS, match_names, singular, words
+from weft.text.split import indexed_text
 
 SETS = ("2wiki-dev", "musique-train", "hotpot-train")
 NAMESPACE = "default"
-RARE = 8
-"""Chunks that hold a word up to which it is taken for one of somebody's name, and changed."""
-LETTERS = "bcdfghjklm"
-DERIVED = ("co_occurs_with", "mentions")
 MOVED, NOISE = 0.35, 0.25
 """How far a vector moves towards another one, and in no direction."""
 
 _NOMINATIONS = (
     "SELECT chunk, document, key, name, kind, vote, rank, type, description, about, alias_of, reason"
-    " FROM nomination WHERE origin = '' AND vote = 2"
+    " FROM nomination WHERE origin = ''"
 )
-_CLAIMS = "SELECT chunk, source, target, type, weight, description FROM claim WHERE origin = ''"
+_CLAIMS = "SELECT chunk, origin, source, target, type, weight, description FROM claim"
 
-_WORD = re.compile(r"([A-Za-z]+)")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
@@ -92,10 +92,13 @@ def make_store(folder: Path, size: int) -> Path:
     db.pragma("journal_mode", "off")
     db.pragma("synchronous", "off")
     db.pragma("cache_size", -1_000_000)
-    variants = Variants(db)
+    copies = max(1, round(size / db.execute("SELECT count(*) FROM chunk").get))
+    renaming = Renaming(db)
+    if copies > 1:
+        expect_variants(db, renaming)
+    variants = Variants(db, renaming)
     with db, _without_indexes(db):
         db.execute("CREATE TEMP TABLE new_posting (term TEXT, block INTEGER, entries BLOB)")
-        copies = max(1, round(size / variants.chunks))
         for copy in range(1, copies):
             variants.write(copy)
             print(f"\r{copy + 1} of {copies} variants", end="", file=sys.stderr, flush=True)
@@ -136,10 +139,10 @@ class _Chunk:
 class Variants:
     """Writes variants of what a store holds into it."""
 
-    def __init__(self, db: apsw.Connection) -> None:
+    def __init__(self, db: apsw.Connection, renaming: Renaming) -> None:
         self._db = db
         self._chance = random.Random(1)
-        self._rare = self._find_rare()
+        self._renaming = renaming
         self._documents = list(db.execute("SELECT number, title, unit FROM document ORDER BY number"))
         rows = db.execute(
             "SELECT number, document, ordinal, heading, start_line, end_line, text, terms FROM chunk ORDER BY number"
@@ -149,15 +152,15 @@ class Variants:
         highest = self._chunks[-1].row[0]
         self._step = -(-(highest + 1) // BLOCK) * BLOCK
         """Between the numbers of a chunk and of its variant: whole blocks."""
-        self._fillers = [(text, count_terms(text)) for text in self._find_fillers()]
         packed = dict(db.execute("SELECT chunk, vector FROM chunk_vector"))
         self._model = db.execute("SELECT number FROM model WHERE active").get
         self._vectors = np.stack([np.frombuffer(packed[chunk.row[0]], np.float32) for chunk in self._chunks])
         self._entities = list(
             db.execute("SELECT number, key, strong, same_as, reason, mentions, chunks, head FROM entity")
         )
-        self._own = {row[0] for row in self._entities if self._changes(row[1])}
+        self._own = {row[0] for row in self._entities if renaming.changes(row[1])}
         self._keys = {row[0]: row[1] for row in self._entities}
+        self._fillers = [(text, count_terms(text)) for text in self._find_fillers()]
         self._offset = max(self._keys) + 1
         self._relations = list(db.execute("SELECT source, target, type, weight, support FROM relation"))
         self._mentions = list(db.execute("SELECT entity, chunk, count, about FROM mention"))
@@ -167,28 +170,29 @@ class Variants:
 
     def write(self, copy: int) -> None:
         """Write one variant of everything."""
-        suffix = "x" + LETTERS[copy // 10 % 10] + LETTERS[copy % 10] + LETTERS[copy // 100] * (copy >= 100)
+        suffix = self._renaming.suffix(copy)
+        text = cache(lambda said: self._renaming.text(said, suffix))
+        key = cache(lambda of: self._renaming.key(of, suffix))
         shift, onto = copy * self._step, copy * (self._documents[-1][0] + 1)
-        rename = {word: word + suffix for word in self._rare}
-        renamed_terms = {terms(word)[0]: terms(new)[0] for word, new in rename.items()}
+        renamed_terms = {terms(word)[0]: terms(word + suffix)[0] for word in self._renaming.rare}
 
-        def text(said: str) -> str:
-            return _WORD.sub(lambda m: m[0] + suffix if m[0].lower() in rename else m[0], said)
-
-        def key(of: str) -> str:
-            return " ".join(rename.get(word, word) for word in of.split(" "))
+        def pair(source: str, target: str, type: str) -> tuple[str, str]:
+            ends = key(source), key(target)
+            return (min(ends), max(ends)) if type == TOGETHER else ends
 
         def entity(number: int) -> int:
             return number + copy * self._offset if number in self._own else number
 
-        db, run = self._db, self._db.executemany
-        ids = {number: "d" + digest((str(copy), str(number)), size=12) for number, *_ in self._documents}
+        db, run, keys = self._db, self._db.executemany, self._keys
+        ids = {number: document_id(NAMESPACE, f"variant {copy}/{number}") for number, *_ in self._documents}
+        titles = {number: text(title) for number, title, _ in self._documents}
         run(
             "INSERT INTO document (number, namespace, id, source, title, metadata, content_hash, unit)"
             " VALUES (?, 1, ?, ?, ?, '{}', 'variant', ?)",
-            [(n + onto, ids[n], f"variant {copy}/{n}", text(title), unit) for n, title, unit in self._documents],
+            [(n + onto, ids[n], f"variant {copy}/{n}", titles[n], unit) for n, _, unit in self._documents],
         )
         places: dict[int, int] = {}
+        seen: Counter[tuple[int, str]] = Counter()
         changes, length = TermChanges(None, namespace=1), 0  # type: ignore[arg-type]
         rows = []
         for chunk in self._chunks:
@@ -200,15 +204,15 @@ class Variants:
             for said, counts in self._chance.sample(self._fillers, self._chance.randrange(4)):
                 pieces.append(" " + said)
                 held.update(counts)
-            id = "c" + digest((ids[document], str(ordinal)), size=12)
+            said, heading = "".join(pieces), text(heading)
+            indexed = indexed_text(titles[document], tuple(json.loads(heading)), said)
+            id = chunk_id(ids[document], indexed, seen[document, indexed])
+            seen[document, indexed] += 1
             places[number], size = place(id), held.total()
             length += size
             changes.add(number + shift, held, length=size)
-            said = "".join(pieces)
             terms_said = json.dumps(held, ensure_ascii=False)
-            rows.append(
-                (number + shift, document + onto, id, ordinal, text(heading), first, last, said, terms_said, size)
-            )
+            rows.append((number + shift, document + onto, id, ordinal, heading, first, last, said, terms_said, size))
         run(
             "INSERT INTO chunk (number, namespace, document, id, ordinal, heading, start_line, end_line, text, terms,"
             " length) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -246,7 +250,13 @@ class Variants:
         run(
             "INSERT INTO relation (source, target, type, weight, support, place) VALUES (?, ?, ?, ?, ?, ?)",
             (
-                (entity(s), entity(t), type, weight, support, self._pair(key(self._keys[s]), key(self._keys[t])))
+                (
+                    *self._in_order(entity(s), entity(t), is_turned=pair(keys[s], keys[t], type)[0] != key(keys[s])),
+                    type,
+                    weight,
+                    support,
+                    pair_place(NAMESPACE, key(keys[s]), key(keys[t])),
+                )
                 for s, t, type, weight, support in self._relations
                 if s in self._own or t in self._own
             ),
@@ -261,10 +271,10 @@ class Variants:
         )
         run(
             "INSERT OR IGNORE INTO claim (namespace, chunk, origin, source, target, type, weight, description, place)"
-            " VALUES (1, ?, '', ?, ?, ?, ?, ?, ?)",
+            " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (c + shift, key(s), key(t), type, weight, text(said), places[c])
-                for c, s, t, type, weight, said in self._claims
+                (c + shift, origin, *pair(s, t, type), type, weight, text(said), places[c])
+                for c, origin, s, t, type, weight, said in self._claims
             ),
         )
         described = np.stack([np.frombuffer(row[2], np.float32) for row in self._described])
@@ -290,7 +300,7 @@ class Variants:
             (
                 (
                     held := min(256, copies * n),
-                    derived_weight(type, support=held) if type in DERIVED else weight,
+                    derived_weight(type, support=held) if type in DERIVED_TYPES else weight,
                     s,
                     t,
                     type,
@@ -307,29 +317,25 @@ class Variants:
         )
         self._db.execute("UPDATE namespace SET generation = generation + 1")
 
-    def _find_rare(self) -> set[str]:
-        """Return the words of names that few chunks hold, and that are one term."""
-        held = dict(self._db.execute("SELECT term, sum(length(entries)) / 4 FROM posting GROUP BY term"))
-        words = {word for (key,) in self._db.execute("SELECT key FROM entity") for word in key.split(" ")}
-        plain = (word for word in words if len(word) > 3 and word.isascii() and word.isalpha())
-        return {word for word in plain if held.get(terms(word)[0], RARE + 1) <= RARE}
-
     def _read(self, row: tuple[Any, ...]) -> _Chunk:
-        pieces = _WORD.split(row[6])
-        places = [at for at in range(1, len(pieces), 2) if pieces[at].lower() in self._rare]
+        pieces = WORD.split(row[6])
+        places = [at for at in range(1, len(pieces), 2) if pieces[at].lower() in self._renaming.rare]
         return _Chunk(pieces=pieces, places=places, terms=json.loads(row[7]), row=row[:6])
 
     def _find_fillers(self) -> list[str]:
-        """Return sentences that name nothing."""
+        """Return sentences that name nothing, nor end a name that the words before them begin."""
+        names = set(self._keys.values())
+        ends = {" ".join(parts[at:]) for parts in (name.split(" ") for name in names) for at in range(1, len(parts))}
         found: dict[str, None] = {}
         for chunk in self._chunks:
             for sentence in _SENTENCE.split("".join(chunk.pieces)):
                 if 40 < len(sentence) < 200 and sentence[1:].islower() and sentence[0].isupper():
-                    found[sentence] = None
+                    held = words(sentence)
+                    said = [word.text for word in held[:MAX_WORDS]]
+                    begins = {" ".join((*said[:at], singular(word))) for at, word in enumerate(said)}
+                    if ends.isdisjoint(begins) and not match_names(held, names):
+                        found[sentence] = None
         return list(found)
-
-    def _changes(self, key: str) -> bool:
-        return not self._rare.isdisjoint(key.split(" "))
 
     def _move(self, vectors: np.ndarray, copy: int) -> np.ndarray:
         chance = np.random.default_rng(copy)
@@ -340,12 +346,8 @@ class Variants:
         return unit
 
     @staticmethod
-    def _weigh(type: str, weight: float, support: int) -> float:
-        return derived_weight(type, support=support) if type in DERIVED else weight
-
-    @staticmethod
-    def _pair(source: str, target: str) -> int:
-        return pair_place(NAMESPACE, source, target)
+    def _in_order(source: int, target: int, *, is_turned: bool) -> tuple[int, int]:
+        return (target, source) if is_turned else (source, target)
 
 
 def main() -> None:

@@ -1,13 +1,14 @@
 """
 Where the time goes when text is indexed through the real model, and how much memory it takes.
 
-    python benchmarks/indexing.py [--documents 600] [--set 2wiki-dev] [--into FILE] [--write]
+    python benchmarks/indexing.py [--documents 600] [--set 2wiki-dev] [--into FILE ...] [--without-model] [--write]
 
 Documents of an evaluation set are indexed with an empty vector cache. Reading (cutting, analysing, extracting), the
 model and writing run beside each other, so their seconds add up to more than the whole. `model busy` is the share of
 the whole in which the model was at work. With `--into` the documents go into a copy of a store that is there already,
-say of a million chunks. Memory is the most that was resident, own and mapped. `--write` puts the table into
-docs/performance.md.
+say of a million chunks; one row for each, `-` for an empty one. `--without-model` gives them vectors by chance, so that
+nothing but writing takes long. `write, CPU` is processor time. Memory is the most that was resident, own and mapped.
+`--write` puts the table into docs/performance.md.
 """
 
 from __future__ import annotations
@@ -19,9 +20,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent / "quality"))
 
@@ -29,10 +35,13 @@ from scale import memory, put
 from sets import data_folder
 from speed import PAGE, to_table
 
-from weft.config import read_settings
+from weft.config import Settings, read_settings
+from weft.engine.adapters import open_embedder
 from weft.engine.engine import Engine
 from weft.index import run
 from weft.load.beir import iter_corpus
+from weft.models.base import Embedder, TextKind
+from weft.records import Vectors
 from weft.store.relational.store import RelationalStore
 
 
@@ -41,16 +50,19 @@ class Clock:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self.work: dict[str, float] = {}
+        """The same, only what the processor did in the thread that called."""
 
     def around(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that does the same and is timed."""
 
         def timed(*arguments: Any, **named: Any) -> Any:
-            start = time.perf_counter()
+            start, begun = time.perf_counter(), time.thread_time()
             try:
                 return call(*arguments, **named)
             finally:
                 self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+                self.work[name] = self.work.get(name, 0.0) + time.thread_time() - begun
 
         return timed
 
@@ -72,7 +84,27 @@ class Watch:
             self.own, self.mapped = max(self.own, own), max(self.mapped, mapped)
 
 
-def measure(name: str, count: int, into: str) -> dict[str, str]:
+class Chance:
+    """Gives texts vectors by chance, under the name of a model."""
+
+    def __init__(self, model: Embedder) -> None:
+        self.card = model.card
+        self._chance = np.random.default_rng(1)
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
+        drawn = self._chance.normal(size=(len(texts), self.card.dimension)).astype(np.float32)
+        unit: Vectors = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+        return unit
+
+
+def open_model(settings: Settings) -> Embedder:
+    """Return the embedder of the settings, which the stores were made with."""
+    model = open_embedder(settings)
+    assert model is not None
+    return model
+
+
+def measure(name: str, count: int, into: str, *, with_model: bool) -> dict[str, str]:
     """Return the figures of one run."""
     clock = Clock()
     with tempfile.TemporaryDirectory(dir=Path(into).parent if into else None) as folder:
@@ -85,7 +117,8 @@ def measure(name: str, count: int, into: str) -> dict[str, str]:
                 shutil.copytree(f"{into}.index", f"{db}.index")
         settings = read_settings({"store.db": str(db), "models.cache_dir": str(cache)})
         documents = list(itertools.islice(iter_corpus(data_folder() / name), count))
-        with Engine(settings) as engine:
+        embedder = None if with_model else Chance(open_model(settings))
+        with Engine(settings, embedder=embedder) as engine:
             assert engine.embedder is not None
             engine.embedder.embed(["the model is loaded before"])
             before = engine.store.stats().chunks
@@ -106,7 +139,8 @@ def measure(name: str, count: int, into: str) -> dict[str, str]:
                 "chunks/s": f"{chunks / whole:.1f}",
                 "s per 1,000 chunks": f"{whole / chunks * 1000:.1f}",
                 **{stage: per.get(stage, "0") for stage in ("cut, analyse", "extract", "model", "write")},
-                "model busy": f"{clock.seconds['model'] / whole:.0%}",
+                "write, CPU": f"{clock.work['write'] / chunks * 1000:.1f}",
+                "model busy": f"{clock.seconds['model'] / whole:.0%}" if with_model else "–",
                 "MB own": f"{watch.own:,}",
                 "MB mapped": f"{watch.mapped:,}",
             }
@@ -116,13 +150,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=600)
     parser.add_argument("--set", default="2wiki-dev")
-    parser.add_argument("--into", default="", metavar="FILE")
+    parser.add_argument("--into", nargs="+", default=["-"], metavar="FILE")
+    parser.add_argument("--without-model", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    table = to_table([measure(arguments.set, arguments.documents, arguments.into)])
+    run_one = partial(measure, arguments.set, arguments.documents, with_model=not arguments.without_model)
+    rows = []
+    for into in arguments.into:  # each in a process of its own, for its memory
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            rows.append(pool.submit(run_one, "" if into == "-" else into).result())
+    table = to_table(rows)
     print(table)
     if arguments.write:
-        PAGE.write_text(put(PAGE.read_text("utf-8"), "indexing", table), "utf-8")
+        mark = "writing" if arguments.without_model else "indexing"
+        PAGE.write_text(put(PAGE.read_text("utf-8"), mark, table), "utf-8")
 
 
 if __name__ == "__main__":

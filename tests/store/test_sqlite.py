@@ -241,6 +241,22 @@ def test_statements_are_planned_once_for_all_values(tmp_path):
         assert db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
 
 
+def test_only_questions_map_the_file(tmp_path):
+    """What is mapped counts as memory of the process: writers and those who read all of it would have it whole."""
+    connections = SqliteDatabase(str(tmp_path / "weft.db"))._connections
+
+    def mapped(session):
+        return session._db.execute("PRAGMA mmap_size").get
+
+    for _ in range(2):
+        with connections.read() as session:
+            assert mapped(session) > 0
+        with connections.write() as session:
+            assert mapped(session) == 0
+        with connections.scan() as session:
+            assert mapped(session) == 0
+
+
 def test_an_interrupt_while_it_waits_to_write_leaves_nothing_open(tmp_path):
     """Ctrl-C comes when the wait for another writer is over: the transaction that then begins is taken back."""
     path = str(tmp_path / "weft.db")

@@ -5,8 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.text.analyse import count_terms
-from weft.text.mentions import must_hold
-from weft.text.names import candidate_keys, key_words, match_names, name_key, singular, whole_key, words
+from weft.text.mentions import may_hold, must_hold
+from weft.text.names import (
+    candidate_keys,
+    key_words,
+    long_keys,
+    match_names,
+    name_key,
+    short_keys,
+    singular,
+    whole_key,
+    words,
+)
 
 NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, max_size=4).map(" ".join)
 
@@ -84,7 +94,47 @@ def test_a_name_is_found_in_a_sentence(name):
     key = name_key(name)
     found = words(f"yesterday {name} was seen")
     assert key in candidate_keys(found)
+    short, pairs = short_keys(found)
+    assert short | long_keys(found, pairs) == candidate_keys(found)
     assert key in [match for match, _, _ in match_names(found, {key})]
+
+
+PARTS = """
+Luther luther's LUTHERS King kings' Entries entry Boxes box O'Brien o’briens Mu\u0308ller müllers soft\u00adware
+密 密钥 钥 服务 OAuth apis The a v1 25 Box™ 25㎏ Ò o² . , - ' ’s _
+"""
+
+
+TEXTS = st.one_of(
+    st.tuples(st.sampled_from(["", " "]), st.lists(st.sampled_from(PARTS.split()), max_size=12)).map(
+        lambda drawn: drawn[0].join(drawn[1])
+    ),
+    st.text(st.sampled_from("aAsSoOyY eéÉ\u0301\u00ad1²½'’密钥_.-™ßİıŉſ"), max_size=14),
+)
+
+
+@given(TEXTS)
+def test_a_text_may_hold_every_name_that_is_found_in_it(text):
+    """The quick looks before a text is read are wrong only by saying yes."""
+    found = words(text)
+    short, pairs = short_keys(found)
+    assert short | long_keys(found, pairs) >= candidate_keys(found)
+    for key in candidate_keys(found):
+        if match_names(found, {key}):
+            assert may_hold(text, {key})
+
+
+def test_a_text_is_not_read_for_names_that_it_does_not_hold():
+    """Words that stand apart, or are not written like a name, are none."""
+    text = "In construction the King's man met Müller; she was born at sea. 密码钥匙"
+    assert not any(may_hold(text, {key}) for key in ("construction", "man king", "manning", "mull", "密钥"))
+    assert all(may_hold(text, {key}) for key in ("king", "king man", "muller", "密码"))
+
+
+def test_only_english_words_have_plurals():
+    """A character with an `s` behind it would be held by every text that has a lone `s`."""
+    assert must_hold("密钥") == [{"密"}, {"钥"}]
+    assert must_hold("box") == [{"box"}]
 
 
 def test_the_longest_name_wins():

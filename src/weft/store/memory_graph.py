@@ -23,7 +23,7 @@ from weft.records import Census, Claim, Entity, IndexedChunk, Mention, Nominatio
 from weft.store.joining import extractors, join_descriptions, join_mentions, join_relations, other_names
 from weft.text.ids import entity_id
 from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
-from weft.text.names import name_text
+from weft.text.names import name_text, words
 
 CHUNKS = 20
 
@@ -294,7 +294,7 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
         derived.standings |= {key: standing for key, standing in joined.items() if standing.exists}
     for id, item in chunks.items():
         about = {n.key for n in item.extraction.nominations if n.about}
-        named = read_names(item.chunk.text, known=derived.standings, about=about)
+        named = read_names(item.chunk.text, known=derived.standings, about=about, found=words(item.chunk.text))
         for key, count in named.counts.items():
             mention = Mention(entity_id=entity_id(namespace, key), chunk_id=id, count=count, about=key in about)
             derived.mentions[key, id] = mention

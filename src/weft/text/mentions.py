@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import TypeAlias
 
 from weft.records import Claim
 from weft.text.analyse import terms
-from weft.text.names import Word, match_names, words
+from weft.text.names import Word, join_apostrophes, match_names, plain_text, words
 
 TOGETHER = "co_occurs_with"
 MENTIONS = "mentions"
@@ -23,7 +24,15 @@ MAX_SUPPORT = 256
 MAX_IN_SENTENCE = 6
 """Names of one sentence that are linked with each other; a list of fifty would link everything with everything."""
 
-_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")
+Match: TypeAlias = tuple[str, int, int]
+"""Key, first word, number of words."""
+
+_WORDS = re.compile("[a-z0-9 ]")
+_WORD_BEFORE = re.compile("(?<=[a-z0-9])")
+_BETWEEN = re.compile("s?[^a-z0-9]+")
+_ENDING = re.compile("(?:s|es)?s?(?![a-z0-9])")
+_ENDING_Y = re.compile("(?:y(?:s|es)?|ies)s?(?![a-z0-9])")
+_GAP = re.compile(r"[\W_]+")
 _BOUNDARY = re.compile(r"[.!?…]['\"”’)\]]*\s|[。！？；\n]")
 
 
@@ -38,11 +47,19 @@ class Named:
 
 
 def read_names(
-    text: str, *, known: Collection[str], about: Collection[str], found: Sequence[Word] | None = None
+    text: str,
+    *,
+    known: Collection[str],
+    about: Collection[str],
+    found: Sequence[Word],
+    matches: Sequence[Match] | None = None,
 ) -> Named:
-    """Return the mentions of `known` keys in a chunk that is `about` some of them. `found` are its words."""
-    found = words(text) if found is None else found
-    matches = match_names(found, known)
+    """
+    Return the mentions of `known` keys in a chunk that is `about` some of them.
+
+    `found` are its words, `matches` the known names among them where these were looked for already.
+    """
+    matches = match_names(found, known) if matches is None else matches
     counts = Counter(key for key, _, _ in matches)
     subjects = sorted(key for key in about if key in known)
     for key in subjects:
@@ -62,16 +79,63 @@ def read_names(
 
 def may_hold(text: str, keys: Collection[str]) -> bool:
     """Tell whether any of `keys` may stand in a text: quick, and wrong only by saying yes."""
-    if not text.isascii():
-        return True
-    line = f" {' '.join(_ASCII_WORD.findall(text.lower()))}"
-    # a key has its last word in the singular, so a plural begins with it, but for its y
-    return any(f" {key[:-1] if key.endswith('y') else key}" in line for key in keys)
+    plain = plain_text(text)
+    return any(
+        _is_written(key, text=text, plain=plain) if key.isascii() else _may_run(key, plain=plain)
+        for key in keys
+        if all(part in plain for part in _certain(key))
+    )
 
 
-def adds_only(found: Sequence[Word], *, old: Collection[str], new: Collection[str]) -> bool:
-    """Tell whether all names that are found among `old` keys are found among `new` ones, at the same places."""
-    return set(match_names(found, old)) <= set(match_names(found, new))
+def _may_run(key: str, *, plain: str) -> bool:
+    """Tell whether the characters of a key follow each other; words among them may have endings."""
+    return _WORDS.search(key) is not None or _letters(key) in _letters(plain)
+
+
+def _is_written(key: str, *, text: str, plain: str) -> bool:
+    """Tell whether the words of an ASCII key follow each other in a text, and a single one like a name."""
+    found = list(_places(key, plain))
+    if not found or " " in key or not key.isalpha():
+        return bool(found)
+    written = join_apostrophes(text)
+    if not written.isascii():  # places in the plain text are not those in the text itself
+        lower = written.lower()
+        here = [(at, end) for at, end in _places(key, lower) if lower[max(0, at - 1) : end + 1].isascii()]
+        if len(lower) != len(written) or len(here) < len(found):  # some are written in letters that were folded
+            return True
+        found = here
+    return any(not written[at:end].islower() for at, end in found)
+
+
+def _places(key: str, plain: str) -> Iterator[tuple[int, int]]:
+    """Yield where an ASCII key begins and ends in plain text, in which `Luther's` is `luthers`."""
+    *before, last = key.split(" ")
+    stem = last.removesuffix("y")
+    ending = _ENDING if stem == last else _ENDING_Y
+    first = before[0] if before else stem
+    at = plain.find(first)
+    while at >= 0:
+        end = at
+        for word in before:
+            gap = _BETWEEN.match(plain, end + len(word)) if plain.startswith(word, end) else None
+            if gap is None:
+                break
+            end = gap.end()
+        else:
+            rest = ending.match(plain, end + len(stem)) if plain.startswith(stem, end) else None
+            if rest and not _WORD_BEFORE.match(plain, at):
+                yield at, rest.end()
+        at = plain.find(first, at + 1)
+
+
+def _certain(key: str) -> Sequence[str]:
+    """Return what any spelling of a key holds; characters without spaces may be set apart in a text."""
+    stem = key.removesuffix("y")  # of `entries`
+    return stem.split(" ") if key.isascii() else _letters(stem)
+
+
+def _letters(text: str) -> str:
+    return _GAP.sub("", text)
 
 
 def derived_weight(type: str, *, support: int) -> float:
@@ -86,14 +150,17 @@ def must_hold(key: str) -> list[set[str]]:
 
 
 def _spellings(word: str) -> set[str]:
-    """A key has its last word in the singular, a text may not."""
-    forms = [word, f"{word}s", f"{word}es"]
-    if word.endswith("y"):
-        forms.append(word[:-1] + "ies")
-    return {term for form in forms for term in terms(form)}
+    return {term for form in _plurals(word) for term in terms(form)}
 
 
-def _pairs(text: str, found: Sequence[Word], matches: Sequence[tuple[str, int, int]]) -> set[tuple[str, str]]:
+def _plurals(key: str) -> list[str]:
+    """Return how a text may spell a key, which has its last word in the singular: only ASCII words lose an ending."""
+    if not key.isascii():
+        return [key]
+    return [key, f"{key}s", f"{key}es", *([f"{key[:-1]}ies"] if key.endswith("y") else [])]
+
+
+def _pairs(text: str, found: Sequence[Word], matches: Sequence[Match]) -> set[tuple[str, str]]:
     pairs: set[tuple[str, str]] = set()
     sentence: list[str] = []
     last = 0

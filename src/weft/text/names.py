@@ -31,10 +31,12 @@ _LETTERS = f"[^\\W_{CJK}][^\\W_{CJK}]*(?:[{MARKS}{_INVISIBLE}]+[^\\W_{CJK}]*)*"
 
 _WORD = re.compile(f"[{CJK}]|{_LETTERS}(?:['’]{_LETTERS})*")
 _HIDDEN = re.compile(f"[{_INVISIBLE}]")
+_SYMBOL = re.compile(f"[^\\w\x00-\x7f’{MARKS}{_INVISIBLE}]")
 _CJK = re.compile(f"[{CJK}]")
 _PREDICATE_WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _SUFFIX = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _ARTICLES = ("the", "a", "an")
+_APOSTROPHE = re.compile(r"(?<!['’])['’](?=[^\W_])")
 _POSSESSIVE = re.compile("['’]s?$")
 _PARTICLES = frozenset("的是在和与及或有为由于从对把被了吗呢")
 _SAME = frozenset({"series", "species"})
@@ -65,6 +67,21 @@ def words(text: str) -> list[Word]:
 def iter_words(text: str, start: int = 0) -> Iterator[Word]:
     """Yield them one by one, from a place on."""
     return (Word(*_read(match[0]), *match.span()) for match in _WORD.finditer(text, start))
+
+
+def plain_text(text: str) -> str:
+    """
+    Return `text` folded, without what is left out inside words: each of its words is there as a key has it.
+
+    Other symbols become spaces, for folded they may be letters: `Windows™` is no `windowstm`.
+    """
+    joined = join_apostrophes(text)
+    return fold(joined if text.isascii() else _HIDDEN.sub("", _SYMBOL.sub(" ", joined)))
+
+
+def join_apostrophes(text: str) -> str:
+    """Return `text` without the apostrophes inside words; one behind another stands between words."""
+    return text if "'" not in text and "’" not in text else _APOSTROPHE.sub("", text)
 
 
 @lru_cache(maxsize=16384)
@@ -137,6 +154,37 @@ def candidate_keys(found: Sequence[Word], *, longest: int = MAX_WORDS) -> set[st
     return {key for at in range(len(found)) for _, key in spans(found, at, longest=longest) if key}
 
 
+def short_keys(found: Sequence[Word]) -> tuple[set[str], set[str]]:
+    """
+    Return the keys of one and two words that a text could hold, and those pairs of words that may begin a longer one.
+
+    Where characters stand without spaces all keys are returned, for nothing tells which of them are pairs of words.
+    """
+    keys: set[str] = set()
+    pairs: set[str] = set()
+    for at, word in enumerate(found):
+        after = found[at + 1].text if at + 1 < len(found) else ""
+        if _is_cjk(word.text) or _is_cjk(after):
+            keys |= {key for _, key in spans(found, at)}
+            continue
+        keys.add(singular(word.text))
+        if after and word.text not in _ARTICLES:
+            keys.add(f"{word.text} {singular(after)}")
+            pairs.add(f"{word.text} {after}")
+    return keys, pairs
+
+
+def long_keys(found: Sequence[Word], pairs: Collection[str]) -> set[str]:
+    """Return the keys of three and more words that a text could hold, of those that begin with one of `pairs`."""
+    return {
+        key
+        for at in range(len(found) - 2)
+        if f"{found[at].text} {found[at + 1].text}" in pairs
+        for size, key in spans(found, at)
+        if size > 2
+    }
+
+
 def match_names(
     found: Sequence[Word], known: Collection[str], *, longest: int = MAX_WORDS
 ) -> list[tuple[str, int, int]]:
@@ -146,14 +194,21 @@ def match_names(
     A single word only counts where it is written like a name, so that the film `It` is not in every sentence, and a
     single CJK character only where it stands alone or beside a particle: `宋` is not in `宋体`.
     """
-    heads = {key[0] if _is_cjk(key[:1]) else key.partition(" ")[0] for key in known}
+    sizes: dict[str, int] = {}
+    """By the first word of a name, how many words the longest such name has."""
+    for key in known:
+        head, size = key.partition(" ")[0], key.count(" ") + 1
+        if not key.isascii():
+            head, size = key[0] if _is_cjk(key[:1]) else head, longest
+        sizes[head] = max(size, sizes.get(head, 0))
     matches: list[tuple[str, int, int]] = []
     at = 0
     while at < len(found):
         word = found[at]
         step = 1
-        if word.text in heads or singular(word.text) in heads:
-            for size, key in spans(found, at, longest=longest):
+        most = max(sizes.get(word.text, 0), sizes.get(singular(word.text), 0))
+        if most:
+            for size, key in spans(found, at, longest=min(most, longest)):
                 if key in known and (size > 1 or (word.is_name_like and not _is_inside(found, at))):
                     matches.append((key, at, size))
                     step = size

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from weft.records import Claim
 from weft.store.relational.session import Namespace, Session
-from weft.text.mentions import Named, adds_only, may_hold, read_names
-from weft.text.names import candidate_keys, words
+from weft.text.mentions import Named, may_hold, read_names
+from weft.text.names import long_keys, match_names, short_keys, words
 
 SLICE = 32
 """Chunks whose possible names are looked up at once."""
@@ -31,12 +32,16 @@ class MentionChanges:
         """Chunks to be read for all names, and whether they are new."""
         self._names: dict[int, set[str]] = defaultdict(set)
         """Chunks to be read for names that became entities."""
+        self._about: set[int] = set()
+        """Those of them that are about such a name, whether they hold it or not."""
         self._counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
         """By entity, how many mentions and chunks it gains."""
+        self._gone: list[dict[str, Any]] = []
+        self._new: list[dict[str, Any]] = []
 
     def remove(self, chunk: int) -> None:
         """Take a chunk that is about to be deleted out of the counts."""
-        for _, entity, count, _ in self._db.run("chunk_mentions", {"namespace": self._namespace, "chunk": chunk}):
+        for entity, count, _ in self._old([chunk])[chunk].values():
             self._count(entity, -count, -1)
         self._whole.pop(chunk, None)
 
@@ -44,17 +49,22 @@ class MentionChanges:
         """Say that a chunk has to be read for all names."""
         self._whole[chunk] = is_new and self._whole.get(chunk, True)
 
-    def add_name(self, key: str, *, chunks: Iterable[int]) -> None:
-        """Say that a name has become an entity, and which chunks may hold it."""
+    def add_name(self, key: str, *, chunks: Iterable[int], about: Iterable[int]) -> None:
+        """Say that a name has become an entity, which chunks may hold it, and which are about it."""
         for chunk in chunks:
             self._names[chunk].add(key)
+        for chunk in about:
+            self._names[chunk].add(key)
+            self._about.add(chunk)
 
-    def settle(self) -> Iterator[Read]:
-        """Write the mentions; yield each chunk read with the claims that follow."""
+    def settle(self) -> Iterator[list[Read]]:
+        """Yield the chunks that are read, some at a time, with the claims that follow; then write the mentions."""
         yield from self._read_names()
         whole = sorted(self._whole)
         for start in range(0, len(whole), SLICE):
-            yield from self._read_whole(whole[start : start + SLICE])
+            yield self._read_whole(whole[start : start + SLICE])
+        self._db.run_many("delete_mention", self._gone)
+        self._db.run_many("write_mention", self._new)
         rows = [
             {"namespace": self._namespace, "entity": entity, "mentions": mentions, "chunks": chunks}
             for entity, (mentions, chunks) in sorted(self._counts.items())
@@ -62,42 +72,54 @@ class MentionChanges:
         ]
         self._db.run_many("count_mentions", rows)
 
-    def _read_names(self) -> Iterator[Read]:
+    def _read_names(self) -> Iterator[list[Read]]:
         """Add new names to the chunks that hold them; where that would move other matches, read the whole chunk."""
         chunks = sorted(self._names.keys() - self._whole.keys())
+        numbers = self._numbers(set().union(*self._names.values()))
         for start in range(0, len(chunks), SLICE):
-            texts, subjects = read_texts(self._db, chunks[start : start + SLICE], namespace=self._namespace)
-            for chunk, (text, id) in texts.items():
-                keys = self._names[chunk]
-                about = subjects.get(chunk, set())
-                # `may_hold` looks for keys as they are, and `O'Brien` has the key `obrien`
-                if not keys & about and "'" not in text and not may_hold(text, keys):
-                    continue
-                old = self._old(chunk)
-                known = keys | old.keys()
-                found = words(text)
-                if not adds_only(found, old=old.keys(), new=known):
-                    self._whole[chunk] = False
-                    continue
-                named = read_names(text, known=known, about=about, found=found)
-                if named.counts.keys() != old.keys() or any(named.counts[key] != old[key][1] for key in old):
-                    numbers = self._numbers(named.counts)
-                    self._write(chunk, id=id, named=named, about=about, old=old, numbers=numbers)
-                    yield chunk, id, named.claims, False
+            part = chunks[start : start + SLICE]
+            texts = read_texts(self._db, part, namespace=self._namespace)
+            held = [c for c, (text, _) in texts.items() if c in self._about or may_hold(text, self._names[c])]
+            subjects, old = read_subjects(self._db, held, namespace=self._namespace), self._old(held)
+            yield [
+                read
+                for chunk in held
+                if (read := self._add_names(chunk, *texts[chunk], about=subjects[chunk], old=old[chunk], new=numbers))
+            ]
 
-    def _read_whole(self, chunks: Collection[int]) -> Iterator[Read]:
-        texts, subjects = read_texts(self._db, chunks, namespace=self._namespace)
+    def _add_names(
+        self, chunk: int, text: str, id: str, *, about: set[str], old: dict[str, Mentioned], new: Mapping[str, int]
+    ) -> Read | None:
+        """Add new names to a chunk; return it where that changes anything."""
+        known = self._names[chunk] | old.keys()
+        found = words(text)
+        matches = match_names(found, known)
+        if not set(match_names(found, old)) <= set(matches):
+            self._whole[chunk] = False
+            return None
+        named = read_names(text, known=known, about=about, found=found, matches=matches)
+        if {key: count for key, (_, count, _) in old.items()} == named.counts:
+            return None
+        numbers = {**new, **{key: number for key, (number, _, _) in old.items()}}
+        self._write(chunk, id=id, named=named, about=about, old=old, numbers=numbers)
+        return chunk, id, named.claims, False
+
+    def _read_whole(self, chunks: Collection[int]) -> list[Read]:
+        texts = read_texts(self._db, chunks, namespace=self._namespace)
+        subjects = read_subjects(self._db, chunks, namespace=self._namespace)
         found = {chunk: words(text) for chunk, (text, _) in texts.items()}
-        possible = {chunk: candidate_keys(found[chunk]) | subjects.get(chunk, set()) for chunk in texts}
+        short = {chunk: short_keys(found[chunk]) for chunk in texts}
+        pairs = self._beginnings(set().union(*(pairs for _, pairs in short.values())))
+        possible = {chunk: short[chunk][0] | long_keys(found[chunk], pairs) | subjects[chunk] for chunk in texts}
         numbers = self._numbers(set().union(*possible.values()))
+        old = self._old([chunk for chunk in texts if not self._whole[chunk]])
+        reads: list[Read] = []
         for chunk, (text, id) in texts.items():
-            known = {key for key in possible[chunk] if key in numbers}
-            about = subjects.get(chunk, set())
+            known, about = {key for key in possible[chunk] if key in numbers}, subjects[chunk]
             named = read_names(text, known=known, about=about, found=found[chunk])
-            is_new = self._whole[chunk]
-            old = {} if is_new else self._old(chunk)
-            self._write(chunk, id=id, named=named, about=about, old=old, numbers=numbers)
-            yield chunk, id, named.claims, is_new
+            self._write(chunk, id=id, named=named, about=about, old=old[chunk], numbers=numbers)
+            reads.append((chunk, id, named.claims, self._whole[chunk]))
+        return reads
 
     def _write(
         self,
@@ -109,38 +131,47 @@ class MentionChanges:
         old: Mapping[str, Mentioned],
         numbers: Mapping[str, int],
     ) -> None:
-        """Write the mentions of a chunk that differ."""
+        """Note the mentions of a chunk that differ."""
         new = {key: (numbers[key], count, key in about) for key, count in named.counts.items()}
         changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
         place = int(id[1:9], 16)
-        for rows, name, sign in ((old, "delete_mention", -1), (new, "write_mention", 1)):
-            mine = [rows[key] for key in changed if key in rows]
-            for entity, count, _ in mine:
+        same = {"namespace": self._namespace, "chunk": chunk, "place": place}
+        for rows, noted, sign in ((old, self._gone, -1), (new, self._new, 1)):
+            for entity, count, is_about in (rows[key] for key in changed if key in rows):
                 self._count(entity, sign * count, sign)
-            same = {"namespace": self._namespace, "chunk": chunk, "place": place}
-            values = [{**same, "entity": entity, "count": count, "about": is_about} for entity, count, is_about in mine]
-            self._db.run_many(name, values)
+                noted.append({**same, "entity": entity, "count": count, "about": is_about})
 
     def _count(self, entity: int, mentions: int, chunks: int) -> None:
         self._counts[entity][0] += mentions
         self._counts[entity][1] += chunks
 
-    def _old(self, chunk: int) -> dict[str, Mentioned]:
-        rows = self._db.run("chunk_mentions", {"namespace": self._namespace, "chunk": chunk})
-        return {key: (entity, count, bool(about)) for key, entity, count, about in rows}
+    def _old(self, chunks: Collection[int]) -> defaultdict[int, dict[str, Mentioned]]:
+        found: defaultdict[int, dict[str, Mentioned]] = defaultdict(dict)
+        values = {"namespace": self._namespace, "chunks": json.dumps(list(chunks))}
+        for chunk, key, entity, count, about in self._db.run("chunk_mentions", values) if chunks else ():
+            found[chunk][key] = (entity, count, bool(about))
+        return found
+
+    def _beginnings(self, pairs: Collection[str]) -> set[str]:
+        """Return the pairs of words that longer names begin with."""
+        values = {"namespace": self._namespace, "pairs": json.dumps(sorted(pairs), ensure_ascii=False)}
+        return {pair for (pair,) in self._db.run("known_beginnings", values)}
 
     def _numbers(self, keys: Collection[str]) -> dict[str, int]:
         values = {"namespace": self._namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
         return dict(self._db.run("known_keys", values))
 
 
-def read_texts(
-    db: Session, chunks: Collection[int], *, namespace: Namespace
-) -> tuple[dict[int, tuple[str, str]], dict[int, set[str]]]:
-    """Return text and id of chunks, and the keys they are about."""
+def read_texts(db: Session, chunks: Collection[int], *, namespace: Namespace) -> dict[int, tuple[str, str]]:
+    """Return text and id of chunks."""
     values = {"namespace": namespace, "chunks": json.dumps(list(chunks))}
-    texts = {number: (text, id) for number, text, id in db.run("chunk_texts", values)}
-    subjects: dict[int, set[str]] = defaultdict(set)
-    for chunk, key in db.run("chunk_subjects", values):
+    return {number: (text, id) for number, text, id in db.run("chunk_texts", values)}
+
+
+def read_subjects(db: Session, chunks: Collection[int], *, namespace: Namespace) -> defaultdict[int, set[str]]:
+    """Return the keys that chunks are about."""
+    values = {"namespace": namespace, "chunks": json.dumps(list(chunks))}
+    subjects: defaultdict[int, set[str]] = defaultdict(set)
+    for chunk, key in db.run("chunk_subjects", values) if chunks else ():
         subjects[chunk].add(key)
-    return texts, subjects
+    return subjects

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from weft.graph.standing import RANKS, Standing, follow, vote
 from weft.records import Problem
-from weft.store.relational.graph_mentions import read_texts
+from weft.store.relational.graph_mentions import read_subjects, read_texts
 from weft.store.relational.graph_write import GraphChanges, Pair, pair_place, place, slices
 from weft.store.relational.session import Namespace, Session
 from weft.text.ids import entity_id
@@ -124,9 +124,10 @@ class _Chunks:
         """Derive what these chunks mention, and compare it with what is stored of them."""
         mentions: dict[tuple[int, Namespace, str], tuple[int, bool, int]] = {}
         claims: dict[tuple[int, str, str, str], tuple[float, str]] = {}
-        texts, subjects = read_texts(db, numbers, namespace=namespace)
+        texts = read_texts(db, numbers, namespace=namespace)
+        subjects = read_subjects(db, numbers, namespace=namespace)
         for chunk, (text, id) in texts.items():
-            about = subjects.get(chunk, set())
+            about = subjects[chunk]
             named = _read(text, about=about, known=known)
             for key, count in named.counts.items():
                 mentions[chunk, namespace, key] = (count, key in about, place(id))

@@ -36,6 +36,8 @@ class GraphChanges:
         self._keys: set[str] = set()
         self._pairs: set[Pair] = set()
         self._nominations: list[dict[str, Any]] = []
+        self._gone_claims: list[dict[str, Any]] = []
+        self._new_claims: list[dict[str, Any]] = []
         self._mentions = MentionChanges(db, namespace=namespace)
 
     def withdraw(self, document: int) -> None:
@@ -48,7 +50,7 @@ class GraphChanges:
         """Take a chunk that is about to be deleted out of the counts."""
         key = {"namespace": self._namespace, "chunk": chunk}
         self._keys |= {row[0] for row in self._db.run("chunk_keys", key)}
-        self._pairs |= {row[:3] for row in self._db.run("chunk_claims", key)}
+        self._pairs |= {(source, target, type) for source, target, type, _ in self._claims([chunk])[chunk]}
         self._mentions.remove(chunk)
 
     def nominate(
@@ -65,7 +67,8 @@ class GraphChanges:
             for item in extraction.nominations
         ]  # fmt: skip
         self._keys |= {item.key for item in extraction.nominations}
-        self._write_claims(chunk, extraction.claims, id=id, origin=origin, is_new=is_new)
+        old = () if is_new else self._claims([chunk])[chunk]
+        self._change_claims(chunk, extraction.claims, id=id, origin=origin, old=old)
         self._mentions.read(chunk, is_new=is_new)
 
     def said_by(self, origin: str) -> dict[int, Extraction]:
@@ -86,12 +89,13 @@ class GraphChanges:
     def settle(self) -> None:
         """Bring entities, mentions and relations up to date with all that was collected."""
         self._db.run_many("write_nomination", self._nominations)
+        self._write_claims()
         entered, left, moved = self._write_entities()
-        changed = _json(entered | left)
-        rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": changed})
+        rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(entered)})
         self._pairs |= {(source, target, type) for source, target, type in rows}
-        for key, chunks in sorted(self._holding(entered).items()):
-            self._mentions.add_name(key, chunks=chunks)
+        holding, about = self._holding(entered)
+        for key, chunks in sorted(holding.items()):
+            self._mentions.add_name(key, chunks=chunks, about=about[key])
         for key in sorted(left):
             values = {"namespace": self._namespace, "key": key}
             number = self._db.run("entity_by_key", values)[0][0]
@@ -99,8 +103,7 @@ class GraphChanges:
                 self._mentions.read(row[0], is_new=False)
             self._db.run("delete_entity", values)
         self._write_heads(moved | left)
-        for chunk, id, claims, is_new in self._mentions.settle():
-            self._write_claims(chunk, claims, id=id, origin=DERIVED, is_new=is_new)
+        self._derive_claims(self._mentions)
         self._write_relations()
 
     def rebuild(self) -> None:
@@ -117,8 +120,7 @@ class GraphChanges:
             mentions = MentionChanges(self._db, namespace=self._namespace)
             for (chunk,) in chunks:
                 mentions.read(chunk, is_new=True)
-            for chunk, id, claims, is_new in mentions.settle():
-                self._write_claims(chunk, claims, id=id, origin=DERIVED, is_new=is_new)
+            self._derive_claims(mentions)
             self._pairs.clear()  # they are all taken from the claims below
         for pairs in slices(self._db.stream("all_pairs", values)):
             self._pairs = {(source, target, type) for source, target, type, *_ in pairs}
@@ -206,34 +208,54 @@ class GraphChanges:
         ]
         self._db.run_many("write_head", heads)
 
-    def _holding(self, keys: Collection[str]) -> dict[str, set[int]]:
+    def _holding(self, keys: Collection[str]) -> tuple[dict[str, set[int]], defaultdict[str, set[int]]]:
         """Return the chunks that can mention keys: those that hold every word of one, and those said to be about it."""
-        found = self._db.find_holders(self._namespace, {key: must_hold(key) for key in sorted(keys)})
+        about: defaultdict[str, set[int]] = defaultdict(set)
         for key, chunk in self._db.run("chunks_about", {"namespace": self._namespace, "keys": _json(keys)}):
-            found[key].add(chunk)
-        return found
+            about[key].add(chunk)
+        return self._db.find_holders(self._namespace, {key: must_hold(key) for key in sorted(keys)}), about
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 
-    def _write_claims(self, chunk: int, claims: Iterable[Claim], *, id: str, origin: str, is_new: bool) -> None:
-        """Make what a chunk claims under an origin exactly these claims."""
-        old: set[Pair] = set()
-        if not is_new:
-            rows = self._db.run("chunk_claims", {"namespace": self._namespace, "chunk": chunk})
-            old = {(source, target, type) for source, target, type, by in rows if by == origin}
-        new = {(claim.source, claim.target, claim.type): claim for claim in claims}
+    def _claims(self, chunks: Collection[int]) -> defaultdict[int, list[tuple[str, str, str, str]]]:
+        """Return source, target, type and origin of what chunks claim."""
+        self._write_claims()
+        found: defaultdict[int, list[tuple[str, str, str, str]]] = defaultdict(list)
+        values = {"namespace": self._namespace, "chunks": json.dumps(list(chunks))}
+        for chunk, *claim in self._db.run("chunk_claims", values) if chunks else ():
+            found[chunk].append((claim[0], claim[1], claim[2], claim[3]))
+        return found
+
+    def _derive_claims(self, mentions: MentionChanges) -> None:
+        """Write the mentions of chunks, and what chunks claim by them."""
+        for reads in mentions.settle():
+            old = self._claims([chunk for chunk, _, _, is_new in reads if not is_new])
+            for chunk, id, claims, _ in reads:
+                self._change_claims(chunk, claims, id=id, origin=DERIVED, old=old[chunk])
+        self._write_claims()
+
+    def _change_claims(
+        self, chunk: int, claims: Iterable[Claim], *, id: str, origin: str, old: Iterable[tuple[str, str, str, str]]
+    ) -> None:
+        """Make what a chunk claims under an origin exactly these claims, once they are written."""
+        before = {(source, target, type) for source, target, type, by in old if by == origin}
+        after = {(claim.source, claim.target, claim.type): claim for claim in claims}
         key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
-        gone = [{**key, "source": s, "target": t, "type": type} for s, t, type in sorted(old - new.keys())]
-        self._db.run_many("delete_claim", gone)
-        added = new.keys() - old if origin == DERIVED else new.keys()
-        written = [
-            {**key, "source": s, "target": t, "type": type, "place": place(id)}
-            | {"weight": new[s, t, type].weight, "description": new[s, t, type].description}
-            | {"extractor": new[s, t, type].extractor}
+        self._gone_claims += [{**key, "source": s, "target": t, "type": type} for s, t, type in before - after.keys()]
+        added = after.keys() - before if origin == DERIVED else after.keys()
+        self._new_claims += [
+            {
+                **key, "source": s, "target": t, "type": type, "place": place(id), "weight": after[s, t, type].weight,
+                "description": after[s, t, type].description, "extractor": after[s, t, type].extractor,
+            }
             for s, t, type in sorted(added)
-        ]
-        self._db.run_many("write_claim", written)
-        self._pairs |= (old ^ new.keys()) if origin == DERIVED else old | new.keys()
+        ]  # fmt: skip
+        self._pairs |= (before ^ after.keys()) if origin == DERIVED else before | after.keys()
+
+    def _write_claims(self) -> None:
+        self._db.run_many("delete_claim", self._gone_claims)
+        self._db.run_many("write_claim", self._new_claims)
+        self._gone_claims, self._new_claims = [], []
 
     def _write_relations(self) -> None:
         """Bring the relations of the pairs collected up to date with the claims they rest on."""

@@ -28,7 +28,10 @@ BUSY_MS = 30_000
 """How long a writer waits for another one."""
 
 MAPPED = 1 << 34
-"""Bytes of a file that are read through a map of it: a fifth less time for a question among 100,000 chunks."""
+"""
+Bytes of a file that questions are answered through a map of: a fifth less time among 100,000 chunks. Writers and what
+reads a whole table map nothing: what they touch would stay in memory, in a large store all of it.
+"""
 
 STATEMENTS = 256
 """Prepared statements that a connection keeps: all of ours."""
@@ -60,13 +63,18 @@ class Connections:
         session = getattr(self._local, "session", None)
         return self._read() if session is None else nullcontext(session)
 
+    def scan(self) -> AbstractContextManager[SqliteSession]:
+        """Give the same for reading much of the file once: what is read does not stay in memory."""
+        return self._read(mapped=0)
+
     @contextmanager
-    def _read(self) -> Iterator[SqliteSession]:
+    def _read(self, *, mapped: int = MAPPED) -> Iterator[SqliteSession]:
         with self._turn() as db, _ours(self.path):
             is_writing = db.in_transaction
             if is_writing:
                 yield self._session(db)
                 return
+            self._map(db, mapped)
             try:
                 db.execute("BEGIN")
                 self._local.session = self._session(db, reads=True)
@@ -84,6 +92,7 @@ class Connections:
         with self._turn() as db, _ours(self.path):
             if db.in_transaction:
                 raise StoreError("a write inside another transaction of the same thread")
+            self._map(db, 0)
             with _committing(db):  # around the beginning too: Ctrl-C while it waits must not leave it open
                 db.execute("BEGIN IMMEDIATE")
                 yield self._session(db)
@@ -148,6 +157,12 @@ class Connections:
                 self._all.append(db)
         yield db
 
+    def _map(self, db: apsw.Connection, size: int) -> None:
+        """Let the connection of this thread map so many bytes of the file."""
+        if getattr(self._local, "mapped", 0) != size:
+            db.execute(f"PRAGMA mmap_size = {size}")
+            self._local.mapped = size
+
     def _connect(self) -> apsw.Connection:
         with _ours(self.path):
             db = apsw.Connection(self.path, statementcachesize=STATEMENTS)
@@ -156,7 +171,6 @@ class Connections:
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -65536")
-            db.execute(f"PRAGMA mmap_size = {MAPPED}")
             # One plan for all values: else SQLite plans a statement again each time that other values are bound.
             db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             self.vector_problem = _load_vector_functions(db)

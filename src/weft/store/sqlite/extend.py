@@ -52,7 +52,7 @@ PAUSE = 1.0
 
 
 class _Source(Protocol):
-    def read(self, namespace: str = "") -> AbstractContextManager[Session]: ...
+    def scan(self) -> AbstractContextManager[Session]: ...
 
 
 class _Abandoned(Exception):
@@ -107,7 +107,7 @@ class Extender:
 
     def catch_up(self) -> int:
         """Bring all indexes of the file up to date where nobody else does; return how many were changed."""
-        with self._source.read() as db:
+        with self._source.scan() as db:
             targets = find_targets(db, least=derived.FROM)
         if not targets or not self._indexes.usable or self._abandoned.is_set():
             return 0
@@ -122,7 +122,7 @@ class Extender:
 
     def _extend(self, target: Target) -> bool:
         folder = self._indexes.folder
-        with self._source.read() as db:
+        with self._source.scan() as db:
             manifest = folder.read(target.name)
             if manifest and not belongs(db, target, manifest):
                 manifest = None
@@ -138,7 +138,7 @@ class Extender:
             kept = kept[:-1]
         build = self._build_terms if target.kind == "keywords" else self._build_graph
         segment = build(target, segments[len(kept) :], low=kept[-1].high if kept else 0, high=last)
-        with self._source.read() as db:
+        with self._source.scan() as db:
             (generation, *_), *_ = db.run("namespace_state", {"namespace": target.namespace}) or [(0,)]
         folder.write(
             target.name, Manifest(dimension=target.dimension, generation=generation, segments=(*kept, *segment))
@@ -150,7 +150,7 @@ class Extender:
         while True:
             if self._abandoned.is_set():
                 raise _Abandoned
-            with self._source.read() as db:
+            with self._source.scan() as db:
                 rows = read_rows(db, target, low=low, high=high, limit=BLOCK)
             if not rows:
                 return
@@ -173,7 +173,7 @@ class Extender:
     def _build_terms(self, target: Target, joined: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
         """Return a new segment made of older ones, as far as they are still there, and of what is newer."""
         folder = self._indexes.folder
-        with self._source.read() as db:
+        with self._source.scan() as db:
             _, chunks, length = db.run("namespace_state", {"namespace": target.namespace})[0]
             scope = {"scope": target.scope, "low": low, "high": high}
             live = np.array([row[0] for row in db.run("keyword_numbers_between", scope)], dtype=np.int64)
@@ -207,6 +207,6 @@ class Extender:
         if not numbers:
             return []
         saved = self._indexes.folder.save(target.name, write)
-        with self._source.read() as db:
+        with self._source.scan() as db:
             ends = read_ends(db, target, numbers)
         return [Segment(**asdict(saved), low=low, high=high, count=len(numbers), ends=ends)]

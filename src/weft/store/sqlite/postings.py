@@ -146,11 +146,12 @@ def find_holders(db: Session, *, namespace: Namespace, groups: Sequence[Collecti
         for term in filter(counts.get, group):
             key = {"namespace": namespace, "term": term}
             if found is None:
-                held.append(_unpack(db.run("term_postings", key))[0])
+                held.append(_numbers(db.run("term_postings", key)))
             else:
-                blocks = json.dumps(np.unique(found // BLOCK).tolist())
-                held.append(_unpack(db.run("term_blocks", {**key, "blocks": blocks}))[0])
-        numbers = np.unique(np.concatenate(held))
+                blocks = json.dumps(sorted(set((found // BLOCK).tolist())))
+                held.append(_numbers(db.run("term_blocks", {**key, "blocks": blocks})))
+        held = [numbers for numbers in held if len(numbers)]
+        numbers = held[0] if len(held) == 1 else np.unique(np.concatenate([np.zeros(0, np.int64), *held]))
         found = numbers if found is None else np.intersect1d(found, numbers, assume_unique=True)
         if not len(found):
             break
@@ -162,9 +163,12 @@ def _unpack(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return number, frequency and length of each entry of blocks."""
     entries = np.frombuffer(b"".join(row[1] for row in rows), dtype=_DTYPE)
+    return _numbers(rows), entries["frequency"].astype(np.float64), entries["length"].astype(np.float64)
+
+
+def _numbers(rows: Sequence[tuple[int, bytes]]) -> NDArray[np.int64]:
+    """Return the number of each entry of blocks."""
+    entries = np.frombuffer(b"".join(row[1] for row in rows), dtype=_DTYPE)
     blocks = np.repeat([row[0] for row in rows], [len(row[1]) // ENTRY.size for row in rows]).astype(np.int64)
-    return (
-        blocks * BLOCK + entries["place"],
-        entries["frequency"].astype(np.float64),
-        entries["length"].astype(np.float64),
-    )
+    numbers: NDArray[np.int64] = blocks * BLOCK + entries["place"]
+    return numbers

@@ -38,7 +38,9 @@ VALUES (
 ON CONFLICT (namespace, chunk, key, kind, name, origin) DO NOTHING;
 
 -- name: chunk_claims
-SELECT c.source, c.target, c.type, c.origin FROM weft.claim AS c WHERE c.namespace = :namespace AND c.chunk = :chunk;
+SELECT c.chunk, c.source, c.target, c.type, c.origin FROM weft.claim AS c
+WHERE c.namespace = :namespace
+    AND c.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
 -- name: write_claim
 INSERT INTO weft.claim (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
@@ -149,6 +151,14 @@ CROSS JOIN LATERAL (
     SELECT x.key, x.number FROM weft.entity AS x WHERE x.namespace = :namespace AND x.key = w.key LIMIT 1
 ) AS e;
 
+-- name: known_beginnings
+-- Of pairs of words, those that begin the key of an entity of more words; nothing in a key sorts before a space but its end.
+SELECT k.value FROM jsonb_array_elements_text(:pairs::jsonb) AS k(value)
+WHERE EXISTS (
+    SELECT 1 FROM weft.entity AS e
+    WHERE e.namespace = :namespace AND e.key > k.value || ' ' AND e.key < k.value || '!'
+);
+
 -- name: chunk_texts
 SELECT c.number, c.text, c.id FROM weft.chunk AS c
 WHERE c.namespace = :namespace
@@ -166,9 +176,10 @@ WHERE n.namespace = :namespace AND n.about
     AND n.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: chunk_mentions
-SELECT e.key, e.number, m.count, m.about
+SELECT m.chunk, e.key, e.number, m.count, m.about
 FROM weft.mention AS m JOIN weft.entity AS e ON e.namespace = :namespace AND e.number = m.entity
-WHERE m.namespace = :namespace AND m.chunk = :chunk;
+WHERE m.namespace = :namespace
+    AND m.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
 -- name: entity_chunks
 SELECT m.chunk FROM weft.mention AS m WHERE m.namespace = :namespace AND m.entity = :entity;

@@ -35,7 +35,7 @@ VALUES (
 ON CONFLICT (chunk, key, kind, name, origin) DO NOTHING;
 
 -- name: chunk_claims
-SELECT source, target, type, origin FROM claim WHERE chunk = :chunk;
+SELECT chunk, source, target, type, origin FROM claim WHERE chunk IN (SELECT value FROM json_each(:chunks));
 
 -- name: write_claim
 INSERT INTO claim (namespace, chunk, origin, source, target, type, weight, description, place, extractor)
@@ -124,6 +124,13 @@ DELETE FROM entity WHERE namespace = :namespace AND key = :key;
 -- name: known_keys
 SELECT key, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
+-- name: known_beginnings
+-- Of pairs of words, those that begin the key of an entity of more words; nothing in a key sorts before a space but its end.
+SELECT k.value FROM json_each(:pairs) AS k
+WHERE EXISTS (
+    SELECT 1 FROM entity WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
+);
+
 -- name: chunk_texts
 SELECT c.number, c.text, c.id FROM json_each(:chunks) AS k
 CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
@@ -136,7 +143,8 @@ SELECT key, chunk FROM nomination
 WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys)) AND about;
 
 -- name: chunk_mentions
-SELECT e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e.number = m.entity WHERE m.chunk = :chunk;
+SELECT m.chunk, e.key, e.number, m.count, m.about FROM mention AS m JOIN entity AS e ON e.number = m.entity
+WHERE m.chunk IN (SELECT value FROM json_each(:chunks));
 
 -- name: entity_chunks
 SELECT chunk FROM mention WHERE entity = :entity;

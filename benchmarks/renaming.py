@@ -1,0 +1,118 @@
+"""Which words of a store may become other words, so that its graph stays the same under them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+import apsw
+
+from weft.graph.standing import letters
+from weft.store.relational.graph_write import GraphChanges
+from weft.store.sqlite.session import SqliteSession
+from weft.text.analyse import terms
+from weft.text.names import iter_words, singular
+
+RARE = 8
+"""Chunks that hold a word up to which it is taken for one of somebody's name, and changed."""
+
+WORD = re.compile(r"([A-Za-z]+)")
+_LETTERS = "bcdfghjklm"
+_POSSESSIVE = ("", "'s", "’s", "'", "’")
+
+
+class Renaming:
+    """
+    Gives the rare words of names another ending.
+
+    A word is left as it is where it also stands in the plural, inside another one (`O'Brien`), under a term that it
+    shares, or in a key that is written in several ways: there a name would be read otherwise once it is renamed.
+    """
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self.rare = self._find()
+
+    def suffix(self, copy: int) -> str:
+        """Return what rare words end with in a variant."""
+        return "x" + _LETTERS[copy // 10 % 10] + _LETTERS[copy % 10] + _LETTERS[copy // 100] * (copy >= 100)
+
+    def key(self, of: str, suffix: str) -> str:
+        """Return a key under another ending of its rare words."""
+        return " ".join(word + suffix if word in self.rare else word for word in of.split(" "))
+
+    def text(self, said: str, suffix: str) -> str:
+        """Return the same of a text."""
+        return WORD.sub(lambda m: m[0] + suffix if m[0].lower() in self.rare else m[0], said)
+
+    def changes(self, key: str) -> bool:
+        """Return whether a key holds a rare word."""
+        return not self.rare.isdisjoint(key.split(" "))
+
+    def _find(self) -> set[str]:
+        held = dict(self._db.execute("SELECT term, sum(length(entries)) / 4 FROM posting GROUP BY term"))
+        keys = [key for (key,) in self._db.execute("SELECT DISTINCT key FROM nomination")]
+        groups: dict[str, list[str]] = defaultdict(list)
+        for key in keys:
+            groups[letters(key)].append(key)
+        several = {word for group in groups.values() if len(group) > 1 for key in group for word in key.split(" ")}
+        rare = {word for key in keys for word in key.split(" ") if _is_plain(word)}
+        rare = {word for word in rare if held.get(terms(word)[0], RARE + 1) <= RARE}
+        return rare - several - self._find_ambiguous()
+
+    def _find_ambiguous(self) -> set[str]:
+        """Return the words that stand inside others, in the plural too, or under one term with others."""
+        found: set[str] = set()
+        by_term: dict[str, set[str]] = defaultdict(set)
+        seen: set[str] = set()
+        for said in self._texts():
+            for word in iter_words(said):
+                raw = said[word.start : word.end]
+                if raw in seen:
+                    continue
+                seen.add(raw)
+                is_plain = word.text.isascii() and word.text.isalpha() and raw.lower().startswith(word.text)
+                if not is_plain or raw[len(word.text) :] not in _POSSESSIVE:
+                    found |= {word.text, singular(word.text), *(part.lower() for part in WORD.findall(raw))}
+                if singular(word.text) != word.text:
+                    found.add(singular(word.text))
+                for term in terms(word.text):
+                    by_term[term].add(word.text)
+        return found.union(*(words for words in by_term.values() if len(words) > 1))
+
+    def _texts(self) -> Iterator[str]:
+        for title, heading, text in self._db.execute(
+            "SELECT d.title, c.heading, c.text FROM chunk AS c JOIN document AS d ON d.number = c.document"
+        ):
+            yield from (title, *json.loads(heading), text)
+
+
+def _is_plain(word: str) -> bool:
+    return len(word) > 3 and word.isascii() and word.isalpha() and singular(word) == word
+
+
+def expect_variants(db: apsw.Connection, renaming: Renaming) -> None:
+    """Let the names that all variants share be what they will be once variants speak of them too."""
+    suffix = renaming.suffix(1)
+    beyond = db.execute("SELECT max(document) + 1 FROM nomination").get
+    votes = [
+        (chunk, document + beyond, key, kind, vote, renaming.key(alias, suffix), reason)
+        for chunk, document, key, kind, vote, alias, reason in db.execute(
+            "SELECT chunk, document, key, kind, vote, alias_of, reason FROM nomination"
+        )
+        if not renaming.changes(key)
+    ]
+    db.pragma("foreign_keys", True)
+    with db:
+        db.executemany(
+            "INSERT OR IGNORE INTO nomination (namespace, chunk, document, origin, key, name, kind, vote, rank, type,"
+            " description, about, alias_of, reason) VALUES (1, ?, ?, '~', ?, '', ?, ?, 9, '', '', 0, ?, ?)",
+            votes,
+        )
+        changes = GraphChanges(SqliteSession(db, indexes=None), namespace=1, name="default")
+        changes.touch(row[2] for row in votes)
+        changes.settle()
+        db.execute("DELETE FROM nomination WHERE origin = '~'")
+    db.pragma("foreign_keys", False)
