@@ -17,7 +17,7 @@ from weft.rank.fuse import number_hits
 from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.candidates import allowed_chunks
-from weft.store.sqlite.held import HeldVectors
+from weft.store.sqlite.held import LARGEST, HeldVectors
 from weft.store.sqlite.kinds import Target, belongs, can_index, count_rows, find_targets, last_number
 from weft.store.sqlite.neighbours import Neighbours
 from weft.store.sqlite.segments import Folder, Manifest
@@ -75,7 +75,7 @@ class ReadIndexes:
         """Rank the chunks that pass a filter by cosine."""
         target = Target("vectors", namespace, model, len(vector))
         state = _state(db, namespace)
-        if state.chunks < FROM:
+        if state.chunks < min(FROM, LARGEST):
             asked: dict[str, Any] = {"model": model, "limit": limit, "where": where}
             return self._held.search(db, namespace, vector, **asked, generation=state.generation)
         opened = self._find(db, target, state)

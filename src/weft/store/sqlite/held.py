@@ -20,6 +20,9 @@ from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.candidates import allowed_chunks, rank_numbers
 
+LARGEST = 20_000
+"""Chunks of a namespace up to which its vectors are kept."""
+
 MOST = 1 << 27
 """Bytes of vectors that are kept; those of namespaces that were not asked for long go first."""
 
