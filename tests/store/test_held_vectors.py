@@ -33,7 +33,7 @@ def ask(database, vector, *, limit=10, where=EVERYTHING):
 def count_reads(monkeypatch):
     """Return a list that grows with every time vectors are read from the file."""
     reads = []
-    for name in ("_update", "_read_all"):
+    for name in ("_update", "_read"):
         read = getattr(held, name)
         monkeypatch.setattr(held, name, lambda *a, read=read, **k: reads.append(1) or read(*a, **k))
     return reads

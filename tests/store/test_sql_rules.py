@@ -50,7 +50,7 @@ ONLY_SQLITE = {
     "last_given_entity": "read indexes beside the file",
     "last_keywords": "read indexes beside the file",
     "last_vectors": "read indexes beside the file",
-    "numbered_vectors": "vectors in memory",
+    "vectors_after": "vectors in memory",
     "vector_chunks": "vectors in memory",
     "namespace_state": "read indexes beside the file",
     "number_missing_terms": "postings",

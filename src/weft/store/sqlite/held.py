@@ -80,9 +80,9 @@ class HeldVectors:
             known = self._known.get(model)
             if known is None or known.stamp != stamp:
                 if known is None or not len(known.numbers):
-                    known = _read_all(db, stamp, model=model)
+                    known = _read(db, stamp, model=model, after=0)
                 else:
-                    known = _update(db, known, stamp, model=model)
+                    known = _extend(db, known, stamp, model=model) or _update(db, known, stamp, model=model)
                 self._known[model] = known
             self._known.move_to_end(model)
             while len(self._known) > 1 and sum(one.matrix.nbytes for one in self._known.values()) > MOST:
@@ -90,11 +90,25 @@ class HeldVectors:
         return known
 
 
-def _read_all(db: Session, stamp: tuple[int, int], *, model: int) -> _Held:
-    rows = db.run("numbered_vectors", {"model": model})
+def _read(db: Session, stamp: tuple[int, int], *, model: int, after: int) -> _Held:
+    """Return the vectors with numbers after one."""
+    rows = db.run("vectors_after", {"model": model, "after": after})
     numbers, chunks = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
     matrix = np.frombuffer(b"".join([row[2] for row in rows]), "<f4").reshape(len(rows), -1 if rows else 0)
     return _Held(stamp, numbers, chunks, matrix)
+
+
+def _extend(db: Session, known: _Held, stamp: tuple[int, int], *, model: int) -> _Held | None:
+    """Return what is known with what is newer; None where something is gone, or not yet there for this transaction."""
+    if stamp[1] < known.stamp[1]:
+        return None
+    new = _read(db, stamp, model=model, after=known.stamp[1])
+    if len(known.numbers) + len(new.numbers) != db.one("count_vectors", {"model": model}):
+        return None
+    if not len(new.numbers):
+        return _Held(stamp, known.numbers, known.chunks, known.matrix)
+    numbers, chunks = np.concatenate([known.numbers, new.numbers]), np.concatenate([known.chunks, new.chunks])
+    return _Held(stamp, numbers, chunks, np.concatenate([known.matrix, new.matrix]))
 
 
 def _update(db: Session, known: _Held, stamp: tuple[int, int], *, model: int) -> _Held:

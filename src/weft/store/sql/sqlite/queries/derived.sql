@@ -27,8 +27,8 @@ SELECT coalesce(max(number), 0) FROM chunk_vector WHERE model = :scope;
 -- By an index that has both numbers.
 SELECT number, chunk FROM chunk_vector WHERE model = :model;
 
--- name: numbered_vectors
-SELECT number, chunk, vector FROM chunk_vector WHERE model = :model ORDER BY number;
+-- name: vectors_after
+SELECT number, chunk, vector FROM chunk_vector WHERE model = :model AND number > :after ORDER BY number;
 
 -- name: last_entities
 SELECT coalesce(max(number), 0) FROM fact_vector WHERE model = :scope;
