@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.text.analyse import count_terms
-from weft.text.mentions import may_hold, must_hold
+from weft.text.mentions import find_sentence, may_hold, must_hold
 from weft.text.names import (
     candidate_keys,
     key_words,
@@ -18,6 +18,7 @@ from weft.text.names import (
     words,
 )
 
+PLAIN = st.text(st.characters(max_codepoint=127), max_size=40)
 NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, max_size=4).map(" ".join)
 
 
@@ -131,6 +132,16 @@ def test_a_text_is_not_read_for_names_that_it_does_not_hold():
     assert all(may_hold(text, {key}) for key in ("king", "king man", "muller", "密码"))
 
 
+@given(st.lists(TEXTS.map(lambda text: text.replace(".", "")), min_size=1, max_size=6), st.data())
+def test_the_first_sentence_with_most_of_the_names_is_found(sentences, data):
+    """The quick look before a sentence is read, and the end at one that has them all, leave out no better one."""
+    every = sorted({key for sentence in sentences for key in candidate_keys(words(sentence))} | {"king"})
+    keys = data.draw(st.lists(st.sampled_from(every), min_size=1, max_size=3))
+    counts = [len({key for key, _, _ in match_names(words(sentence), keys)}) for sentence in sentences]
+    best = sentences[counts.index(max(counts))]
+    assert find_sentence("\n".join(sentences), keys) == " ".join(best.split())
+
+
 def test_only_english_words_have_plurals():
     """A character with an `s` behind it would be held by every text that has a lone `s`."""
     assert must_hold("密钥") == [{"密"}, {"钥"}]
@@ -179,6 +190,12 @@ def test_marks_and_soft_hyphens_stay_inside_a_word(text, expected):
     """Accents written apart, vowel signs, soft hyphens and apostrophes do not tear a name into pieces."""
     assert [word.text for word in words(text)] == expected
     assert all(spellings & count_terms(text).keys() for word in words(text) for spellings in must_hold(word.text))
+
+
+@given(PLAIN)
+def test_words_of_plain_text_are_those_of_any_text(text):
+    """Text in ASCII is read by a pattern of its own, which finds the same words."""
+    assert words(text) == words(f"{text} é")[:-1]
 
 
 def test_a_whole_key_keeps_what_stands_in_parentheses():

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import TypeAlias
 
 from weft.records import Claim
@@ -175,25 +175,28 @@ def _pairs(text: str, found: Sequence[Word], matches: Sequence[Match]) -> set[tu
 
 def find_sentence(text: str, keys: Collection[str], *, size: int = 300) -> str:
     """Return the first sentence of `text` that mentions most of `keys`, cut at `size` characters."""
-    starts = [0, *(match.end() for match in _BOUNDARY.finditer(text)), len(text)]
-    sentences = [text[start:end].strip() for start, end in pairwise(starts)]
-    parts = {part for key in keys for part in _parts(key)}
-    counts = [
-        len({key for key, _, _ in match_names(words(sentence), keys)}) if _may_name(sentence, parts) else 0
-        for sentence in sentences
-    ]
-    best = max(range(len(counts)), key=lambda place: (counts[place], -place), default=0)
-    return " ".join(sentences[best].split())[:size] if sentences else ""
+    wanted = set(keys)
+    best, most = "", -1
+    for sentence in _sentences(text):
+        if most < 0 or _count_possible(sentence, wanted) > most:
+            named = len({key for key, _, _ in match_names(words(sentence), wanted)})
+            if named > most:
+                best, most = sentence, named
+        if most == len(wanted):
+            break
+    return " ".join(best.split())[:size]
 
 
-def _parts(key: str) -> list[str]:
-    """Return the words of a key without their last letters, which a text may spell otherwise."""
-    return [word[: max(2, len(word) - 3)] for word in key.split(" ")]
+def _sentences(text: str) -> Iterator[str]:
+    """Yield what lies between the ends of sentences."""
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        yield text[start : match.end()].strip()
+        start = match.end()
+    yield text[start:].strip()
 
 
-def _may_name(sentence: str, parts: Collection[str]) -> bool:
-    """Tell whether a sentence can hold a word of a name: a look that costs little, and mostly says no."""
-    if not sentence.isascii():
-        return True
-    plain = sentence.lower()
-    return any(part in plain for part in parts)
+def _count_possible(text: str, keys: Collection[str]) -> int:
+    """Return how many of `keys` a text can hold at most."""
+    plain = plain_text(text)
+    return sum(all(part in plain for part in _certain(key)) for key in keys)

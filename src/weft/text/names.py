@@ -30,6 +30,8 @@ _LETTERS = f"[^\\W_{CJK}][^\\W_{CJK}]*(?:[{MARKS}{_INVISIBLE}]+[^\\W_{CJK}]*)*"
 """Accents and vowel signs belong to the letter before them, and soft hyphens do not end a word."""
 
 _WORD = re.compile(f"[{CJK}]|{_LETTERS}(?:['’]{_LETTERS})*")
+_ASCII_WORD = re.compile("[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
+"""The same in ASCII text, in half the time."""
 _HIDDEN = re.compile(f"[{_INVISIBLE}]")
 _SYMBOL = re.compile(f"[^\\w\x00-\x7f’{MARKS}{_INVISIBLE}]")
 _CJK = re.compile(f"[{CJK}]")
@@ -66,7 +68,8 @@ def words(text: str) -> list[Word]:
 
 def iter_words(text: str, start: int = 0) -> Iterator[Word]:
     """Yield them one by one, from a place on."""
-    return (Word(*_read(match[0]), *match.span()) for match in _WORD.finditer(text, start))
+    pattern = _ASCII_WORD if text.isascii() else _WORD
+    return (Word(*_read(match[0]), *match.span()) for match in pattern.finditer(text, start))
 
 
 def plain_text(text: str) -> str:
