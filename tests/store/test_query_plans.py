@@ -47,7 +47,6 @@ WHOLE = {
 HUB = {
     ("nomination", "namespace key"): {
         "entity_cards": "the first by rank, up to a limit",
-        "entity_numbers": "the first by rank",
         "entity_extractors": "the smallest, and the first by rank up to a limit",
         "key_aliases": "the smallest",
         "key_standings": "the first in its own right",
@@ -69,7 +68,7 @@ HUB = {
         (
             "names_of",
             "names_by_id",
-            "entity_numbers",
+            "entity_cards",
             "mentions_of",
             "mentions_in",
             "relations_of",

@@ -36,16 +36,15 @@ class RelationalGraph:
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
         with self._connections.read(self._name) as db:
-            namespace = db.namespace_key(self._name)
-            resolved = _resolve(db, namespace, keys)
-            cards = self._cards(db, namespace, list(dict.fromkeys(resolved.values())))
-        return {key: cards[target] for key, target in resolved.items() if target in cards}
+            return self._cards(db, db.namespace_key(self._name), keys)
 
     def entities(self, ids: Sequence[str]) -> list[Entity]:
+        if not ids:
+            return []
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
             keys: dict[str, str] = dict(db.run("keys_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))}))
-        found = self.find_entities(list(keys.values()))
+            found = self._cards(db, namespace, list(keys.values()))
         return [found[keys[id]] for id in ids if keys.get(id) in found]
 
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
@@ -211,10 +210,14 @@ class RelationalGraph:
     # ── inside ──────────────────────────────────────────────────────────────────────────────────
 
     def _cards(self, db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, Entity]:
-        groups = _groups(db, namespace, keys)
+        """Return, for each key that is an entity, the one that it is read under."""
+        if not keys:
+            return {}
         values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "limit": WINDOW}
-        return {
-            key: Entity(
+        cards: dict[str, Entity] = {}
+        for asked, id, key, strong, mentions, chunks, name, type, descriptions, others in db.run("entity_cards", values):
+            names = json.loads(others)
+            cards[asked] = Entity(
                 id=id,
                 key=key,
                 name=name,
@@ -222,16 +225,15 @@ class RelationalGraph:
                 description=join_descriptions(json.loads(descriptions)),
                 aliases=other_names(
                     name,
-                    [row[3] for row in groups[key] if row[0] != key],
+                    [other[0] for other in names],
                     spelling=partial(self._other_spelling, db, namespace, key, name),
                 ),
-                reasons=tuple(row[4] for row in groups[key] if row[0] != key),
-                mentions=sum(row[1] for row in groups[key]),
-                chunks=sum(row[2] for row in groups[key]),
+                reasons=tuple(other[1] for other in names),
+                mentions=mentions + sum(other[2] for other in names),
+                chunks=chunks + sum(other[3] for other in names),
                 strong=bool(strong),
             )
-            for id, key, strong, name, type, descriptions in db.run("entity_cards", values)
-        }
+        return cards
 
     def _relations_of_types(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
@@ -269,18 +271,3 @@ def _described(relation: Relation, claims: list[_Said]) -> Relation:
     chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
     said_by = extractors(claim[4] for claim in claims)
     return replace(relation, description=description, chunks=chunks, extractors=said_by)
-
-
-def _resolve(db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, str]:
-    """Return, for each key that is an entity, the key it is read under."""
-    values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False)}
-    return dict(db.run("heads_of", values))
-
-
-def _groups(db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, list[tuple[Any, ...]]]:
-    """Return, for each key, the rows (key, mentions, chunks, name, reason) of all names that are read under it."""
-    groups: dict[str, list[tuple[Any, ...]]] = {key: [] for key in keys}
-    values = {"namespace": namespace, "keys": json.dumps(list(groups), ensure_ascii=False)}
-    for head, *row in db.run("entity_numbers", values):
-        groups[head].append(tuple(row))
-    return groups

@@ -256,11 +256,6 @@ SELECT e.key, e.same_as, e.number FROM weft.entity AS e
 WHERE e.namespace = :namespace
     AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
--- name: heads_of
-SELECT e.key, h.key FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
-WHERE e.namespace = :namespace
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
-
 -- name: names_of
 SELECT h.id, e.number FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 WHERE h.namespace = :namespace
@@ -279,23 +274,33 @@ WHERE e.namespace = :namespace
     AND e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: entity_cards
-SELECT e.id, e.key, e.strong,
+-- For each key, what it is read under, and the other names of that, in their order.
+SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT d.value FROM weft.edit AS d
-         WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = e.key ORDER BY d.value LIMIT 1),
+         WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
         (SELECT n.name FROM weft.nomination AS n
-         WHERE n.namespace = :namespace AND n.key = e.key ORDER BY n.rank, n.name LIMIT 1),
-        e.key
+         WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
+        h.key
     ),
     coalesce((SELECT n.type FROM weft.nomination AS n
-        WHERE n.namespace = :namespace AND n.key = e.key AND n.type <> '' ORDER BY n.rank, n.type LIMIT 1), ''),
+        WHERE n.namespace = :namespace AND n.key = h.key AND n.type <> '' ORDER BY n.rank, n.type LIMIT 1), ''),
     coalesce((SELECT json_agg(json_build_array(d.rank, d.description, d.extractor)) FROM (
         SELECT n.rank, n.description, n.extractor FROM weft.nomination AS n
-        WHERE n.namespace = :namespace AND n.key = e.key AND n.description <> ''
+        WHERE n.namespace = :namespace AND n.key = h.key AND n.description <> ''
         ORDER BY n.rank, n.description
         LIMIT :limit
-    ) AS d), '[]')::text
-FROM weft.entity AS e
+    ) AS d), '[]')::text,
+    coalesce((SELECT json_agg(json_build_array(o.name, o.reason, o.mentions, o.chunks) ORDER BY o.key) FROM (
+        SELECT other.key, other.reason, other.mentions, other.chunks, coalesce(
+            (SELECT n.name FROM weft.nomination AS n
+             WHERE n.namespace = :namespace AND n.key = other.key ORDER BY n.rank, n.name LIMIT 1),
+            other.key
+        ) AS name
+        FROM weft.entity AS other
+        WHERE other.namespace = :namespace AND other.head = h.number AND other.number <> h.number
+    ) AS o), '[]')::text
+FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 WHERE e.namespace = :namespace
     AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
@@ -344,16 +349,6 @@ SELECT coalesce(
 SELECT e.key FROM weft.entity AS e
 WHERE e.namespace = :namespace AND e.same_as <> e.key
     AND e.same_as = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
-
--- name: entity_numbers
-SELECT h.key, e.key, e.mentions, e.chunks,
-    coalesce((SELECT n.name FROM weft.nomination AS n
-        WHERE n.namespace = :namespace AND n.key = e.key ORDER BY n.rank, n.name LIMIT 1), e.key),
-    e.reason
-FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
-WHERE h.namespace = :namespace
-    AND h.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
-ORDER BY e.key;
 
 -- name: mentions_of
 -- One statement for a whole frontier: the strongest mentions under each name of each entity, as a JSON list.

@@ -196,10 +196,6 @@ ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
 -- name: resolve_keys
 SELECT key, same_as, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
--- name: heads_of
-SELECT e.key, h.key FROM entity AS e JOIN entity AS h ON h.number = e.head
-WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
-
 -- name: names_of
 SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
@@ -214,21 +210,31 @@ ORDER BY e.key;
 SELECT id, key FROM entity WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
 
 -- name: entity_cards
-SELECT e.id, e.key, e.strong,
+-- For each key, what it is read under, and the other names of that, in their order.
+SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
-        (SELECT value FROM edit WHERE namespace = e.namespace AND kind = 'rename' AND key = e.key LIMIT 1),
-        (SELECT name FROM nomination WHERE namespace = e.namespace AND key = e.key ORDER BY rank, name LIMIT 1),
-        e.key
+        (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
+        (SELECT name FROM nomination WHERE namespace = :namespace AND key = h.key ORDER BY rank, name LIMIT 1),
+        h.key
     ),
     coalesce((SELECT type FROM nomination
-        WHERE namespace = e.namespace AND key = e.key AND type <> '' ORDER BY rank, type LIMIT 1), ''),
+        WHERE namespace = :namespace AND key = h.key AND type <> '' ORDER BY rank, type LIMIT 1), ''),
     (SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
         SELECT rank, description, extractor FROM nomination
-        WHERE namespace = e.namespace AND key = e.key AND description <> ''
+        WHERE namespace = :namespace AND key = h.key AND description <> ''
         ORDER BY rank, description
         LIMIT :limit
-    ) AS d)
-FROM entity AS e
+    ) AS d),
+    (SELECT json_group_array(json_array(o.name, o.reason, o.mentions, o.chunks)) FROM (
+        SELECT coalesce(
+            (SELECT name FROM nomination WHERE namespace = :namespace AND key = other.key ORDER BY rank, name LIMIT 1),
+            other.key
+        ) AS name, other.reason, other.mentions, other.chunks
+        FROM entity AS other
+        WHERE other.head = h.number AND other.number <> h.number
+        ORDER BY other.key
+    ) AS o)
+FROM entity AS e JOIN entity AS h ON h.number = e.head
 WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
 
 -- name: entity_extractors
@@ -266,14 +272,6 @@ SELECT coalesce(
 
 -- name: other_names
 SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
-
--- name: entity_numbers
-SELECT h.key, e.key, e.mentions, e.chunks,
-    coalesce((SELECT name FROM nomination WHERE namespace = e.namespace AND key = e.key ORDER BY rank, name LIMIT 1), e.key),
-    e.reason
-FROM entity AS h JOIN entity AS e ON e.head = h.number
-WHERE h.namespace = :namespace AND h.key IN (SELECT value FROM json_each(:keys))
-ORDER BY e.key;
 
 -- name: mentions_of
 -- One statement for a whole frontier: the strongest mentions under each name of each entity, as a JSON list.
