@@ -152,6 +152,9 @@ def view(store):
     return {
         "entities": entities,
         "by id": graph.entities(ids),
+        "known": graph.find_known([*KEYS, "doc one", "ledger"], homes=2),
+        "beginnings": graph.find_beginnings(["auth service", "oauth provider", "sr 052", "auth"]),
+        "names": graph.names(ids),
         "mentions": graph.mentions_of(ids, limit=3),
         "in chunks": graph.mentions_in(chunks),
         "relations": graph.describe(graph.relations_of(ids, limit=99)),

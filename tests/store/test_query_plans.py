@@ -47,6 +47,7 @@ WHOLE = {
 HUB = {
     ("nomination", "namespace key"): {
         "entity_cards": "the first by rank, up to a limit",
+        "entity_names": "the first by rank",
         "entity_extractors": "the smallest, and the first by rank up to a limit",
         "key_aliases": "the smallest",
         "key_standings": "the first in its own right",
@@ -69,6 +70,7 @@ HUB = {
             "names_of",
             "names_by_id",
             "entity_cards",
+            "known_entities",
             "mentions_of",
             "mentions_in",
             "relations_of",

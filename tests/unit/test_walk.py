@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from weft.config import GraphOptions
-from weft.records import Entity, Mention, Relation
+from weft.records import Entity, Known, Mention, Relation
 from weft.search.recognise import Seed, recognise_names
 from weft.search.relations import Relations
 from weft.search.walk import RELATED, WEAK, walk
@@ -30,10 +30,19 @@ class Mentioned:
         known = {m.entity_id[1:] for m in self.mentions}
         return {key: self.entity(key) for key in keys if key in known}
 
+    def find_known(self, keys, *, homes):
+        return {
+            key: Known(entity.id, entity.strong, entity.chunks, sum(m.about for m in self.mentions_of([entity.id])))
+            for key, entity in self.find_entities(keys).items()
+        }
+
+    def find_beginnings(self, pairs):
+        return set()
+
     def entity(self, key):
         return Entity(id=f"e{key}", key=key, name=key, chunks=self.spread.get(key, 1))
 
-    def mentions_of(self, ids, *, limit):
+    def mentions_of(self, ids, *, limit=20):
         return [m for m in self.mentions if m.entity_id in ids]
 
     def mentions_in(self, ids, *, about=False):

@@ -79,6 +79,17 @@ class Entity:
     """Whether a title, link, definition or the like makes it an entity; only such ones start a walk."""
 
 
+class Known(NamedTuple):
+    """What is known of a name before its entity is read: whether it is worth that."""
+
+    entity_id: str
+    strong: bool
+    chunks: int
+    """How many chunks mention the entity, under all of its names."""
+    homes: int
+    """How many chunks are about it, counted to a limit."""
+
+
 class Mention(NamedTuple):
     """An entity named in a chunk. A tuple, for a walk reads hundreds of them."""
 

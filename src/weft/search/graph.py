@@ -75,7 +75,7 @@ def explain_walk(state: Walk, chunk_ids: Sequence[str], *, known: Mapping[str, s
     paths = {id: [node for node in state.path(id) if node[0] == "e"] for id in chunk_ids if id in state.came_from}
     ids = sorted({node for path in paths.values() for node in path})
     others = [id for id in ids if id not in known]
-    names = {**known, **{entity.id: entity.name for entity in (state.graph.entities(others) if others else ())}}
+    names = {**known, **(state.graph.names(others) if others else {})}
     is_walked = any(len(path) > 1 for path in paths.values())
     links = _strongest_links(state.relations.between(ids, limit=state.options.max_edges)) if is_walked else {}
     sources = {}

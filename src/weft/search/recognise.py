@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from weft.records import Entity, Vector
+from weft.records import Entity, Known, Vector
 from weft.store.base import Graph
-from weft.text.names import Word, candidate_keys, match_names, words
+from weft.text.names import Word, long_keys, match_names, short_keys, words
 from weft.text.paper_ids import find_ids, id_key
 
 MAX_WORDS = 400
@@ -81,23 +80,19 @@ def recognise_names(text: str, *, graph: Graph, limit: int = 5) -> list[Seed]:
     """Return the entities named in a question, the most telling first, at most `limit`."""
     found = words(text[:MAX_TEXT])[:MAX_WORDS]
     papers = {id_key(paper.id): len(words(paper.id)) for paper in find_ids(text[:MAX_TEXT])}
-    known = graph.find_entities(sorted(candidate_keys(found, longest=MAX_NAME) | papers.keys()))
+    known = graph.find_known(sorted(_candidates(found, graph=graph) | papers.keys()), homes=MAX_HOMES)
     total = max(1, graph.size())
-    strong = {key: entity for key, entity in known.items() if entity.strong and _may_seed(key, entity, total)}
-    seeds = {
-        known[key].id: Seed(entity=known[key], weight=idf(known[key].chunks, total), words=size, how="named")
-        for key, size in papers.items()
-        if key in known
-    }
-    typed_low = not any(word.is_name_like for word in found[1:])
-    for key, at, size in match_names(_as_names(found, strong, total, typed_low=typed_low), strong, longest=MAX_NAME):
-        # "place of birth" may be somebody's title, but in a question that writes names large it is not one
-        if size > 1 and not typed_low and not any(word.is_name_like for word in found[at : at + size]):
-            continue
-        entity = strong[key]
-        seeds.setdefault(entity.id, Seed(entity=entity, weight=idf(entity.chunks, total), words=size, how="named"))
-    settled = _settle(list(seeds.values()), graph=graph)
-    return sorted(settled, key=lambda seed: (-seed.weight, seed.entity.id))[:limit]
+    named = {known[key].entity_id: (key, size) for key, size in papers.items() if key in known}
+    for key, size in _match(found, {key: name for key, name in known.items() if name.strong}, total=total):
+        named.setdefault(known[key].entity_id, (key, size))
+    weights = {id: _weigh(known[key], total=total) for id, (key, _) in named.items()}
+    best = sorted(named, key=lambda id: (-weights[id], id))[:limit]
+    entities = graph.find_entities([named[id][0] for id in best])
+    return [
+        Seed(entity=entities[key], weight=weights[id], words=size, how="named", homes=known[key].homes)
+        for id, (key, size) in ((id, named[id]) for id in best)
+        if key in entities  # else deleted by another process between two reads
+    ]
 
 
 def recognise_meaning(
@@ -129,29 +124,39 @@ def idf(chunks: int, total: int) -> float:
     return math.log(1 + total / max(1, chunks))
 
 
-def _settle(seeds: Sequence[Seed], *, graph: Graph) -> list[Seed]:
+def _candidates(found: Sequence[Word], *, graph: Graph) -> set[str]:
+    """Return the keys that may be names in a question: of the longer ones, those that begin like a name."""
+    keys, pairs = short_keys(found, longest=MAX_NAME)
+    return keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME)
+
+
+def _match(found: Sequence[Word], known: Mapping[str, Known], *, total: int) -> Iterator[tuple[str, int]]:
+    """Yield key and number of words of the known names in a question."""
+    names = {key: name for key, name in known.items() if _may_seed(key)}
+    typed_low = not any(word.is_name_like for word in found[1:])
+    for key, at, size in match_names(_as_names(found, names, total, typed_low=typed_low), names, longest=MAX_NAME):
+        # "place of birth" may be somebody's title, but in a question that writes names large it is not one
+        if size == 1 or typed_low or any(word.is_name_like for word in found[at : at + size]):
+            yield key, size
+
+
+def _weigh(name: Known, *, total: int) -> float:
     """
-    Return seeds with how many chunks are about each; where there are none, the weight falls with those that name it.
+    Return how much a name tells; where no chunk is about what it names, the less the more chunks name that.
 
     A name that nothing is about leads to wherever it stands: with one passage that is a way in, with many it is none.
     """
-    ids = [seed.entity.id for seed in seeds]
-    homes = Counter(m.entity_id for m in graph.mentions_of(ids, limit=MAX_HOMES) if m.about) if ids else Counter()
-    settled = []
-    for seed in seeds:
-        known = homes[seed.entity.id]
-        share = 1.0 if known else min(1.0, HOMELESS / max(1, seed.entity.chunks))
-        settled.append(replace(seed, homes=known, weight=seed.weight * share))
-    return settled
+    share = 1.0 if name.homes else min(1.0, HOMELESS / max(1, name.chunks))
+    return idf(name.chunks, total) * share
 
 
-def _may_seed(key: str, entity: Entity, total: int) -> bool:
+def _may_seed(key: str) -> bool:
     return key not in QUESTION_WORDS and not (key.isdigit() and len(key) < 3)
 
 
-def _as_names(found: Sequence[Word], known: dict[str, Entity], total: int, *, typed_low: bool) -> list[Word]:
+def _as_names(found: Sequence[Word], known: Mapping[str, Known], total: int, *, typed_low: bool) -> list[Word]:
     """A question may be typed in lower case: a rare single word is taken for a name there."""
-    rare = {key for key, entity in known.items() if typed_low and entity.chunks <= max(2, RARE * total)}
+    rare = {key for key, name in known.items() if typed_low and name.chunks <= max(2, RARE * total)}
     return [
         word._replace(is_name_like=(word.is_name_like or word.text in rare) and word.text not in QUESTION_WORDS)
         for word in found

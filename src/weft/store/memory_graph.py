@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from weft.graph.standing import (
@@ -19,7 +19,7 @@ from weft.graph.standing import (
     preference,
     vote,
 )
-from weft.records import Census, Claim, Entity, IndexedChunk, Mention, Nomination, Relation, Vector
+from weft.records import Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
 from weft.store.joining import extractors, join_descriptions, join_mentions, join_relations, other_names
 from weft.text.ids import entity_id
 from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
@@ -71,6 +71,19 @@ class MemoryGraph:
         keys = {entity_id(self._name, key): key for key in self._derived.standings}
         found = self.find_entities([keys[id] for id in ids if id in keys])
         return [found[keys[id]] for id in ids if id in keys]
+
+    def find_known(self, keys: Sequence[str], *, homes: int) -> dict[str, Known]:
+        found = {}
+        for key, entity in self.find_entities(keys).items():
+            about = sum(mention.about for mention in self.mentions_of([entity.id], limit=homes))
+            found[key] = Known(entity.id, entity.strong, entity.chunks, about)
+        return found
+
+    def find_beginnings(self, pairs: Collection[str]) -> set[str]:
+        return {pair for pair in pairs if any(key.startswith(f"{pair} ") for key in self._derived.standings)}
+
+    def names(self, ids: Sequence[str]) -> dict[str, str]:
+        return {entity.id: entity.name for entity in self.entities(ids)}
 
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
         best: dict[str, tuple[Entity, float]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
@@ -16,6 +16,7 @@ from weft.records import (
     FactEvent,
     Job,
     JobCounts,
+    Known,
     LlmRun,
     Mention,
     Relation,
@@ -31,6 +32,15 @@ class Graph(Protocol):
 
     def entities(self, ids: Sequence[str]) -> list[Entity]:
         """Return the entities with these ids, in this order, skipping ids that are not here."""
+
+    def find_known(self, keys: Sequence[str], *, homes: int) -> dict[str, Known]:
+        """Return less of the same for many keys at once, with chunks about an entity counted to `homes`."""
+
+    def find_beginnings(self, pairs: Collection[str]) -> set[str]:
+        """Return those pairs of words that keys of more words begin with."""
+
+    def names(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return what entities are called, by id; ids that are not here are left out."""
 
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
         """Return, of the entities these chunks describe, those whose name and description are closest to a vector."""

@@ -157,7 +157,7 @@ def candidate_keys(found: Sequence[Word], *, longest: int = MAX_WORDS) -> set[st
     return {key for at in range(len(found)) for _, key in spans(found, at, longest=longest) if key}
 
 
-def short_keys(found: Sequence[Word]) -> tuple[set[str], set[str]]:
+def short_keys(found: Sequence[Word], *, longest: int = MAX_WORDS) -> tuple[set[str], set[str]]:
     """
     Return the keys of one and two words that a text could hold, and those pairs of words that may begin a longer one.
 
@@ -168,7 +168,7 @@ def short_keys(found: Sequence[Word]) -> tuple[set[str], set[str]]:
     for at, word in enumerate(found):
         after = found[at + 1].text if at + 1 < len(found) else ""
         if _is_cjk(word.text) or _is_cjk(after):
-            keys |= {key for _, key in spans(found, at)}
+            keys |= {key for _, key in spans(found, at, longest=longest)}
             continue
         keys.add(singular(word.text))
         if after and word.text not in _ARTICLES:
@@ -177,13 +177,13 @@ def short_keys(found: Sequence[Word]) -> tuple[set[str], set[str]]:
     return keys, pairs
 
 
-def long_keys(found: Sequence[Word], pairs: Collection[str]) -> set[str]:
+def long_keys(found: Sequence[Word], pairs: Collection[str], *, longest: int = MAX_WORDS) -> set[str]:
     """Return the keys of three and more words that a text could hold, of those that begin with one of `pairs`."""
     return {
         key
         for at in range(len(found) - 2)
         if f"{found[at].text} {found[at + 1].text}" in pairs
-        for size, key in spans(found, at)
+        for size, key in spans(found, at, longest=longest)
         if size > 2
     }
 

@@ -109,7 +109,7 @@ class MentionChanges:
         subjects = read_subjects(self._db, chunks, namespace=self._namespace)
         found = {chunk: words(text) for chunk, (text, _) in texts.items()}
         short = {chunk: short_keys(found[chunk]) for chunk in texts}
-        pairs = self._beginnings(set().union(*(pairs for _, pairs in short.values())))
+        pairs = find_beginnings(self._db, self._namespace, set().union(*(pairs for _, pairs in short.values())))
         possible = {chunk: short[chunk][0] | long_keys(found[chunk], pairs) | subjects[chunk] for chunk in texts}
         numbers = self._numbers(set().union(*possible.values()))
         old = self._old([chunk for chunk in texts if not self._whole[chunk]])
@@ -152,14 +152,15 @@ class MentionChanges:
             found[chunk][key] = (entity, count, bool(about))
         return found
 
-    def _beginnings(self, pairs: Collection[str]) -> set[str]:
-        """Return the pairs of words that longer names begin with."""
-        values = {"namespace": self._namespace, "pairs": json.dumps(sorted(pairs), ensure_ascii=False)}
-        return {pair for (pair,) in self._db.run("known_beginnings", values)}
-
     def _numbers(self, keys: Collection[str]) -> dict[str, int]:
         values = {"namespace": self._namespace, "keys": json.dumps(sorted(keys), ensure_ascii=False)}
         return dict(self._db.run("known_keys", values))
+
+
+def find_beginnings(db: Session, namespace: Namespace, pairs: Collection[str]) -> set[str]:
+    """Return the pairs of words that longer names begin with."""
+    values = {"namespace": namespace, "pairs": json.dumps(sorted(pairs), ensure_ascii=False)}
+    return {pair for (pair,) in db.run("known_beginnings", values)}
 
 
 def read_texts(db: Session, chunks: Collection[int], *, namespace: Namespace) -> dict[int, tuple[str, str]]:

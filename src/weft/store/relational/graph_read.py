@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
 from weft.graph.standing import RANKS, EditKind
-from weft.records import Census, Entity, Mention, Relation, Vector
+from weft.records import Census, Entity, Known, Mention, Relation, Vector
 from weft.store.joining import WINDOW, extractors, join_descriptions, join_mentions, join_relations, other_names
 from weft.store.relational.document_read import read_name_vectors
+from weft.store.relational.graph_mentions import find_beginnings
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, Namespace, Session, make_namespace
@@ -46,6 +47,24 @@ class RelationalGraph:
             keys: dict[str, str] = dict(db.run("keys_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))}))
             found = self._cards(db, namespace, list(keys.values()))
         return [found[keys[id]] for id in ids if keys.get(id) in found]
+
+    def find_known(self, keys: Sequence[str], *, homes: int) -> dict[str, Known]:
+        with self._connections.read(self._name) as db:
+            namespace = db.namespace_key(self._name)
+            values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "homes": homes}
+            rows = db.run("known_entities", values)
+        return {key: Known(id, bool(strong), chunks, min(about, homes)) for key, id, strong, chunks, about in rows}
+
+    def find_beginnings(self, pairs: Collection[str]) -> set[str]:
+        if not pairs:
+            return set()
+        with self._connections.read(self._name) as db:
+            return find_beginnings(db, db.namespace_key(self._name), pairs)
+
+    def names(self, ids: Sequence[str]) -> dict[str, str]:
+        with self._connections.read(self._name) as db:
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(ids))}
+            return dict(db.run("entity_names", values))
 
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
         with self._connections.read(self._name) as db:
@@ -214,26 +233,10 @@ class RelationalGraph:
         if not keys:
             return {}
         values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "limit": WINDOW}
-        cards: dict[str, Entity] = {}
-        for asked, id, key, strong, mentions, chunks, name, type, descriptions, others in db.run("entity_cards", values):
-            names = json.loads(others)
-            cards[asked] = Entity(
-                id=id,
-                key=key,
-                name=name,
-                type=type,
-                description=join_descriptions(json.loads(descriptions)),
-                aliases=other_names(
-                    name,
-                    [other[0] for other in names],
-                    spelling=partial(self._other_spelling, db, namespace, key, name),
-                ),
-                reasons=tuple(other[1] for other in names),
-                mentions=mentions + sum(other[2] for other in names),
-                chunks=chunks + sum(other[3] for other in names),
-                strong=bool(strong),
-            )
-        return cards
+        return {
+            row[0]: _card(*row[1:], spelling=partial(self._other_spelling, db, namespace, row[2], row[6]))
+            for row in db.run("entity_cards", values)
+        }
 
     def _relations_of_types(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
@@ -256,6 +259,35 @@ class RelationalGraph:
         values = {"namespace": namespace, "key": key, "name": name, "rank": RANKS["link"]}
         spelling: str | None = db.run("other_spelling", values)[0][0]
         return spelling
+
+
+def _card(
+    id: str,
+    key: str,
+    strong: int,
+    mentions: int,
+    chunks: int,
+    name: str,
+    type: str,
+    described: str,
+    written: str | None,
+    others: str,
+    *,
+    spelling: Callable[[], str | None],
+) -> Entity:
+    names = json.loads(others)
+    return Entity(
+        id=id,
+        key=key,
+        name=name,
+        type=type,
+        description=described if written is None else join_descriptions(json.loads(written)),
+        aliases=other_names(name, [other[0] for other in names], spelling=spelling),
+        reasons=tuple(other[1] for other in names),
+        mentions=mentions + sum(other[2] for other in names),
+        chunks=chunks + sum(other[3] for other in names),
+        strong=bool(strong),
+    )
 
 
 _Said = tuple[float, str, str, str, str | None, tuple[str, str]]

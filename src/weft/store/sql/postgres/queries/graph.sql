@@ -273,8 +273,39 @@ SELECT e.id, e.key FROM weft.entity AS e
 WHERE e.namespace = :namespace
     AND e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
+-- name: known_entities
+-- For each key what it is read under, how many chunks mention that under all its names, and how many are about it, up to a limit.
+SELECT e.key, h.id, h.strong, found.chunks, found.homes
+FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+CROSS JOIN LATERAL (
+    SELECT
+        (SELECT sum(o.chunks) FROM weft.entity AS o WHERE o.namespace = :namespace AND o.head = h.number) AS chunks,
+        (SELECT count(DISTINCT a.chunk)
+         FROM weft.entity AS o CROSS JOIN LATERAL (
+             SELECT m.chunk FROM weft.mention AS m
+             WHERE m.namespace = :namespace AND m.entity = o.number AND m.about
+             LIMIT :homes
+         ) AS a
+         WHERE o.namespace = :namespace AND o.head = h.number) AS homes
+) AS found
+WHERE e.namespace = :namespace
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+
+-- name: entity_names
+SELECT h.id, coalesce(
+    (SELECT d.value FROM weft.edit AS d
+     WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = h.key ORDER BY d.value LIMIT 1),
+    (SELECT n.name FROM weft.nomination AS n
+     WHERE n.namespace = :namespace AND n.key = h.key ORDER BY n.rank, n.name LIMIT 1),
+    h.key
+)
+FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
+WHERE e.namespace = :namespace
+    AND e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+
 -- name: entity_cards
--- For each key, what it is read under, and the other names of that, in their order.
+-- For each key, what it is read under, and the other names of that, in their order. What describes it is the first description,
+-- but where models write, more may belong to it.
 SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT d.value FROM weft.edit AS d
@@ -285,12 +316,17 @@ SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     ),
     coalesce((SELECT n.type FROM weft.nomination AS n
         WHERE n.namespace = :namespace AND n.key = h.key AND n.type <> '' ORDER BY n.rank, n.type LIMIT 1), ''),
-    coalesce((SELECT json_agg(json_build_array(d.rank, d.description, d.extractor)) FROM (
+    coalesce((SELECT n.description FROM weft.nomination AS n
+        WHERE n.namespace = :namespace AND n.key = h.key AND n.description <> ''
+        ORDER BY n.rank, n.description LIMIT 1), ''),
+    CASE WHEN EXISTS (
+        SELECT 1 FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = h.key AND n.extractor <> ''
+    ) THEN coalesce((SELECT json_agg(json_build_array(d.rank, d.description, d.extractor)) FROM (
         SELECT n.rank, n.description, n.extractor FROM weft.nomination AS n
         WHERE n.namespace = :namespace AND n.key = h.key AND n.description <> ''
         ORDER BY n.rank, n.description
         LIMIT :limit
-    ) AS d), '[]')::text,
+    ) AS d), '[]')::text END,
     coalesce((SELECT json_agg(json_build_array(o.name, o.reason, o.mentions, o.chunks) ORDER BY o.key) FROM (
         SELECT other.key, other.reason, other.mentions, other.chunks, coalesce(
             (SELECT n.name FROM weft.nomination AS n

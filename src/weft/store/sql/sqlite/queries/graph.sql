@@ -209,8 +209,31 @@ ORDER BY e.key;
 -- name: keys_by_id
 SELECT id, key FROM entity WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
 
+-- name: known_entities
+-- For each key what it is read under, how many chunks mention that under all its names, and how many are about it, up to a limit.
+SELECT e.key, h.id, h.strong,
+    (SELECT sum(chunks) FROM entity WHERE head = h.number),
+    (SELECT count(*) FROM (
+        SELECT DISTINCT m.chunk FROM entity AS o CROSS JOIN mention AS m ON m.entity = o.number AND m.about = 1
+        WHERE o.head = h.number
+        LIMIT :homes
+    ))
+FROM json_each(:keys) AS k
+CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value
+CROSS JOIN entity AS h ON h.number = e.head;
+
+-- name: entity_names
+SELECT h.id, coalesce(
+    (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
+    (SELECT name FROM nomination WHERE namespace = :namespace AND key = h.key ORDER BY rank, name LIMIT 1),
+    h.key
+)
+FROM entity AS e JOIN entity AS h ON h.number = e.head
+WHERE e.namespace = :namespace AND e.id IN (SELECT value FROM json_each(:ids));
+
 -- name: entity_cards
--- For each key, what it is read under, and the other names of that, in their order.
+-- For each key, what it is read under, and the other names of that, in their order. What describes it is the first description,
+-- but where models write, more may belong to it.
 SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
@@ -219,12 +242,16 @@ SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     ),
     coalesce((SELECT type FROM nomination
         WHERE namespace = :namespace AND key = h.key AND type <> '' ORDER BY rank, type LIMIT 1), ''),
-    (SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
-        SELECT rank, description, extractor FROM nomination
-        WHERE namespace = :namespace AND key = h.key AND description <> ''
-        ORDER BY rank, description
-        LIMIT :limit
-    ) AS d),
+    coalesce((SELECT description FROM nomination
+        WHERE namespace = :namespace AND key = h.key AND description <> '' ORDER BY rank, description LIMIT 1), ''),
+    CASE WHEN EXISTS (SELECT 1 FROM nomination WHERE namespace = :namespace AND key = h.key AND extractor <> '') THEN (
+        SELECT json_group_array(json_array(d.rank, d.description, d.extractor)) FROM (
+            SELECT rank, description, extractor FROM nomination
+            WHERE namespace = :namespace AND key = h.key AND description <> ''
+            ORDER BY rank, description
+            LIMIT :limit
+        ) AS d
+    ) END,
     (SELECT json_group_array(json_array(o.name, o.reason, o.mentions, o.chunks)) FROM (
         SELECT coalesce(
             (SELECT name FROM nomination WHERE namespace = :namespace AND key = other.key ORDER BY rank, name LIMIT 1),
@@ -234,8 +261,9 @@ SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
         WHERE other.head = h.number AND other.number <> h.number
         ORDER BY other.key
     ) AS o)
-FROM entity AS e JOIN entity AS h ON h.number = e.head
-WHERE e.namespace = :namespace AND e.key IN (SELECT value FROM json_each(:keys));
+FROM json_each(:keys) AS k
+CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value
+CROSS JOIN entity AS h ON h.number = e.head;
 
 -- name: entity_extractors
 -- Who put entities forward under any of their names: each model, from one to the next, and the rules if the first know of it.
