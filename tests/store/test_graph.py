@@ -152,7 +152,7 @@ def view(store):
     return {
         "entities": entities,
         "by id": graph.entities(ids),
-        "known": graph.find_known([*KEYS, "doc one", "ledger"], homes=2),
+        "known": {key: repr(name) for key, name in graph.find_known([*KEYS, "doc one", "ledger"], homes=2).items()},
         "beginnings": graph.find_beginnings(["auth service", "oauth provider", "sr 052", "auth"]),
         "names": graph.names(ids),
         "mentions": graph.mentions_of(ids, limit=3),

@@ -67,7 +67,7 @@ HUB = {
     },
     ("entity", "head"): dict.fromkeys(
         (
-            "names_of",
+            "relations_between",
             "names_by_id",
             "entity_cards",
             "known_entities",

@@ -14,7 +14,7 @@ from weft.graph.standing import RANKS, EditKind
 from weft.records import Census, Entity, Known, Mention, Relation, Vector
 from weft.store.joining import WINDOW, extractors, join_descriptions, join_mentions, join_relations, other_names
 from weft.store.relational.document_read import read_name_vectors
-from weft.store.relational.graph_mentions import find_beginnings
+from weft.store.relational.graph_mentions import find_beginnings, read_texts
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, Namespace, Session, make_namespace
@@ -127,13 +127,13 @@ class RelationalGraph:
 
     def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
         with self._connections.read(self._name) as db:
-            namespace = db.namespace_key(self._name)
-            values = {"namespace": namespace, "ids": json.dumps(list(entity_ids))}
-            owners = {number: id for id, number in db.run("names_of", values)}
-            found = db.run("relations_between", {"namespace": namespace, "entities": json.dumps(sorted(owners))})
-        return join_relations(((owners[s], owners[t], type), weight) for s, t, type, weight in found)
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids))}
+            rows = db.run("relations_between", values)
+        return join_relations(((source, target, type), weight) for source, target, type, weight in rows)
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
+        if not relations:
+            return []
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
             ids = sorted({id for relation in relations for id in (relation.source_id, relation.target_id)})
@@ -150,7 +150,11 @@ class RelationalGraph:
             claims: dict[int, list[_Said]] = defaultdict(list)
             for place, source, target, rows in db.run("relation_claims", values):
                 claims[int(place)] += [(-weight, *rest, (source, target)) for weight, *rest in json.loads(rows)]
-        return [_described(relation, claims[place]) for place, relation in enumerate(relations)]
+            for said in claims.values():
+                said.sort(key=lambda claim: claim[:2])
+            silent = [said[0][2] for said in claims.values() if said and not any(claim[3] for claim in said)]
+            texts = read_texts(db, silent, namespace=namespace) if silent else {}
+        return [_described(relation, claims[place], texts) for place, relation in enumerate(relations)]
 
     def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         with self._connections.read(self._name) as db:
@@ -290,16 +294,20 @@ def _card(
     )
 
 
-_Said = tuple[float, str, str, str, str | None, tuple[str, str]]
-"""Weight, negated, of a claim; id and text of its chunk; its description; who read it; the names it was made under."""
+_Said = tuple[float, str, int, str, str | None, tuple[str, str]]
+"""Weight, negated, of a claim; id and number of its chunk; its description; who read it; the names it is made under."""
 
 
-def _described(relation: Relation, claims: list[_Said]) -> Relation:
-    """The claims may have been made under any of the names of the two ends."""
-    claims.sort(key=lambda claim: claim[:2])
+def _described(relation: Relation, claims: Sequence[_Said], texts: Mapping[int, tuple[str, str]]) -> Relation:
+    """
+    Return a relation with what is claimed of it, the heaviest first, under any of the names of its two ends.
+
+    Where nobody describes it, the first claim is shown by a sentence of its chunk, out of `texts`.
+    """
     description = next((claim[3] for claim in claims if claim[3]), "")
     if not description and claims:
-        description = find_sentence(claims[0][2], claims[0][5])
+        text, _ = texts.get(claims[0][2], ("", ""))
+        description = find_sentence(text, claims[0][5])
     chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
     said_by = extractors(claim[4] for claim in claims)
     return replace(relation, description=description, chunks=chunks, extractors=said_by)

@@ -256,12 +256,6 @@ SELECT e.key, e.same_as, e.number FROM weft.entity AS e
 WHERE e.namespace = :namespace
     AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
--- name: names_of
-SELECT h.id, e.number FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
-WHERE h.namespace = :namespace
-    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
-ORDER BY e.key;
-
 -- name: names_by_id
 SELECT h.id, e.key FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 WHERE h.namespace = :namespace
@@ -279,7 +273,7 @@ SELECT e.key, h.id, h.strong, found.chunks, found.homes
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 CROSS JOIN LATERAL (
     SELECT
-        (SELECT sum(o.chunks) FROM weft.entity AS o WHERE o.namespace = :namespace AND o.head = h.number) AS chunks,
+        (SELECT sum(o.chunks)::bigint FROM weft.entity AS o WHERE o.namespace = :namespace AND o.head = h.number) AS chunks,
         (SELECT count(DISTINCT a.chunk)
          FROM weft.entity AS o CROSS JOIN LATERAL (
              SELECT m.chunk FROM weft.mention AS m
@@ -495,17 +489,24 @@ WHERE h.namespace = :namespace
     AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: relations_between
-SELECT r.source, r.target, r.type, r.weight FROM weft.relation AS r
+-- Under any of their names. Each pair is looked up, for a hub has too many relations to look through.
+WITH named AS MATERIALIZED (
+    SELECT h.id, e.number FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+    WHERE h.namespace = :namespace
+        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+)
+SELECT s.id, t.id, r.type, r.weight
+FROM weft.relation AS r JOIN named AS s ON s.number = r.source JOIN named AS t ON t.number = r.target
 WHERE r.namespace = :namespace
-    AND r.source = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:entities::jsonb) AS k(value)))
-    AND r.target = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:entities::jsonb) AS k(value)));
+    AND r.source = ANY (ARRAY(SELECT n.number FROM named AS n))
+    AND r.target = ANY (ARRAY(SELECT n.number FROM named AS n));
 
 -- name: relation_claims
 -- For each place, source, target and type: the heaviest claims that say so, as a JSON list.
 -- They are chosen before their chunks are looked up; with those that are level with the last of them.
 SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
-    SELECT json_agg(json_build_array(c.weight, c.id, c.text, c.description, c.by)) FROM (
-        SELECT m.weight, k.id, k.text, m.description,
+    SELECT json_agg(json_build_array(c.weight, c.id, c.number, c.description, c.by)) FROM (
+        SELECT m.weight, k.id, k.number, m.description,
             CASE WHEN m.origin <> '*' THEN m.extractor END AS by
         FROM (
             SELECT o.chunk, o.origin, o.description, o.weight, o.place, o.extractor FROM weft.claim AS o

@@ -196,11 +196,6 @@ ON CONFLICT (model, chunk, key) DO UPDATE SET vector = excluded.vector;
 -- name: resolve_keys
 SELECT key, same_as, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
--- name: names_of
-SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
-WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
-ORDER BY e.key;
-
 -- name: names_by_id
 SELECT h.id, e.key FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
@@ -391,14 +386,19 @@ FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
 
 -- name: relations_between
-SELECT source, target, type, weight FROM relation
-WHERE source IN (SELECT value FROM json_each(:entities)) AND target IN (SELECT value FROM json_each(:entities));
+-- Under any of their names. Each pair is looked up, for a hub has too many relations to look through.
+WITH named (id, number) AS MATERIALIZED (
+    SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
+    WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+)
+SELECT s.id, t.id, r.type, r.weight
+FROM named AS s CROSS JOIN named AS t CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number;
 
 -- name: relation_claims
 -- For each place, source, target and type: the heaviest claims that say so, as a JSON list.
 SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, (
-    SELECT json_group_array(json_array(c.weight, c.id, c.text, c.description, c.by)) FROM (
-        SELECT claim.weight, k.id, k.text, claim.description, iif(claim.origin = '*', NULL, claim.extractor) AS by
+    SELECT json_group_array(json_array(c.weight, c.id, c.number, c.description, c.by)) FROM (
+        SELECT claim.weight, k.id, k.number, claim.description, iif(claim.origin = '*', NULL, claim.extractor) AS by
         FROM claim JOIN chunk AS k ON k.number = claim.chunk
         WHERE claim.namespace = :namespace AND claim.source = w.value ->> 1 AND claim.target = w.value ->> 2
             AND claim.type = w.value ->> 3
