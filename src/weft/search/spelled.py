@@ -81,14 +81,12 @@ def _find_holders(name: str, *, store: Store, where: Filter) -> list[str]:
     else:
         ids = store.find_holders(terms, limit=LOOK) or []
     chunks = store.chunks(ids) if ids else []
-    titles = {document.id: document.title for document in store.documents([chunk.document_id for chunk in chunks])}
-    holding = (
-        chunk.id
-        for chunk in chunks
-        if any(_holds(part, wanted) for part in (titles.get(chunk.document_id, ""), *chunk.heading, chunk.text))
-    )
-    found = list(islice(holding, HOLDERS + 1))
-    return found if len(found) <= HOLDERS else []
+    found = {chunk.id for chunk in chunks if any(_holds(part, wanted) for part in (*chunk.heading, chunk.text))}
+    others = {chunk.id: chunk.document_id for chunk in chunks if chunk.id not in found}
+    if others:
+        titled = {d.id for d in store.documents(list(others.values())) if _holds(d.title, wanted)}
+        found |= {id for id, document in others.items() if document in titled}
+    return sorted(found) if len(found) <= HOLDERS else []
 
 
 def _holds(text: str, wanted: Sequence[str]) -> bool:
@@ -99,8 +97,7 @@ def _holds(text: str, wanted: Sequence[str]) -> bool:
         if "'" not in text and "_" not in text:  # what lies around the first word is enough
             starts = (match.start() for match in re.finditer(re.escape(wanted[0]), plain))
             return any(_begins(text, at, wanted) for at in starts if not text[at - 1 : at].isalnum())
-    found = [word.text for word in words(text)]
-    return any(word == wanted[0] and found[at : at + len(wanted)] == wanted for at, word in enumerate(found))
+    return any(word.text == wanted[0] and _begins(text, word.start, wanted) for word in iter_words(text))
 
 
 def _begins(text: str, at: int, wanted: Sequence[str]) -> bool:

@@ -219,7 +219,8 @@ class RelationalStore:
             counts: dict[str, int] = dict(db.run("term_counts", wanted)) if terms else {}
             if not terms or any(term not in counts for term in terms):
                 return []
-            if min(counts.values()) >= COMMON:
+            rarest = min(counts.values())
+            if rarest >= COMMON or (len(counts) == 1 and rarest > limit):
                 return None
             found = db.find_holders(key["namespace"], {"": [{term} for term in terms]})[""]
             if len(found) > limit:

@@ -132,30 +132,35 @@ def count_holders(postings: Mapping[tuple[str, int], bytes]) -> dict[str, int]:
     return dict(counts)
 
 
-def find_holders(db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]]) -> NDArray[np.int64]:
+def find_holders(db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
     """Return the numbers of the chunks that hold a term of every group; the rarest decides what is read."""
     asked = sorted({term for group in groups for term in group})
     values = {"namespace": namespace, "terms": json.dumps(asked, ensure_ascii=False)}
     counts: dict[str, int] = dict(db.run("term_counts", values))
     held_by = [(sum(counts.get(term, 0) for term in group), sorted(group)) for group in groups if group]
     if not all(count for count, _ in held_by):
-        return np.zeros(0, np.int64)
-    found: NDArray[np.int64] | None = None
+        return set()
+    found: set[int] | None = None
     for _, group in sorted(held_by):
-        held = []
+        held: set[int] = set()
         for term in filter(counts.get, group):
             key = {"namespace": namespace, "term": term}
             if found is None:
-                held.append(_numbers(db.run("term_postings", key)))
+                rows = db.run("term_postings", key)
+                held.update(BLOCK * block + place for block, entries in rows for place in entries[:: ENTRY.size])
             else:
-                blocks = json.dumps(sorted(set((found // BLOCK).tolist())))
-                held.append(_numbers(db.run("term_blocks", {**key, "blocks": blocks})))
-        held = [numbers for numbers in held if len(numbers)]
-        numbers = held[0] if len(held) == 1 else np.unique(np.concatenate([np.zeros(0, np.int64), *held]))
-        found = numbers if found is None else np.intersect1d(found, numbers, assume_unique=True)
-        if not len(found):
+                blocks = json.dumps(sorted({number // BLOCK for number in found}))
+                held |= _among(found, db.run("term_blocks", {**key, "blocks": blocks}))
+        found = held
+        if not found:
             break
-    return np.zeros(0, np.int64) if found is None else found
+    return found or set()
+
+
+def _among(numbers: Collection[int], rows: Sequence[tuple[int, bytes]]) -> set[int]:
+    """Return those of some numbers that blocks hold."""
+    places = {block: entries[:: ENTRY.size] for block, entries in rows}
+    return {number for number in numbers if number % BLOCK in places.get(number // BLOCK, b"")}
 
 
 def _unpack(

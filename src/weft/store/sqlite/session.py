@@ -133,10 +133,7 @@ class SqliteSession:
     def find_holders(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:
-        return {
-            name: set(find_holders(self, namespace=namespace, groups=groups).tolist())
-            for name, groups in wanted.items()
-        }
+        return {name: find_holders(self, namespace=namespace, groups=groups) for name, groups in wanted.items()}
 
     # ── soundness ───────────────────────────────────────────────────────────────────────────────
 
