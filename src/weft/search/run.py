@@ -19,6 +19,7 @@ from weft.records import (
     Filter,
     GraphSource,
     Hit,
+    PathStep,
     Query,
     Ranking,
     Rejected,
@@ -297,14 +298,15 @@ def read_evidence(
         if chunk is None or document is None:  # deleted by another process between two reads
             continue
         channels = {name: by_id[hit.chunk_id] for name, by_id in found.items() if hit.chunk_id in by_id}
+        citation = cite(document, chunk)
         evidence.append(
             Evidence(
                 chunk=chunk,
                 document=document,
                 score=hit.score,
                 channels=channels,
-                citation=cite(document, chunk),
-                graph=_cited(sources.get(hit.chunk_id), citation=cite(document, chunk)),
+                citation=citation,
+                graph=_cited(sources.get(hit.chunk_id), citation=citation),
                 names=spelled.get(hit.chunk_id, ()),
             )
         )
@@ -315,8 +317,9 @@ def _cited(source: GraphSource | None, *, citation: str) -> GraphSource | None:
     """Return how the graph led to a chunk, its last step ending at the citation."""
     if source is None or not source.path:
         return source
-    last = replace(source.path[-1], target=citation)
-    return replace(source, path=(*source.path[:-1], last))
+    *steps, end = source.path
+    last = PathStep(source=end.source, type=end.type, weight=end.weight, target=citation, extractors=end.extractors)
+    return GraphSource(entity=source.entity, hops=source.hops, path=(*steps, last), expansion=source.expansion)
 
 
 def _above(ranking: Ranking, least: float | None) -> Ranking:
