@@ -18,7 +18,7 @@ from weft.text.names import (
     words,
 )
 
-PLAIN = st.text(st.characters(max_codepoint=127), max_size=40)
+PLAIN = st.text(st.one_of(st.characters(max_codepoint=0x2FF), st.characters(max_codepoint=0x2100)), max_size=40)
 NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, max_size=4).map(" ".join)
 
 
@@ -194,8 +194,8 @@ def test_marks_and_soft_hyphens_stay_inside_a_word(text, expected):
 
 @given(PLAIN)
 def test_words_of_plain_text_are_those_of_any_text(text):
-    """Text in ASCII is read by a pattern of its own, which finds the same words."""
-    assert words(text) == words(f"{text} é")[:-1]
+    """Text without Chinese and marks is read by a pattern of its own, which finds the same words."""
+    assert words(text) == words(f"{text} 密")[:-1]
 
 
 def test_a_whole_key_keeps_what_stands_in_parentheses():

@@ -305,7 +305,7 @@ def _chunk(row: tuple[Any, ...]) -> Chunk:
         id=id,
         document_id=document_id,
         ordinal=ordinal,
-        heading=tuple(json.loads(heading)),
+        heading=tuple(json.loads(heading)) if heading != "[]" else (),
         start_line=start_line,
         end_line=end_line,
         text=text,
