@@ -288,15 +288,12 @@ def read_evidence(
         channel: {h.chunk_id: ChannelHit(rank=h.rank, score=h.score) for h in ranking.hits if h.chunk_id in wanted}
         for channel, ranking in rankings.items()
     }
-    chunks = {chunk.id: chunk for chunk in store.chunks([hit.chunk_id for hit in hits])}
-    ids = list(dict.fromkeys(chunk.document_id for chunk in chunks.values()))
-    documents = {document.id: document for document in store.documents(ids)}
+    placed = store.placed_chunks([hit.chunk_id for hit in hits])
     evidence = []
     for hit in hits:
-        chunk = chunks.get(hit.chunk_id)
-        document = documents.get(chunk.document_id) if chunk else None
-        if chunk is None or document is None:  # deleted by another process between two reads
+        if hit.chunk_id not in placed:  # deleted by another process between two reads
             continue
+        chunk, document = placed[hit.chunk_id]
         channels = {name: by_id[hit.chunk_id] for name, by_id in found.items() if hit.chunk_id in by_id}
         citation = cite(document, chunk)
         evidence.append(
