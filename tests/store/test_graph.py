@@ -153,7 +153,8 @@ def view(store):
         "entities": entities,
         "by id": graph.entities(ids),
         "mentions": graph.mentions_of(ids, limit=3),
-        "in chunks": graph.mentions_in(chunks),
+        "in chunks": sorted(graph.mentions_in(chunks)),
+        "chunks about": [(m.chunk_id, m.entity_id) for m in graph.mentions_in(chunks, about=True)],
         "relations": graph.describe(graph.relations_of(ids, limit=99)),
         "read by": graph.extractors(ids),
         "close": [

@@ -14,12 +14,12 @@ MAX_DESCRIPTION = 600
 
 
 def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
-    """Return one mention per entity and chunk, strongest first: what is about it, then by count, then by id."""
+    """Return one mention per entity and chunk."""
     joined: dict[tuple[str, str], Mention] = {}
     for mention in mentions:
-        at = (mention.entity_id, mention.chunk_id)
-        before = joined.get(at)
-        if before is not None:
+        at = mention[0], mention[1]
+        if at in joined:
+            before = joined[at]
             mention = mention._replace(
                 count=before.count + mention.count,
                 about=before.about or mention.about,
@@ -29,7 +29,12 @@ def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
                 home=before.home or mention.home,
             )
         joined[at] = mention
-    return sorted(joined.values(), key=_strength)
+    return list(joined.values())
+
+
+def strongest_mentions(mentions: Iterable[Mention]) -> list[Mention]:
+    """Return one mention per entity and chunk, strongest first: what is about it, then by count, then by id."""
+    return sorted(join_mentions(mentions), key=_strength)
 
 
 def _strength(mention: Mention) -> tuple[bool, int, str, str]:
