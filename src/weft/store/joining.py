@@ -59,11 +59,11 @@ def join_relations(weights: Iterable[tuple[tuple[str, str, str], float]]) -> lis
     `weights` are by source id, target id and type. A relation of an entity with itself is none.
     """
     best: dict[tuple[str, str, str], float] = {}
-    for (source, target, type), weight in weights:
-        if source != target:
-            best[source, target, type] = max(weight, best.get((source, target, type), 0.0))
-    found = [Relation(source_id=s, target_id=t, type=type, weight=weight) for (s, t, type), weight in best.items()]
-    return sorted(found, key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+    for at, weight in weights:
+        if at[0] != at[1] and weight > best.get(at, -1.0):
+            best[at] = weight
+    ordered = sorted([(-weight, *at) for at, weight in best.items()])
+    return [Relation(source_id=s, target_id=t, type=type, weight=-weight) for weight, s, t, type in ordered]
 
 
 def unrepeated(extraction: Extraction) -> Extraction:

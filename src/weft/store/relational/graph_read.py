@@ -113,7 +113,7 @@ class RelationalGraph:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), **wanted}
             rows = db.run("relations_of", values)
         return join_relations(
-            ((source, target, type), weight) for row in rows for source, target, type, weight in json.loads(row[0])
+            ((source, target, type), weight) for row in rows for source, target, type, weight in _decode(row[0])
         )
 
     def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
