@@ -49,7 +49,7 @@ CONSTANTS: dict[str, tuple[ModuleType, str, tuple[float, ...]]] = {
 }
 SETTINGS: dict[str, tuple[Any, ...]] = {
     "share": (0.2, 0.3, 0.4, 0.6),
-    "prune": (0.001, 0.003, 0.005, 0.01),
+    "prune": (0.005, 0.01, 0.015, 0.02, 0.03),
     "rounds": (1, 2, 3, 4),
     "damping": (0.3, 0.5, 0.7),
     "max_edges": (5, 10, 20, 40),

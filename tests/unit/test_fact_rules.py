@@ -172,6 +172,7 @@ def test_what_is_not_kept_has_a_reason(fields, reason):
         {"value": "src/weft/store/sql/sqlite/migrations/0001_documents.sql"},
         {"predicate": "password", "value": "redacted"},
         {"value": "暗色模式"},
+        {"value": "\U0003134b"},  # no Unicode has it yet, but it can only become an ideograph
         {"value": "+49 30 1234567"},
         {"value": "no"},
     ],

@@ -22,6 +22,8 @@ _BOILERPLATE = frozenset(
 )
 _OPENINGS = ("as an ai language model", "as an ai assistant", "lorem ipsum", "### 👤", "### 💡", "i'm sorry, but i")
 _WORD = re.compile(r"\w+")
+_LETTER = re.compile("[\\w\U00020000-\U0003ffff]")
+"""Two planes hold ideographs alone, also such as are newer than the Unicode that Python knows."""
 _PLACEHOLDER = re.compile(r"[\W_]*(?:x{3,}|\*{3,}|\.{3,}|redacted|hidden|changed|none)[\W_]*", re.IGNORECASE)
 _SECRET_PREDICATE = re.compile(
     r"(?:^|_)(?:password|passwd|passphrase|pin|api_?key|access_?key|secret(?:_?key)?|private_?key|"
@@ -47,7 +49,7 @@ _DIGITS = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
 
 def refusal(fact: Fact, *, recalled: Iterable[Fact] = (), allow_secrets: bool = False) -> str:
     """Return why a fact should not be written, or nothing. `recalled` is what was recalled a moment ago."""
-    if not _WORD.search(fact.subject) or not _WORD.search(fact.predicate) or not _WORD.search(fact.value):
+    if not all(map(_LETTER.search, (fact.subject, fact.predicate, fact.value))):
         return "it is empty: subject, predicate and value must have letters or digits"
     if len(fact.value) > MAX_VALUE:
         return f"the value has {len(fact.value):,} characters, more than {MAX_VALUE:,}: index it as a document"

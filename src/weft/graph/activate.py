@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
 Spread: TypeAlias = Callable[[Mapping[str, float]], Mapping[str, float]]
@@ -43,7 +44,7 @@ def activate(
         for node, value in x.items():
             known, new = activation.get(node, 0.0), coefficient * value
             activation[node] = known + new if combine == "sum" else max(known, new)
-    return {node: activation[node] for node in sorted(activation) if activation[node] > 0}
+    return {node: value for node, value in sorted(activation.items()) if value > 0}
 
 
 def pagerank(damping: float, rounds: int) -> tuple[float, ...]:
@@ -65,8 +66,8 @@ def _bound(
     spread: Mapping[str, float], *, gate: Callable[[str], float] | None, prune: float, keep: int | None
 ) -> dict[str, float]:
     """Return the entries that go on, by id, so that everything after adds them in one order."""
-    gated = {node: value * gate(node) if gate else value for node, value in spread.items()}
-    left = [(node, value) for node, value in gated.items() if value > 0 and value >= prune]
-    if keep is not None:
-        left = sorted(left, key=lambda item: (-item[1], item[0]))[:keep]
-    return dict(sorted(left))
+    gated = {node: value * gate(node) for node, value in spread.items()} if gate else spread
+    left = sorted((node, value) for node, value in gated.items() if value > 0 and value >= prune)
+    if keep is not None and len(left) > keep:
+        left = sorted(sorted(left, key=itemgetter(1), reverse=True)[:keep])  # of equals those with smaller ids stay
+    return dict(left)

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from weft.config import GraphOptions
 from weft.graph.activate import activate, pagerank
@@ -57,9 +58,12 @@ class Walk:
     """Entities and the chunks that are about them."""
     edges: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     """By node, where its activation goes and in which shares; each node is looked up once."""
+    steps: int = 0
+    """How many were made."""
 
     def spread(self, x: Mapping[str, float]) -> dict[str, float]:
         """Return one step: from entities to chunks and from chunks to entities at once."""
+        self.steps += 1
         self._look_up([node for node in x if node not in self.edges])
         after: dict[str, float] = defaultdict(float)
         ways: dict[str, tuple[float, str]] = {}
@@ -83,55 +87,54 @@ class Walk:
                 entities, limit=limit, min_weight=max(MIN_WEIGHT, least), min_fact_weight=least
             )
             self._leave_entities(entities, mentions, relations)
-        if chunks:
-            for chunk, target, share in self._to_entities(self.graph.mentions_in(chunks)):
-                self.edges[chunk].append((target, share))
+        if chunks and self.steps < 2 * self.options.rounds:  # what the last step brings to entities leads nowhere
+            self._leave_chunks(self.graph.mentions_in(chunks))
 
     def _leave_entities(
         self, entities: Sequence[str], mentions: Sequence[Mention], relations: Sequence[Relation]
     ) -> None:
-        chunks: dict[str, dict[str, float]] = defaultdict(dict)
+        chunks: dict[str, dict[str, float]] = {entity: {} for entity in entities}
         for mention in mentions:
-            strength = math.log1p(mention.count) / math.sqrt(max(1, mention.chunks))
-            chunks[mention.entity_id][mention.chunk_id] = ABOUT if mention.about else MENTIONED * strength
-            if mention.about:
-                self.about.add((mention.entity_id, mention.chunk_id))
-        others: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-        answers: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+            entity, chunk, count, about, known = mention[:5]
+            chunks[entity][chunk] = ABOUT if about else MENTIONED * (math.log1p(count) / math.sqrt(known or 1))
+            if about:
+                self.about.add((entity, chunk))
+        others: dict[str, dict[str, float]] = defaultdict(dict)
+        answers: dict[str, dict[str, float]] = defaultdict(dict)
         for relation in relations:
             for source, type, target in (
                 (relation.source_id, relation.type, relation.target_id),
                 (relation.target_id, inverse(relation.type), relation.source_id),
             ):
-                into = answers if type in self.asked else others
-                into[source][target] = max(relation.weight, into[source][target])
-        for entity in entities:
-            over, near = (RELATED_ASKED, answers[entity]) if entity in answers else (RELATED, others[entity])
-            shares = {"c": 1.0 - over, "e": over} if chunks[entity] and near else {"c": 1.0, "e": 1.0}
-            for kind, weights in (("c", chunks[entity]), ("e", near)):
+                near = (answers if type in self.asked else others)[source]
+                near[target] = max(relation.weight, near.get(target, 0.0))
+        for entity, own in chunks.items():
+            over, near = (RELATED_ASKED, answers[entity]) if entity in answers else (RELATED, others.get(entity, {}))
+            shares = (1.0 - over, over) if own and near else (1.0, 1.0)
+            for share, weights in zip(shares, (own, near), strict=True):
                 total = sum(weights.values())
-                self.edges[entity] += [(node, shares[kind] * weight / total) for node, weight in weights.items()]
+                self.edges[entity] += [(node, share * weight / total) for node, weight in weights.items()]
 
-    def _to_entities(self, mentions: Sequence[Mention]) -> list[tuple[str, str, float]]:
-        """Return the edges out of chunks. A name that stands in one chunk alone leads back to it, so it gets none."""
-        edges: list[tuple[str, str, float]] = []
-        by_chunk: dict[str, list[Mention]] = defaultdict(list)
-        for mention in mentions:
-            leads_on = mention.about or mention.elsewhere
-            if leads_on and (_is_strong(mention) or mention.chunks <= WEAK_CHUNKS):
-                by_chunk[mention.chunk_id].append(mention)
-        for chunk, found in by_chunk.items():
-            about = [mention for mention in found if mention.about]
-            others = {
-                m.entity_id: math.log1p(m.count) * idf(m.chunks, self.total) * (1.0 if _is_strong(m) else WEAK)
-                for m in found
-                if not m.about
-            }
-            strongest = sorted(others.items(), key=lambda item: (-item[1], item[0]))[: self.options.max_edges]
-            total = sum(weight for _, weight in strongest)
-            edges += [(chunk, m.entity_id, BACK / len(about)) for m in about]
-            edges += [(chunk, id, (1 - BACK) * weight / total) for id, weight in strongest if total]
-        return edges
+    def _leave_chunks(self, mentions: Sequence[Mention]) -> None:
+        """A name that stands in one chunk alone leads back to it, so it gets nothing."""
+        abouts: dict[str, list[str]] = defaultdict(list)
+        others: dict[str, dict[str, float]] = defaultdict(dict)
+        for entity, chunk, count, about, known, strong, elsewhere, home in mentions:
+            is_strong = strong and home
+            if not (about or elsewhere) or not (is_strong or known <= WEAK_CHUNKS):
+                continue
+            if about:
+                abouts[chunk].append(entity)
+            else:
+                weight = math.log1p(count) * idf(known, self.total)
+                others[chunk][entity] = weight if is_strong else weight * WEAK
+        for chunk, found in abouts.items():
+            self.edges[chunk] += [(entity, BACK / len(found)) for entity in found]
+        for chunk, weights in others.items():
+            # strongest first, of equals the smaller id
+            ordered = sorted(sorted(weights.items()), key=itemgetter(1), reverse=True)[: self.options.max_edges]
+            total = sum([weight for _, weight in ordered])
+            self.edges[chunk] += [(entity, (1 - BACK) * weight / total) for entity, weight in ordered if total]
 
     def path(self, node: str) -> list[str]:
         """Return the nodes from a seed to `node`, both included."""
@@ -142,10 +145,6 @@ class Walk:
                 break
             nodes.append(before)
         return nodes[::-1]
-
-
-def _is_strong(mention: Mention) -> bool:
-    return mention.strong and mention.home
 
 
 def walk(

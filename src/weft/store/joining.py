@@ -14,12 +14,12 @@ MAX_DESCRIPTION = 600
 
 
 def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
-    """Return one mention per entity and chunk, strongest first: what is about it, then by count, then by id."""
+    """Return one mention per entity and chunk."""
     joined: dict[tuple[str, str], Mention] = {}
     for mention in mentions:
-        at = (mention.entity_id, mention.chunk_id)
-        before = joined.get(at)
-        if before is not None:
+        at = mention[0], mention[1]
+        if at in joined:
+            before = joined[at]
             mention = mention._replace(
                 count=before.count + mention.count,
                 about=before.about or mention.about,
@@ -29,7 +29,12 @@ def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
                 home=before.home or mention.home,
             )
         joined[at] = mention
-    return sorted(joined.values(), key=_strength)
+    return list(joined.values())
+
+
+def strongest_mentions(mentions: Iterable[Mention]) -> list[Mention]:
+    """Return one mention per entity and chunk, strongest first: what is about it, then by count, then by id."""
+    return sorted(join_mentions(mentions), key=_strength)
 
 
 def _strength(mention: Mention) -> tuple[bool, int, str, str]:
@@ -54,11 +59,11 @@ def join_relations(weights: Iterable[tuple[tuple[str, str, str], float]]) -> lis
     `weights` are by source id, target id and type. A relation of an entity with itself is none.
     """
     best: dict[tuple[str, str, str], float] = {}
-    for (source, target, type), weight in weights:
-        if source != target:
-            best[source, target, type] = max(weight, best.get((source, target, type), 0.0))
-    found = [Relation(source_id=s, target_id=t, type=type, weight=weight) for (s, t, type), weight in best.items()]
-    return sorted(found, key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+    for at, weight in weights:
+        if at[0] != at[1] and weight > best.get(at, -1.0):
+            best[at] = weight
+    ordered = sorted([(-weight, *at) for at, weight in best.items()])
+    return [Relation(source_id=s, target_id=t, type=type, weight=-weight) for weight, s, t, type in ordered]
 
 
 def unrepeated(extraction: Extraction) -> Extraction:

@@ -20,7 +20,7 @@ from weft.graph.standing import (
     vote,
 )
 from weft.records import Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
-from weft.store.joining import extractors, join_descriptions, join_mentions, join_relations, other_names
+from weft.store.joining import extractors, join_descriptions, join_relations, other_names, strongest_mentions
 from weft.text.ids import entity_id
 from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
 from weft.text.names import name_text, words
@@ -99,14 +99,14 @@ class MemoryGraph:
         for id in dict.fromkeys(entity_ids):
             names = [key for key in self._derived.standings if entity_id(self._name, self._target(key)) == id]
             mine = [mention for key in names for mention in self._strongest(key, limit=limit)]
-            found += join_mentions(mention._replace(entity_id=id) for mention in mine)[:limit]
+            found += strongest_mentions(mention._replace(entity_id=id) for mention in mine)[:limit]
         return found
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         order = {id: place for place, id in enumerate(chunk_ids)}
         spread = Counter(self._target(key) for key, _ in self._derived.mentions)
         homes = {self._target(key) for (key, _), mention in self._derived.mentions.items() if mention.about}
-        found = join_mentions(
+        found = strongest_mentions(
             self._mention(key, id)._replace(
                 entity_id=entity_id(self._name, self._target(key)),
                 elsewhere=spread[self._target(key)] > 1,

@@ -52,7 +52,7 @@ class Graph(Protocol):
         """
         Return the mentions in these chunks, with whether entities may stand elsewhere and, strong ones, have a home.
 
-        With `about`, only those of what a chunk is about.
+        They come in no order. With `about`, only those of what a chunk is about, in the order of the chunks.
         """
 
     def relations_of(

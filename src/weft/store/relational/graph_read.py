@@ -8,16 +8,25 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 from weft.graph.standing import RANKS, EditKind
 from weft.records import Census, Entity, Known, Mention, Relation, Vector
-from weft.store.joining import WINDOW, extractors, join_descriptions, join_mentions, join_relations, other_names
+from weft.store.joining import (
+    WINDOW,
+    extractors,
+    join_descriptions,
+    join_mentions,
+    join_relations,
+    other_names,
+    strongest_mentions,
+)
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_mentions import find_beginnings, read_texts
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.lost import once_more
-from weft.store.relational.session import Connections, Namespace, Session, make_namespace
+from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
 from weft.text.mentions import DERIVED_TYPES, find_sentence
 from weft.text.names import name_text
 
@@ -25,6 +34,10 @@ CHUNKS = 20
 """How many supporting chunks a relation names."""
 LOOKS = 1000
 """Nominations of a name, the best first, among which one by the rules is looked for."""
+
+_decode = json.JSONDecoder().decode
+_to_mention: Callable[[Row], Mention] = partial(tuple.__new__, Mention)
+"""Make a mention of all its fields, quicker than by its name."""
 
 
 @once_more
@@ -91,26 +104,22 @@ class RelationalGraph:
             rows = db.run("mentions_of", values)
         found: dict[str, list[list[Mention]]] = {id: [] for id in entity_ids}
         for id, chunks, strong, mentions in rows:
-            is_strong = bool(strong)
-            found[id].append(
-                [Mention(id, chunk, count, bool(a), chunks, is_strong) for chunk, count, a in json.loads(mentions)]
-            )
+            rest = chunks, strong == 1, True, True
+            found[id].append([_to_mention((id, c, count, about == 1, *rest)) for c, count, about in _decode(mentions)])
         # what is mentioned under one name is in order already
-        joined = (names[0] if len(names) == 1 else join_mentions(chain(*names))[:limit] for names in found.values())
+        joined = (n[0] if len(n) == 1 else strongest_mentions(chain(*n))[:limit] for n in found.values())
         return list(chain.from_iterable(joined))
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(chunk_ids)), "about": about}
-            rows = db.run("mentions_in", values)
-        found = [
-            Mention(id, chunk, count, bool(is_about), chunks, bool(strong), bool(elsewhere), bool(home))
-            for chunk, id, count, is_about, chunks, strong, elsewhere, home in rows
-        ]
-        if len({mention[:2] for mention in found}) < len(found):  # by several names
+            found = list(map(_to_mention, db.run("mentions_in", values)))
+        if len(set(map(itemgetter(0, 1), found))) < len(found):  # by several names
             found = join_mentions(found)
+        if not about:
+            return found
         order = {id: place for place, id in enumerate(chunk_ids)}
-        return sorted(found, key=lambda mention: (order[mention[1]], not mention[3], -mention[2], mention[0]))
+        return sorted(found, key=lambda mention: (order[mention[1]], -mention[2], mention[0]))
 
     def relations_of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
@@ -122,7 +131,7 @@ class RelationalGraph:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), **wanted}
             rows = db.run("relations_of", values)
         return join_relations(
-            ((source, target, type), weight) for row in rows for source, target, type, weight in json.loads(row[0])
+            ((source, target, type), weight) for row in rows for source, target, type, weight in _decode(row[0])
         )
 
     def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:

@@ -401,7 +401,7 @@ WHERE h.namespace = :namespace
 -- name: mentions_in
 -- With whether any name of the entity may stand in other chunks, and if it is a strong one, whether some chunk is about it.
 SELECT
-    c.id, h.id, m.count, m.about, e.chunks, e.strong,
+    h.id, c.id, m.count, m.about, e.chunks, e.strong,
     e.chunks > 1 OR EXISTS (
         SELECT 1 FROM weft.entity AS o
         WHERE o.namespace = :namespace AND o.head = e.head AND o.number <> e.number AND o.chunks > 0

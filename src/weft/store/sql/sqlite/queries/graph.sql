@@ -312,7 +312,7 @@ WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
 -- name: mentions_in
 -- With whether any name of the entity may stand in other chunks, and if it is a strong one, whether some chunk is about it.
 SELECT
-    c.id, CASE WHEN e.head = e.number THEN e.id ELSE (SELECT id FROM entity WHERE number = e.head) END,
+    CASE WHEN e.head = e.number THEN e.id ELSE (SELECT id FROM entity WHERE number = e.head) END, c.id,
     m.count, m.about, e.chunks, e.strong,
     CASE WHEN e.chunks > 1 THEN 1 ELSE EXISTS (
         SELECT 1 FROM entity AS o WHERE o.head = e.head AND o.number <> e.number AND o.chunks > 0
