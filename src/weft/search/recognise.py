@@ -127,12 +127,12 @@ def idf(chunks: int, total: int) -> float:
 def _candidates(found: Sequence[Word], *, graph: Graph) -> set[str]:
     """Return the keys that may be names in a question: of the longer ones, those that begin like a name."""
     keys, pairs = short_keys(found, longest=MAX_NAME)
-    return keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME)
+    return (keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME)) - QUESTION_WORDS
 
 
 def _match(found: Sequence[Word], known: Mapping[str, Known], *, total: int) -> Iterator[tuple[str, int]]:
     """Yield key and number of words of the known names in a question."""
-    names = {key: name for key, name in known.items() if _may_seed(key)}
+    names = {key: name for key, name in known.items() if not (key.isdigit() and len(key) < 3)}
     typed_low = not any(word.is_name_like for word in found[1:])
     for key, at, size in match_names(_as_names(found, names, total, typed_low=typed_low), names, longest=MAX_NAME):
         # "place of birth" may be somebody's title, but in a question that writes names large it is not one
@@ -148,10 +148,6 @@ def _weigh(name: Known, *, total: int) -> float:
     """
     share = 1.0 if name.homes else min(1.0, HOMELESS / max(1, name.chunks))
     return idf(name.chunks, total) * share
-
-
-def _may_seed(key: str) -> bool:
-    return key not in QUESTION_WORDS and not (key.isdigit() and len(key) < 3)
 
 
 def _as_names(found: Sequence[Word], known: Mapping[str, Known], total: int, *, typed_low: bool) -> list[Word]:
