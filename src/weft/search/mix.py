@@ -10,7 +10,7 @@ from functools import partial
 from weft.config import GraphOptions
 from weft.models.base import Embedder
 from weft.rank.boost import fuse_boost, fuse_graph_weighted
-from weft.rank.fuse import fuse_reciprocal
+from weft.rank.fuse import fuse_reciprocal, order
 from weft.rank.heuristic import heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
 from weft.search.citations import Cited
@@ -163,7 +163,7 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
             return fuse_graph_weighted(text, graph=graph, trust=walked.trust)
         case "rrf":
             rankings = {"text": Ranking(hits=tuple(text)), "graph": Ranking(hits=tuple(graph))}
-            return fuse_reciprocal(rankings, weights={"text": 0.5, "graph": 0.5}, k=rrf_k)
+            return order(fuse_reciprocal(rankings, weights={"text": 0.5, "graph": 0.5}, k=rrf_k))
 
 
 def choose_hits(

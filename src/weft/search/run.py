@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from weft.config import GraphOptions, RerankOptions, SearchOptions
 from weft.models.base import Embedder, Reranker
-from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted
+from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order
 from weft.rank.gate import NOTHING, Verdict, gate
 from weft.records import (
     ChannelHit,
@@ -162,18 +162,18 @@ def _search(
     with watch.stage("fuse"):
         background = embedder.card.background if embedder else (0.0, 0.1)
         texts = {channel: ranking for channel, ranking in rankings.items() if channel != "graph"}
-        hits = fuse(texts, query=query, options=options, background=background, alone=len(channels) == 1)
         spelled = _spelled(query.text, channels, store=store, options=options, where=where)
-        hits = add_spelled(hits, spelled, bonus=options.name_bonus)[: max(options.top_k, options.pool)]
+        hits = fuse(
+            texts, query=query, options=options, background=background, alone=len(channels) == 1, spelled=spelled
+        )
         walked = weigh_graph(walked, hits, options=graph)
         fused = add_graph(hits, walked, rrf_k=options.rrf_k, options=graph)
         verdict, shown = _let_through(fused), hits
         if options.gate:
             calibration = find_calibration(query.text, store=store, embedder=embedder)
             seen = judged(query, rankings, store=store, embedder=embedder)
-            verdict = gate(fused, seen, calibration=calibration, trust=walked.trust)
-            seen.pop("graph", None)
-            shown = list(gate(hits, seen, calibration=calibration).kept)
+            verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust)
+            shown = list(verdict.text)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, store=store, top_k=options.top_k)
         dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
     return Found(
@@ -254,17 +254,24 @@ def fuse(
     options: SearchOptions,
     background: tuple[float, float],
     alone: bool,
+    spelled: Mapping[str, tuple[str, ...]],
 ) -> list[Hit]:
-    """Merge what the channels found. A channel that was asked for `alone` keeps its own scores."""
+    """
+    Merge the best of what the channels found, chunks that hold `spelled` names moved up.
+
+    A channel that was asked for `alone` keeps its own scores.
+    """
+    limit = max(options.top_k, options.pool)
     if alone:
-        return [hit for ranking in rankings.values() for hit in ranking.hits]
+        return [hit for ranking in rankings.values() for hit in ranking.hits][:limit]
     heard = coverage(rankings["keyword"]) if "keyword" in rankings else 1.0
     weights = {"vector": options.vector_weight * query.vector_weight, "keyword": options.text_weight * heard}
     if not any(weights[channel] for channel in rankings):  # what was left to search counts, whatever its weight
         weights = dict.fromkeys(rankings, 1.0)
     if options.fusion == "rrf":
-        return fuse_reciprocal(rankings, weights=weights, k=options.rrf_k)
-    return fuse_weighted(rankings, weights=weights, background=background)
+        return order(fuse_reciprocal(rankings, weights=weights, k=options.rrf_k), limit=limit)
+    scores = fuse_weighted(rankings, weights=weights, background=background)
+    return order(add_spelled(scores, spelled, bonus=options.name_bonus), limit=limit)
 
 
 def _spelled(
