@@ -26,6 +26,7 @@ from weft.records import (
     Status,
 )
 from weft.search.choose import Plan, choose
+from weft.search.chunks import Chunks
 from weft.search.cite import cite
 from weft.search.confidence import find_calibration, judged
 from weft.search.mix import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
@@ -81,7 +82,7 @@ def find(
     `reranker` has a say in the order, not in the confidence; the store is not held while it is waited for.
     """
     watch = Stopwatch()
-    with watch.stage("choose"), store.reading():
+    with watch.stage("choose"):
         plan = choose(text, options=options, graph=graph, store=store, where=where)
     channels = CHANNELS[plan.method]
     with watch.stage("embed"):
@@ -109,8 +110,10 @@ def find(
     with watch.stage("rerank"):
         opinion = ask_reranker(query.text, texts, reranker=reranker, is_cited=found.walked.cited is not None)
     with store.reading():
-        chosen = rechoose(found.chosen, opinion, store=store, options=rerank, graph=graph, rrf_k=options.rrf_k)
-        return _answer(query, plan, replace(found, chosen=chosen), opinion=opinion, store=store, watch=watch)
+        chunks = Chunks(store)
+        chosen = rechoose(found.chosen, opinion, chunks=chunks, options=rerank, graph=graph, rrf_k=options.rrf_k)
+        found = replace(found, chosen=chosen, chunks=chunks)
+        return _answer(query, plan, found, opinion=opinion, store=store, watch=watch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +126,7 @@ class Found:
     spelled: Mapping[str, tuple[str, ...]]
     verdict: Verdict
     chosen: Chosen
+    chunks: Chunks
 
 
 def _search(
@@ -174,7 +178,8 @@ def _search(
             seen = judged(query, rankings, store=store, embedder=embedder)
             verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust)
             shown = list(verdict.text)
-        chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, store=store, top_k=options.top_k)
+        chunks = Chunks(store)
+        chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, chunks=chunks, top_k=options.top_k)
         dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
     return Found(
         rankings=rankings,
@@ -191,6 +196,7 @@ def _search(
             dropped=dropped,
             top_k=options.top_k,
         ),
+        chunks=chunks,
     )
 
 
@@ -201,7 +207,9 @@ def _answer(
     walked, verdict, hits = found.walked, found.verdict, found.chosen.hits
     with watch.stage("read"):
         sources = walked.found.explain([hit.chunk_id for hit in hits])
-        evidence = read_evidence(hits, found.rankings, store=store, sources=sources, spelled=found.spelled)
+        evidence = read_evidence(
+            hits, found.rankings, store=store, sources=sources, spelled=found.spelled, chunks=found.chunks
+        )
         evidence = mark_reranked(evidence, found.chosen, opinion)
         rejected = [] if verdict.kept else read_evidence(verdict.rejected[:1], found.rankings, store=store)
     status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
@@ -289,6 +297,7 @@ def read_evidence(
     store: Store,
     sources: Mapping[str, GraphSource] = MappingProxyType({}),
     spelled: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    chunks: Chunks | None = None,
 ) -> list[Evidence]:
     """Fetch text and place of each hit, with what every channel said of it and how the graph led there."""
     wanted = {hit.chunk_id for hit in hits}
@@ -296,12 +305,12 @@ def read_evidence(
         channel: {h.chunk_id: ChannelHit(rank=h.rank, score=h.score) for h in ranking.hits if h.chunk_id in wanted}
         for channel, ranking in rankings.items()
     }
-    chunks = {chunk.id: chunk for chunk in store.chunks([hit.chunk_id for hit in hits])}
-    ids = list(dict.fromkeys(chunk.document_id for chunk in chunks.values()))
+    texts = (chunks or Chunks(store)).read([hit.chunk_id for hit in hits])
+    ids = list(dict.fromkeys(chunk.document_id for chunk in texts.values()))
     documents = {document.id: document for document in store.documents(ids)}
     evidence = []
     for hit in hits:
-        chunk = chunks.get(hit.chunk_id)
+        chunk = texts.get(hit.chunk_id)
         document = documents.get(chunk.document_id) if chunk else None
         if chunk is None or document is None:  # deleted by another process between two reads
             continue
