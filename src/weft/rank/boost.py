@@ -28,7 +28,7 @@ def fuse_boost(text: Sequence[Hit], *, graph: Sequence[Hit], share: float = 0.4,
     best = max(map(abs, scores.values()), default=0.0)
     kept = share * (1 - YIELD * trust)
     scale = (trust + (1 - trust) * best) / (trust + kept or 1.0)
-    curved = {id: math.copysign(abs(score) ** CURVE, score) for id, score in _scores(graph).items()}
+    curved = {id: score**CURVE if score > 0 else -((-score) ** CURVE) for id, score in _scores(graph).items()}
     return _fuse(scores, curved, text_weight=scale * kept, graph_weight=scale * trust)
 
 

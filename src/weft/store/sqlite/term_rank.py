@@ -126,8 +126,8 @@ def _promising(places: NDArray[Any], codes: NDArray[Any], *, highest: int) -> ND
     for share in (0.6, 0.8, 0.9):
         if len(places) <= 2 * PROBED:
             break
-        high = codes >= int(share * highest)
-        places, codes = places[high], codes[high]
+        high = (codes >= int(share * highest)).nonzero()[0]
+        places, codes = places.take(high), codes.take(high)
     return places[: 4 * PROBED]
 
 
