@@ -227,8 +227,8 @@ def changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
     """Return a group of settings with some fields changed for one call."""
     if not changes:
         return options
-    known = [field.name for field in fields(options)]
-    if unknown := set(changes) - set(known):
+    known = _hints(group)
+    if unknown := set(changes) - known.keys():
         raise ConfigError(f"unknown {group} option {min(unknown)!r}", hint=", ".join(sorted(known)))
     given = {name: value for name, value in changes.items() if value is not None}
     return replace(options, **{n: convert(f"{group}.{n}", value, origin="argument") for n, value in given.items()})
