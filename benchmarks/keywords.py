@@ -72,8 +72,7 @@ def make_arrays(rows: Iterator[tuple[int, str, int]], path: Path) -> None:
 def add_up(arrays: TermArrays, weights: dict[str, float], *, mean_length: float) -> list[int]:
     """Return the best by every posting, as the store does without an index, but from memory."""
     scores = np.zeros(len(arrays.numbers))
-    for term, weight in weights.items():
-        held = arrays.find(term)
+    for held, weight in zip(arrays.find(weights), weights.values(), strict=True):
         places = np.arange(len(scores)) if held.places is None else held.places
         frequencies, lengths = held.frequencies.astype(np.float64), arrays.lengths[places].astype(np.float64)
         scores[places] += term_scores(frequencies, lengths, weight=weight, mean_length=mean_length)
@@ -139,9 +138,9 @@ def main() -> None:
             make_arrays(chunks(passages, arguments.size), path)
         arrays = read(path)
         mean = float(arrays.lengths.mean())
+        terms = sorted({term for one in questions for term in one})
         counts = {
-            term: np.count_nonzero(arrays.find(term).frequencies)
-            for term in {term for one in questions for term in one}
+            term: np.count_nonzero(held.frequencies) for term, held in zip(terms, arrays.find(terms), strict=True)
         }
         weights = [{term: idf(int(counts[term]), total=arguments.size) for term in one} for one in questions]
 

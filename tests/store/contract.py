@@ -125,15 +125,6 @@ class StoreContract:
 
         assert store.chunks([two.id, "nope", one.id]) == [two, one]
 
-    def test_chunks_are_given_with_their_documents(self, store):
-        """At once what `chunks` and `documents` give one by one."""
-        store.write(make_batch("guide.md", ["one", "two"]), make_batch("other.md", ["three"]))
-        ids = [chunk.id for d in store.find_documents(Filter()) for chunk in store.find_chunks(d.id)]
-        chunks = store.chunks(ids)
-        assert store.placed_chunks([*ids, "nope"]) == {c.id: (c, store.documents([c.document_id])[0]) for c in chunks}
-        assert len(chunks) == 3
-        assert store.placed_chunks([]) == {}
-
     def test_documents_come_by_source_in_pages(self, store):
         """A listing can be continued after the last source seen."""
         for name in ("b", "a", "c"):

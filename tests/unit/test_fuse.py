@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.rank.fuse import COVERED, PRIOR, STANDARD, coverage, fuse_reciprocal, fuse_weighted, order
+from weft.rank import fuse as fusing
+from weft.rank.fuse import COVERED, PRIOR, STANDARD, coverage, order
 from weft.records import Hit, Ranking
 
 BOTH = {"vector": 0.67, "keyword": 0.33}
@@ -15,6 +16,14 @@ BOTH = {"vector": 0.67, "keyword": 0.33}
 def ranking(*pairs, mean=0.0, deviation=0.0, count=0):
     hits = tuple(Hit(id, rank, score) for rank, (id, score) in enumerate(pairs, start=1))
     return Ranking(hits=hits, mean=mean, deviation=deviation, count=count, ceiling=10.0)
+
+
+def fuse_reciprocal(rankings, **options):
+    return order(fusing.fuse_reciprocal(rankings, **options))
+
+
+def fuse_weighted(rankings, **options):
+    return order(fusing.fuse_weighted(rankings, **options))
 
 
 def ids(hits):
@@ -146,7 +155,10 @@ def test_one_channel_keeps_its_order(vector):
 
 def test_order_is_by_score_then_id():
     """The one place that says so."""
-    assert order({"b": 1.0, "a": 1.0, "c": 2.0}) == [Hit("c", 1, 2.0), Hit("a", 2, 1.0), Hit("b", 3, 1.0)]
+    ordered = [Hit("c", 1, 2.0), Hit("a", 2, 1.0), Hit("b", 3, 1.0)]
+
+    assert order({"b": 1.0, "a": 1.0, "c": 2.0}) == ordered
+    assert order({"b": 1.0, "a": 1.0, "c": 2.0}, limit=2) == ordered[:2]
 
 
 def test_keywords_count_by_how_much_of_the_question_they_cover():

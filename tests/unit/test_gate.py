@@ -147,6 +147,19 @@ def test_a_better_best_chunk_never_loses_confidence(cosines, shares, more):
     assert after.confidence >= before.confidence
 
 
+@given(COSINES, SHARES, st.booleans(), st.booleans())
+def test_what_text_may_show_is_what_it_would_keep_alone(cosines, shares, trusted, words):
+    """Whatever the graph found and vouches for beside it."""
+    rankings = {"vector": vector(**cosines)} | ({"keyword": keyword(**shares)} if words else {})
+    text = [Hit(id, rank, 1.0 / rank) for rank, id in enumerate({**cosines, **(shares if words else {})}, start=1)]
+    seen = {channel: ranking for channel, ranking in rankings.items() if trusted or channel != "vector"}
+    walked = Ranking(hits=(Hit("z", 1, 1.0), Hit("a", 2, 0.9)))
+    union = [Hit("z", 0, 2.0), *text]
+    verdict = gate(union, {**seen, "graph": walked}, text=text, calibration=SHIPPED)
+
+    assert verdict.text == gate(text, seen, calibration=SHIPPED).kept
+
+
 def test_extreme_scores_do_not_overflow():
     """A broken card or score gives a probability all the same."""
     assert probability(-1e9, 0.0, calibration=SHIPPED) < 1e-20

@@ -10,6 +10,7 @@ from weft.config import SearchOptions
 from weft.context.serialise import result_to_dict
 from weft.models.hashing import HashEmbedder
 from weft.records import Document, Filter
+from weft.search.chunks import Chunks
 from weft.search.prepare import MAX_TERMS, prepare, trust
 from weft.testing import FakeEmbedder
 
@@ -319,6 +320,17 @@ def test_a_result_can_be_printed(store, embedder, caplog):
     embedder.failing = "down"
     for result in [*results, ask(store, embedder, LOST)]:
         assert json.loads(json.dumps(result_to_dict(result)))["status"] == result.status
+
+
+def test_a_question_reads_a_chunk_once(store, embedder):
+    """It sees one state of the store, whatever happens to it meanwhile."""
+    piece = ask(store, embedder, LOST).evidence[0]
+    chunks, wanted = Chunks(store), ["nowhere", piece.chunk.id]
+
+    assert chunks.read(wanted) == {piece.chunk.id: piece.chunk}
+    store.delete([piece.document.id])
+    assert chunks.read(wanted) == {piece.chunk.id: piece.chunk}
+    assert Chunks(store).read(wanted) == {}
 
 
 def test_a_document_deleted_meanwhile_is_left_out(store, embedder):

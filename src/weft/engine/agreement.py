@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from weft.errors import ConfigError, MissingExtra, ModelError, SchemaMismatch
 from weft.models.base import Embedder
-from weft.records import StoredModel
+from weft.records import ModelCard, StoredModel
 from weft.store.base import Store
 
 
 def agree(store: Store, embedder: Embedder | None) -> None:
     """Make sure the namespace's vectors come from `embedder`; a new namespace takes it on. Raises `SchemaMismatch`."""
-    active = next((model for model in store.models() if model.active), None)
+    active = find_active(store)
     if embedder is None:
         if active:
             raise SchemaMismatch(
@@ -28,9 +28,20 @@ def agree(store: Store, embedder: Embedder | None) -> None:
         store.write_model(
             StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
         )
-    elif active.fingerprint != card.fingerprint:
+    else:
+        check_same(active, card, namespace=store.namespace)
+
+
+def find_active(store: Store) -> StoredModel | None:
+    """Return the embedder the namespace's vectors come from."""
+    return next((model for model in store.models() if model.active), None)
+
+
+def check_same(active: StoredModel, card: ModelCard, *, namespace: str) -> None:
+    """Raise `SchemaMismatch` where the active embedder of a namespace is another one."""
+    if active.fingerprint != card.fingerprint:
         raise SchemaMismatch(
-            f"namespace {store.namespace!r} is indexed with {active.name!r} "
+            f"namespace {namespace!r} is indexed with {active.name!r} "
             f"(dimension {active.dimension}), the settings say {card.name!r}",
             hint=f"weft reembed --embedder {card.name}, or use --embedder {active.name}",
         )
@@ -40,7 +51,7 @@ def find_agreed(store: Store, find: Callable[[], Embedder | None], *, writes: bo
     """Return the embedder of a namespace, or why it cannot be used. A new namespace takes it on where one `writes`."""
     try:
         embedder = find()
-        if embedder is not None and (writes or any(model.active for model in store.models())):
+        if embedder is not None and (writes or find_active(store)):
             agree(store, embedder)
     except (ConfigError, ModelError, MissingExtra, SchemaMismatch) as error:
         return None, str(error)

@@ -11,11 +11,11 @@ from types import TracebackType
 from typing import Any
 
 from weft.config import ContextFormat, Method, SearchOptions, Settings
-from weft.config.read import changed, check_settings, read_settings, source_folder
+from weft.config.read import changed, check_search, read_settings, source_folder
 from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.advice import advised
-from weft.engine.agreement import agree, find_agreed
+from weft.engine.agreement import agree, check_same, find_active, find_agreed
 from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
 from weft.engine.incoming import text_document
@@ -257,17 +257,16 @@ class Engine:
     def answering_embedder(self) -> Embedder | None:
         """Return the embedder the namespace was indexed with, None where it has none. Another one is refused."""
         with self.store.reading():
-            if not any(model.active for model in self.store.models()):
-                return None
-            if self.embedder is not None:
-                agree(self.store, self.embedder)
-        return self.embedder
+            active = find_active(self.store)
+        if active and self.embedder:
+            check_same(active, self.embedder.card, namespace=self.store.namespace)
+        return self.embedder if active else None
 
     def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
         """Return the search settings with `changes` made field by field; None leaves a field as it is."""
         search: SearchOptions = changed("search", self.settings.search, changes)
         if search is not self.settings.search:
-            check_settings(replace(self.settings, search=search))
+            check_search(search)
         return search
 
     def context(

@@ -44,6 +44,7 @@ class LocalEmbedder:
         progress: Progress | None = None,
     ) -> None:
         self._model = model
+        self._card = model.card
         self._cache_dir = cache_dir
         self._threads = threads or usable_cores()
         self._auto_fetch = auto_fetch
@@ -54,7 +55,7 @@ class LocalEmbedder:
     @property
     def card(self) -> ModelCard:
         """What the embedder knows of itself."""
-        return self._model.card
+        return self._card
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from weft.rank.fuse import order
 from weft.records import Hit
@@ -24,11 +24,12 @@ def fuse_boost(text: Sequence[Hit], *, graph: Sequence[Hit], share: float = 0.4,
     scaled to end at 1 where the graph is trusted, and at 0 to be those of the text. Ties go to the smaller id. The
     constants are measured: benchmarks/quality.
     """
-    curved = [Hit(id, rank, math.copysign(abs(score) ** CURVE, score)) for id, rank, score in graph]
-    best = max((abs(hit.score) for hit in text), default=0.0)
+    scores = _scores(text)
+    best = max(map(abs, scores.values()), default=0.0)
     kept = share * (1 - YIELD * trust)
     scale = (trust + (1 - trust) * best) / (trust + kept or 1.0)
-    return _fuse(text, curved, text_weight=scale * kept, graph_weight=scale * trust)
+    curved = {id: score**CURVE if score > 0 else -((-score) ** CURVE) for id, score in _scores(graph).items()}
+    return _fuse(scores, curved, text_weight=scale * kept, graph_weight=scale * trust)
 
 
 def fuse_graph_weighted(
@@ -39,32 +40,36 @@ def fuse_graph_weighted(
 
     `trust` is how far the graph counts for this question, 0 to 1. Ties go to the smaller id.
     """
-    return _fuse(text, graph, text_weight=alpha, graph_weight=beta * trust)
+    return _fuse(_scores(text), _scores(graph), text_weight=alpha, graph_weight=beta * trust)
 
 
-def _fuse(text: Sequence[Hit], graph: Sequence[Hit], *, text_weight: float, graph_weight: float) -> list[Hit]:
-    by_text, by_graph = _relative(text), _relative(graph)
+def _fuse(
+    text: Mapping[str, float], graph: Mapping[str, float], *, text_weight: float, graph_weight: float
+) -> list[Hit]:
+    by_text, by_graph = _relative(text, weight=text_weight), _relative(graph, weight=graph_weight)
     no_text, no_graph = _absent(by_text), _absent(by_graph)
-    scores = {
-        id: text_weight * by_text.get(id, no_text) + graph_weight * by_graph.get(id, no_graph)
-        for id in by_text.keys() | by_graph.keys()
-    }
-    return order(scores)
+    scores = {id: score + by_graph.get(id, no_graph) for id, score in by_text.items()}
+    return order({id: no_text + score for id, score in by_graph.items()} | scores)
 
 
-def _relative(hits: Sequence[Hit]) -> dict[str, float]:
-    """
-    Return the best score of each chunk, divided by the best of all.
-
-    Fused text scores may be negative: below average. The divisor is then the largest of either sign, so that
-    none leaves -1 to 1 and the order stays.
-    """
+def _scores(hits: Sequence[Hit]) -> dict[str, float]:
+    """Return the best score of each chunk."""
     scores = {id: score for id, _, score in hits}
     if len(scores) < len(hits):
         for hit in hits:
             scores[hit.chunk_id] = max(hit.score, scores[hit.chunk_id])
-    largest = max(map(abs, scores.values()), default=0.0)
-    return {id: score / largest if largest else 0.0 for id, score in scores.items()}
+    return scores
+
+
+def _relative(scores: Mapping[str, float], *, weight: float) -> dict[str, float]:
+    """
+    Return the scores divided by the best of all, times a weight.
+
+    Fused text scores may be negative: below average. The divisor is then the largest of either sign, so that
+    none leaves -1 to 1 and the order stays.
+    """
+    largest = max(map(abs, scores.values()), default=0.0) or math.inf
+    return {id: weight * (score / largest) for id, score in scores.items()}
 
 
 def _absent(scores: dict[str, float]) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from weft.rank.boost import CURVE
 from weft.records import Calibration, Curve, Hit, ModelCard, Ranking, Status
@@ -49,6 +50,8 @@ class Verdict:
     kept: tuple[Hit, ...]
     rejected: tuple[Hit, ...]
     reason: str
+    text: tuple[Hit, ...] = ()
+    """What may be shown without the graph."""
 
 
 def shipped(card: ModelCard | None) -> Calibration:
@@ -58,7 +61,12 @@ def shipped(card: ModelCard | None) -> Calibration:
 
 
 def gate(
-    hits: Sequence[Hit], rankings: Mapping[str, Ranking], *, calibration: Calibration, trust: float = 1.0
+    hits: Sequence[Hit],
+    rankings: Mapping[str, Ranking],
+    *,
+    calibration: Calibration,
+    trust: float = 1.0,
+    text: Sequence[Hit] = (),
 ) -> Verdict:
     """
     Keep the chunks that are likely relevant, or none.
@@ -66,36 +74,39 @@ def gate(
     Whoever asks leaves a vector ranking whose cosines are not to be trusted out of `rankings`; where there is nothing
     else to judge by, everything is kept and marked as uncertain. What is not `no_match` has a chunk.
     `trust` is how far the graph counts for this question; a chunk it vouches for is kept, whatever its words.
+    `text` are those of the chunks that words and meaning found, which are judged without it too.
     """
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
     if hits and not vector and not keyword:
-        return _by_graph(hits, trust=trust) if "graph" in rankings else _unjudged(hits)
-    cosines, shares = _by_chunk(vector), _shares(keyword)
+        verdict = _by_graph(hits, trust=trust) if "graph" in rankings else _unjudged(hits)
+        return replace(verdict, text=tuple(text))
     best_cosine, best_share = measure(rankings)
     confidence = probability(best_cosine, best_share, calibration=calibration)
     reason = _reason(best_cosine, best_share) if hits else NOTHING
     if not hits or confidence < NO_MATCH:
         return Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
-    walked = _walked(rankings.get("graph"), trust=trust)
-    mean = vector.mean if vector else None
-    kept: list[Hit] = []
-    rejected: list[Hit] = []
-    for hit in hits:
-        id = hit[0]
-        own = _evidence(cosines.get(id, mean), shares.get(id, 0.0) if keyword else None, calibration)
-        (kept if own >= _WEAK_ODDS or id in walked else rejected).append(hit)
+    strong = _strong(hits, vector, keyword, calibration=calibration)
+    likely = strong | _walked(rankings.get("graph"), trust=trust)
+    kept = [hit for hit in hits if hit[0] in likely]
+    rejected = [hit for hit in hits if hit[0] not in likely]
     if not kept:  # the best cosine and the best words are in different chunks, each weak alone
         kept, rejected = rejected[:1], rejected[1:]
     status = judge(confidence)
-    reason = "" if status == "ok" else reason
-    return Verdict(status=status, confidence=confidence, kept=tuple(kept), rejected=tuple(rejected), reason=reason)
+    return Verdict(
+        status=status,
+        confidence=confidence,
+        kept=tuple(kept),
+        rejected=tuple(rejected),
+        reason="" if status == "ok" else reason,
+        text=tuple([hit for hit in text if hit[0] in strong] or text[:1]),
+    )
 
 
 def measure(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | None]:
     """Return the best cosine and the best keyword share; None for a channel that was not asked."""
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
-    cosine = max((hit.score for hit in vector.hits), default=None) if vector else None
-    share = max((hit.score / keyword.ceiling for hit in keyword.hits), default=0.0) if keyword else None
+    cosine = vector.hits[0].score if vector and vector.hits else None
+    share = (keyword.hits[0].score / keyword.ceiling if keyword.hits else 0.0) if keyword else None
     return cosine, share
 
 
@@ -130,20 +141,35 @@ def _logistic(x: float) -> float:
     return 1 / (1 + math.exp(-max(-60.0, min(60.0, x))))
 
 
-def _by_chunk(ranking: Ranking | None) -> dict[str, float]:
-    return {id: score for id, _, score in ranking.hits} if ranking else {}
+def _strong(
+    hits: Sequence[Hit], vector: Ranking | None, keyword: Ranking | None, *, calibration: Calibration
+) -> set[str]:
+    """Return the chunks that are likely enough by `_evidence` of their own; one not found has the mean cosine."""
+    words = calibration.beside if vector else calibration.words
+    by_words, without = _by_curve(keyword, words, ceiling=keyword.ceiling if keyword else 1.0, missing=0.0)
+    if not vector:
+        return {hit[0] for hit in hits if by_words.get(hit[0], without) >= _WEAK_ODDS}
+    by_cosine, far = _by_curve(vector, calibration.cosine, missing=vector.mean)
+    return {hit[0] for hit in hits if by_cosine.get(hit[0], far) + by_words.get(hit[0], without) >= _WEAK_ODDS}
 
 
-def _shares(keyword: Ranking | None) -> dict[str, float]:
-    """Return BM25 scores by chunk as a share of the ceiling."""
-    return {id: score / keyword.ceiling for id, score in _by_chunk(keyword).items()} if keyword else {}
+def _by_curve(
+    ranking: Ranking | None, curve: Curve, *, missing: float, ceiling: float = 1.0
+) -> tuple[dict[str, float], float]:
+    """Return what a channel adds to the odds: by chunk, and for one it did not find."""
+    if ranking is None:
+        return {}, 0.0
+    slope, middle = curve.slope, curve.middle
+    return {id: slope * (score / ceiling - middle) for id, _, score in ranking.hits}, slope * (missing - middle)
 
 
 def _walked(ranking: Ranking | None, *, trust: float) -> set[str]:
     """Return the chunks the graph vouches for: the hidden hop shares neither words nor meaning with the question."""
-    hits = ranking.hits if ranking else ()
-    best = max((hit.score for hit in hits), default=0.0)
-    return {hit.chunk_id for hit in hits if best and trust * (max(0.0, hit.score) / best) ** CURVE >= FAINT}
+    if not ranking or not ranking.hits or ranking.hits[0].score <= 0:
+        return set()
+    best = ranking.hits[0].score
+    vouched = takewhile(lambda hit: trust * (max(0.0, hit.score) / best) ** CURVE >= FAINT, ranking.hits)
+    return {hit.chunk_id for hit in vouched}
 
 
 def _unjudged(hits: Sequence[Hit]) -> Verdict:

@@ -66,13 +66,15 @@ def choose(text: str, *, options: SearchOptions, graph: GraphOptions, store: Sto
     """Return how a question is answered; where the caller left the method open, by which rule."""
     match options.method:
         case "auto" | "agentic":
-            return _choose(text, options=options, graph=graph, store=store, where=where)
+            with store.reading():
+                return _choose(text, options=options, graph=graph, store=store, where=where)
         case "naive":
             return Plan(method="vector")
         case "graph":
-            cited = _cite(text, options, graph=graph, store=store, where=where)
-            if cited is None and graph.enabled:
-                cited = _cite_concepts(text, options, store=store, where=where)
+            with store.reading():
+                cited = _cite(text, options, graph=graph, store=store, where=where)
+                if cited is None and graph.enabled:
+                    cited = _cite_concepts(text, options, store=store, where=where)
             return Plan(method="graph", cited=cited)
         case "mix":
             return Plan(method="mix", cited=_cite(text, options, graph=graph, store=store, where=where))
@@ -116,7 +118,8 @@ def _plan(rule: str, seen: Features, *, cited: Cited | None, named: tuple[Seed, 
 def _cite(text: str, options: SearchOptions, *, graph: GraphOptions, store: Store, where: Filter) -> Cited | None:
     if not graph.enabled or not read_citation(text):
         return None
-    return search_citations(text, store=store, where=where, limit=max(options.top_k, options.pool))
+    with store.reading():
+        return search_citations(text, store=store, where=where, limit=max(options.top_k, options.pool))
 
 
 def _cite_concepts(text: str, options: SearchOptions, *, store: Store, where: Filter) -> Cited | None:

@@ -10,9 +10,10 @@ from functools import partial
 from weft.config import GraphOptions
 from weft.models.base import Embedder
 from weft.rank.boost import fuse_boost, fuse_graph_weighted
-from weft.rank.fuse import fuse_reciprocal
+from weft.rank.fuse import fuse_reciprocal, order
 from weft.rank.heuristic import heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
+from weft.search.chunks import Chunks
 from weft.search.citations import Cited
 from weft.search.confidence import least_cosine
 from weft.search.graph import GraphFound, relations_between, search_graph
@@ -163,11 +164,11 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
             return fuse_graph_weighted(text, graph=graph, trust=walked.trust)
         case "rrf":
             rankings = {"text": Ranking(hits=tuple(text)), "graph": Ranking(hits=tuple(graph))}
-            return fuse_reciprocal(rankings, weights={"text": 0.5, "graph": 0.5}, k=rrf_k)
+            return order(fuse_reciprocal(rankings, weights={"text": 0.5, "graph": 0.5}, k=rrf_k))
 
 
 def choose_hits(
-    fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, store: Store, top_k: int
+    fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, chunks: Chunks, top_k: int
 ) -> list[Hit]:
     """
     Return the part of the union that makes the answer, in its order.
@@ -181,8 +182,11 @@ def choose_hits(
         return list(kept[:top_k])
     own = {hit.chunk_id for hit in text[:top_k]}
     passed = {hit.chunk_id for hit in kept} if walked.trust > BY_MEANING or not text else set()
-    added = _spread([hit for hit in walked.found.hits if hit.chunk_id in passed], store=store, count=top_k)
-    return [hit for hit in fused if hit.chunk_id in own or hit.chunk_id in added]
+    found = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
+    if found:
+        chunks.read([*own, *found[:top_k]])  # nearly all that is shown, at once
+    shown = own | _spread(found, chunks=chunks, count=top_k)
+    return [hit for hit in fused if hit[0] in shown]
 
 
 def count_dropped(
@@ -200,17 +204,17 @@ def count_dropped(
     return dict(reasons)
 
 
-def _spread(hits: Sequence[Hit], *, store: Store, count: int) -> set[str]:
+def _spread(ids: Sequence[str], *, chunks: Chunks, count: int) -> set[str]:
     """Return the first `count` chunks of which no more than `PER_DOCUMENT` belong to one document."""
     taken: Counter[str] = Counter()
     chosen: set[str] = set()
-    for start in range(0, 4 * count, count):
+    for start in range(0, min(len(ids), 4 * count), count):
         if len(chosen) == count:
             break
-        some = [hit.chunk_id for hit in hits[start : start + count]]
-        owners = {chunk.id: chunk.document_id for chunk in store.chunks(some)}
+        some = ids[start : start + count]
+        known = chunks.read(some)
         for id in some:
-            owner = owners.get(id, "")
+            owner = known[id].document_id if id in known else ""
             if taken[owner] < PER_DOCUMENT and len(chosen) < count:
                 taken[owner] += 1
                 chosen.add(id)

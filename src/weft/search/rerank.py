@@ -12,6 +12,7 @@ from weft.errors import ModelError
 from weft.models.base import Reranker
 from weft.rank.rerank import blend_rerank
 from weft.records import Evidence, Hit, RerankedHit, Reranking
+from weft.search.chunks import Chunks
 from weft.search.mix import Walked, add_graph, choose_hits
 from weft.store.base import Store
 
@@ -81,7 +82,7 @@ def ask_reranker(query: str, texts: Mapping[str, str], *, reranker: Reranker, is
 
 
 def rechoose(
-    chosen: Chosen, opinion: Opinion, *, store: Store, options: RerankOptions, graph: GraphOptions, rrf_k: int
+    chosen: Chosen, opinion: Opinion, *, chunks: Chunks, options: RerankOptions, graph: GraphOptions, rrf_k: int
 ) -> Chosen:
     """
     Return the answer chosen anew: text in the order of the blend, fused with the graph as before.
@@ -98,7 +99,7 @@ def rechoose(
         [hit for hit in fused if hit.chunk_id in kept],
         text=[hit for hit in blended if hit.chunk_id in found],
         walked=chosen.walked,
-        store=store,
+        chunks=chunks,
         top_k=chosen.top_k,
     )
     overtaken = {hit.chunk_id for hit in chosen.hits} - {hit.chunk_id for hit in hits}

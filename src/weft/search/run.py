@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from weft.config import GraphOptions, RerankOptions, SearchOptions
 from weft.models.base import Embedder, Reranker
-from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted
+from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order
 from weft.rank.gate import NOTHING, Verdict, gate
 from weft.records import (
     ChannelHit,
@@ -27,6 +27,7 @@ from weft.records import (
     Status,
 )
 from weft.search.choose import Plan, choose
+from weft.search.chunks import Chunks
 from weft.search.cite import cite
 from weft.search.confidence import find_calibration, judged
 from weft.search.mix import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
@@ -82,7 +83,7 @@ def find(
     `reranker` has a say in the order, not in the confidence; the store is not held while it is waited for.
     """
     watch = Stopwatch()
-    with watch.stage("choose"), store.reading():
+    with watch.stage("choose"):
         plan = choose(text, options=options, graph=graph, store=store, where=where)
     channels = CHANNELS[plan.method]
     with watch.stage("embed"):
@@ -110,8 +111,10 @@ def find(
     with watch.stage("rerank"):
         opinion = ask_reranker(query.text, texts, reranker=reranker, is_cited=found.walked.cited is not None)
     with store.reading():
-        chosen = rechoose(found.chosen, opinion, store=store, options=rerank, graph=graph, rrf_k=options.rrf_k)
-        return _answer(query, plan, replace(found, chosen=chosen), opinion=opinion, store=store, watch=watch)
+        chunks = Chunks(store)
+        chosen = rechoose(found.chosen, opinion, chunks=chunks, options=rerank, graph=graph, rrf_k=options.rrf_k)
+        found = replace(found, chosen=chosen, chunks=chunks)
+        return _answer(query, plan, found, opinion=opinion, store=store, watch=watch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +127,7 @@ class Found:
     spelled: Mapping[str, tuple[str, ...]]
     verdict: Verdict
     chosen: Chosen
+    chunks: Chunks
 
 
 def _search(
@@ -163,19 +167,20 @@ def _search(
     with watch.stage("fuse"):
         background = embedder.card.background if embedder else (0.0, 0.1)
         texts = {channel: ranking for channel, ranking in rankings.items() if channel != "graph"}
-        hits = fuse(texts, query=query, options=options, background=background, alone=len(channels) == 1)
         spelled = _spelled(query.text, channels, store=store, options=options, where=where)
-        hits = add_spelled(hits, spelled, bonus=options.name_bonus)[: max(options.top_k, options.pool)]
+        hits = fuse(
+            texts, query=query, options=options, background=background, alone=len(channels) == 1, spelled=spelled
+        )
         walked = weigh_graph(walked, hits, options=graph)
         fused = add_graph(hits, walked, rrf_k=options.rrf_k, options=graph)
         verdict, shown = _let_through(fused), hits
         if options.gate:
             calibration = find_calibration(query.text, store=store, embedder=embedder)
             seen = judged(query, rankings, store=store, embedder=embedder)
-            verdict = gate(fused, seen, calibration=calibration, trust=walked.trust)
-            seen.pop("graph", None)
-            shown = list(gate(hits, seen, calibration=calibration).kept)
-        chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, store=store, top_k=options.top_k)
+            verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust)
+            shown = list(verdict.text)
+        chunks = Chunks(store)
+        chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, chunks=chunks, top_k=options.top_k)
         dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
     return Found(
         rankings=rankings,
@@ -192,6 +197,7 @@ def _search(
             dropped=dropped,
             top_k=options.top_k,
         ),
+        chunks=chunks,
     )
 
 
@@ -202,7 +208,9 @@ def _answer(
     walked, verdict, hits = found.walked, found.verdict, found.chosen.hits
     with watch.stage("read"):
         sources = walked.found.explain([hit.chunk_id for hit in hits])
-        evidence = read_evidence(hits, found.rankings, store=store, sources=sources, spelled=found.spelled)
+        evidence = read_evidence(
+            hits, found.rankings, store=store, sources=sources, spelled=found.spelled, chunks=found.chunks
+        )
         evidence = mark_reranked(evidence, found.chosen, opinion)
         rejected = [] if verdict.kept else read_evidence(verdict.rejected[:1], found.rankings, store=store)
     status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
@@ -255,17 +263,24 @@ def fuse(
     options: SearchOptions,
     background: tuple[float, float],
     alone: bool,
+    spelled: Mapping[str, tuple[str, ...]],
 ) -> list[Hit]:
-    """Merge what the channels found. A channel that was asked for `alone` keeps its own scores."""
+    """
+    Merge the best of what the channels found, chunks that hold `spelled` names moved up.
+
+    A channel that was asked for `alone` keeps its own scores.
+    """
+    limit = max(options.top_k, options.pool)
     if alone:
-        return [hit for ranking in rankings.values() for hit in ranking.hits]
+        return [hit for ranking in rankings.values() for hit in ranking.hits][:limit]
     heard = coverage(rankings["keyword"]) if "keyword" in rankings else 1.0
     weights = {"vector": options.vector_weight * query.vector_weight, "keyword": options.text_weight * heard}
     if not any(weights[channel] for channel in rankings):  # what was left to search counts, whatever its weight
         weights = dict.fromkeys(rankings, 1.0)
     if options.fusion == "rrf":
-        return fuse_reciprocal(rankings, weights=weights, k=options.rrf_k)
-    return fuse_weighted(rankings, weights=weights, background=background)
+        return order(fuse_reciprocal(rankings, weights=weights, k=options.rrf_k), limit=limit)
+    scores = fuse_weighted(rankings, weights=weights, background=background)
+    return order(add_spelled(scores, spelled, bonus=options.name_bonus), limit=limit)
 
 
 def _spelled(
@@ -283,6 +298,7 @@ def read_evidence(
     store: Store,
     sources: Mapping[str, GraphSource] = MappingProxyType({}),
     spelled: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    chunks: Chunks | None = None,
 ) -> list[Evidence]:
     """Fetch text and place of each hit, with what every channel said of it and how the graph led there."""
     wanted = {hit.chunk_id for hit in hits}
@@ -290,12 +306,15 @@ def read_evidence(
         channel: {h.chunk_id: ChannelHit(rank=h.rank, score=h.score) for h in ranking.hits if h.chunk_id in wanted}
         for channel, ranking in rankings.items()
     }
-    placed = store.placed_chunks([hit.chunk_id for hit in hits])
+    texts = (chunks or Chunks(store)).read([hit.chunk_id for hit in hits])
+    ids = list(dict.fromkeys(chunk.document_id for chunk in texts.values()))
+    documents = {document.id: document for document in store.documents(ids)}
     evidence = []
     for hit in hits:
-        if hit.chunk_id not in placed:  # deleted by another process between two reads
+        chunk = texts.get(hit.chunk_id)
+        document = documents.get(chunk.document_id) if chunk else None
+        if chunk is None or document is None:  # deleted by another process between two reads
             continue
-        chunk, document = placed[hit.chunk_id]
         channels = {name: by_id[hit.chunk_id] for name, by_id in found.items() if hit.chunk_id in by_id}
         citation = cite(document, chunk)
         evidence.append(

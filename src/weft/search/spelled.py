@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from weft.rank.fuse import order
-from weft.records import Filter, Hit
+from weft.records import Filter
 from weft.store.base import Store
 from weft.text.analyse import query_terms
 from weft.text.names import iter_words, words
@@ -43,25 +42,24 @@ def find_spelled(text: str, *, store: Store, where: Filter) -> dict[str, tuple[s
     return {id: tuple(names) for id, names in sorted(holders.items())}
 
 
-def add_spelled(hits: Sequence[Hit], spelled: Mapping[str, tuple[str, ...]], *, bonus: float) -> list[Hit]:
+def add_spelled(
+    scores: Mapping[str, float], spelled: Mapping[str, tuple[str, ...]], *, bonus: float
+) -> Mapping[str, float]:
     """
-    Return hits with chunks that hold names of the question moved up, and put in where they were missing.
+    Return scores with chunks that hold names of the question moved up, and put in where they were missing.
 
     One that alone holds a name gains `bonus` times the best score; one of n gains that divided by the root of n. Of
     several names the rarest counts.
     """
     if not spelled or not bonus:
-        return list(hits)
-    count: dict[str, int] = defaultdict(int)
-    for names in spelled.values():
-        for name in names:
-            count[name] += 1
-    scores = {hit.chunk_id: hit.score for hit in hits}
+        return scores
+    count = Counter(name for names in spelled.values() for name in names)
     best, worst = max(map(abs, scores.values()), default=1.0) or 1.0, min((0.0, *scores.values()))
+    added = {}
     for id, names in spelled.items():
         gain = max(1 / math.sqrt(count[name]) for name in names)
-        scores[id] = scores.get(id, worst) + bonus * best * gain
-    return order(scores)
+        added[id] = scores.get(id, worst) + bonus * best * gain
+    return {**scores, **added}
 
 
 def _names(text: str) -> list[str]:

@@ -47,13 +47,13 @@ def agreement(text: Sequence[Hit], graph: Sequence[Hit]) -> float:
     A question about one passage names what several passages mention; its best passage is none the graph starts at. A
     question over several hops begins where the text's best passages are, so there the two agree.
     """
-    best = max((hit.score for hit in graph), default=0.0)
+    best = graph[0].score if graph else 0.0
     if best <= 0 or not text:
         return 1.0 if best > 0 else 0.0
-    scores = {hit.chunk_id: max(0.0, hit.score) / best for hit in graph}
-    top = text[0].score
-    found = 0.0
-    for hit in text[:FIRST]:
+    first, top, found = text[:FIRST], text[0].score, 0.0
+    wanted = {hit.chunk_id for hit in first}
+    scores = {id: max(0.0, score) / best for id, _, score in graph if id in wanted}
+    for hit in first:
         near = max(0.0, hit.score / top) ** NEARNESS if top > 0 else 1.0
         found = max(found, float(scores.get(hit.chunk_id, 0.0) ** CURVE * near))
     return found

@@ -110,9 +110,6 @@ class Store(Protocol):
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """Return the chunks with these ids, in this order, skipping ids that are not here."""
 
-    def placed_chunks(self, ids: Sequence[str]) -> dict[str, tuple[Chunk, DocumentInfo]]:
-        """Return the chunks with these ids and the documents they stand in, skipping ids that are not here."""
-
     def find_chunks(self, document_id: str) -> list[Chunk]:
         """Return a document's chunks in their order."""
 

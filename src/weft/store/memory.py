@@ -258,9 +258,6 @@ class MemoryStore:
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         return [self._content.chunks[id].chunk for id in ids if id in self._content.chunks]
 
-    def placed_chunks(self, ids: Sequence[str]) -> dict[str, tuple[Chunk, DocumentInfo]]:
-        return {chunk.id: (chunk, self._content.documents[chunk.document_id]) for chunk in self.chunks(ids)}
-
     def find_chunks(self, document_id: str) -> list[Chunk]:
         found = [item.chunk for item in self._content.chunks.values() if item.chunk.document_id == document_id]
         return sorted(found, key=lambda chunk: chunk.ordinal)

@@ -157,11 +157,6 @@ class RelationalStore:
         found = {row[0]: _chunk(row) for row in rows}
         return [found[id] for id in ids if id in found]
 
-    def placed_chunks(self, ids: Sequence[str]) -> dict[str, tuple[Chunk, DocumentInfo]]:
-        rows = self._rows("placed_chunks", {"ids": json.dumps(list(ids))})
-        documents = {row[1]: _document(row[1:2] + row[7:]) for row in rows}
-        return {row[0]: (_chunk(row[:7]), documents[row[1]]) for row in rows}
-
     def find_chunks(self, document_id: str) -> list[Chunk]:
         return [_chunk(row) for row in self._rows("chunks_by_document", {"id": document_id})]
 

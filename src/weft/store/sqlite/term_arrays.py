@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,20 +63,20 @@ class TermArrays:
     def find(self, terms: Iterable[str]) -> list[Held]:
         """Return the postings of terms, in their order."""
         wanted = np.array([term_hash(term) for term in terms], dtype=np.uint64)
-        among, at = np.searchsorted(self.common, wanted).tolist(), np.searchsorted(self.hashes, wanted).tolist()
-        return [self._held(*places) for places in zip(wanted, among, at, strict=True)]
+        row, are_common = _look_up(self.common, wanted)
+        at, are_known = _look_up(self.hashes, wanted)
+        starts, ends = self.starts.take(at).tolist(), self.starts.take(at + are_known).tolist()
+        rows = np.where(are_common, row, -1).tolist()
+        return list(map(self._held, rows, at.tolist(), starts, ends))
 
-    def _held(self, wanted: np.uint64, common: int, at: int) -> Held:
-        if common < len(self.common) and self.common[common] == wanted:
-            return Held(None, self.common_frequencies[common], self.common_codes[common], STEPS)
-        if at < len(self.hashes) and self.hashes[at] == wanted:
-            where = slice(int(self.starts[at]), int(self.starts[at + 1]))
-            return Held(self.places[where], self.frequencies[where], self.codes[where], int(self.highest[at]))
-        return Held(self.places[:0], self.frequencies[:0], self.codes[:0], 0)
+    def _held(self, row: int, at: int, start: int, end: int) -> Held:
+        if row >= 0:
+            return Held(None, self.common_frequencies[row], self.common_codes[row], STEPS)
+        highest = int(self.highest[at]) if start < end else 0
+        return Held(self.places[start:end], self.frequencies[start:end], self.codes[start:end], highest)
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """The postings of one term."""
 
     places: NDArray[Any] | None
@@ -85,16 +85,27 @@ class Held:
     codes: NDArray[Any]
     highest: int
 
-    def look(self, wanted: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | slice]:
-        """Return where the postings of ascending places stand, and which of these have any."""
+    def frequencies_at(self, wanted: NDArray[Any]) -> NDArray[Any]:
+        """Return how often chunks at ascending places hold the term."""
+        return self._read(self.frequencies, wanted)
+
+    def codes_at(self, wanted: NDArray[Any]) -> NDArray[Any]:
+        """Return the codes of ascending places."""
+        return self._read(self.codes, wanted)
+
+    def _read(self, values: NDArray[Any], wanted: NDArray[Any]) -> NDArray[Any]:
         if self.places is None:
-            return wanted, slice(None)
-        if not len(self.places):
-            return wanted[:0], wanted[:0]
-        at = np.searchsorted(self.places, wanted.astype(self.places.dtype))
-        at[at == len(self.places)] = 0
-        there = np.flatnonzero(self.places[at] == wanted)
-        return at[there], there
+            return values.take(wanted)
+        at, are_there = _look_up(self.places, wanted)
+        return values.take(at, mode="clip") * are_there if len(values) else are_there
+
+
+def _look_up(ascending: NDArray[Any], wanted: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return where values stand, or would, and which are there."""
+    if not len(ascending):
+        return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
+    at = ascending.searchsorted(wanted.astype(ascending.dtype, copy=False))
+    return at, ascending.take(at, mode="clip") == wanted
 
 
 def term_hash(term: str) -> int:

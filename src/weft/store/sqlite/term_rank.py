@@ -18,6 +18,12 @@ from weft.store.sqlite.term_arrays import STEPS, Held, TermArrays
 PROBED = 1_024
 """Chunks of the rarest terms from which it is estimated what the best will reach."""
 
+REST = 10
+"""Terms are read until those left can add no more than one part in so many of what all can."""
+
+FEW = 20
+"""Terms are read until no more than one place in so many is left; those that remain are looked up for these."""
+
 
 def rank(
     arrays: TermArrays,
@@ -39,13 +45,12 @@ def rank(
     sums = np.zeros(len(arrays.numbers), dtype=np.float32)
     if allowed is not None:
         sums[~allowed] = -np.inf
-    places = _choose(sums, held, steps, limit=limit, sure=low / high)
+    places = _choose(sums, held, steps, limit=limit, sure=0.9999 * low / high).astype(np.uint32)
     lengths = arrays.lengths[places].astype(np.float64)
-    frequencies = np.zeros((len(held), len(places)))
+    frequencies = np.empty((len(held), len(places)))
     for row, one in enumerate(held):
-        at, there = one.look(places)
-        frequencies[row, there] = one.frequencies[at]
-    idfs = np.array(list(weights.values())).reshape(-1, 1)
+        frequencies[row] = one.frequencies_at(places)
+    idfs = np.array([*weights.values()]).reshape(-1, 1)
     scores = np.zeros(len(places))
     for added in term_scores(frequencies, lengths, weight=idfs, mean_length=mean_length):
         scores += added
@@ -58,65 +63,62 @@ def _choose(
     """
     Return the places that may be among the best, in ascending order (MaxScore; Turtle and Flood, 1995).
 
-    Terms come by what they can add at most. As soon as all that are left cannot bring a chunk among the best, they are
-    only looked up for the chunks that have been, and may still be, brought there by those before. What the best reach
-    is known from below: codes are rounded up by less than a step, and `sure` allows for another mean length.
+    Terms come by what they can add at most. As soon as all that are left cannot bring a chunk among the best, and few
+    chunks can still be brought there with them, they are only looked up for these. What the best reach is known from
+    below: codes are rounded up by less than a step, and `sure` allows for another mean length.
     """
     lists = sorted(zip(held, steps, strict=True), key=lambda one: -one[0].highest * one[1])
     bounds = [one.highest * step for one, step in lists]
     total = rest = sum(bounds) * 1.00001  # sums of float32 are a little off
     least, slack, read = 0.0, 0.0, 0
-    probed = np.zeros(0, dtype=np.intp)
-    for one, step in lists:
-        if rest < least:
-            break
-        rest, slack, read = rest - bounds[read], slack + step, read + 1
-        added = one.codes * np.float32(step)
-        if one.places is None:
-            sums += added
+    kept: NDArray[np.bool_] | None = None
+    for read, (one, step) in enumerate(lists, start=1):
+        _add(sums, one, step)
+        rest, slack = rest - bounds[read - 1], slack + step
+        if REST * rest >= total:
             continue
-        places = one.places.astype(np.intp)
-        before = sums[places]
-        sums[places] = before + added
-        if len(probed) < max(PROBED, 4 * limit):
-            fresh = before == 0
-            probed = np.concatenate([probed, _promising(places[fresh], one.codes[fresh], highest=one.highest)])
-        if 2 * rest < total:  # else nothing can have reached that much
-            least = max(least, _last(sums[probed], limit) * sure * 0.9999 - slack)
-    if len(probed) >= limit:
-        complete = _complete(probed, sums, lists[read:], limit=limit)
-        least = max(least, float(complete.min()) * sure * 0.9999 - sum(steps))
-    found = np.flatnonzero(sums >= max(least - rest, 1e-30))
-    reached = sums[found]
+        if not least:
+            least = _last(sums.take(_probe(lists[:read], limit=limit, size=len(sums))), limit) * sure - slack
+        if rest < least:
+            kept = sums >= max(least - rest, 1e-30)
+            count = np.count_nonzero(kept)
+            if read < len(lists) and count <= min(len(sums) // FEW, len(lists[read][0].codes) // 2):
+                break
+    found = (sums > 0 if kept is None else kept).nonzero()[0]
+    reached = sums.take(found)
     for place in range(read, len(lists) + 1):
-        if place == read or len(found) > 2 * limit:
-            least = max(least, _last(reached, limit) * sure * 0.9999 - slack)
-            kept = reached >= least - rest
-            found, reached = found[kept], reached[kept]
+        if len(found) > 2 * limit:
+            least = max(least, _last(reached, limit) * sure - slack)
+            some = (reached >= least - rest).nonzero()[0]
+            found, reached = found.take(some), reached.take(some)
         if place < len(lists):
             one, step = lists[place]
             rest, slack = rest - bounds[place], slack + step
-            if one.places is not None and len(one.places) < 4 * len(found):  # quicker than to look each of them up
-                sums[found] = reached
-                sums[one.places.astype(np.intp)] += one.codes * np.float32(step)
-                reached = sums[found]
-            else:
-                where, there = one.look(found)
-                reached[there] += one.codes[where] * np.float32(step)
+            reached += one.codes_at(found) * np.float32(step)
     return found
 
 
-def _complete(
-    probed: NDArray[Any], sums: NDArray[np.float32], left: Sequence[tuple[Held, float]], *, limit: int
-) -> NDArray[np.float32]:
-    """Return what the best of some places reach with the terms that are left: that much is needed at least."""
-    order = np.argpartition(sums[probed], len(probed) - limit)[len(probed) - limit :]
-    places = np.sort(probed[order])
-    reached: NDArray[np.float32] = sums[places]
-    for one, step in left:
-        where, there = one.look(places)
-        reached[there] += one.codes[where] * np.float32(step)
-    return reached
+def _add(sums: NDArray[np.float32], one: Held, step: float) -> None:
+    """Add what a term gives to all places."""
+    added = one.codes * np.float32(step)
+    if one.places is None:
+        sums += added
+    else:
+        np.add.at(sums, one.places.astype(np.intp), added)
+
+
+def _probe(lists: Sequence[tuple[Held, float]], *, limit: int, size: int) -> NDArray[Any]:
+    """Return different places that are likely to be among the best: those of the first terms."""
+    parts, count = [np.zeros(0, dtype=np.intp)], 0
+    for one, _ in lists:
+        if one.places is not None and count < max(PROBED, 4 * limit):
+            parts.append(_promising(one.places, one.codes, highest=one.highest))
+            count += len(parts[-1])
+    places = np.concatenate(parts)
+    order, last = np.arange(len(places)), np.empty(size, dtype=np.intp)
+    last[places] = order
+    different: NDArray[Any] = places[last.take(places) == order]
+    return different
 
 
 def _promising(places: NDArray[Any], codes: NDArray[Any], *, highest: int) -> NDArray[Any]:
@@ -124,8 +126,8 @@ def _promising(places: NDArray[Any], codes: NDArray[Any], *, highest: int) -> ND
     for share in (0.6, 0.8, 0.9):
         if len(places) <= 2 * PROBED:
             break
-        high = codes >= int(share * highest)
-        places, codes = places[high], codes[high]
+        high = (codes >= int(share * highest)).nonzero()[0]
+        places, codes = places.take(high), codes.take(high)
     return places[: 4 * PROBED]
 
 

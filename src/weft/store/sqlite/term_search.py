@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.rank.fuse import number_hits
+from weft.rank.fuse import order
 from weft.records import Hit
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.tails import TermTail
@@ -44,9 +44,8 @@ class TermSearch:
             values = {"namespace": namespace, "numbers": json.dumps(numbers.tolist())}
             ids: dict[int, str] = dict(db.run("chunks_of_terms", values))
             if len(ids) >= limit or len(numbers) < looks:
-                found = zip(numbers.tolist(), (-scores).tolist(), strict=True)
-                ordered = sorted([(score, ids[number]) for number, score in found if number in ids])[:limit]
-                return tuple(number_hits([id for _, id in ordered], [-score for score, _ in ordered]))
+                found = zip(numbers.tolist(), scores.tolist(), strict=True)
+                return tuple(order({ids[number]: score for number, score in found if number in ids}, limit=limit))
         return None
 
     def _find(self, looks: int, chosen: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -121,14 +121,6 @@ FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.n
 WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
 
--- name: placed_chunks
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text,
-    d.source, d.title, d.metadata, d.content_hash, d.unit,
-    (SELECT count(*) FROM weft.chunk AS o WHERE o.namespace = :namespace AND o.document = d.number)
-FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document
-WHERE c.namespace = :namespace
-    AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k (value)));
-
 -- name: sample_chunks
 SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
 FROM weft.chunk AS c JOIN weft.document AS d ON d.namespace = :namespace AND d.number = c.document

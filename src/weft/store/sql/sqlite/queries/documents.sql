@@ -104,14 +104,6 @@ SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
 FROM chunk AS c JOIN document AS d ON d.number = c.document
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids));
 
--- name: placed_chunks
-SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text,
-    d.source, d.title, d.metadata, d.content_hash, d.unit,
-    (SELECT count(*) FROM chunk WHERE chunk.document = d.number)
-FROM json_each(:ids) AS k
-CROSS JOIN chunk AS c ON c.namespace = :namespace AND c.id = k.value
-CROSS JOIN document AS d ON d.number = c.document;
-
 -- name: sample_chunks
 SELECT c.id, d.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text
 FROM chunk AS c JOIN document AS d ON d.number = c.document
