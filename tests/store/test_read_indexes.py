@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 import indexed
+import numpy as np
 import pytest
 from contract import EVERYTHING
 from indexed import LEAST, OURS, TAIL, batch, catch_up, direction, fill, populate, remember, same, ways
@@ -13,6 +14,7 @@ from indexed import LEAST, OURS, TAIL, batch, catch_up, direction, fill, populat
 from weft.records import Filter
 from weft.store.sqlite import derived, extend, session, vectors
 from weft.store.sqlite.database import SqliteDatabase
+from weft.store.sqlite.neighbours import EARLY, arrange, make_graph
 
 pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
 
@@ -219,6 +221,41 @@ def test_every_vector_can_be_reached(database):
         assert len(hits) == 200
         database._connections.indexes.forget()
     assert len(contents) == 1
+
+
+def test_near_vectors_are_put_in_together_after_some_from_everywhere():
+    """Nothing is left out or put in twice."""
+    vectors = np.tile(np.eye(8, 16, dtype=np.float16), (32, 1))
+
+    order = arrange(vectors)
+
+    assert sorted(order.tolist()) == list(range(len(vectors)))
+    early, late = np.split(order % 8, [len(vectors) // EARLY])
+    assert set(early.tolist()) == set(range(8))
+    assert np.count_nonzero(np.diff(late)) == 7
+    assert arrange(vectors[:0]).tolist() == []
+
+
+def test_a_build_that_nobody_waits_for_is_given_up(database, monkeypatch):
+    """A process that only asked ends without finishing it, also in the midst of a graph."""
+    fill(database.store("default"))
+    extender = database._connections.extender
+    monkeypatch.setattr(extend, "make_graph", lambda dimension: extender._abandoned.set() or make_graph(dimension))
+
+    assert catch_up(database) == 0
+    assert indexed.files(database, "vectors") == []
+
+
+def test_indexes_of_an_earlier_format_are_built_anew(database):
+    """They are not used, and replaced as if there were none."""
+    fill(database.store("default"))
+    catch_up(database)
+    for path in database._connections.indexes.folder.path.glob("*.json"):
+        path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "format": 2}), "utf-8")
+
+    assert ways(database)[:2] == [UNBUILT] * 2
+    assert catch_up(database) == 2
+    same(database)
 
 
 def test_many_threads_ask_at_once(database):

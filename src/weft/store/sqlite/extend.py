@@ -7,11 +7,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weft.errors import WeftError
 from weft.store.relational.session import Row, Session
@@ -28,7 +28,7 @@ from weft.store.sqlite.kinds import (
     read_ends,
     read_rows,
 )
-from weft.store.sqlite.neighbours import add_vectors, make_graph, save_graph
+from weft.store.sqlite.neighbours import add_vectors, make_graph
 from weft.store.sqlite.segments import Manifest, Segment
 from weft.store.sqlite.term_arrays import TermArrays, read
 from weft.store.sqlite.term_merge import gather, merge
@@ -145,11 +145,14 @@ class Extender:
         )
         return True
 
+    def _check_wanted(self) -> None:
+        if self._abandoned.is_set():
+            raise _Abandoned
+
     def _blocks(self, target: Target, *, low: int, high: int) -> Iterator[list[Row]]:
         """Yield the rows of a range of numbers, each block as it was when it was read."""
         while True:
-            if self._abandoned.is_set():
-                raise _Abandoned
+            self._check_wanted()
             with self._source.scan() as db:
                 rows = read_rows(db, target, low=low, high=high, limit=BLOCK)
             if not rows:
@@ -160,15 +163,26 @@ class Extender:
     def _build_graph(self, target: Target, joined: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
         """Return new segments over a range of numbers, made from the file alone; none where there is nothing."""
         made: list[Segment] = []
-        graph, numbers = make_graph(target.dimension), list[int]()
+        numbers, held = list[int](), _room(target)
         for rows in self._blocks(target, low=low, high=high):
-            add_vectors(graph, [(row[0], np.frombuffer(row[1], "<f4")) for row in rows])
+            held[len(numbers) : len(numbers) + len(rows)] = [np.frombuffer(row[1], "<f4") for row in rows]
             numbers += (row[0] for row in rows)
             if len(numbers) >= LARGEST:
-                made += self._keep(target, numbers, partial(save_graph, graph), low=low, high=numbers[-1])
-                low, graph, numbers = numbers[-1], make_graph(target.dimension), []
-        made += self._keep(target, numbers, partial(save_graph, graph), low=low, high=high)
+                made += self._keep_graph(target, numbers, held, low=low, high=numbers[-1])
+                low, numbers = numbers[-1], []
+        made += self._keep_graph(target, numbers, held, low=low, high=high)
         return [*made[:-1], replace(made[-1], high=high)] if made else []
+
+    def _keep_graph(
+        self, target: Target, numbers: list[int], held: NDArray[np.float16], *, low: int, high: int
+    ) -> list[Segment]:
+        def write(path: Path) -> None:
+            graph = make_graph(target.dimension)
+            for _ in add_vectors(graph, numbers, held[: len(numbers)]):
+                self._check_wanted()
+            graph.save(str(path))
+
+        return self._keep(target, numbers, write, low=low, high=high)
 
     def _build_terms(self, target: Target, joined: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
         """Return a new segment made of older ones, as far as they are still there, and of what is newer."""
@@ -210,3 +224,8 @@ class Extender:
         with self._source.scan() as db:
             ends = read_ends(db, target, numbers)
         return [Segment(**asdict(saved), low=low, high=high, count=len(numbers), ends=ends)]
+
+
+def _room(target: Target) -> NDArray[np.float16]:
+    """Return a place for the vectors of a segment; what is not written to takes no memory."""
+    return np.empty((LARGEST + BLOCK, target.dimension), np.float16)

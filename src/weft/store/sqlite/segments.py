@@ -20,7 +20,7 @@ from typing import Any
 
 import apsw
 
-FORMAT = 2
+FORMAT = 3
 
 HEAD = 65_536
 """Bytes of a segment that are compared with their checksum whenever it is opened."""
