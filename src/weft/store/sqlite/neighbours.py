@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from weft.records import Vector
 
-LOOKS = 72
+LOOKS = 112
 """Vectors that a search keeps in view at least."""
 
 SHARE = 64
