@@ -43,13 +43,14 @@ CONSTANTS: dict[str, tuple[ModuleType, str, tuple[float, ...]]] = {
     "meaning": (trust, "BY_MEANING", (0.0, 0.02, 0.05, 0.1, 0.2)),
     "related": (walk, "RELATED", (0.0, 0.2, 0.3, 0.5)),
     "asked": (walk, "RELATED_ASKED", (0.2, 0.5, 0.7, 0.8)),
+    "leading": (walk, "LEADING", (0.0, 0.02, 0.05, 0.08)),
     "weak": (walk, "WEAK", (0.0, 0.25, 0.4, 0.7, 1.0)),
     "back": (walk, "BACK", (0.1, 0.2, 0.3, 0.5)),
     "mentioned": (walk, "MENTIONED", (0.03, 0.1, 0.3, 1.0)),
 }
 SETTINGS: dict[str, tuple[Any, ...]] = {
     "share": (0.2, 0.3, 0.4, 0.6),
-    "prune": (0.005, 0.01, 0.015, 0.02, 0.03),
+    "prune": (0.003, 0.005, 0.01, 0.02),
     "rounds": (1, 2, 3, 4),
     "damping": (0.3, 0.5, 0.7),
     "max_edges": (5, 10, 20, 40),

@@ -61,15 +61,6 @@ def test_the_graph_alone_answers_by_method_graph(engine):
     assert "docs/menu.md" not in sources(result)
 
 
-def test_the_graph_alone_looks_further_than_beside_text(engine):
-    """Nobody else fills the last places, so paths are given up at half the activation."""
-
-    def reached(method, prune):
-        return engine.query("OAuth Provider", method=method, graph={"prune": prune}).counts["graph"]
-
-    assert reached("mix", 0.15) < reached("graph", 0.15) == reached("mix", 0.075)
-
-
 def test_a_question_without_entities_is_plain_hybrid(engine):
     """The reason is in the result, and so is exactly the hybrid answer."""
     asked = "which checks are needed where"

@@ -62,6 +62,16 @@ def scores(*mentions):
     return {hit.chunk_id: hit.score for hit in hits}
 
 
+@pytest.mark.parametrize(("chunks", "leads_on"), [(10, True), (30, False)])
+def test_chunks_with_little_activation_are_found_but_lead_nowhere(chunks, leads_on):
+    """To look where each of many chunks leads is what a walk would spend its time on."""
+    holding = [mention(name, n, elsewhere=True) for n in range(chunks) for name in ("film", "director")]
+    found = scores(*holding, mention("director", "home", about=True))
+
+    assert len(found) == chunks + leads_on
+    assert ("chome" in found) == leads_on
+
+
 def test_names_that_stand_in_one_chunk_alone_take_nothing_from_the_others():
     """However many a reader finds in a chunk, what it leads on to stays as it was."""
     dead_ends = [mention(f"name{n}", "film", elsewhere=False, home=False) for n in range(9)]

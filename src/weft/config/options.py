@@ -155,8 +155,8 @@ class GraphOptions:
     """Strongest links followed from one entity or chunk."""
     max_frontier: int = 50
     """Entities and chunks that stay active after a step."""
-    prune: float = 0.02
-    """Activation below which a path is given up; where the graph alone is asked, half of it."""
+    prune: float = 0.01
+    """Activation below which a path is given up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

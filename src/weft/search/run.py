@@ -148,8 +148,6 @@ def _search(
     walked = Walked()
     relations = relations_in(store, at=at if graph.enabled else None) if "graph" in channels else None
     if relations is not None:
-        # Beside text the graph need not see to the last places as well.
-        looking = graph if len(channels) > 1 else replace(graph, prune=graph.prune / 2)
         with watch.stage("graph"):
             walked = walk_graph(
                 query,
@@ -157,7 +155,7 @@ def _search(
                 store=store,
                 relations=relations,
                 embedder=embedder,
-                options=looking,
+                options=graph,
                 limit=max(options.top_k, options.pool),
                 where=where,
                 cited=plan.cited,

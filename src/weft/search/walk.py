@@ -37,6 +37,9 @@ BACK = 0.2
 WEAK = 0.4
 """How much of its share a weak entity gets: a phrase that two documents use, or a name that no chunk is about."""
 
+LEADING = 0.05
+"""Share of all activation from which a chunk passes it on. With less it is found, but looking where it leads costs most."""
+
 WEAK_CHUNKS = 100
 """A weak entity that more chunks mention links nothing: it is a common word."""
 
@@ -64,10 +67,11 @@ class Walk:
     def spread(self, x: Mapping[str, float]) -> dict[str, float]:
         """Return one step: from entities to chunks and from chunks to entities at once."""
         self.steps += 1
-        self._look_up([node for node in x if node not in self.edges])
+        leading = {node: value for node, value in x.items() if node[0] == "e" or value >= LEADING}
+        self._look_up([node for node in leading if node not in self.edges])
         after: dict[str, float] = defaultdict(float)
         ways: dict[str, tuple[float, str]] = {}
-        for source, value in x.items():
+        for source, value in leading.items():
             for target, share in self.edges[source]:
                 flow = value * share
                 after[target] += flow
