@@ -38,7 +38,7 @@ WEAK = 0.4
 """How much of its share a weak entity gets: a phrase that two documents use, or a name that no chunk is about."""
 
 LEADING = 0.05
-"""Share of all activation from which a chunk passes it on. With less it is found, but looking where it leads costs most."""
+"""Share of all activation from which a chunk passes it on; one with less is found, and leads nowhere."""
 
 WEAK_CHUNKS = 100
 """A weak entity that more chunks mention links nothing: it is a common word."""
