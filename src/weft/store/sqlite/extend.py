@@ -47,6 +47,12 @@ Vectors of a segment. In one graph of a million a search misses a quarter of the
 times as many in view still every twentieth; eight of an eighth take as long as that, and miss one in fifty.
 """
 
+GROWTH = {"keywords": 8, "vectors": 2, "entities": 2}
+"""
+What is new joins a segment of up to so many times its size. Words are merged at 100,000 chunks a second, so that there
+are few segments, each of which costs a question a millisecond; a graph is built anew.
+"""
+
 PAUSE = 1.0
 """Seconds between what calls for an extension and its beginning: commits come in groups, commands end soon."""
 
@@ -132,8 +138,8 @@ class Extender:
             kept = live_segments(db, target, segments)
         if manifest and pending < derived.TAIL and len(kept) == len(segments):
             return False
-        is_bounded = target.kind != "keywords"
-        while kept and kept[-1].count <= 2 * pending and not (is_bounded and 2 * kept[-1].count >= LARGEST):
+        is_bounded, growth = target.kind != "keywords", GROWTH[target.kind]
+        while kept and kept[-1].count <= growth * pending and not (is_bounded and 2 * kept[-1].count >= LARGEST):
             pending += kept[-1].count
             kept = kept[:-1]
         build = self._build_terms if target.kind == "keywords" else self._build_graph
