@@ -43,7 +43,7 @@ CONSTANTS: dict[str, tuple[ModuleType, str, tuple[float, ...]]] = {
     "meaning": (trust, "BY_MEANING", (0.0, 0.02, 0.05, 0.1, 0.2)),
     "related": (walk, "RELATED", (0.0, 0.2, 0.3, 0.5)),
     "asked": (walk, "RELATED_ASKED", (0.2, 0.5, 0.7, 0.8)),
-    "leading": (walk, "LEADING", (0.0, 0.02, 0.05, 0.08)),
+    "leading": (walk, "LEADING", (0.0, 0.02, 0.03, 0.05)),
     "weak": (walk, "WEAK", (0.0, 0.25, 0.4, 0.7, 1.0)),
     "back": (walk, "BACK", (0.1, 0.2, 0.3, 0.5)),
     "mentioned": (walk, "MENTIONED", (0.03, 0.1, 0.3, 1.0)),

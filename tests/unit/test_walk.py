@@ -62,7 +62,7 @@ def scores(*mentions):
     return {hit.chunk_id: hit.score for hit in hits}
 
 
-@pytest.mark.parametrize(("chunks", "leads_on"), [(10, True), (30, False)])
+@pytest.mark.parametrize(("chunks", "leads_on"), [(10, True), (40, False)])
 def test_chunks_with_little_activation_are_found_but_lead_nowhere(chunks, leads_on):
     """To look where each of many chunks leads is what a walk would spend its time on."""
     holding = [mention(name, n, elsewhere=True) for n in range(chunks) for name in ("film", "director")]

@@ -37,7 +37,7 @@ BACK = 0.2
 WEAK = 0.4
 """How much of its share a weak entity gets: a phrase that two documents use, or a name that no chunk is about."""
 
-LEADING = 0.05
+LEADING = 0.03
 """Share of all activation from which a chunk passes it on; one with less is found, and leads nowhere."""
 
 WEAK_CHUNKS = 100
