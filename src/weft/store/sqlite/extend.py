@@ -53,6 +53,9 @@ What is new joins a segment of up to so many times its size. Words are merged at
 are few segments, each of which costs a question a millisecond; a graph is built anew.
 """
 
+LAST = 256
+"""Newer rows from which an index is extended once more when a process that wrote ends; fewer are compared in full."""
+
 PAUSE = 1.0
 """Seconds between what calls for an extension and its beginning: commits come in groups, commands end soon."""
 
@@ -103,7 +106,7 @@ class Extender:
             self._closing.wait(PAUSE)
             self._due.clear()
             try:
-                self.catch_up()
+                self.catch_up(least=min(LAST, derived.TAIL) if self._closing.is_set() else None)
             except (WeftError, OSError, RuntimeError, ValueError) as error:
                 if str(error) != self._told:  # it is tried again whenever somebody asks
                     logger.warning("read indexes were not extended: %s", error)
@@ -111,8 +114,12 @@ class Extender:
             if self._closing.is_set():
                 return
 
-    def catch_up(self) -> int:
-        """Bring all indexes of the file up to date where nobody else does; return how many were changed."""
+    def catch_up(self, *, least: int | None = None) -> int:
+        """
+        Bring all indexes of the file up to date where nobody else does; return how many were changed.
+
+        One that exists is extended from so many newer rows on.
+        """
         with self._source.scan() as db:
             targets = find_targets(db, least=derived.FROM)
         if not targets or not self._indexes.usable or self._abandoned.is_set():
@@ -122,11 +129,12 @@ class Extender:
                 return 0
             self._indexes.keep(targets)
             try:
-                return sum(self._extend(target) for target in targets if can_index(target.kind))
+                enough = derived.TAIL if least is None else least
+                return sum(self._extend(target, least=enough) for target in targets if can_index(target.kind))
             except _Abandoned:
                 return 0
 
-    def _extend(self, target: Target) -> bool:
+    def _extend(self, target: Target, *, least: int) -> bool:
         folder = self._indexes.folder
         with self._source.scan() as db:
             manifest = folder.read(target.name)
@@ -136,7 +144,7 @@ class Extender:
             pending = count_rows(db, target, low=covered, high=last)
             segments = manifest.segments if manifest else ()
             kept = live_segments(db, target, segments)
-        if manifest and pending < derived.TAIL and len(kept) == len(segments):
+        if manifest and pending < least and len(kept) == len(segments):
             return False
         is_bounded, growth = target.kind != "keywords", GROWTH[target.kind]
         while kept and kept[-1].count <= growth * pending and not (is_bounded and 2 * kept[-1].count >= LARGEST):
