@@ -238,3 +238,47 @@ def test_the_library_gets_on_with_that_of_the_model(order):
     done = subprocess.run([sys.executable, "-c", f"import {order}"], capture_output=True)
 
     assert done.returncode == 0
+
+
+def test_two_that_build_at_once_share_no_file(database, monkeypatch):
+    """The folder may be deleted while somebody builds, and the lock with it; what is mapped must not be cut short."""
+    populate(database)
+    other, paths, gather, merge = SqliteDatabase(database._connections.path), [], extend.gather, extend.merge
+    others_turn = iter([False, True])
+
+    def gathered(rows, *, mean):
+        if next(others_turn, False):
+            database._connections.indexes.folder.clear()
+            assert catch_up(other) == 3
+        return gather(rows, mean=mean)
+
+    def merged(*parts, path, **named):
+        paths.append(path)
+        return merge(*parts, path=path, **named)
+
+    monkeypatch.setattr(extend, "gather", gathered)
+    monkeypatch.setattr(extend, "merge", merged)
+    catch_up(database)
+    assert len(paths) > 4
+    assert len(set(paths)) == len(paths)
+    same(database)
+    same(other)
+    other.close()
+
+
+def test_a_folder_deleted_at_the_worst_time_costs_the_build_alone(database, monkeypatch):
+    """Whoever builds gives up quietly, and the next one begins anew."""
+    populate(database)
+    folder, save = database._connections.indexes.folder, derived.Folder.save
+
+    def deleted(self, name, write):
+        folder.clear()
+        return save(self, name, write)
+
+    monkeypatch.setattr(derived.Folder, "save", deleted)
+    assert catch_up(database) == 0
+    same(database)
+    monkeypatch.undo()
+    indexed.small(monkeypatch)
+    assert catch_up(database) == 3
+    same(database)

@@ -131,7 +131,7 @@ class Extender:
             try:
                 enough = derived.TAIL if least is None else least
                 return sum(self._extend(target, least=enough) for target in targets if can_index(target.kind))
-            except _Abandoned:
+            except (_Abandoned, FileNotFoundError):  # the folder may be deleted, with the lock, at any time
                 return 0
 
     def _extend(self, target: Target, *, least: int) -> bool:
@@ -212,7 +212,7 @@ class Extender:
         for rows in self._blocks(target, low=covered, high=high):
             run += rows
             if len(run) >= RUN:
-                parts.append(self._spill(target, run, mean=mean, place=len(parts)))
+                parts.append(self._spill(target, run, mean=mean))
                 run = []
         if run:
             parts.append(gather(run, mean=mean))
@@ -223,10 +223,10 @@ class Extender:
         numbers = [int(number) for part, keep in zip(parts, kept, strict=True) for number in part.numbers[keep]]
         return self._keep(target, numbers, lambda path: merge(parts, kept, mean=mean, path=path), low=low, high=high)
 
-    def _spill(self, target: Target, rows: list[Row], *, mean: float, place: int) -> TermArrays:
-        """Return postings of chunks, in a file that the next manifest removes."""
+    def _spill(self, target: Target, rows: list[Row], *, mean: float) -> TermArrays:
+        """Return postings of chunks, in a file of our own that the next manifest removes."""
         part = gather(rows, mean=mean)
-        path = self._indexes.folder.path / f"{target.name}.{place}.partial"
+        path = self._indexes.folder.new_file(target.name)
         return merge([part], [np.ones(len(rows), bool)], mean=mean, path=path)
 
     def _keep(

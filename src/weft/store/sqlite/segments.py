@@ -112,13 +112,20 @@ class Folder:
 
     def save(self, name: str, write: Callable[[Path], object]) -> Saved:
         """Let a segment of an index be written, whole or not at all."""
-        file = f"{name}.{uuid.uuid4().hex[:12]}.segment"
-        partial = self.path / f"{file}.partial"
-        write(partial)
+        partial = self.new_file(name)
+        try:
+            write(partial)
+        except RuntimeError as error:  # usearch has no other
+            raise (OSError if partial.exists() else FileNotFoundError)(f"{partial}: {error}") from error
         with partial.open("rb+") as written:
             os.fsync(written.fileno())
+        file = f"{partial.stem}.segment"
         partial.replace(self.path / file)
         return self.known(file)
+
+    def new_file(self, name: str) -> Path:
+        """Return where to write what nobody else, and no manifest, knows yet."""
+        return self.path / f"{name}.{uuid.uuid4().hex[:12]}.partial"
 
     def known(self, file: str) -> Saved:
         """Return what a file is known by."""
