@@ -7,59 +7,82 @@ import re
 from weft.text.simplified import simplify
 
 _DEPENDENTS = "depended_on_by used_by called_by read_by implemented_by affects concerns"
-_CUES: tuple[tuple[str, str], ...] = (
-    (r"\b(?:direct(?:ors?|ed|s)|film-?makers?)\b|导演|执导", "directed_by directed"),
-    (r"\b(?:writers?|wrote|writ(?:es|ten)|authors?|novelist|poet)\b|作者|写|创作|编剧|所著", "written_by wrote"),
-    (r"\b(?:produc(?:ers?|ed|es))\b|制片|制作", "produced_by produced"),
-    (r"\b(?:compos(?:ers?|ed|es))\b|作曲|谱曲", "composed_by composed"),
-    (r"\b(?:perform(?:ers?|ed|s)|sang|singers?|sung|artists?)\b|演唱|歌手", "performed_by performed"),
+_CUES: tuple[tuple[str, str, str], ...] = (
+    (r"\b(?:direct(?:ors?|ed|s)|film-?makers?)\b", "导演|执导", "directed_by directed"),
     (
-        r"\b(?:found(?:ers?|ed|s)|creat(?:ors?|ed|es)|established)\b|创立|创建|创始|创办|建立|成立",
+        r"\b(?:writers?|wrote|writ(?:es|ten)|authors?|novelist|poet)\b",
+        "作者|写|创作|编剧|所著",
+        "written_by wrote",
+    ),
+    (r"\b(?:produc(?:ers?|ed|es))\b", "制片|制作", "produced_by produced"),
+    (r"\b(?:compos(?:ers?|ed|es))\b", "作曲|谱曲", "composed_by composed"),
+    (r"\b(?:perform(?:ers?|ed|s)|sang|singers?|sung|artists?)\b", "演唱|歌手", "performed_by performed"),
+    (
+        r"\b(?:found(?:ers?|ed|s)|creat(?:ors?|ed|es)|established)\b",
+        "创立|创建|创始|创办|建立|成立",
         "founded_by founded created_by created",
     ),
     (
-        r"\b(?:design(?:ers?|ed|s)|architects?|develop(?:ers?|ed|s))\b|设计|开发|研发",
+        r"\b(?:design(?:ers?|ed|s)|architects?|develop(?:ers?|ed|s))\b",
+        "设计|开发|研发",
         "designed_by designed developed_by developed",
     ),
-    (r"\b(?:publish(?:ers?|ed)|edit(?:ors?|ed))\b|出版|编辑", "published_by published edited_by edited"),
-    (r"\b(?:stars?|starring|starred|actors?|actress|cast)\b|主演|演员|饰演", "stars stars_in"),
+    (r"\b(?:publish(?:ers?|ed)|edit(?:ors?|ed))\b", "出版|编辑", "published_by published edited_by edited"),
+    (r"\b(?:stars?|starring|starred|actors?|actress|cast)\b", "主演|演员|饰演", "stars stars_in"),
     (
-        r"\b(?:mother|father|parents?|grand\w*|child(?:ren)?|sons?|daughters?|\w+-in-law|uncle|aunt)\b|母亲|父亲|父母|儿子|女儿|子女|孩子",
+        r"\b(?:mother|father|parents?|grand\w*|child(?:ren)?|sons?|daughters?|\w+-in-law|uncle|aunt)\b",
+        "母亲|父亲|父母|儿子|女儿|子女|孩子",
         "child_of parent_of",
     ),
-    (r"\b(?:spouse|husband|wife|married|marry|widow(?:er)?|\w+-in-law)\b|妻子|丈夫|配偶|夫人|嫁", "married_to"),
-    (r"\b(?:siblings?|brothers?|sisters?|uncle|aunt|sister-in-law)\b|兄弟|姐妹|哥哥|弟弟|姐姐|妹妹", "sibling_of"),
-    (r"\b(?:born|birth\w*|native)\b|出生|生于|诞生|哪里人", "born_in birthplace_of"),
-    (r"\b(?:died|death|deathplace|buried|killed)\b|去世|逝世|死", "died_in deathplace_of"),
     (
-        r"\b(?:where|located|country|city|place|region|state|capital)\b|哪里|在哪|何处|何地|位于|国家|城市|首都|首府|省会|总部",
+        r"\b(?:spouse|husband|wife|married|marry|widow(?:er)?|\w+-in-law)\b",
+        "妻子|丈夫|配偶|夫人|嫁",
+        "married_to",
+    ),
+    (
+        r"\b(?:siblings?|brothers?|sisters?|uncle|aunt|sister-in-law)\b",
+        "兄弟|姐妹|哥哥|弟弟|姐姐|妹妹",
+        "sibling_of",
+    ),
+    (r"\b(?:born|birth\w*|native)\b", "出生|生于|诞生|哪里人", "born_in birthplace_of"),
+    (r"\b(?:died|death|deathplace|buried|killed)\b", "去世|逝世|死", "died_in deathplace_of"),
+    (
+        r"\b(?:where|located|country|city|place|region|state|capital)\b",
+        "哪里|在哪|何处|何地|位于|国家|城市|首都|首府|省会|总部",
         "located_in capital_of has_capital",
     ),
-    (r"\b(?:members?|belongs?|band|team)\b|成员|属于|隶属", "member_of has_member part_of"),
+    (r"\b(?:members?|belongs?|band|team)\b", "成员|属于|隶属", "member_of has_member part_of"),
     (
-        r"\b(?:owns?|owners?|owned|responsible|maintain(?:s|er|ed)?|in charge)\b|负责|拥有|维护|归谁",
+        r"\b(?:owns?|owners?|owned|responsible|maintain(?:s|er|ed)?|in charge)\b",
+        "负责|拥有|维护|归谁",
         "owned_by owns maintained_by maintains",
     ),
     (
         r"\bwhat (?:happens|breaks|would|if)\b|\b(?:if|when|after) (?:we|you|i|they|one) "
         r"(?:change|replace|remove|drop|lose|switch)"
         r"|\b(?:impact\w*|affect\w*|downstream|blast radius|outage|goes down)\b"
-        r"|\b(?:who|what|which)(?: \w+){0,2} (?:depends?|rel(?:y|ies)) (?:up)?on\b|影响|后果|谁依赖",
+        r"|\b(?:who|what|which)(?: \w+){0,2} (?:depends?|rel(?:y|ies)) (?:up)?on\b",
+        "影响|后果|谁依赖",
         _DEPENDENTS,
     ),
     (
-        r"\b(?:depends?|rel(?:y|ies)) (?:up)?on\b|\b(?:needs?|requires?|upstream|uses?)\b|依赖|需要|使用",
+        r"\b(?:depends?|rel(?:y|ies)) (?:up)?on\b|\b(?:needs?|requires?|upstream|uses?)\b",
+        "依赖|需要|使用",
         "depends_on uses calls reads_from",
     ),
-    (r"\b(?:caus\w*|why)\b|原因|为什么", "caused_by caused"),
-    (r"\b(?:cit(?:e|es|ed|ing|ation\w*)|references?)\b|引用|参考文献", "cites cited_by"),
-    (r"收购|并购", "acquired_by acquired"),
-    (r"发明", "invented_by invented"),
-    (r"发现", "discovered_by discovered"),
-    (r"推出|提出", "created_by created"),
-    (r"\b(?:replac\w+|supersed\w+|instead of)\b|取代", "supersedes superseded_by"),
-)  # fmt: skip
-_PATTERNS = tuple((re.compile(pattern, re.IGNORECASE), frozenset(types.split())) for pattern, types in _CUES)
+    (r"\b(?:caus\w*|why)\b", "原因|为什么", "caused_by caused"),
+    (r"\b(?:cit(?:e|es|ed|ing|ation\w*)|references?)\b", "引用|参考文献", "cites cited_by"),
+    ("", "收购|并购", "acquired_by acquired"),
+    ("", "发明", "invented_by invented"),
+    ("", "发现", "discovered_by discovered"),
+    ("", "推出|提出", "created_by created"),
+    (r"\b(?:replac\w+|supersed\w+|instead of)\b", "取代", "supersedes superseded_by"),
+)
+"""What asks for relation types, in English and in Chinese, in small letters."""
+_ENGLISH, _CHINESE = (
+    tuple((re.compile(cue[language]), frozenset(cue[2].split())) for cue in _CUES if cue[language])
+    for language in (0, 1)
+)
 
 MAX_TEXT = 2000
 """Characters of a question that are read."""
@@ -67,5 +90,6 @@ MAX_TEXT = 2000
 
 def asked_types(text: str) -> frozenset[str]:
     """Return the relation types a question asks for, by the names they have when walked from what it names."""
-    plain = simplify(text[:MAX_TEXT])
-    return frozenset().union(*(types for pattern, types in _PATTERNS if pattern.search(plain)))
+    plain = simplify(text[:MAX_TEXT]).lower()
+    patterns = _ENGLISH if plain.isascii() else _ENGLISH + _CHINESE
+    return frozenset().union(*[types for pattern, types in patterns if pattern.search(plain)])
