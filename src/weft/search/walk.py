@@ -54,9 +54,10 @@ class Walk:
     total: int
     asked: Collection[str] = ()
     """Relation types the question asks for."""
-    seeds: Collection[str] = ()
-    came_from: dict[str, tuple[float, str]] = field(default_factory=dict)
-    """By node: the strongest contribution when it was first reached, and the node it came from."""
+    reached: set[str] = field(default_factory=set)
+    """Nodes that activation has come to; the seeds from the beginning."""
+    came_from: dict[str, str] = field(default_factory=dict)
+    """By node: where the strongest contribution came from when it was first reached."""
     about: set[tuple[str, str]] = field(default_factory=set)
     """Entities and the chunks that are about them."""
     edges: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
@@ -69,16 +70,23 @@ class Walk:
         self.steps += 1
         leading = {node: value for node, value in x.items() if node[0] == "e" or value >= LEADING}
         self._look_up([node for node in leading if node not in self.edges])
-        after: dict[str, float] = defaultdict(float)
-        ways: dict[str, tuple[float, str]] = {}
+        after: dict[str, float] = {}
+        strongest: dict[str, float] = {}
         for source, value in leading.items():
             for target, share in self.edges[source]:
                 flow = value * share
-                after[target] += flow
-                if target not in self.came_from and target not in self.seeds and flow > ways.get(target, (0.0, ""))[0]:
-                    ways[target] = (flow, source)
-        self.came_from |= ways
-        return dict(after)
+                if target not in after:
+                    after[target] = flow
+                    if target in self.reached:
+                        continue
+                else:
+                    after[target] += flow
+                    if flow <= strongest.get(target, flow):
+                        continue
+                strongest[target] = flow
+                self.came_from[target] = source
+        self.reached |= strongest.keys()
+        return after
 
     def _look_up(self, nodes: Sequence[str]) -> None:
         entities, chunks = [n for n in nodes if n[0] == "e"], [n for n in nodes if n[0] == "c"]
@@ -144,7 +152,7 @@ class Walk:
         """Return the nodes from a seed to `node`, both included."""
         nodes = [node]
         while nodes[-1] in self.came_from and len(nodes) < 20:
-            before = self.came_from[nodes[-1]][1]
+            before = self.came_from[nodes[-1]]
             if before in nodes:
                 break
             nodes.append(before)
@@ -159,10 +167,10 @@ def walk(
 
     `asked` are relation types the question asks for: activation prefers them.
     """
-    starts = frozenset(seed.entity.id for seed in seeds)
+    starts = {seed.entity.id for seed in seeds}
     graph = relations.graph
     state = Walk(
-        graph=graph, relations=relations, options=options, total=max(1, graph.size()), asked=asked, seeds=starts
+        graph=graph, relations=relations, options=options, total=max(1, graph.size()), asked=asked, reached=starts
     )
     activation = activate(
         state.spread,

@@ -42,6 +42,7 @@ class SqliteSession:
         self._db = db
         self._indexes = indexes
         self._known: dict[tuple[Any, ...], list[Row]] | None = {} if reads else None
+        self._keys: dict[str, int] = {}
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
@@ -72,7 +73,12 @@ class SqliteSession:
         return self._db.total_changes()
 
     def namespace_key(self, name: str) -> int:
-        return self.one("find_namespace", {"name": name}) or 0
+        key = self._keys.get(name)
+        if key is None:
+            key = int(self.one("find_namespace", {"name": name}) or 0)
+            if self._known is not None:
+                self._keys[name] = key
+        return key
 
     def lock(self, name: str) -> None:
         """There is one writer of a file at a time."""
