@@ -1,6 +1,7 @@
 """Read indexes beside a file: they answer as a scan does, whatever happens to the file or to them."""
 
 import json
+import queue
 import threading
 import time
 from dataclasses import replace
@@ -246,6 +247,42 @@ def test_a_build_that_nobody_waits_for_is_given_up(database, monkeypatch):
     assert indexed.files(database, "vectors") == []
 
 
+def test_who_interrupts_the_end_does_not_wait_for_a_build(tmp_path, monkeypatch):
+    """Ctrl-C gives the build up; the file is whole, and the next one that writes makes what is missing."""
+    monkeypatch.undo()
+    monkeypatch.setattr(derived, "FROM", LEAST)
+    building, join = threading.Event(), threading.Thread.join
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    extender = database._connections.extender
+
+    def make(dimension):
+        building.set()
+        extender._abandoned.wait(30)
+        return make_graph(dimension)
+
+    def interrupted(thread, timeout=None):
+        monkeypatch.setattr(threading.Thread, "join", join)
+        assert building.wait(30)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(extend, "make_graph", make)
+    fill(database.store("default"))
+    monkeypatch.setattr(threading.Thread, "join", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        database.close()
+    assert not extender._thread.is_alive()
+    assert indexed.files(database, "vectors") == []
+    database.close()
+
+    monkeypatch.setattr(extend, "make_graph", make_graph)
+    again = SqliteDatabase(str(tmp_path / "weft.db"))
+    again.store("default").write(batch("one more", [77]))
+    again.close()
+    reader = SqliteDatabase(str(tmp_path / "weft.db"))
+    assert all(way.startswith("index of 201 ") for way in ways(reader)[:2])
+    reader.close()
+
+
 def test_indexes_of_an_earlier_format_are_built_anew(database):
     """They are not used, and replaced as if there were none."""
     fill(database.store("default"))
@@ -277,6 +314,37 @@ def test_many_threads_ask_at_once(database):
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_while_nobody_asks_only_whole_segments_are_made(database, monkeypatch):
+    """A graph that would have to be built anew for what is still to come is not built."""
+    monkeypatch.setattr(extend, "LARGEST", 150)
+    extender = database._connections.extender
+    fill(database.store("default"), range(7))
+    assert extender.catch_up(least=150) == 0
+    assert ways(database)[:2] == [UNBUILT] * 2
+    fill(database.store("default"), range(10))
+    assert extender.catch_up(least=150) == 2
+    assert [segment["count"] for segment in indexed.manifest(database, "vectors")[1]["segments"]] == [160, 40]
+    same(database)
+
+
+def test_what_is_due_depends_on_who_calls(tmp_path, monkeypatch):
+    """After a commit it is a whole segment, after a question any tail that costs it time, at the end nearly all."""
+    monkeypatch.undo()
+    monkeypatch.setattr(derived, "FROM", LEAST)
+    monkeypatch.setattr(extend, "PAUSE", 0.0)
+    due = queue.Queue()
+    monkeypatch.setattr(extend.Extender, "catch_up", lambda self, *, least: due.put(least))
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    populate(database)
+    assert due.get(timeout=30) == extend.LARGEST
+    database.store("default").search_keyword(["alpha"], limit=10, where=EVERYTHING)
+    while (least := due.get(timeout=30)) == extend.LARGEST:
+        pass
+    assert least == derived.TAIL
+    database.close()
+    assert list(due.queue)[-1] == extend.LAST
 
 
 def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeypatch):

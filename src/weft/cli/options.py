@@ -42,6 +42,7 @@ class Session:
 
     def open(self, *, must_exist: bool = True, **overrides: Any) -> Engine:
         """Open the engine; a missing file is an error for verbs that only read."""
+        from weft.cli.closing import CommandEngine
         from weft.cli.progress import FetchBar
         from weft.config import is_missing
         from weft.engine.engine import Engine
@@ -51,7 +52,7 @@ class Session:
         db = settings.store.db
         if must_exist and is_missing(db):
             raise InputError(f"there is no store {db!r}", hint="weft index PATH makes one, or name another with --db")
-        engine = Engine(settings, on_fetch=FetchBar() if self.verbosity >= 0 else None)
+        engine = CommandEngine(settings, on_fetch=FetchBar()) if self.verbosity >= 0 else Engine(settings)
         for note in engine.database.notes:
             click.echo(f"note: {note}", err=True)
         return engine

@@ -54,7 +54,10 @@ are few segments, each of which costs a question a millisecond; a graph is built
 """
 
 LAST = 256
-"""Newer rows from which an index is extended once more when a process that wrote ends; fewer are compared in full."""
+"""
+Newer rows from which an index is extended when a process that wrote ends; fewer are compared in full. Until then, and
+as long as nobody asks, only whole segments of `LARGEST` are made: a smaller one would have to be built anew.
+"""
 
 PAUSE = 1.0
 """Seconds between what calls for an extension and its beginning: commits come in groups, commands end soon."""
@@ -78,13 +81,17 @@ class Extender:
         self._closing = threading.Event()
         self._abandoned = threading.Event()
         self._wrote = False
+        self._asked = False
         self._told = ""
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
     def call(self, *, wrote: bool = False) -> None:
-        """Ask for a look at all indexes soon."""
-        self._wrote = self._wrote or wrote
+        """Ask for a look at all indexes soon, because something was written, or a question found one behind."""
+        if wrote:
+            self._wrote = True
+        else:
+            self._asked = True
         self._due.set()
         with self._starting:
             if self._thread is None and not self._closing.is_set():
@@ -92,21 +99,26 @@ class Extender:
                 self._thread.start()
 
     def close(self) -> None:
-        """End; where this process has written, what is due is done first."""
+        """End; where this process has written, what is due is done first, unless the user interrupts it."""
         with self._starting:
             self._closing.set()
         if self._thread is not None:
             if not self._wrote:
                 self._abandoned.set()
             self._due.set()
-            self._thread.join()
+            try:
+                self._thread.join()
+            except KeyboardInterrupt:
+                self._abandoned.set()
+                self._thread.join()
+                raise
 
     def _run(self) -> None:
         while self._due.wait():
             self._closing.wait(PAUSE)
             self._due.clear()
             try:
-                self.catch_up(least=min(LAST, derived.TAIL) if self._closing.is_set() else None)
+                self.catch_up(least=self._enough())
             except (WeftError, OSError, RuntimeError, ValueError) as error:
                 if str(error) != self._told:  # it is tried again whenever somebody asks
                     logger.warning("read indexes were not extended: %s", error)
@@ -114,11 +126,19 @@ class Extender:
             if self._closing.is_set():
                 return
 
+    def _enough(self) -> int:
+        """Return from how many newer rows on an index is extended now."""
+        if self._closing.is_set():
+            return min(LAST, derived.TAIL)
+        asked, self._asked = self._asked, False
+        return derived.TAIL if asked else LARGEST
+
     def catch_up(self, *, least: int | None = None) -> int:
         """
         Bring all indexes of the file up to date where nobody else does; return how many were changed.
 
-        One that exists is extended from so many newer rows on.
+        One that exists is extended from so many newer rows on. One that does not is made, but not where so many are
+        asked for that it can wait.
         """
         with self._source.scan() as db:
             targets = find_targets(db, least=derived.FROM)
@@ -144,7 +164,8 @@ class Extender:
             pending = count_rows(db, target, low=covered, high=last)
             segments = manifest.segments if manifest else ()
             kept = live_segments(db, target, segments)
-        if manifest and pending < least and len(kept) == len(segments):
+        can_wait = manifest is not None or least > derived.TAIL
+        if can_wait and pending < least and len(kept) == len(segments):
             return False
         is_bounded, growth = target.kind != "keywords", GROWTH[target.kind]
         while kept and kept[-1].count <= growth * pending and not (is_bounded and 2 * kept[-1].count >= LARGEST):
