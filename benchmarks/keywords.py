@@ -49,8 +49,8 @@ def read_set(folder: Path) -> tuple[list[Passage], list[list[str]]]:
     return [one for one in passages if one[1]], [query_terms(json.loads(line)["text"]) for line in lines]
 
 
-def chunks(passages: list[Passage], size: int) -> Iterator[tuple[int, str, int]]:
-    """Yield number, terms and length of chunks made of parts of passages."""
+def chunks(passages: list[Passage], size: int) -> Iterator[tuple[int, str, int, str]]:
+    """Yield number, terms, length and id of chunks made of parts of passages."""
     chance = random.Random(1)
     for number in range(1, size + 1):
         terms = Counter(chance.choice(passages)[0])
@@ -59,10 +59,10 @@ def chunks(passages: list[Passage], size: int) -> Iterator[tuple[int, str, int]]
             first = chance.randrange(len(sentences))
             for sentence in sentences[first : first + 2]:
                 terms.update(sentence)
-        yield number, json.dumps(terms), terms.total()
+        yield number, json.dumps(terms), terms.total(), f"c{number:024x}"
 
 
-def make_arrays(rows: Iterator[tuple[int, str, int]], path: Path) -> None:
+def make_arrays(rows: Iterator[tuple[int, str, int, str]], path: Path) -> None:
     parts = []
     while some := list(islice(rows, RUN)):
         parts.append(gather(some, mean=100.0))
@@ -80,7 +80,7 @@ def add_up(arrays: TermArrays, weights: dict[str, float], *, mean_length: float)
     return (best[np.argsort(-scores[best], kind="stable")] + 1).tolist()
 
 
-def open_tantivy(rows: Iterator[tuple[int, str, int]], folder: Path) -> Callable[[list[str]], list[int]]:
+def open_tantivy(rows: Iterator[tuple[int, str, int, str]], folder: Path) -> Callable[[list[str]], list[int]]:
     import tantivy
 
     builder = tantivy.SchemaBuilder().add_text_field("terms", tokenizer_name="blank", index_option="freq")
@@ -91,7 +91,7 @@ def open_tantivy(rows: Iterator[tuple[int, str, int]], folder: Path) -> Callable
     index.register_tokenizer("blank", tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
     if is_new:
         writer = index.writer(256_000_000, 1)
-        for number, terms, _ in rows:
+        for number, terms, *_ in rows:
             text = " ".join(" ".join([term] * many) for term, many in json.loads(terms).items())
             document = tantivy.Document(terms=text)
             document.add_unsigned("number", number)
@@ -145,8 +145,8 @@ def main() -> None:
         weights = [{term: idf(int(counts[term]), total=arguments.size) for term in one} for one in questions]
 
         def by_arrays(asked: dict[str, float]) -> list[int]:
-            numbers, scores = rank(arrays, asked, mean_length=mean, limit=LIMIT)
-            return numbers[np.argsort(-scores, kind="stable")].tolist()
+            found = rank(arrays, asked, mean_length=mean, limit=LIMIT)
+            return found.numbers[np.argsort(-found.scores, kind="stable")].tolist()
 
         taken, exact = timed(lambda asked: add_up(arrays, asked, mean_length=mean), weights)
         print(f"| {arguments.size:,} chunks, {len(questions)} questions | time | top 10 |\n| --- | --- | --- |")

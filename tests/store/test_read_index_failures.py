@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import asdict
 
 import apsw
 import indexed
@@ -148,7 +149,7 @@ def test_a_damaged_index_is_noticed_and_repaired(database):
     for kind in ("vectors", "entities"):
         path, said = indexed.manifest(database, kind)
         saved = folder.save(path.stem, lambda target: wrong.save(str(target)))
-        said["segments"][0] |= {"file": saved.file, "size": saved.size, "head": saved.head, "crc": saved.crc}
+        said["segments"][0]["files"][0] = asdict(saved)
         path.write_text(json.dumps(said))
 
     problems = database.compare()
@@ -271,9 +272,9 @@ def test_a_folder_deleted_at_the_worst_time_costs_the_build_alone(database, monk
     populate(database)
     folder, save = database._connections.indexes.folder, derived.Folder.save
 
-    def deleted(self, name, write):
+    def deleted(self, name, write, **named):
         folder.clear()
-        return save(self, name, write)
+        return save(self, name, write, **named)
 
     monkeypatch.setattr(derived.Folder, "save", deleted)
     assert catch_up(database) == 0

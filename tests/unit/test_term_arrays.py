@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from weft.rank.bm25 import idf, term_scores
 from weft.store.sqlite import term_merge
+from weft.store.sqlite.chunk_names import ChunkNames, pack_ids, unpack_ids, write_names
 from weft.store.sqlite.term_arrays import read
 from weft.store.sqlite.term_merge import gather, merge
 from weft.store.sqlite.term_rank import rank
@@ -27,14 +28,14 @@ def make_rows(seed, count, *, vocabulary=40, first=1):
             for n in range(vocabulary)
             if chance.random() < 2 / (n + 2)
         }
-        rows.append((number * 3, json.dumps(terms), sum(terms.values())))
+        rows.append((number * 3, json.dumps(terms), sum(terms.values()), f"c{number * 3:024x}"))
     return rows
 
 
 def brute(rows, weights, *, mean_length):
     """Return the score of every chunk that holds a term, by number."""
     scores = {}
-    for number, text, length in rows:
+    for number, text, length, _ in rows:
         held, score = json.loads(text), 0.0
         for term, weight in weights.items():
             frequency = np.array([min(held.get(term, 0), 255)], dtype=np.float64)
@@ -52,12 +53,13 @@ def best(scores, limit):
 
 
 def found(arrays, weights, *, mean_length, limit, allowed=None):
-    numbers, scores = rank(arrays, weights, mean_length=mean_length, limit=limit, allowed=allowed)
-    return best(dict(zip(numbers.tolist(), scores.tolist(), strict=True)), limit)
+    ranked = rank(arrays, weights, mean_length=mean_length, limit=limit, allowed=allowed)
+    assert unpack_ids(ranked.ids) == [f"c{number:024x}" for number in ranked.numbers]
+    return best(dict(zip(ranked.numbers.tolist(), ranked.scores.tolist(), strict=True)), limit)
 
 
 def weigh(rows, terms):
-    return {term: idf(sum(term in json.loads(text) for _, text, _ in rows), total=len(rows)) for term in terms}
+    return {term: idf(sum(term in json.loads(text) for _, text, *_ in rows), total=len(rows)) for term in terms}
 
 
 @given(st.integers(0, 10**6), st.integers(1, 120), st.sampled_from([7.0, 20.0, 90.0]))
@@ -98,7 +100,7 @@ def test_parts_are_merged_without_what_is_gone(tmp_path, monkeypatch, slice):
 
 def test_a_term_may_be_anything(tmp_path):
     """Nothing in a term is syntax, and no two are taken for one another."""
-    rows = [(n, json.dumps({term: 1}), 1) for n, term in enumerate(STRANGE, start=1)]
+    rows = [(n, json.dumps({term: 1}), 1, f"c{n:024x}") for n, term in enumerate(STRANGE, start=1)]
     merge([gather(rows, mean=1.0)], [np.ones(len(rows), bool)], mean=1.0, path=tmp_path / "file")
     arrays = read(tmp_path / "file")
 
@@ -122,3 +124,24 @@ def test_a_file_that_is_none_is_refused(tmp_path, content):
 
     with pytest.raises((ValueError, KeyError)):
         read(tmp_path / "file")
+
+
+def test_ids_come_back_by_number(tmp_path):
+    """In any order, and more than once."""
+    numbers, ids = [2, 5, 9], ["c" + "0" * 24, "c", "cabc"]
+    write_names(tmp_path / "names", numbers, ids)
+    names = ChunkNames(tmp_path / "names")
+
+    assert unpack_ids(names.find(np.array([9, 2, 5, 9]))) == [ids[2], ids[0], ids[1], ids[2]]
+    assert unpack_ids(names.find(np.zeros(0, np.int64))) == unpack_ids(pack_ids([])) == []
+
+
+def test_what_is_no_file_of_ids_is_refused(tmp_path):
+    """Nor is an id kept that would not come back whole."""
+    (tmp_path / "names").write_bytes(b"x" * 34)
+
+    with pytest.raises(ValueError, match="wrong size"):
+        ChunkNames(tmp_path / "names")
+    for id in ("c" * 26, "ç"):
+        with pytest.raises(ValueError):
+            pack_ids([id])

@@ -49,9 +49,9 @@ def compare(db: Session, indexes: ReadIndexes) -> list[Problem]:
 
 def _damaged(indexes: ReadIndexes, target: Target) -> Iterator[str]:
     manifest = indexes.folder.read(target.name)
-    for segment in manifest.segments if manifest else ():
-        if indexes.folder.known(segment.file).crc != segment.crc:
-            yield segment.file
+    for saved in manifest.files if manifest else ():
+        if indexes.folder.known(saved.file).crc != saved.crc:
+            yield saved.file
 
 
 def _answers(db: Session, indexes: ReadIndexes, target: Target) -> Iterator[tuple[int, int]]:

@@ -170,13 +170,13 @@ class ReadIndexes:
         if manifest is None or not belongs(db, target, manifest):
             return _Opened(stamp)
         try:
-            paths = [self.folder.open(segment) for segment in manifest.segments]
+            files = [self.folder.open(segment) for segment in manifest.segments]
             held: VectorTail | TermTail
             segments: Neighbours | list[TermArrays]
             if target.kind == "keywords":
-                held, segments = TermTail(), [read(path) for path in paths]
+                held, segments = TermTail(), [read(path) for (path,) in files]
             else:
-                held, segments = VectorTail(target.dimension), Neighbours(paths)
+                held, segments = VectorTail(target.dimension), Neighbours(files)
         except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
             logger.warning("the read index %s cannot be used: %s", target.name, error)
             return _Opened(stamp)
@@ -200,7 +200,9 @@ class ReadIndexes:
             there = {row[0] for row in rows}
             sources = ((indexed, opened.manifest.count), (newer, len(tail)))
             if all(looks >= size or len(there.intersection(found)) >= limit for found, size in sources):
-                return [(id, score) for _, id, score in rows[:limit]]
+                ids = indexed | newer
+                ordered = sorted([(-score, id or ids[number]) for number, score, id in rows])
+                return [(id, -score) for score, id in ordered[:limit]]
         return None
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from weft.errors import WeftError
 from weft.store.relational.session import Row, Session
 from weft.store.sqlite import derived
+from weft.store.sqlite.chunk_names import write_names
 from weft.store.sqlite.derived import ReadIndexes
 from weft.store.sqlite.kinds import (
     Target,
@@ -198,18 +199,19 @@ class Extender:
     def _build_graph(self, target: Target, joined: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
         """Return new segments over a range of numbers, made from the file alone; none where there is nothing."""
         made: list[Segment] = []
-        numbers, held = list[int](), _room(target)
+        numbers, ids, held = list[int](), list[str](), _room(target)
         for rows in self._blocks(target, low=low, high=high):
             held[len(numbers) : len(numbers) + len(rows)] = [np.frombuffer(row[1], "<f4") for row in rows]
             numbers += (row[0] for row in rows)
+            ids += (row[2] for row in rows)
             if len(numbers) >= LARGEST:
-                made += self._keep_graph(target, numbers, held, low=low, high=numbers[-1])
-                low, numbers = numbers[-1], []
-        made += self._keep_graph(target, numbers, held, low=low, high=high)
+                made += self._keep_graph(target, numbers, ids, held, low=low, high=numbers[-1])
+                low, numbers, ids = numbers[-1], [], []
+        made += self._keep_graph(target, numbers, ids, held, low=low, high=high)
         return [*made[:-1], replace(made[-1], high=high)] if made else []
 
     def _keep_graph(
-        self, target: Target, numbers: list[int], held: NDArray[np.float16], *, low: int, high: int
+        self, target: Target, numbers: list[int], ids: list[str], held: NDArray[np.float16], *, low: int, high: int
     ) -> list[Segment]:
         def write(path: Path) -> None:
             graph = make_graph(target.dimension)
@@ -217,7 +219,10 @@ class Extender:
                 self._check_wanted()
             graph.save(str(path))
 
-        return self._keep(target, numbers, write, low=low, high=high)
+        files: dict[str, Callable[[Path], object]] = {"segment": write}
+        if target.kind == "vectors":
+            files["ids"] = lambda path: write_names(path, numbers, ids)
+        return self._keep(target, numbers, files, low=low, high=high)
 
     def _build_terms(self, target: Target, joined: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
         """Return a new segment made of older ones, as far as they are still there, and of what is newer."""
@@ -227,7 +232,7 @@ class Extender:
             scope = {"scope": target.scope, "low": low, "high": high}
             live = np.array([row[0] for row in db.run("keyword_numbers_between", scope)], dtype=np.int64)
         mean = length / max(1, chunks)
-        parts = [read(folder.open(segment)) for segment in joined]
+        parts = [read(path) for segment in joined for path in folder.open(segment)]
         covered = joined[-1].high if joined else low
         run: list[Row] = []
         for rows in self._blocks(target, low=covered, high=high):
@@ -242,7 +247,8 @@ class Extender:
             for place, part in enumerate(parts)
         ]
         numbers = [int(number) for part, keep in zip(parts, kept, strict=True) for number in part.numbers[keep]]
-        return self._keep(target, numbers, lambda path: merge(parts, kept, mean=mean, path=path), low=low, high=high)
+        files = {"segment": lambda path: merge(parts, kept, mean=mean, path=path)}
+        return self._keep(target, numbers, files, low=low, high=high)
 
     def _spill(self, target: Target, rows: list[Row], *, mean: float) -> TermArrays:
         """Return postings of chunks, in a file of our own that the next manifest removes."""
@@ -251,14 +257,16 @@ class Extender:
         return merge([part], [np.ones(len(rows), bool)], mean=mean, path=path)
 
     def _keep(
-        self, target: Target, numbers: list[int], write: Callable[[Path], object], *, low: int, high: int
+        self, target: Target, numbers: list[int], files: Mapping[str, Callable[[Path], object]], *, low: int, high: int
     ) -> list[Segment]:
+        """Return the segment of these rows, each of its files written; none where there are no rows."""
         if not numbers:
             return []
-        saved = self._indexes.folder.save(target.name, write)
+        save = self._indexes.folder.save
+        saved = tuple(save(target.name, write, suffix=suffix) for suffix, write in files.items())
         with self._source.scan() as db:
             ends = read_ends(db, target, numbers)
-        return [Segment(**asdict(saved), low=low, high=high, count=len(numbers), ends=ends)]
+        return [Segment(files=saved, low=low, high=high, count=len(numbers), ends=ends)]
 
 
 def _room(target: Target) -> NDArray[np.float16]:

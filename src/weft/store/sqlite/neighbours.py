@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.records import Vector
+from weft.store.sqlite.chunk_names import ChunkNames, unpack_ids
 
 LOOKS = 112
 """Vectors that a search keeps in view at least."""
@@ -32,14 +33,19 @@ AT_ONCE, COMPARED = 256, 8_192
 class Neighbours:
     """The segments of an index, mapped into memory."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        """Open them. Raises `OSError`, `RuntimeError` or `ValueError` where one cannot be read."""
-        self._paths = paths
+    def __init__(self, files: Sequence[Sequence[Path]]) -> None:
+        """
+        Open the graph of each segment, and the file of the ids of its chunks where it has one.
+
+        Raises `OSError`, `RuntimeError` or `ValueError` where one cannot be read.
+        """
+        self._paths = [path for path, *_ in files]
+        self._names = [ChunkNames(path) for _, *names in files for path in names]
         self._free = [self._open()]
         self._lock = threading.Lock()
 
-    def look(self, vector: Vector, *, looks: int) -> list[int]:
-        """Return the numbers of the vectors found nearest, of all segments together."""
+    def look(self, vector: Vector, *, looks: int) -> dict[int, str]:
+        """Return the numbers of the vectors found nearest, of all segments together, with the ids of their chunks."""
         indexes = self._take()
         try:
             numbers, distances = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
@@ -53,9 +59,10 @@ class Neighbours:
         finally:
             with self._lock:
                 self._free.append(indexes)
+        ids = [names.find(found) for names, found in zip(self._names, numbers[1:], strict=False)]
         order = np.argsort(np.concatenate(distances), kind="stable")[:looks]
-        found: list[int] = np.concatenate(numbers)[order].tolist()
-        return found
+        best: list[int] = np.concatenate(numbers)[order].tolist()
+        return dict(zip(best, unpack_ids(np.concatenate(ids)[order]), strict=True)) if ids else dict.fromkeys(best, "")
 
     def _take(self) -> list[Any]:
         """Return views that no other thread searches: they are not made for two at once, and cost little."""

@@ -20,15 +20,15 @@ from typing import Any
 
 import apsw
 
-FORMAT = 3
+FORMAT = 4
 
 HEAD = 65_536
 """Bytes of a segment that are compared with their checksum whenever it is opened."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Segment:
-    """A file over the rows with numbers above `low` up to `high`."""
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A file that was written."""
 
     file: str
     size: int
@@ -36,6 +36,14 @@ class Segment:
     """Checksum of its first bytes,"""
     crc: int
     """and of all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """Files over the rows with numbers above `low` up to `high`."""
+
+    files: tuple[Saved, ...]
+    """Of vectors of chunks a graph and the ids of the chunks; of others one file."""
     low: int
     high: int
     count: int
@@ -63,15 +71,10 @@ class Manifest:
         """How many rows were put in."""
         return sum(segment.count for segment in self.segments)
 
-
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """A file that was written."""
-
-    file: str
-    size: int
-    head: int
-    crc: int
+    @property
+    def files(self) -> list[Saved]:
+        """All files."""
+        return [saved for segment in self.segments for saved in segment.files]
 
 
 class Folder:
@@ -97,21 +100,21 @@ class Folder:
             said: dict[str, Any] = json.loads(self.manifest_path(name).read_text("utf-8"))
             if said.pop("format") != FORMAT:
                 return None
-            segments = tuple(Segment(**segment) for segment in said.pop("segments"))
-            sizes = [(self.path / segment.file).stat().st_size for segment in segments]
+            segments = tuple(_read_segment(**segment) for segment in said.pop("segments"))
             manifest = Manifest(segments=segments, **said)
+            is_whole = all((self.path / saved.file).stat().st_size == saved.size for saved in manifest.files)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
-        return manifest if sizes == [segment.size for segment in segments] else None
+        return manifest if is_whole else None
 
     def write(self, name: str, manifest: Manifest) -> None:
         """Let a manifest take effect, then remove files that no manifest speaks of."""
         self._replace(self.manifest_path(name), json.dumps({"format": FORMAT, **asdict(manifest)}).encode())
-        kept = {segment.file for segment in manifest.segments} | {self.manifest_path(name).name}
+        kept = {saved.file for saved in manifest.files} | {self.manifest_path(name).name}
         self.remove(path for path in self.path.glob(f"{name}.*") if path.name not in kept)
 
-    def save(self, name: str, write: Callable[[Path], object]) -> Saved:
-        """Let a segment of an index be written, whole or not at all."""
+    def save(self, name: str, write: Callable[[Path], object], *, suffix: str = "segment") -> Saved:
+        """Let a file of an index be written, whole or not at all."""
         partial = self.new_file(name)
         try:
             write(partial)
@@ -119,7 +122,7 @@ class Folder:
             raise (OSError if partial.exists() else FileNotFoundError)(f"{partial}: {error}") from error
         with partial.open("rb+") as written:
             os.fsync(written.fileno())
-        file = f"{partial.stem}.segment"
+        file = f"{partial.stem}.{suffix}"
         partial.replace(self.path / file)
         return self.known(file)
 
@@ -135,13 +138,15 @@ class Folder:
                 crc = zlib.crc32(block, crc)
             return Saved(file, read.tell(), head, crc)
 
-    def open(self, segment: Segment) -> Path:
-        """Return where a segment lies. Raises `OSError` where it is not the one that was written."""
-        path = self.path / segment.file
-        with path.open("rb") as read:
-            if zlib.crc32(read.read(HEAD)) != segment.head:
-                raise OSError(f"{segment.file} is damaged")
-        return path
+    def open(self, segment: Segment) -> list[Path]:
+        """Return where the files of a segment lie. Raises `OSError` where one is not that which was written."""
+        paths = []
+        for saved in segment.files:
+            paths.append(self.path / saved.file)
+            with paths[-1].open("rb") as read:
+                if zlib.crc32(read.read(HEAD)) != saved.head:
+                    raise OSError(f"{saved.file} is damaged")
+        return paths
 
     def keep(self, names: Sequence[str]) -> None:
         """Remove the indexes of all others."""
@@ -197,3 +202,7 @@ class Folder:
             file.flush()
             os.fsync(file.fileno())
         partial.replace(target)
+
+
+def _read_segment(*, files: Sequence[Mapping[str, Any]], **rest: Any) -> Segment:
+    return Segment(files=tuple(Saved(**saved) for saved in files), **rest)

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from weft.rank.bm25 import term_scores
 from weft.records import Vector
 from weft.store.relational.session import Row, Session
+from weft.store.sqlite.chunk_names import pack_ids
 from weft.store.sqlite.kinds import Target, count_rows, last_number, read_rows
+from weft.store.sqlite.term_rank import Ranked
 
 MOST = 16_384
 """Rows up to which a tail is kept; with more, the file is searched as if there were no index."""
@@ -63,6 +65,7 @@ class VectorTail:
 
     def __init__(self, dimension: int) -> None:
         self._state = np.zeros(0, np.int64), np.zeros((0, dimension), np.float32)
+        self._ids: dict[int, str] = {}
 
     def __len__(self) -> int:
         return len(self._state[0])
@@ -71,16 +74,16 @@ class VectorTail:
         numbers, matrix = self._state
         new = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1)
         more = np.array([row[0] for row in rows], np.int64)
+        self._ids |= {row[0]: row[2] for row in rows}
         self._state = np.concatenate([numbers, more]), np.concatenate([matrix, new])
 
-    def look(self, vector: Vector, *, looks: int) -> list[int]:
-        """Return the numbers of the nearest, in no order."""
+    def look(self, vector: Vector, *, looks: int) -> dict[int, str]:
+        """Return the numbers of the nearest with the ids of their chunks, or keys of entities, in no order."""
         numbers, matrix = self._state
         if len(numbers) > looks:
             cosines = np.einsum("ij,j->i", matrix, vector.astype(np.float32))
             numbers = numbers[np.argpartition(cosines, len(cosines) - looks)[len(cosines) - looks :]]
-        found: list[int] = numbers.tolist()
-        return found
+        return {number: self._ids[number] for number in numbers.tolist()}
 
 
 class TermTail:
@@ -90,23 +93,23 @@ class TermTail:
         self._places: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         self._frequencies: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
         self._numbers, self._lengths = array("q"), array("I")
+        self._ids: list[str] = []
         self._lock = threading.Lock()
 
     def add(self, rows: list[Row]) -> None:
         with self._lock:
-            for number, text, length in rows:
+            for number, text, length, id in rows:
                 for term, frequency in json.loads(text).items():
                     self._places[term].append(len(self._numbers))
                     self._frequencies[term].append(min(frequency, 255))
                 self._numbers.append(number)
                 self._lengths.append(min(length, 65_535))
+                self._ids.append(id)
 
-    def rank(
-        self, weights: Mapping[str, float], *, mean_length: float, allowed: NDArray[np.int64] | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the numbers of all chunks that hold a term, with their scores, added up in the order of the terms."""
+    def rank(self, weights: Mapping[str, float], *, mean_length: float, allowed: NDArray[np.int64] | None) -> Ranked:
+        """Return all chunks that hold a term, with their scores, added up in the order of the terms."""
         if not self._numbers:
-            return np.zeros(0, np.int64), np.zeros(0)
+            return Ranked(np.zeros(0, np.int64), pack_ids([]), np.zeros(0))
         with self._lock:
             numbers, lengths = np.array(self._numbers), np.array(self._lengths)
             scores = np.zeros(len(numbers))
@@ -118,5 +121,5 @@ class TermTail:
                     scores[places] += term_scores(frequency, length, weight=weight, mean_length=mean_length)
         if allowed is not None:
             scores[~np.isin(numbers, allowed)] = 0.0
-        held = scores > 0
-        return numbers[held], scores[held]
+        held = (scores > 0).nonzero()[0]
+        return Ranked(numbers[held], pack_ids([self._ids[place] for place in held]), scores[held])

@@ -17,12 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from weft.store.sqlite.chunk_names import ID
+
 STEPS = 255
 HEAD = 4096
 """Bytes before the first array: what stands where, as JSON."""
 
 TYPES = {
     "numbers": "<i8",
+    "ids": ID.str,
     "lengths": "<u2",
     "hashes": "<u8",
     "starts": "<i8",
@@ -44,6 +47,8 @@ class TermArrays:
     """Mean length of chunks that the codes suppose."""
     numbers: NDArray[Any]
     """Of each place: the number the chunk's terms go by, ascending."""
+    ids: NDArray[Any]
+    """Of each place: the id of the chunk."""
     lengths: NDArray[Any]
     """Of each place: terms of the chunk, at most 65,535."""
     hashes: NDArray[Any]
@@ -118,7 +123,7 @@ def _layout(sizes: Mapping[str, int]) -> tuple[dict[str, tuple[int, int]], int]:
     rows = sizes["common"] * sizes["numbers"]
     lengths = {
         **sizes,
-        **dict.fromkeys(("numbers", "lengths"), sizes["numbers"]),
+        **dict.fromkeys(("numbers", "ids", "lengths"), sizes["numbers"]),
         **{"starts": sizes["hashes"] + 1, "highest": sizes["hashes"]},
         **dict.fromkeys(("frequencies", "codes"), sizes["places"]),
         **dict.fromkeys(("common_frequencies", "common_codes"), rows),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.rank.bm25 import shares, term_scores
+from weft.store.sqlite.chunk_names import pack_ids
 from weft.store.sqlite.term_arrays import STEPS, TermArrays, create, term_hash
 
 SLICE = 1 << 21
@@ -24,18 +25,20 @@ COMMON = 8
 Numbers = NDArray[np.int64]
 
 
-def gather(rows: Iterable[tuple[int, str, int]], *, mean: float) -> TermArrays:
-    """Return the arrays of chunks, given by number, terms as JSON, and length. Numbers must ascend."""
+def gather(rows: Iterable[tuple[int, str, int, str]], *, mean: float) -> TermArrays:
+    """Return the arrays of chunks, given by number, terms as JSON, length, and id. Numbers must ascend."""
     known: defaultdict[str, int] = defaultdict()
     known.default_factory = known.__len__
     numbers, lengths, sizes = array("q"), array("L"), array("L")
-    ids, frequencies = array("L"), array("L")
-    for number, text, length in rows:
+    used, frequencies = array("L"), array("L")
+    ids: list[str] = []
+    for number, text, length, id in rows:
         terms = json.loads(text)
         numbers.append(number)
+        ids.append(id)
         lengths.append(min(length, 65_535))
         sizes.append(len(terms))
-        ids.extend(map(known.__getitem__, terms))
+        used.extend(map(known.__getitem__, terms))
         frequencies.extend(terms.values())
     hashes = np.array([term_hash(term) for term in known], dtype=np.uint64)
     by_hash = np.argsort(hashes, kind="stable")
@@ -43,7 +46,7 @@ def gather(rows: Iterable[tuple[int, str, int]], *, mean: float) -> TermArrays:
         raise ValueError("two terms have the same hash")
     rank_of = np.empty(len(hashes), dtype=np.int64)
     rank_of[by_hash] = np.arange(len(hashes))
-    of_term = rank_of[np.asarray(ids, dtype=np.int64)]
+    of_term = rank_of[np.asarray(used, dtype=np.int64)]
     order = np.argsort(of_term, kind="stable")
     places = np.repeat(np.arange(len(numbers), dtype=np.uint32), np.asarray(sizes, dtype=np.int64))[order]
     starts = np.zeros(len(hashes) + 1, dtype=np.int64)
@@ -54,6 +57,7 @@ def gather(rows: Iterable[tuple[int, str, int]], *, mean: float) -> TermArrays:
     return TermArrays(
         mean=mean,
         numbers=np.asarray(numbers, dtype=np.int64),
+        ids=pack_ids(ids),
         lengths=long,
         hashes=hashes[by_hash],
         starts=starts,
@@ -90,6 +94,7 @@ def merge(parts: Sequence[TermArrays], kept: Sequence[NDArray[np.bool_]], *, mea
     sizes = {"numbers": size, "hashes": int(rare.sum()), "places": int(totals[rare].sum()), "common": int(common.sum())}
     written = create(path, sizes, mean=mean)
     written.numbers[:] = np.concatenate([part.numbers[keep] for part, keep in both])
+    written.ids[:] = np.concatenate([part.ids[keep] for part, keep in both])
     written.lengths[:] = np.concatenate([part.lengths[keep] for part, keep in both])
     written.hashes[:], written.common[:] = hashes[rare], hashes[common]
     written.starts[:] = [*following[rare], sizes["places"]]

@@ -7,7 +7,7 @@ Codes rule out nearly all chunks; those left are scored by `rank.bm25`, so that 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,18 @@ FEW = 20
 """Terms are read until no more than one place in so many is left; those that remain are looked up for these."""
 
 
+class Ranked(NamedTuple):
+    """Chunks with scores: the numbers their terms go by, and their ids."""
+
+    numbers: NDArray[Any]
+    ids: NDArray[Any]
+    scores: NDArray[np.float64]
+
+    def at(self, chosen: NDArray[np.bool_]) -> Ranked:
+        """Return some of them."""
+        return Ranked(self.numbers[chosen], self.ids[chosen], self.scores[chosen])
+
+
 def rank(
     arrays: TermArrays,
     weights: Mapping[str, float],
@@ -32,9 +44,9 @@ def rank(
     mean_length: float,
     limit: int,
     allowed: NDArray[np.bool_] | None = None,
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
+) -> Ranked:
     """
-    Return numbers and scores of chunks, among them all that score as high as the last of the best `limit`.
+    Return chunks, among them all that score as high as the last of the best `limit`.
 
     `weights` are the idfs of the terms. Scores are added up in their order. `allowed` says of each place whether its
     chunk may be found.
@@ -54,7 +66,7 @@ def rank(
     scores = np.zeros(len(places))
     for added in term_scores(frequencies, lengths, weight=idfs, mean_length=mean_length):
         scores += added
-    return arrays.numbers[places], scores
+    return Ranked(arrays.numbers.take(places), arrays.ids.take(places), scores)
 
 
 def _choose(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +11,10 @@ from numpy.typing import NDArray
 from weft.rank.fuse import order
 from weft.records import Hit
 from weft.store.relational.session import Namespace, Session
+from weft.store.sqlite.chunk_names import unpack_ids
 from weft.store.sqlite.tails import TermTail
 from weft.store.sqlite.term_arrays import TermArrays
-from weft.store.sqlite.term_rank import rank
+from weft.store.sqlite.term_rank import Ranked, rank
 
 
 class TermSearch:
@@ -38,26 +38,26 @@ class TermSearch:
             chosen = np.sort(np.array([row[0] for row in rows], dtype=np.int64))
         for looks in (limit + spare, 4 * (limit + spare)):
             try:
-                numbers, scores = self._find(looks, chosen)
+                found = self._find(looks, chosen)
             except IndexError:  # only a damaged file leads beyond its own end
                 return None
-            values = {"namespace": namespace, "numbers": json.dumps(numbers.tolist())}
-            ids: dict[int, str] = dict(db.run("chunks_of_terms", values))
-            if len(ids) >= limit or len(numbers) < looks:
-                found = zip(numbers.tolist(), scores.tolist(), strict=True)
-                return tuple(order({ids[number]: score for number, score in found if number in ids}, limit=limit))
+            values = {"namespace": namespace, "numbers": json.dumps(found.numbers.tolist())}
+            gone = [number for (number,) in db.run("gone_terms", values)]
+            if len(found.numbers) - len(gone) >= limit or len(found.numbers) < looks:
+                if gone:  # before there are ids: a chunk that changed has the same under a new number
+                    found = found.at(~np.isin(found.numbers, gone))
+                return tuple(order(dict(zip(unpack_ids(found.ids), found.scores.tolist(), strict=True)), limit=limit))
         return None
 
-    def _find(self, looks: int, chosen: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Return numbers and scores of the best `looks` and of those that score as the last of them; fewer are all."""
+    def _find(self, looks: int, chosen: NDArray[np.int64] | None) -> Ranked:
+        """Return the best `looks` chunks and those that score as the last of them; fewer are all."""
         found = [self._tail.rank(self._weights, mean_length=self._mean_length, allowed=chosen)]
         for segment in self._segments:
             mask = None if chosen is None else np.isin(segment.numbers, chosen)
             asked = {"mean_length": self._mean_length, "limit": looks}
             found.append(rank(segment, self._weights, **asked, allowed=mask))  # type: ignore[arg-type]
-        numbers = np.concatenate([part[0] for part in found])
-        scores = np.concatenate([part[1] for part in found])
-        if len(scores) > looks:
-            least = np.partition(scores, len(scores) - looks)[len(scores) - looks]
-            numbers, scores = numbers[scores >= least], scores[scores >= least]
-        return numbers, scores
+        best = Ranked(*map(np.concatenate, zip(*found, strict=True)))
+        if len(best.scores) > looks:
+            least = np.partition(best.scores, len(best.scores) - looks)[len(best.scores) - looks]
+            best = best.at(best.scores >= least)
+        return best

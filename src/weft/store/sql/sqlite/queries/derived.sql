@@ -51,15 +51,16 @@ SELECT count(*) FROM fact_vector WHERE model = :scope AND number > :low AND numb
 SELECT count(*) FROM chunk_terms WHERE namespace = :scope AND number > :low AND number <= :high;
 
 -- name: vectors_between
-SELECT number, vector FROM chunk_vector WHERE model = :scope AND number > :low AND number <= :high
-ORDER BY number LIMIT :limit;
+SELECT v.number, v.vector, c.id FROM chunk_vector AS v CROSS JOIN chunk AS c INDEXED BY chunk_names ON c.number = v.chunk
+WHERE v.model = :scope AND v.number > :low AND v.number <= :high
+ORDER BY v.number LIMIT :limit;
 
 -- name: entities_between
-SELECT number, vector FROM fact_vector WHERE model = :scope AND number > :low AND number <= :high
+SELECT number, vector, key FROM fact_vector WHERE model = :scope AND number > :low AND number <= :high
 ORDER BY number LIMIT :limit;
 
 -- name: keywords_between
-SELECT t.number, c.terms, c.length FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
+SELECT t.number, c.terms, c.length, c.id FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
 WHERE t.namespace = :scope AND t.number > :low AND t.number <= :high
 ORDER BY t.number LIMIT :limit;
 
@@ -87,21 +88,18 @@ SELECT c.terms FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
 WHERE t.namespace = :namespace AND t.number % :every = 0 LIMIT :limit;
 
 -- name: score_vectors
--- Those that are still there, with the ids of their chunks.
-SELECT v.number, c.id, 1.0 - vec_distance_cosine(v.vector, :vector) AS score FROM json_each(:numbers) AS k
-CROSS JOIN chunk_vector AS v ON v.number = k.value AND v.model = :model
-CROSS JOIN chunk AS c INDEXED BY chunk_names ON c.number = v.chunk
-ORDER BY score DESC, c.id;
+-- Those that are still there. The index has the ids of their chunks.
+SELECT v.number, 1.0 - vec_distance_cosine(v.vector, :vector), '' FROM json_each(:numbers) AS k
+CROSS JOIN chunk_vector AS v ON v.number = k.value AND v.model = :model;
 
 -- name: score_entities
-SELECT v.number, v.key, 1.0 - vec_distance_cosine(v.vector, :vector) AS score FROM json_each(:numbers) AS k
-CROSS JOIN fact_vector AS v ON v.number = k.value AND v.model = :model
-ORDER BY score DESC, v.key;
+SELECT v.number, 1.0 - vec_distance_cosine(v.vector, :vector), v.key FROM json_each(:numbers) AS k
+CROSS JOIN fact_vector AS v ON v.number = k.value AND v.model = :model;
 
--- name: chunks_of_terms
-SELECT t.number, c.id FROM json_each(:numbers) AS k
-CROSS JOIN chunk_terms AS t ON t.number = k.value AND t.namespace = :namespace
-CROSS JOIN chunk AS c INDEXED BY chunk_names ON c.number = t.chunk;
+-- name: gone_terms
+-- Those that are no longer there.
+SELECT k.value FROM json_each(:numbers) AS k
+WHERE NOT EXISTS (SELECT 1 FROM chunk_terms AS t WHERE t.number = k.value AND t.namespace = :namespace);
 
 -- name: terms_of_chunks
 SELECT t.number FROM json_each(:numbers) AS k
