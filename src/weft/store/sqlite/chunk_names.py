@@ -41,10 +41,14 @@ class ChunkNames:
         middle = count * NUMBER.itemsize
         self._numbers = np.asarray(whole[:middle]).view(NUMBER)
         self._ids = np.asarray(whole[middle:]).view(ID)
+        self._first = int(self._numbers[0]) if count else 0
+        self._is_dense = count > 0 and int(self._numbers[-1]) - self._first == count - 1
+        """Whether no number is left out, so that a row stands where its number says."""
 
     def find(self, numbers: NDArray[np.int64]) -> NDArray[Any]:
         """Return the ids of rows. All must be there."""
-        return self._ids.take(self._numbers.searchsorted(numbers), mode="clip")
+        places = numbers - self._first if self._is_dense else self._numbers.searchsorted(numbers)
+        return self._ids.take(places, mode="clip")
 
 
 def write_names(path: Path, numbers: Sequence[int], ids: Sequence[str]) -> None:

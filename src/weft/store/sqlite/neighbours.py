@@ -45,7 +45,7 @@ class Neighbours:
         self._lock = threading.Lock()
 
     def look(self, vector: Vector, *, looks: int) -> dict[int, str]:
-        """Return the numbers of the vectors found nearest, of all segments together, with the ids of their chunks."""
+        """Return the numbers of the nearest vectors of all segments, in no order, with the ids of their chunks."""
         indexes = self._take()
         try:
             numbers, distances = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
@@ -60,9 +60,12 @@ class Neighbours:
             with self._lock:
                 self._free.append(indexes)
         ids = [names.find(found) for names, found in zip(self._names, numbers[1:], strict=False)]
-        order = np.argsort(np.concatenate(distances), kind="stable")[:looks]
-        best: list[int] = np.concatenate(numbers)[order].tolist()
-        return dict(zip(best, unpack_ids(np.concatenate(ids)[order]), strict=True)) if ids else dict.fromkeys(best, "")
+        together = np.concatenate(numbers)
+        chosen: Any = slice(None)
+        if len(together) > looks:
+            chosen = np.argpartition(np.concatenate(distances), looks - 1)[:looks]
+        best: list[int] = together[chosen].tolist()
+        return dict(zip(best, unpack_ids(np.concatenate(ids)[chosen]), strict=True)) if ids else dict.fromkeys(best, "")
 
     def _take(self) -> list[Any]:
         """Return views that no other thread searches: they are not made for two at once, and cost little."""
