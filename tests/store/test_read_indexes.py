@@ -323,6 +323,7 @@ def test_while_nobody_asks_only_whole_segments_are_made(database, monkeypatch):
     fill(database.store("default"), range(7))
     assert extender.catch_up(least=150) == 0
     assert ways(database)[:2] == [UNBUILT] * 2
+    assert not database._connections.indexes.folder.path.exists()
     fill(database.store("default"), range(10))
     assert extender.catch_up(least=150) == 2
     assert [segment["count"] for segment in indexed.manifest(database, "vectors")[1]["segments"]] == [160, 40]

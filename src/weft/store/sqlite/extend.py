@@ -141,19 +141,25 @@ class Extender:
         One that exists is extended from so many newer rows on. One that does not is made, but not where so many are
         asked for that it can wait.
         """
+        enough = derived.TAIL if least is None else least
         with self._source.scan() as db:
             targets = find_targets(db, least=derived.FROM)
-        if not targets or not self._indexes.usable or self._abandoned.is_set():
+            can_wait = enough > derived.TAIL and not any(self._may_have(db, target, enough) for target in targets)
+        if not targets or can_wait or not self._indexes.usable or self._abandoned.is_set():
             return 0
         with self._indexes.folder.alone() as alone:
             if not alone:
                 return 0
             self._indexes.keep(targets)
             try:
-                enough = derived.TAIL if least is None else least
                 return sum(self._extend(target, least=enough) for target in targets if can_index(target.kind))
             except (_Abandoned, FileNotFoundError):  # the folder may be deleted, with the lock, at any time
                 return 0
+
+    def _may_have(self, db: Session, target: Target, count: int) -> bool:
+        """Return whether there may be so many newer rows, at the cost of a look."""
+        manifest = self._indexes.folder.read(target.name)
+        return last_number(db, target) - (manifest.high if manifest else 0) >= count
 
     def _extend(self, target: Target, *, least: int) -> bool:
         folder = self._indexes.folder
