@@ -126,6 +126,9 @@ class PostgresSession:
             self, namespace, terms_asked, limit=limit, where=where, total=chunks, mean_length=length / chunks
         )
 
+    def count_terms(self, namespace: Namespace, asked: Collection[str]) -> dict[str, int]:
+        return terms.count(self, namespace, asked)
+
     def find_holders(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:

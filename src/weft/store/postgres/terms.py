@@ -108,8 +108,7 @@ def search(
     times over since it was written can cost it a place.
     """
     terms = list(dict.fromkeys(asked))
-    key = {"namespace": namespace, "terms": json.dumps(terms, ensure_ascii=False)}
-    counts: dict[str, int] = dict(db.run("term_counts", key))
+    counts = count(db, namespace, terms)
     idfs = {term: idf(counts.get(term, 0), total=total) for term in terms}
     most = ceiling(list(idfs.values()))
     known = sorted((term for term in terms if term in counts), key=lambda term: (counts[term], term))
@@ -131,14 +130,18 @@ def search(
     return Ranking(hits=hits, ceiling=most)
 
 
+def count(db: Session, namespace: Namespace, asked: Collection[str]) -> dict[str, int]:
+    """Return how many chunks hold each term, without those that none holds."""
+    values = {"namespace": namespace, "terms": json.dumps(sorted(asked), ensure_ascii=False)}
+    return dict(db.run("term_counts", values)) if asked else {}
+
+
 def find_holders(
     db: Session, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
 ) -> dict[str, set[int]]:
     """Return the chunks that hold a term of every group of each; the group with the fewest holders leads to them."""
     found: dict[str, set[int]] = {name: set() for name in wanted}
-    asked = sorted({term for groups in wanted.values() for group in groups for term in group})
-    key = {"namespace": namespace, "terms": json.dumps(asked, ensure_ascii=False)}
-    counts: dict[str, int] = dict(db.run("term_counts", key)) if asked else {}
+    counts = count(db, namespace, {term for groups in wanted.values() for group in groups for term in group})
     rows = []
     for name, groups in wanted.items():
         held = [[term for term in sorted(group) if term in counts] for group in groups if group]

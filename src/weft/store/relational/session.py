@@ -95,6 +95,9 @@ class Session(Protocol):
     ) -> Ranking:
         """Rank the chunks that pass a filter by BM25; the namespace has so many chunks of so many terms in all."""
 
+    def count_terms(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
+        """Return how many chunks hold each term, without those that none holds."""
+
     def find_holders(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:

@@ -215,9 +215,8 @@ class RelationalStore:
     def find_holders(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
         with self._connections.read(self._namespace) as db:
             key = {"namespace": db.namespace_key(self._namespace)}
-            wanted = {**key, "terms": json.dumps(list(terms), ensure_ascii=False)}
-            counts: dict[str, int] = dict(db.run("term_counts", wanted)) if terms else {}
-            if not terms or any(term not in counts for term in terms):
+            counts = db.count_terms(key["namespace"], terms)
+            if not terms or len(counts) < len(set(terms)):
                 return []
             rarest = min(counts.values())
             if rarest >= COMMON or (len(counts) == 1 and rarest > limit):

@@ -114,9 +114,7 @@ class ReadIndexes:
         tail: TermTail | None = opened.tail.read(db) if opened else None
         if opened is None or tail is None:
             return None
-        counts: dict[str, int] = dict(
-            db.run("term_counts", {"namespace": namespace, "terms": json.dumps(terms, ensure_ascii=False)})
-        )
+        counts = db.count_terms(namespace, terms)
         weights = {term: idf(counts.get(term, 0), total=state.chunks) for term in terms}
         search = TermSearch(opened.segments, tail, weights=weights, mean_length=state.length / state.chunks)
         spare = max(GONE, limit // GONE)

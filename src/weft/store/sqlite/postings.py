@@ -134,9 +134,7 @@ def count_holders(postings: Mapping[tuple[str, int], bytes]) -> dict[str, int]:
 
 def find_holders(db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
     """Return the numbers of the chunks that hold a term of every group; the rarest decides what is read."""
-    asked = sorted({term for group in groups for term in group})
-    values = {"namespace": namespace, "terms": json.dumps(asked, ensure_ascii=False)}
-    counts: dict[str, int] = dict(db.run("term_counts", values))
+    counts = db.count_terms(namespace, {term for group in groups for term in group})
     held_by = [(sum(counts.get(term, 0) for term in group), sorted(group)) for group in groups if group]
     if not all(count for count, _ in held_by):
         return set()

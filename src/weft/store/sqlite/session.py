@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,7 @@ class SqliteSession:
         self._indexes = indexes
         self._known: dict[tuple[Any, ...], list[Row]] | None = {} if reads else None
         self._keys: dict[str, int] = {}
+        self._counts: dict[tuple[Namespace, str], int] = {}
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
@@ -135,6 +137,15 @@ class SqliteSession:
         return search_postings(
             self, namespace, terms, limit=limit, where=where, mean_length=length / chunks, total=chunks
         )
+
+    def count_terms(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
+        counts = {} if self._known is None else self._counts
+        missing = [term for term in terms if (namespace, term) not in counts]
+        if missing:
+            asked = {"namespace": namespace, "terms": json.dumps(missing, ensure_ascii=False)}
+            counts.update(((namespace, term), 0) for term in missing)
+            counts.update(((namespace, term), count) for term, count in self.run("term_counts", asked))
+        return {term: count for term in terms if (count := counts[namespace, term])}
 
     def find_holders(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
