@@ -34,8 +34,8 @@ FROM = 20_000
 TAIL = 2_048
 """Rows that are newer than the index from which it is extended."""
 
-SPARE = 32
-"""Vectors asked for beyond those wanted: some are gone, and the order of quantised ones is a little off."""
+SPARE = 8
+"""Vectors asked for beyond those wanted: some are gone. With fewer than wanted, four times as many are asked for."""
 
 GONE = 8
 """One part in so many is asked for beyond the chunks wanted by words, and as many at least: some are gone."""

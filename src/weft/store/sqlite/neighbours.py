@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from weft.records import Vector
 from weft.store.sqlite.chunk_names import ChunkNames, unpack_ids
 
-LOOKS = 112
+LOOKS = 120
 """Vectors that a search keeps in view at least."""
 
 SHARE = 64
