@@ -6,12 +6,13 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import apsw
 import indexed
 import numpy as np
 import pytest
+from contract import EVERYTHING
 from indexed import LEAST, batch, catch_up, direction, populate, same, start, ways
 
 from weft.store.sqlite import connect, derived, extend, kinds
@@ -158,6 +159,26 @@ def test_a_damaged_index_is_noticed_and_repaired(database):
     database.repair()
     catch_up(database)
     assert database.compare() == []
+
+
+def test_a_chunk_with_a_longer_id_than_ours_is_found_by_a_scan(database):
+    """Whoever writes through the store may call a chunk so; an index has no room for it."""
+    store, strange, id = database.store("default"), batch("strange", [123_456]), "c" * 26
+    (item,) = strange.chunks
+    strange = replace(strange, chunks=(replace(item, chunk=replace(item.chunk, id=id)),))
+    populate(database)
+    catch_up(database)
+    store.write(strange)
+
+    assert store.search_keyword(["number123456"], limit=9, where=EVERYTHING).hits[0].chunk_id == id
+    assert store.search_vector(direction(123_456), limit=9, where=EVERYTHING).hits[0].chunk_id == id
+    same(database)
+    database._connections.indexes.forget()
+    with pytest.raises(ValueError):
+        catch_up(database)
+    assert indexed.files(database) == []
+    same(database)
+    store.delete([strange.document.id])  # which `check` calls unsound
 
 
 def test_a_changed_byte_is_noticed_and_repaired(database):

@@ -129,7 +129,7 @@ def test_a_file_that_is_none_is_refused(tmp_path, content):
 def test_ids_come_back_by_number(tmp_path):
     """In any order, and more than once."""
     numbers, ids = [2, 5, 9], ["c" + "0" * 24, "c", "cabc"]
-    write_names(tmp_path / "names", numbers, ids)
+    write_names(tmp_path / "names", numbers, pack_ids(ids))
     names = ChunkNames(tmp_path / "names")
 
     assert unpack_ids(names.find(np.array([9, 2, 5, 9]))) == [ids[2], ids[0], ids[1], ids[2]]

@@ -51,8 +51,8 @@ class ChunkNames:
         return self._ids.take(places, mode="clip")
 
 
-def write_names(path: Path, numbers: Sequence[int], ids: Sequence[str]) -> None:
+def write_names(path: Path, numbers: Sequence[int], ids: NDArray[Any]) -> None:
     """Write the ids of rows with ascending numbers."""
     with path.open("wb") as file:
         np.array(numbers, dtype=NUMBER).tofile(file)
-        pack_ids(ids).tofile(file)
+        ids.tofile(file)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from weft.errors import WeftError
 from weft.store.relational.session import Row, Session
 from weft.store.sqlite import derived
-from weft.store.sqlite.chunk_names import write_names
+from weft.store.sqlite.chunk_names import pack_ids, write_names
 from weft.store.sqlite.derived import ReadIndexes
 from weft.store.sqlite.kinds import (
     Target,
@@ -227,7 +227,8 @@ class Extender:
 
         files: dict[str, Callable[[Path], object]] = {"segment": write}
         if target.kind == "vectors":
-            files["ids"] = lambda path: write_names(path, numbers, ids)
+            packed = pack_ids(ids)
+            files["ids"] = lambda path: write_names(path, numbers, packed)
         return self._keep(target, numbers, files, low=low, high=high)
 
     def _build_terms(self, target: Target, joined: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:

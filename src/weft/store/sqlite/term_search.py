@@ -39,7 +39,7 @@ class TermSearch:
         for looks in (limit + spare, 4 * (limit + spare)):
             try:
                 found = self._find(looks, chosen)
-            except IndexError:  # only a damaged file leads beyond its own end
+            except (IndexError, ValueError):  # a damaged file leads beyond its own end, a newer chunk has no id of ours
                 return None
             values = {"namespace": namespace, "numbers": json.dumps(found.numbers.tolist())}
             gone = [number for (number,) in db.run("gone_terms", values)]
