@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from contract import EVERYTHING
 from indexed import LEAST, batch, catch_up, direction, populate, same, start, ways
 
-from weft.store.sqlite import connect, derived, extend, kinds
+from weft.store.sqlite import connect, derived, extend, kinds, segments
 from weft.store.sqlite.database import SqliteDatabase
 
 pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
@@ -158,6 +159,25 @@ def test_a_damaged_index_is_noticed_and_repaired(database):
     assert all(problem.repairable for problem in problems)
     database.repair()
     catch_up(database)
+    assert database.compare() == []
+
+
+@pytest.mark.parametrize("kind, suffix", [("vectors", "ids"), ("keywords", "segment")])
+def test_damaged_ids_are_noticed_and_a_scan_answers(database, monkeypatch, kind, suffix):
+    """No question fails for them, `check --deep` says so, and they are made again."""
+    monkeypatch.setattr(segments, "HEAD", 64)
+    populate(database)
+    catch_up(database)
+    (path,) = database._connections.indexes.folder.path.glob(f"{kind}*.{suffix}")
+    content, count = re.subn(rb"c[0-9a-f]{24}", b"\xff" * 25, path.read_bytes())
+    assert count == 200
+    path.write_bytes(content)
+
+    same(database)
+    assert path.name in next(problem for problem in database.compare() if "damaged" in problem.what).what
+    database.repair()
+    catch_up(database)
+    same(database)
     assert database.compare() == []
 
 

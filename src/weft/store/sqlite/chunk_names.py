@@ -24,7 +24,7 @@ def pack_ids(ids: Sequence[str]) -> NDArray[Any]:
 
 
 def unpack_ids(packed: NDArray[Any]) -> list[str]:
-    """Return the ids of an array."""
+    """Return the ids of an array. Raises `ValueError` where some are damaged."""
     ids: list[str] = packed.astype(f"U{WIDTH}").tolist()
     return ids
 

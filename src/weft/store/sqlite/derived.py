@@ -190,7 +190,11 @@ class ReadIndexes:
             return None
         packed = db.pack(vector)
         for looks in (limit + SPARE, 4 * (limit + SPARE)):
-            indexed, newer = opened.segments.look(vector, looks=looks), tail.look(vector, looks=looks)
+            newer = tail.look(vector, looks=looks)
+            try:
+                indexed = opened.segments.look(vector, looks=looks)
+            except ValueError:  # only a damaged file has ids that are none
+                return None
             values = {"model": target.scope, "vector": packed, "numbers": json.dumps([*indexed, *newer])}
             rows = db.run(f"score_{target.kind}", values)
             if len(tail) >= TAIL:

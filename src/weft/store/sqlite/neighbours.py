@@ -45,7 +45,11 @@ class Neighbours:
         self._lock = threading.Lock()
 
     def look(self, vector: Vector, *, looks: int) -> dict[int, str]:
-        """Return the numbers of the nearest vectors of all segments, in no order, with the ids of their chunks."""
+        """
+        Return the numbers of the nearest vectors of all segments, in no order, with the ids of their chunks.
+
+        Raises `ValueError` where a file of ids is damaged.
+        """
         indexes = self._take()
         try:
             numbers, distances = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]

@@ -39,14 +39,17 @@ class TermSearch:
         for looks in (limit + spare, 4 * (limit + spare)):
             try:
                 found = self._find(looks, chosen)
-            except (IndexError, ValueError):  # a damaged file leads beyond its own end, a newer chunk has no id of ours
+                ids = unpack_ids(found.ids)
+            except (IndexError, ValueError):  # a damaged file, or a newer chunk whose id is none of ours
                 return None
-            values = {"namespace": namespace, "numbers": json.dumps(found.numbers.tolist())}
-            gone = [number for (number,) in db.run("gone_terms", values)]
-            if len(found.numbers) - len(gone) >= limit or len(found.numbers) < looks:
-                if gone:  # before there are ids: a chunk that changed has the same under a new number
-                    found = found.at(~np.isin(found.numbers, gone))
-                return tuple(order(dict(zip(unpack_ids(found.ids), found.scores.tolist(), strict=True)), limit=limit))
+            numbers = found.numbers.tolist()
+            gone = {
+                number for (number,) in db.run("gone_terms", {"namespace": namespace, "numbers": json.dumps(numbers)})
+            }
+            if len(numbers) - len(gone) >= limit or len(numbers) < looks:
+                # a chunk that changed has the same id under a new number
+                each = zip(numbers, ids, found.scores.tolist(), strict=True)
+                return tuple(order({id: score for number, id, score in each if number not in gone}, limit=limit))
         return None
 
     def _find(self, looks: int, chosen: NDArray[np.int64] | None) -> Ranked:
