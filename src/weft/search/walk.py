@@ -70,23 +70,18 @@ class Walk:
         self.steps += 1
         leading = {node: value for node, value in x.items() if node[0] == "e" or value >= LEADING}
         self._look_up([node for node in leading if node not in self.edges])
-        after: dict[str, float] = {}
+        after: dict[str, float] = defaultdict(float)
         strongest: dict[str, float] = {}
+        ways: dict[str, str] = {}
         for source, value in leading.items():
             for target, share in self.edges[source]:
                 flow = value * share
-                if target not in after:
-                    after[target] = flow
-                    if target in self.reached:
-                        continue
-                else:
-                    after[target] += flow
-                    if flow <= strongest.get(target, flow):
-                        continue
-                strongest[target] = flow
-                self.came_from[target] = source
-        self.reached |= strongest.keys()
-        return after
+                after[target] += flow
+                if flow > strongest.get(target, 0.0):
+                    strongest[target], ways[target] = flow, source
+        self.came_from |= {target: source for target, source in ways.items() if target not in self.reached}
+        self.reached |= ways.keys()
+        return dict(after)
 
     def _look_up(self, nodes: Sequence[str]) -> None:
         entities, chunks = [n for n in nodes if n[0] == "e"], [n for n in nodes if n[0] == "c"]
