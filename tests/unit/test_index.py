@@ -1,6 +1,5 @@
 """The write path: what is written, what is embedded, and what the receipt says."""
 
-import threading
 from dataclasses import replace
 
 import pytest
@@ -362,50 +361,3 @@ def test_the_words_of_metadata_are_its_values():
     metadata = {"a": "text", "b": [1, 2.5, None], "c": True, "d": False, "_id": "x", "links": ["y"], "e": 0}
 
     assert metadata_text(metadata).split("\n") == ["text", "1", "2.5", "0"]
-
-
-class Waiting(FakeEmbedder):
-    """Holds what it is given back until something else has happened, or too long has passed."""
-
-    def __init__(self):
-        super().__init__()
-        self.read_on = threading.Event()
-        self.waited = []
-
-    def embed(self, texts, *, kind="document"):
-        if not self.waited:
-            self.waited.append(self.read_on.wait(20))
-        return super().embed(texts, kind=kind)
-
-
-def test_the_next_documents_are_read_while_the_model_works(database):
-    """The first group is not embedded before a document of the third was asked for."""
-    embedder = Waiting()
-    store = adopt(database.store("default"), embedder)
-
-    def documents():
-        for number in range(2 * GROUP):
-            if number > GROUP:
-                embedder.read_on.set()
-            yield doc(f"note {number}", f"text number {number}")
-
-    receipt = index_documents(documents(), store=store, embedder=embedder, options=SplitOptions())
-
-    assert embedder.waited == [True]
-    assert receipt.added == 2 * GROUP
-    assert store.stats().vectors == 2 * GROUP
-
-
-@pytest.mark.parametrize("apart", [1, GROUP - 1, GROUP, 2 * GROUP, 3 * GROUP])
-def test_a_document_that_comes_again_is_read_against_what_is_stored(index, store, apart):
-    """However far apart the two come, the first is written by then, and what changed is counted."""
-    between = [doc(f"note {number}", f"text number {number}") for number in range(apart)]
-    receipt = index(doc("a.md", "first"), *between, doc("a.md", "second"))
-
-    assert (receipt.added, receipt.changed) == (apart + 1, 1)
-    (found,) = [
-        chunk.text
-        for info in store.find_documents(Filter(source_prefix="a.md"))
-        for chunk in store.find_chunks(info.id)
-    ]
-    assert found == "second"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,6 +17,9 @@ from weft.store.base import Store
 
 GROUP = 64
 """Texts handed to the embedder at once: enough to keep every core busy, few enough to lose little."""
+
+AHEAD = 3 * GROUP
+"""Texts that are embedded, or wait for it, while others are written: where that takes long, the model goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +100,9 @@ def index_documents(
 
 class _Writer:
     """
-    Embeds a group in a thread of its own while the one before it is written and the next one is read.
+    Embeds groups in a thread of its own while those before are written and the next ones are read.
 
-    Groups are written in their order. Two are under way at most, so what is held does not grow with the corpus.
+    Groups are written in their order. What is under way is bounded, so it does not grow with the corpus.
     """
 
     def __init__(
@@ -109,7 +113,7 @@ class _Writer:
         self._account = account
         self._on_step = on_step
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="weft-embed")
-        self._waiting: tuple[Sequence[Plan], Future[list[Batch]]] | None = None
+        self._waiting: deque[tuple[Sequence[Plan], Future[list[Batch]]]] = deque()
 
     def __enter__(self) -> _Writer:
         return self
@@ -118,20 +122,25 @@ class _Writer:
         self._pool.shutdown(cancel_futures=True)
 
     def take(self, group: Sequence[Plan]) -> None:
-        """Begin to embed a group, and write the one before it."""
-        before, self._waiting = self._waiting, (group, self._pool.submit(make_batches, group, embedder=self._embedder))
-        self._write(before)
+        """Begin to embed a group, and write the first ones where enough is under way."""
+        self._waiting.append((group, self._pool.submit(make_batches, group, embedder=self._embedder)))
+        while len(self._waiting) > 1 and self._count() > AHEAD:
+            self._write_first()
 
     def settle(self, source: str | None = None) -> None:
-        """Write what was taken; where a source is given, only if it is among it."""
-        if self._waiting and (source is None or any(plan.document.source == source for plan in self._waiting[0])):
-            before, self._waiting = self._waiting, None
-            self._write(before)
+        """Write what was taken; where a source is given, only as far as it is among it."""
+        while self._waiting and (source is None or self._has(source)):
+            self._write_first()
 
-    def _write(self, taken: tuple[Sequence[Plan], Future[list[Batch]]] | None) -> None:
-        if taken is None:
-            return
-        group, batches = taken
+    def _has(self, source: str) -> bool:
+        return any(plan.document.source == source for group, _ in self._waiting for plan in group)
+
+    def _count(self) -> int:
+        """Return how many texts are under way; a document without any counts as one."""
+        return sum(max(1, len(plan.texts)) for group, _ in self._waiting for plan in group)
+
+    def _write_first(self) -> None:
+        group, batches = self._waiting.popleft()
         self._store.write(*batches.result())
         account = self._account
         account.embedded += sum(count_texts(plan) for plan in group) if self._embedder else 0

@@ -1,0 +1,126 @@
+"""The write path, one part beside the other: what is read, embedded and written at a time."""
+
+import threading
+
+import pytest
+from making import adopt
+
+from weft.config import SplitOptions
+from weft.index.run import AHEAD, GROUP, index_documents
+from weft.records import Document, Filter
+from weft.testing import FakeEmbedder
+
+
+def doc(source, text):
+    return Document(source=source, title="Title", text=text, form="markdown")
+
+
+def notes(count):
+    return [doc(f"note {number}", f"text number {number}") for number in range(count)]
+
+
+class Waiting(FakeEmbedder):
+    """Holds what it is given back until something else has happened, or too long has passed."""
+
+    def __init__(self):
+        super().__init__()
+        self.read_on = threading.Event()
+        self.waited = []
+
+    def embed(self, texts, *, kind="document"):
+        if not self.waited:
+            self.waited.append(self.read_on.wait(20))
+        return super().embed(texts, kind=kind)
+
+
+def test_the_next_documents_are_read_while_the_model_works(database):
+    """The first group is not embedded before a document of the third was asked for."""
+    embedder = Waiting()
+    store = adopt(database.store("default"), embedder)
+
+    def documents():
+        for number in range(2 * GROUP):
+            if number > GROUP:
+                embedder.read_on.set()
+            yield doc(f"note {number}", f"text number {number}")
+
+    receipt = index_documents(documents(), store=store, embedder=embedder, options=SplitOptions())
+
+    assert embedder.waited == [True]
+    assert receipt.added == 2 * GROUP
+    assert store.stats().vectors == 2 * GROUP
+
+
+@pytest.mark.parametrize("apart", [1, GROUP - 1, GROUP, 2 * GROUP, AHEAD, AHEAD + GROUP, AHEAD + 2 * GROUP])
+def test_a_document_that_comes_again_is_read_against_what_is_stored(database, embedder, apart):
+    """However far apart the two come, the first is written by then, and what changed is counted."""
+    store = adopt(database.store("default"), embedder)
+    documents = [doc("a.md", "first"), *notes(apart), doc("a.md", "second")]
+    receipt = index_documents(documents, store=store, embedder=embedder, options=SplitOptions())
+
+    assert (receipt.added, receipt.changed) == (apart + 1, 1)
+    (found,) = [
+        chunk.text
+        for info in store.find_documents(Filter(source_prefix="a.md"))
+        for chunk in store.find_chunks(info.id)
+    ]
+    assert found == "second"
+
+
+class Counting(FakeEmbedder):
+    """Knows how many texts it was given, and can be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.given = threading.Condition()
+
+    def embed(self, texts, *, kind="document"):
+        vectors = super().embed(texts, kind=kind)
+        with self.given:
+            self.given.notify_all()
+        return vectors
+
+    def wait_for(self, count):
+        with self.given:
+            return self.given.wait_for(lambda: len(self.seen) >= count, timeout=20)
+
+
+def test_the_model_goes_on_while_one_group_takes_long_to_be_written(database, monkeypatch):
+    """The first write does not end before all that may be under way beside it is embedded."""
+    embedder = Counting()
+    store = adopt(database.store("default"), embedder)
+    write, went_on = store.write, []
+
+    def slow(*batches):
+        if not went_on:
+            went_on.append(embedder.wait_for(GROUP + AHEAD))
+        write(*batches)
+
+    monkeypatch.setattr(store, "write", slow)
+    receipt = index_documents(notes(2 * AHEAD), store=store, embedder=embedder, options=SplitOptions())
+
+    assert went_on == [True]
+    assert receipt.added == store.stats().vectors == 2 * AHEAD
+
+
+@pytest.mark.parametrize("size", [0, 1, GROUP, AHEAD + 1])
+def test_what_is_under_way_is_bounded(database, embedder, size):
+    """However many texts a document has: beside what is held, one group is read and one more may be."""
+    store = adopt(database.store("default"), embedder)
+    texts = [f"# {part}\n\nPassage {part} of this one.\n\n" for part in range(size)]
+    under_way, highest = [0], [0]
+
+    def documents():
+        for number in range(max(8, 8 * GROUP // max(1, size))):
+            under_way[0] += max(1, size)
+            highest[0] = max(highest[0], under_way[0])
+            yield doc(f"note {number}", f"Number {number}.\n\n{''.join(texts)}" if texts else "")
+
+    def written(step):
+        under_way[0] -= max(1, size)
+
+    split = SplitOptions(max_tokens=30, min_tokens=0)
+    index_documents(documents(), store=store, embedder=embedder, options=split, on_step=written)
+
+    assert under_way == [0]
+    assert highest[0] <= max(AHEAD, size) + GROUP + max(GROUP, size)
