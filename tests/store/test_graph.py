@@ -156,6 +156,7 @@ def view(store):
         "beginnings": graph.find_beginnings(["auth service", "oauth provider", "sr 052", "auth"]),
         "names": graph.names(ids),
         "mentions": graph.mentions_of(ids, limit=3),
+        "links": graph.links_of(ids, limit=99, min_weight=6.5),
         "in chunks": sorted(graph.mentions_in(chunks)),
         "chunks about": [(m.chunk_id, m.entity_id) for m in graph.mentions_in(chunks, about=True)],
         "relations": graph.describe(graph.relations_of(ids, limit=99)),

@@ -62,7 +62,7 @@ HUB = {
         "relation_claims": "the heaviest, up to a limit",
     },
     ("mention", "entity"): {
-        "mentions_of": "the strongest, up to a limit",
+        "links_of": "the strongest, up to a limit",
         "entity_chunks": "when it ceases to be an entity",
     },
     ("entity", "head"): dict.fromkeys(
@@ -71,9 +71,8 @@ HUB = {
             "names_by_id",
             "entity_cards",
             "known_entities",
-            "mentions_of",
+            "links_of",
             "mentions_in",
-            "relations_of",
             "relations_of_type",
             "fact_links",
             "entity_extractors",
@@ -82,8 +81,8 @@ HUB = {
     ),
     ("entity", "namespace same_as"): {"other_names": "as many as it has names"},
     ("relation", "source"): {"count_relations": "stats", "all_relations": "check"},
-    ("relation", "source weight"): {"relations_of": "the heaviest, up to a limit"},
-    ("relation", "target weight"): {"relations_of": "the heaviest, up to a limit"},
+    ("relation", "source weight"): {"links_of": "the heaviest, up to a limit"},
+    ("relation", "target weight"): {"links_of": "the heaviest, up to a limit"},
     ("relation", "source type weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
     ("relation", "target type weight"): {"relations_of_type": "the heaviest of a type, up to a limit"},
     ("posting", "namespace term"): {

@@ -71,6 +71,20 @@ def test_the_limit_holds_over_all_types_together(graph):
         assert sorted((row[3] for row in some if row[end] == entity.id), reverse=True) == weights[:4]
 
 
+@pytest.mark.parametrize("limit", [1, 4, 99])
+@pytest.mark.parametrize("least", [0.0, 4.0, 99.0])
+def test_mentions_and_relations_at_once_are_those_of_each(graph, limit, least):
+    """Of several entities, those that are not there left out."""
+    ids = [*(entity.id for entity in graph.find_entities(["hub", "node 01", "node 02"]).values()), "e" + "0" * 24]
+    mentions, relations = graph.links_of(ids, limit=limit, min_weight=least)
+
+    assert len(ids) == 4
+    assert mentions == graph.mentions_of(ids, limit=limit)
+    assert relations == graph.relations_of(ids, limit=limit, min_weight=least)
+    assert {mention.entity_id for mention in mentions} == set(ids[:3])
+    assert bool(relations) == (least < 99)
+
+
 def test_what_is_not_there_is_not_found(graph):
     """An unknown type, an unknown entity."""
     assert triples(graph, limit=9, types=["owns"]) == set()

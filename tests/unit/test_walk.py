@@ -48,8 +48,8 @@ class Mentioned:
     def mentions_in(self, ids, *, about=False):
         return [m for m in self.mentions if m.chunk_id in ids and (m.about or not about)]
 
-    def relations_of(self, ids, **_):
-        return [r for r in self.relations if {r.source_id, r.target_id} & set(ids)]
+    def links_of(self, ids, **_):
+        return self.mentions_of(ids), [r for r in self.relations if {r.source_id, r.target_id} & set(ids)]
 
 
 HOME = (mention("film", "film", about=True), mention("director", "film"), mention("director", "home", about=True))

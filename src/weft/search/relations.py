@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from weft.records import Relation
+from weft.records import Mention, Relation
 from weft.store.base import Facts, Graph, Store
 
 LINKS = 50
@@ -21,23 +21,21 @@ class Relations:
     facts: tuple[Facts, datetime] | None = None
     """None where facts are not asked, or none of them leads to an entity."""
 
-    def of(
-        self,
-        entity_ids: Sequence[str],
-        *,
-        limit: int,
-        types: Sequence[str] = (),
-        min_weight: float = 0.0,
-        min_fact_weight: float | None = None,
-    ) -> list[Relation]:
+    def of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
         """
         Return the strongest `limit` relations of each entity in each direction, and as many facts, strongest first.
 
-        Facts may have a least weight of their own. Where both say the same, the larger weight counts.
+        Where both say the same, the larger weight counts.
         """
-        found = self.graph.relations_of(entity_ids, limit=limit, types=types, min_weight=min_weight)
-        least = min_weight if min_fact_weight is None else min_fact_weight
-        return _join(found, self._links(entity_ids, limit=limit, types=types, min_weight=least))
+        found = self.graph.relations_of(entity_ids, limit=limit, types=types)
+        return _join(found, self._links(entity_ids, limit=limit, types=types))
+
+    def with_mentions(
+        self, entity_ids: Sequence[str], *, limit: int, min_weight: float, min_fact_weight: float
+    ) -> tuple[list[Mention], list[Relation]]:
+        """Return the strongest `limit` mentions of each entity, and its relations of so much weight and more."""
+        mentions, found = self.graph.links_of(entity_ids, limit=limit, min_weight=min_weight)
+        return mentions, _join(found, self._links(entity_ids, limit=limit, min_weight=min_fact_weight))
 
     def between(self, entity_ids: Sequence[str], *, limit: int = LINKS) -> list[Relation]:
         """Return the relations both of whose ends are among these entities, strongest first."""

@@ -88,9 +88,8 @@ class Walk:
         self.edges |= {node: [] for node in nodes}
         limit = self.options.max_edges
         if entities:
-            mentions = self.graph.mentions_of(entities, limit=limit)
             least = FULL_WEIGHT * self.options.min_graph_score
-            relations = self.relations.of(
+            mentions, relations = self.relations.with_mentions(
                 entities, limit=limit, min_weight=max(MIN_WEIGHT, least), min_fact_weight=least
             )
             self._leave_entities(entities, mentions, relations)

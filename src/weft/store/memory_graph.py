@@ -128,6 +128,12 @@ class MemoryGraph:
                 found |= {(r.source_id, r.target_id, r.type): r for r in mine[:limit]}
         return sorted(found.values(), key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
 
+    def links_of(
+        self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
+    ) -> tuple[list[Mention], list[Relation]]:
+        relations = self.relations_of(entity_ids, limit=limit, min_weight=min_weight)
+        return self.mentions_of(entity_ids, limit=limit), relations
+
     def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
         return [r for r in self.relations() if r.source_id in entity_ids and r.target_id in entity_ids]
 

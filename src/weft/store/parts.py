@@ -64,6 +64,11 @@ class Graph(Protocol):
         They come without description and chunks, which `describe` adds where they are wanted.
         """
 
+    def links_of(
+        self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
+    ) -> tuple[list[Mention], list[Relation]]:
+        """Return what `mentions_of` and `relations_of` do, at once."""
+
     def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
         """Return the relations both of whose ends are among these entities, strongest first, without description."""
 

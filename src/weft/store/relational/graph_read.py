@@ -99,16 +99,7 @@ class RelationalGraph:
         return sorted(best.values(), key=lambda item: (-item[1], item[0].id))[:limit]
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
-        with self._connections.read(self._name) as db:
-            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
-            rows = db.run("mentions_of", values)
-        found: dict[str, list[list[Mention]]] = {id: [] for id in entity_ids}
-        for id, chunks, strong, mentions in rows:
-            rest = chunks, strong == 1, True, True
-            found[id].append([_to_mention((id, c, count, about == 1, *rest)) for c, count, about in _decode(mentions)])
-        # what is mentioned under one name is in order already
-        joined = (n[0] if len(n) == 1 else strongest_mentions(chain(*n))[:limit] for n in found.values())
-        return list(chain.from_iterable(joined))
+        return _mentions(entity_ids, self._links(entity_ids, mentions=limit), limit=limit)
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         with self._connections.read(self._name) as db:
@@ -126,13 +117,13 @@ class RelationalGraph:
     ) -> list[Relation]:
         if types and not set(types) & set(DERIVED_TYPES):
             return self._relations_of_types(entity_ids, limit=limit, types=types, min_weight=min_weight)
-        wanted = {"limit": limit, "all_types": not types, "types": json.dumps(list(types)), "weight": min_weight}
-        with self._connections.read(self._name) as db:
-            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), **wanted}
-            rows = db.run("relations_of", values)
-        return join_relations(
-            ((source, target, type), weight) for row in rows for source, target, type, weight in _decode(row[0])
-        )
+        return _relations(self._links(entity_ids, relations=limit, types=types, min_weight=min_weight))
+
+    def links_of(
+        self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
+    ) -> tuple[list[Mention], list[Relation]]:
+        rows = self._links(entity_ids, mentions=limit, relations=limit, min_weight=min_weight)
+        return _mentions(entity_ids, rows, limit=limit), _relations(rows)
 
     def relations_between(self, entity_ids: Sequence[str]) -> list[Relation]:
         with self._connections.read(self._name) as db:
@@ -251,6 +242,21 @@ class RelationalGraph:
             for row in db.run("entity_cards", values)
         }
 
+    def _links(
+        self,
+        entity_ids: Sequence[str],
+        *,
+        mentions: int = 0,
+        relations: int = 0,
+        types: Sequence[str] = (),
+        min_weight: float = 0.0,
+    ) -> list[Row]:
+        """Return, for each name of each entity, so many of its mentions and of its relations each way."""
+        with self._connections.read(self._name) as db:
+            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids))}
+            wanted = {"mentions": mentions, "relations": relations, "weight": min_weight}
+            return db.run("links_of", {**values, **wanted, "all_types": not types, "types": json.dumps(list(types))})
+
     def _relations_of_types(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
     ) -> list[Relation]:
@@ -272,6 +278,24 @@ class RelationalGraph:
         values = {"namespace": namespace, "key": key, "name": name, "rank": RANKS["link"]}
         spelling: str | None = db.run("other_spelling", values)[0][0]
         return spelling
+
+
+def _mentions(entity_ids: Sequence[str], rows: Sequence[Row], *, limit: int) -> list[Mention]:
+    """Return the strongest mentions of each entity, by the links of its names."""
+    found: dict[str, list[list[Mention]]] = {id: [] for id in entity_ids}
+    for id, chunks, strong, mentions, _ in rows:
+        rest = chunks, strong == 1, True, True
+        found[id].append([_to_mention((id, c, count, about == 1, *rest)) for c, count, about in _decode(mentions)])
+    # what is mentioned under one name is in order already
+    joined = (n[0] if len(n) == 1 else strongest_mentions(chain(*n))[:limit] for n in found.values())
+    return list(chain.from_iterable(joined))
+
+
+def _relations(rows: Sequence[Row]) -> list[Relation]:
+    """Return the relations of entities, strongest first, by the links of their names."""
+    return join_relations(
+        ((source, target, type), weight) for row in rows for source, target, type, weight in _decode(row[4])
+    )
 
 
 def _card(

@@ -380,9 +380,10 @@ SELECT e.key FROM weft.entity AS e
 WHERE e.namespace = :namespace AND e.same_as <> e.key
     AND e.same_as = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
--- name: mentions_of
--- One statement for a whole frontier: the strongest mentions under each name of each entity, as a JSON list.
-SELECT h.id, e.chunks, e.strong, found.mentions
+-- name: links_of
+-- One statement for a whole frontier: under each name of each entity the strongest mentions, and the strongest relations
+-- in both directions, as JSON lists. One end of a relation is the entity itself, so that only the other is looked up.
+SELECT h.id, e.chunks, e.strong, mentioned.mentions, related.relations
 FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 CROSS JOIN LATERAL (
     SELECT coalesce(
@@ -392,9 +393,40 @@ CROSS JOIN LATERAL (
         SELECT i.chunk, i.count, i.about, i.place FROM weft.mention AS i
         WHERE i.namespace = :namespace AND i.entity = e.number
         ORDER BY i.about DESC, i.count DESC, i.place, i.chunk
-        LIMIT :limit
+        LIMIT :mentions
     ) AS m JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = m.chunk
-) AS found
+) AS mentioned
+CROSS JOIN LATERAL (
+    SELECT coalesce(json_agg(
+        CASE WHEN r.outgoing
+            THEN json_build_array(h.id, th.id, r.type, r.weight)
+            ELSE json_build_array(th.id, h.id, r.type, r.weight)
+        END
+    ), '[]')::text AS relations
+    FROM (
+        (
+            SELECT TRUE AS outgoing, o.target AS other, o.type, o.weight FROM weft.relation AS o
+            WHERE o.namespace = :namespace AND o.source = e.number AND o.weight >= :weight::double precision
+                AND (:all_types::boolean OR o.type = ANY (
+                    ARRAY(SELECT k.value FROM jsonb_array_elements_text(:types::jsonb) AS k(value))
+                ))
+            ORDER BY o.weight DESC, o.place, o.target, o.type
+            LIMIT :relations
+        )
+        UNION ALL
+        (
+            SELECT FALSE AS outgoing, i.source AS other, i.type, i.weight FROM weft.relation AS i
+            WHERE i.namespace = :namespace AND i.target = e.number AND i.weight >= :weight::double precision
+                AND (:all_types::boolean OR i.type = ANY (
+                    ARRAY(SELECT k.value FROM jsonb_array_elements_text(:types::jsonb) AS k(value))
+                ))
+            ORDER BY i.weight DESC, i.place, i.source, i.type
+            LIMIT :relations
+        )
+    ) AS r
+    JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.other
+    JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
+) AS related
 WHERE h.namespace = :namespace
     AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
@@ -417,44 +449,6 @@ JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 WHERE c.namespace = :namespace
     AND c.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
     AND (m.about OR NOT :about);
-
--- name: relations_of
--- The same for relations, both directions. One end is the name itself, so that only the other is looked up.
-SELECT found.relations
-FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
-CROSS JOIN LATERAL (
-    SELECT coalesce(json_agg(
-        CASE WHEN r.outgoing
-            THEN json_build_array(h.id, th.id, r.type, r.weight)
-            ELSE json_build_array(th.id, h.id, r.type, r.weight)
-        END
-    ), '[]')::text AS relations
-    FROM (
-        (
-            SELECT TRUE AS outgoing, o.target AS other, o.type, o.weight FROM weft.relation AS o
-            WHERE o.namespace = :namespace AND o.source = e.number AND o.weight >= :weight::double precision
-                AND (:all_types::boolean OR o.type = ANY (
-                    ARRAY(SELECT k.value FROM jsonb_array_elements_text(:types::jsonb) AS k(value))
-                ))
-            ORDER BY o.weight DESC, o.place, o.target, o.type
-            LIMIT :limit
-        )
-        UNION ALL
-        (
-            SELECT FALSE AS outgoing, i.source AS other, i.type, i.weight FROM weft.relation AS i
-            WHERE i.namespace = :namespace AND i.target = e.number AND i.weight >= :weight::double precision
-                AND (:all_types::boolean OR i.type = ANY (
-                    ARRAY(SELECT k.value FROM jsonb_array_elements_text(:types::jsonb) AS k(value))
-                ))
-            ORDER BY i.weight DESC, i.place, i.source, i.type
-            LIMIT :limit
-        )
-    ) AS r
-    JOIN weft.entity AS t ON t.namespace = :namespace AND t.number = r.other
-    JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
-) AS found
-WHERE h.namespace = :namespace
-    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: relations_of_type
 -- Of each name, the strongest relations of one type, which is stated and not derived: those that go out, then those

@@ -296,15 +296,38 @@ SELECT coalesce(
 -- name: other_names
 SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
 
--- name: mentions_of
--- One statement for a whole frontier: the strongest mentions under each name of each entity, as a JSON list.
+-- name: links_of
+-- One statement for a whole frontier: under each name of each entity the strongest mentions, and the strongest relations in both
+-- directions, as JSON lists. One end of a relation is the entity itself, so that only the other is looked up.
 SELECT h.id, e.chunks, e.strong, (
     SELECT json_group_array(json_array(c.id, m.count, m.about))
     FROM (
         SELECT chunk, count, about FROM mention WHERE entity = e.number
         ORDER BY about DESC, count DESC, place, chunk
-        LIMIT :limit
+        LIMIT :mentions
     ) AS m CROSS JOIN chunk AS c ON c.number = m.chunk
+), (
+    SELECT json_group_array(iif(
+        r.outgoing, json_array(h.id, oh.id, r.type, r.weight), json_array(oh.id, h.id, r.type, r.weight)
+    ))
+    FROM (
+        SELECT * FROM (
+            SELECT 1 AS outgoing, target AS other, type, weight FROM relation
+            WHERE source = e.number AND weight >= :weight
+                AND (:all_types OR type IN (SELECT value FROM json_each(:types)))
+            ORDER BY weight DESC, place, target, type
+            LIMIT :relations
+        )
+        UNION ALL
+        SELECT * FROM (
+            SELECT 0, source, type, weight FROM relation
+            WHERE target = e.number AND weight >= :weight
+                AND (:all_types OR type IN (SELECT value FROM json_each(:types)))
+            ORDER BY weight DESC, place, source, type
+            LIMIT :relations
+        )
+    ) AS r
+    CROSS JOIN entity AS o ON o.number = r.other CROSS JOIN entity AS oh ON oh.number = o.head
 )
 FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
@@ -328,33 +351,6 @@ SELECT
     END
 FROM chunk AS c JOIN mention AS m ON m.chunk = c.number JOIN entity AS e ON e.number = m.entity
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids)) AND (m.about OR NOT :about);
-
--- name: relations_of
--- The same for relations, both directions.
-SELECT (
-    SELECT json_group_array(json_array(sh.id, th.id, r.type, r.weight))
-    FROM (
-        SELECT * FROM (
-            SELECT source, target, type, weight FROM relation
-            WHERE source = e.number AND weight >= :weight
-                AND (:all_types OR type IN (SELECT value FROM json_each(:types)))
-            ORDER BY weight DESC, place, target, type
-            LIMIT :limit
-        )
-        UNION ALL
-        SELECT * FROM (
-            SELECT source, target, type, weight FROM relation
-            WHERE target = e.number AND weight >= :weight
-                AND (:all_types OR type IN (SELECT value FROM json_each(:types)))
-            ORDER BY weight DESC, place, source, type
-            LIMIT :limit
-        )
-    ) AS r
-    JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
-    JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
-)
-FROM entity AS h JOIN entity AS e ON e.head = h.number
-WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
 
 -- name: relations_of_type
 -- Of each name, the strongest relations of one type, which is stated and not derived: those that go out, those that come in.
