@@ -7,9 +7,9 @@ import threading
 
 import pytest
 from contract import EVERYTHING, MODEL, make_batch, unit
+from graph_making import batch_of
 from logical import content
 from opening import open_empty, where
-from test_graph import batch_of
 
 from weft.errors import WeftError
 from weft.store.sqlite.database import SqliteDatabase
@@ -116,7 +116,7 @@ def test_two_namespaces_are_written_at_once(database):
 BEGIN = """
 import sys
 from contract import MODEL
-from test_graph import batch_of
+from graph_making import batch_of
 from test_writers import SOURCES, TEXTS
 from weft.store.postgres.database import PostgresDatabase
 

@@ -1,0 +1,75 @@
+"""Documents with names in several spellings, what a plain extractor reads in them, and all a reader can see of it."""
+
+from dataclasses import replace
+
+from contract import MODEL, make_batch, unit
+
+from weft.records import Claim, Extraction, Filter, Nomination
+from weft.text.names import match_names, name_key, words
+
+NAMES = [
+    *("Auth Service", "OAuth Provider", "Auth Service Team", "SR-052", "SR-053", "密钥", "Ledgers", "Paris", "AS"),
+    *("Data Base", "Database", "SR 052", "SR0 52", "Authservice", "密 钥"),
+]
+"""Among them several spellings of one name."""
+KEYS = [name_key(name) for name in NAMES]
+
+
+def extract(source, text):
+    """Nominate what a plain extractor would: the source as title, names in the text weakly, one alias, one link."""
+    title = source
+    found = {key for key, _, _ in match_names(words(text), KEYS)}
+    nominations = [Nomination(key=name_key(title), name=title, kind="title", about=True, description=text[:40])]
+    nominations += [
+        Nomination(key=key, name=name, kind="phrase") for name, key in zip(NAMES, KEYS, strict=True) if key in found
+    ]
+    claims = []
+    if "AS" in text.split():
+        alias = Nomination(key="as", name="AS", kind="abbreviation", alias_of="auth service", reason="in parentheses")
+        nominations.append(alias)
+    if "密钥" in text:
+        nominations.append(Nomination(key="密钥", name="密钥", kind="link"))
+        claims.append(Claim(source=name_key(title), target="密钥", type="links_to", weight=8.0, description=text))
+    return Extraction(nominations=tuple(nominations), claims=tuple(claims))
+
+
+def batch_of(source, texts, *, namespace="default"):
+    batch = make_batch(source, texts, namespace=namespace)
+    items = []
+    for item in batch.chunks:
+        found = extract(source, item.chunk.text)
+        vectors = {n.key: unit(1, len(n.key), 2) for n in found.nominations if n.description}
+        items.append(replace(item, extraction=found, entity_vectors=vectors))
+    return replace(batch, chunks=tuple(items))
+
+
+def view(store):
+    """Return everything a reader can see of the graph."""
+    graph = store.graph
+    entities = graph.find_entities([*KEYS, "doc one", "ledger"])
+    ids = sorted({entity.id for entity in entities.values()})
+    chunks = sorted(c.id for d in store.find_documents(Filter()) for c in store.find_chunks(d.id))
+    return {
+        "entities": entities,
+        "by id": graph.entities(ids),
+        "known": {key: repr(name) for key, name in graph.find_known([*KEYS, "doc one", "ledger"], homes=2).items()},
+        "beginnings": graph.find_beginnings(["auth service", "oauth provider", "sr 052", "auth"]),
+        "names": graph.names(ids),
+        "mentions": graph.mentions_of(ids, limit=3),
+        "links": graph.links_of(ids, limit=99, min_weight=6.5),
+        "in chunks": sorted(graph.mentions_in(chunks)),
+        "chunks about": [(m.chunk_id, m.entity_id) for m in graph.mentions_in(chunks, about=True)],
+        "relations": graph.describe(graph.relations_of(ids, limit=99)),
+        "read by": graph.extractors(ids),
+        "close": [
+            (entity.id, round(score, 5))
+            for some in (chunks, chunks[:2])
+            for entity, score in graph.search_entities(unit(1, 3, 2), chunk_ids=some, limit=4)
+        ],
+        "top": graph.top_entities(limit=5),
+        "listed": [*graph.entities_after("", limit=2), *graph.entities_after("auth service", limit=99)],
+        "to embed": graph.find_unembedded("another", limit=99),
+        "not embedded": graph.find_unembedded(MODEL.fingerprint, limit=99),
+        "count": graph.count(),
+        "edits": graph.edits(),
+    }

@@ -1,0 +1,151 @@
+"""What imports and models say of chunks, beside what their documents say."""
+
+from dataclasses import replace
+
+from contract import MODEL, make_batch, unit
+from graph_making import batch_of
+
+from weft.records import Claim, Extraction, Nomination
+from weft.text.ids import document_id
+from weft.text.names import name_key
+
+
+def said(*names, kind="given", claims=(), **fields):
+    nominations = tuple(Nomination(key=name_key(name), name=name, kind=kind, **fields) for name in names)
+    return Extraction(nominations=nominations, claims=tuple(claims))
+
+
+def only_chunk(store, source):
+    return store.find_chunks(document_id("default", source))[0].id
+
+
+def test_what_an_import_says_of_a_chunk_stands_beside_what_its_document_says(store):
+    """Until it says something else, says nothing, or the chunk goes."""
+    store.write(batch_of("Doc One", ["We went to Paris by train."]))
+    store.write(batch_of("Ledger", ["Books of accounts."]))
+    one, two = only_chunk(store, "Doc One"), only_chunk(store, "Ledger")
+    claim = Claim(source="doc one", target="paris", type="leads_to", weight=6.0)
+
+    assert store.annotate("openie", {one: said("Paris", claims=[claim]), two: said("Books"), "gone": said("X")}) == 2
+    assert store.graph.find_entities(["paris", "book", "x"]).keys() == {"paris", "book"}
+    ids = [entity.id for entity in store.graph.find_entities(["doc one"]).values()]
+    assert "leads_to" in {relation.type for relation in store.graph.relations_of(ids, limit=9)}
+    assert store.annotate("openie", {one: said("Paris")}) == 2
+    assert "leads_to" not in {relation.type for relation in store.graph.relations_of(ids, limit=9)}
+    assert store.graph.find_entities(["book"]) == {}
+    store.delete([document_id("default", "Doc One")])
+    assert store.graph.find_entities(["paris"]) == {}
+    store.write(batch_of("Doc One", ["We went to Paris by train."]))
+    assert store.graph.find_entities(["paris"]) == {}
+
+
+def test_names_and_relations_know_who_read_them(store):
+    """Under any name; what both the rules and a model read has both, what follows from mentions has nobody."""
+    batch = make_batch("a", ["Paris and Rome and Oslo", "Paris, again"])
+    nominations = [
+        Nomination(key="paris", name="Paris", kind="name", extractor="+m1"),
+        Nomination(key="rome", name="Rome", kind="name", extractor="m1"),
+        Nomination(key="oslo", name="Oslo", kind="title"),
+        Nomination(key="lutetia", name="Lutetia", kind="name", alias_of="paris", reason="said so", extractor="m2"),
+    ]
+    claims = [
+        Claim(source="paris", target="rome", type="near", weight=5.0, extractor="m1"),
+        Claim(source="paris", target="oslo", type="near", weight=5.0),
+        Claim(source="rome", target="oslo", type="near", weight=5.0, extractor="+m1"),
+    ]
+    both = Extraction(nominations=tuple(nominations), claims=tuple(claims))
+    again = Extraction(nominations=(), claims=(replace(claims[0], weight=2.0, extractor="m2"),))
+    first, second = batch.chunks
+    store.write(replace(batch, chunks=(replace(first, extraction=both), replace(second, extraction=again))))
+    found = store.graph.find_entities(["paris", "rome", "oslo"])
+    ids = [entity.id for entity in found.values()]
+
+    assert store.graph.extractors([*ids, "none"]) == {
+        found["paris"].id: ("m1", "m2", "rules"),
+        found["rome"].id: ("m1",),
+        found["oslo"].id: ("rules",),
+    }
+    names = {entity.id: entity.key for entity in found.values()}
+    assert {
+        (names[r.source_id], names[r.target_id], r.type): r.extractors
+        for r in store.graph.describe(store.graph.relations_of(ids, limit=9))
+    } == {
+        ("paris", "rome", "near"): ("m1", "m2"),
+        ("paris", "oslo", "near"): ("rules",),
+        ("rome", "oslo", "near"): ("m1", "rules"),
+        ("oslo", "paris", "co_occurs_with"): (),
+        ("oslo", "rome", "co_occurs_with"): (),
+        ("paris", "rome", "co_occurs_with"): (),
+    }
+
+
+def test_what_models_say_of_an_entity_in_several_chunks_is_joined(store):
+    """Without a model: what is new, to a bound; a rule's description is one sentence, and goes before a model's."""
+    told = ["A city.", "It lies on the Seine.", "a CITY.", "Long. " * 120]
+    batch = make_batch("a", [f"Paris {number}" for number in range(6)])
+
+    def write(*nominations):
+        items = zip(batch.chunks, nominations, strict=False)
+        store.write(replace(batch, chunks=tuple(replace(c, extraction=Extraction(nominations=(n,))) for c, n in items)))
+        return store.graph.find_entities(["paris"])["paris"].description
+
+    def named(text, **fields):
+        return Nomination(key="paris", name="Paris", **{"kind": "name", "description": text, **fields})
+
+    assert write(*(named(text, extractor="m") for text in told)) == "A city. It lies on the Seine."
+    assert write(*(named(text, extractor="m") for text in reversed(told))) == "A city. It lies on the Seine."
+    assert write(*(named(text) for text in told)) == "A city."
+    rule = named("Paris is the capital.", kind="definition")
+    assert write(named(told[0], extractor="m"), named(told[1], extractor="m"), rule) == "Paris is the capital."
+
+
+def test_two_imports_say_what_they_say(store):
+    """One can be taken back without the other, and what is said again changes nothing."""
+    store.write(batch_of("Doc One", ["We went to Paris by train."]))
+    chunk = only_chunk(store, "Doc One")
+    for origin in ("openie", "triples"):
+        store.annotate(origin, {chunk: said("Paris")})
+    generation = store.stats().generation
+
+    assert store.annotate("openie", {chunk: said("Paris")}) == 0
+    assert store.stats().generation == generation
+    assert store.annotate("openie", {}) == 1
+    assert store.graph.find_entities(["paris"])
+    assert store.annotate("triples", {}) == 1
+    assert store.graph.find_entities(["paris"]) == {}
+
+
+def test_what_an_import_says_survives_a_new_version_of_the_document(store):
+    """As long as the chunk is the same."""
+    store.write(batch_of("Doc One", ["We went to Paris.", "And back."]))
+    store.annotate("openie", {only_chunk(store, "Doc One"): said("Paris", description="a city")})
+    names = store.graph.find_unembedded(MODEL.fingerprint, limit=9)
+    store.graph.write_vectors(MODEL.fingerprint, dict.fromkeys(names, unit(1, 2, 3)))
+    store.write(batch_of("Doc One", ["We came by train.", "We went to Paris."]))
+
+    assert list(names.values()) == ["Paris: a city"]
+    assert store.graph.find_entities(["paris"])["paris"].description == "a city"
+    assert store.graph.find_unembedded(MODEL.fingerprint, limit=9) == {}
+
+
+def test_a_changed_description_is_embedded_again(store):
+    """And one that is gone leaves no vector behind."""
+    store.write(batch_of("Doc One", ["We went to Paris by train."]))
+    chunk = only_chunk(store, "Doc One")
+    for description in ("a city", "a town"):
+        store.annotate("openie", {chunk: said("Paris", description=description)})
+        names = store.graph.find_unembedded(MODEL.fingerprint, limit=9)
+        assert names == {(chunk, "paris"): f"Paris: {description}"}
+        store.graph.write_vectors(MODEL.fingerprint, dict.fromkeys(names, unit(1, 2, 3)))
+
+
+def test_a_chunk_mentions_what_it_is_said_to_be_about_without_its_name(store):
+    """Also when the name becomes an entity later."""
+    store.write(batch_of("Doc One", ["We went by train."]))
+    chunk = only_chunk(store, "Doc One")
+    store.annotate("openie", {chunk: said("OAuth Provider", kind="phrase", about=True)})
+    store.write(batch_of("Ledger", ["Of OAuth Provider."]))
+    found = store.graph.find_entities(["oauth provider"])["oauth provider"]
+
+    mentions = store.graph.mentions_of([found.id], limit=9)
+    assert (chunk, True) in {(mention.chunk_id, mention.about) for mention in mentions}
