@@ -1,6 +1,7 @@
 """The write path, one part beside the other: what is read, embedded and written at a time."""
 
 import threading
+import time
 
 import pytest
 from making import adopt
@@ -20,33 +21,42 @@ def notes(count):
 
 
 class Waiting(FakeEmbedder):
-    """Holds what it is given back until something else has happened, or too long has passed."""
+    """Begins when it is told to, or too long has passed, and can be waited for."""
 
     def __init__(self):
         super().__init__()
-        self.read_on = threading.Event()
-        self.waited = []
+        self.may_begin = threading.Event()
+        self.begun = []
+        self.given = threading.Condition()
 
     def embed(self, texts, *, kind="document"):
-        if not self.waited:
-            self.waited.append(self.read_on.wait(20))
-        return super().embed(texts, kind=kind)
+        if not self.begun:
+            self.begun.append(self.may_begin.wait(20))
+        vectors = super().embed(texts, kind=kind)
+        with self.given:
+            self.given.notify_all()
+        return vectors
+
+    def wait_for(self, count):
+        with self.given:
+            return self.given.wait_for(lambda: len(self.seen) >= count, timeout=20)
+
+    def beginning_at(self, place, documents):
+        """Yield documents; the model may begin when one is asked for."""
+        for number, document in enumerate(documents):
+            if number == place:
+                self.may_begin.set()
+            yield document
 
 
 def test_the_next_documents_are_read_while_the_model_works(database):
-    """The first group is not embedded before a document of the third was asked for."""
+    """The first group is not embedded before a document of the second was asked for."""
     embedder = Waiting()
     store = adopt(database.store("default"), embedder)
+    documents = embedder.beginning_at(GROUP + 1, notes(2 * GROUP))
+    receipt = index_documents(documents, store=store, embedder=embedder, options=SplitOptions())
 
-    def documents():
-        for number in range(2 * GROUP):
-            if number > GROUP:
-                embedder.read_on.set()
-            yield doc(f"note {number}", f"text number {number}")
-
-    receipt = index_documents(documents(), store=store, embedder=embedder, options=SplitOptions())
-
-    assert embedder.waited == [True]
+    assert embedder.begun == [True]
     assert receipt.added == 2 * GROUP
     assert store.stats().vectors == 2 * GROUP
 
@@ -67,27 +77,9 @@ def test_a_document_that_comes_again_is_read_against_what_is_stored(database, em
     assert found == "second"
 
 
-class Counting(FakeEmbedder):
-    """Knows how many texts it was given, and can be waited for."""
-
-    def __init__(self):
-        super().__init__()
-        self.given = threading.Condition()
-
-    def embed(self, texts, *, kind="document"):
-        vectors = super().embed(texts, kind=kind)
-        with self.given:
-            self.given.notify_all()
-        return vectors
-
-    def wait_for(self, count):
-        with self.given:
-            return self.given.wait_for(lambda: len(self.seen) >= count, timeout=20)
-
-
 def test_the_model_goes_on_while_one_group_takes_long_to_be_written(database, monkeypatch):
     """The first write does not end before all that may be under way beside it is embedded."""
-    embedder = Counting()
+    embedder = Waiting()
     store = adopt(database.store("default"), embedder)
     write, went_on = store.write, []
 
@@ -97,15 +89,47 @@ def test_the_model_goes_on_while_one_group_takes_long_to_be_written(database, mo
         write(*batches)
 
     monkeypatch.setattr(store, "write", slow)
-    receipt = index_documents(notes(2 * AHEAD), store=store, embedder=embedder, options=SplitOptions())
+    documents = embedder.beginning_at(AHEAD, notes(2 * AHEAD))
+    receipt = index_documents(documents, store=store, embedder=embedder, options=SplitOptions())
 
-    assert went_on == [True]
+    assert embedder.begun == went_on == [True]
     assert receipt.added == store.stats().vectors == 2 * AHEAD
 
 
+def test_where_reading_takes_long_nothing_waits_to_be_written(database):
+    """Each group is embedded before the next one is read, as where a language model reads: the first is written."""
+    embedder = Waiting()
+    store = adopt(database.store("default"), embedder)
+    embedder.may_begin.set()
+    steps, seen = [], []
+
+    def documents():
+        for number, document in enumerate(notes(3 * GROUP)):
+            if number and number % GROUP == 0:
+                assert embedder.wait_for(number)
+                time.sleep(0.05)  # for what is done with the vectors
+            seen.append(len(steps))
+            yield document
+
+    index_documents(documents(), store=store, embedder=embedder, options=SplitOptions(), on_step=steps.append)
+
+    assert 3 * GROUP <= AHEAD, "else it would be written for there is too much"
+    assert seen[-1] >= GROUP
+    assert len(steps) == 3 * GROUP
+
+
+class Slow(FakeEmbedder):
+    """Takes longer than reading does."""
+
+    def embed(self, texts, *, kind="document"):
+        time.sleep(0.05)
+        return super().embed(texts, kind=kind)
+
+
 @pytest.mark.parametrize("size", [0, 1, GROUP, AHEAD + 1])
-def test_what_is_under_way_is_bounded(database, embedder, size):
+def test_what_is_under_way_is_bounded(database, size):
     """However many texts a document has: beside what is held, one group is read and one more may be."""
+    embedder = Slow()
     store = adopt(database.store("default"), embedder)
     texts = [f"# {part}\n\nPassage {part} of this one.\n\n" for part in range(size)]
     under_way, highest = [0], [0]

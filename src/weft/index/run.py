@@ -122,9 +122,10 @@ class _Writer:
         self._pool.shutdown(cancel_futures=True)
 
     def take(self, group: Sequence[Plan]) -> None:
-        """Begin to embed a group, and write the first ones where enough is under way."""
+        """Begin to embed a group, and write the first ones where enough is under way, or the model was idle."""
+        was_idle = all(batches.done() for _, batches in self._waiting)
         self._waiting.append((group, self._pool.submit(make_batches, group, embedder=self._embedder)))
-        while len(self._waiting) > 1 and self._count() > AHEAD:
+        while len(self._waiting) > 1 and (was_idle or self._count() > AHEAD):
             self._write_first()
 
     def settle(self, source: str | None = None) -> None:
