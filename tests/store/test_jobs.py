@@ -5,7 +5,8 @@ import threading
 
 import psycopg
 import pytest
-from contract import MODEL, make_batch
+from contract import make_batch
+from opening import EACH, open_empty
 from postgres import new_database
 
 from weft.errors import ClaimLost, SchemaMismatch
@@ -14,31 +15,17 @@ from weft.store.memory import MemoryDatabase
 from weft.store.postgres import schema
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.queries import load_migrations, load_schema
-from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 
 ADDED = JobResult(outcome="added", chunks=1, embedded=2, cached=1, facts=3)
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgres"])
-def database(request, tmp_path):
-    match request.param:
-        case "memory":
-            made = MemoryDatabase()
-        case "sqlite":
-            made = SqliteDatabase(str(tmp_path / "jobs.db"))
-        case _:
-            made = PostgresDatabase(request.getfixturevalue("postgres_dsn"))
+@pytest.fixture(params=EACH)
+def database(request):
+    made = open_empty(request.param, request)
     yield made
     assert made.check() == []
     made.close()
-
-
-@pytest.fixture
-def store(database):
-    store = database.store("default")
-    store.write_model(MODEL)
-    return store
 
 
 def job(source, *, run="r", content_hash="h", recipe="x", payload='{"text": "\\u0000 密钥"}', namespace="default"):

@@ -31,9 +31,7 @@ def database(postgres_dsn):
 
 
 @pytest.fixture
-def store(database):
-    store = database.store("default")
-    store.write_model(MODEL)
+def store(store):
     store.write(make_batch("a", ["alpha one", "alpha two"]))
     return store
 
