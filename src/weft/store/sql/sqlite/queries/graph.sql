@@ -356,26 +356,24 @@ WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids)) A
 -- Of each name, the strongest relations of one type, which is stated and not derived: those that go out, those that come in.
 SELECT
     (
-        SELECT json_group_array(json_array(sh.id, th.id, r.weight, r.place, r.target))
+        SELECT json_group_array(json_array(h.id, oh.id, r.weight, r.place, r.target))
         FROM (
-            SELECT source, target, weight, place FROM relation
+            SELECT target, weight, place FROM relation
             WHERE source = e.number AND type = :type AND type NOT IN ('co_occurs_with', 'mentions') AND weight >= :weight
             ORDER BY weight DESC, place, target
             LIMIT :limit
         ) AS r
-        JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
-        JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
+        CROSS JOIN entity AS o ON o.number = r.target CROSS JOIN entity AS oh ON oh.number = o.head
     ),
     (
-        SELECT json_group_array(json_array(sh.id, th.id, r.weight, r.place, r.source))
+        SELECT json_group_array(json_array(oh.id, h.id, r.weight, r.place, r.source))
         FROM (
-            SELECT source, target, weight, place FROM relation
+            SELECT source, weight, place FROM relation
             WHERE target = e.number AND type = :type AND type NOT IN ('co_occurs_with', 'mentions') AND weight >= :weight
             ORDER BY weight DESC, place, source
             LIMIT :limit
         ) AS r
-        JOIN entity AS s ON s.number = r.source JOIN entity AS sh ON sh.number = s.head
-        JOIN entity AS t ON t.number = r.target JOIN entity AS th ON th.number = t.head
+        CROSS JOIN entity AS o ON o.number = r.source CROSS JOIN entity AS oh ON oh.number = o.head
     ),
     e.number
 FROM entity AS h JOIN entity AS e ON e.head = h.number
