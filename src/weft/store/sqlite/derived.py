@@ -112,11 +112,17 @@ class ReadIndexes:
         state = _state(db, namespace)
         opened = self._find(db, target, state)
         tail: TermTail | None = opened.tail.read(db) if opened else None
-        if opened is None or tail is None:
+        if opened is None or opened.manifest is None or tail is None:
             return None
         counts = db.count_terms(namespace, terms)
         weights = {term: idf(counts.get(term, 0), total=state.chunks) for term in terms}
-        search = TermSearch(opened.segments, tail, weights=weights, mean_length=state.length / state.chunks)
+        search = TermSearch(
+            opened.segments,
+            tail,
+            weights=weights,
+            mean_length=state.length / state.chunks,
+            is_whole=state.chunks == opened.manifest.count + len(tail),
+        )
         spare = max(GONE, limit // GONE)
         found = search.best(db, namespace, limit=limit, spare=spare, allowed=allowed_chunks(db, namespace, where))
         if found is None:

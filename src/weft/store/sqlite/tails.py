@@ -96,6 +96,9 @@ class TermTail:
         self._ids: list[str] = []
         self._lock = threading.Lock()
 
+    def __len__(self) -> int:
+        return len(self._numbers)
+
     def add(self, rows: list[Row]) -> None:
         with self._lock:
             for number, text, length, id in rows:

@@ -21,12 +21,20 @@ class TermSearch:
     """A question by words: the weights of its terms, and the mean length of chunks."""
 
     def __init__(
-        self, segments: Sequence[TermArrays], tail: TermTail, *, weights: Mapping[str, float], mean_length: float
+        self,
+        segments: Sequence[TermArrays],
+        tail: TermTail,
+        *,
+        weights: Mapping[str, float],
+        mean_length: float,
+        is_whole: bool = False,
     ) -> None:
+        """Where it `is_whole`, all that index and tail hold is still there, and nobody needs to look."""
         self._segments = segments
         self._tail = tail
         self._weights = weights
         self._mean_length = mean_length
+        self._is_whole = is_whole
 
     def best(
         self, db: Session, namespace: Namespace, *, limit: int, spare: int, allowed: Collection[int] | None
@@ -43,9 +51,7 @@ class TermSearch:
             except (IndexError, ValueError):  # a damaged file, or a newer chunk whose id is none of ours
                 return None
             numbers = found.numbers.tolist()
-            gone = {
-                number for (number,) in db.run("gone_terms", {"namespace": namespace, "numbers": json.dumps(numbers)})
-            }
+            gone = set() if self._is_whole else _find_gone(db, namespace, numbers)
             if len(numbers) - len(gone) >= limit or len(numbers) < looks:
                 # a chunk that changed has the same id under a new number
                 each = zip(numbers, ids, found.scores.tolist(), strict=True)
@@ -64,3 +70,7 @@ class TermSearch:
             least = np.partition(best.scores, len(best.scores) - looks)[len(best.scores) - looks]
             best = best.at(best.scores >= least)
         return best
+
+
+def _find_gone(db: Session, namespace: Namespace, numbers: Sequence[int]) -> set[int]:
+    return {number for (number,) in db.run("gone_terms", {"namespace": namespace, "numbers": json.dumps(numbers)})}
