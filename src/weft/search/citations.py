@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from weft.rank.fuse import order
 from weft.records import DocumentInfo, Filter, GraphSource, PathStep
 from weft.search.citation_links import INTRODUCES, MAX_LINKS, Reached, find_links, has_links, reach
-from weft.search.graph import ABOUT_CHUNK, GraphFound
+from weft.search.graph import ABOUT_CHUNK, GraphFound, among
 from weft.search.papers import CONCEPT, PAPER, Meant, find_author, find_papers
 from weft.search.recognise import Seed
 from weft.store.base import Graph, Store
@@ -142,7 +142,7 @@ def _answer(
     sources = _explained(owners, reached, names={id: entity.name for id, entity in entities.items()})
     seeds = tuple(Seed(entity=e, weight=1.0, words=len(e.key.split()) or 1, how=_how(meant)) for e in meant.entities)
     hits = tuple(order(scores)[:limit])
-    found = GraphFound(hits=hits, explain=lambda ids: {id: sources[id] for id in ids if id in sources})
+    found = GraphFound(hits=hits, explain=among(sources))
     return Cited(
         question=question, seeds=seeds, found=found, trust=meant.score, notes=tuple(notes), entities=tuple(reached)
     )

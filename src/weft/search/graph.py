@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
+from typing import TypeAlias
 
 from weft.config import GraphOptions
 from weft.graph.expand import Neighbour, graph_score, neighbourhood
@@ -26,12 +28,16 @@ IN_CHUNK = "mentioned in"
 ABOUT_CHUNK = "described in"
 
 
+Explain: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, GraphSource]]
+"""Tell how chunks were reached, given their citations, by id."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphFound:
-    """The hits of the graph channel, and a function that tells how chunks were reached, by their ids."""
+    """The hits of the graph channel, and a function that tells how chunks were reached."""
 
     hits: tuple[Hit, ...] = ()
-    explain: Callable[[Sequence[str]], Mapping[str, GraphSource]] = field(default=lambda ids: {})
+    explain: Explain = field(default=lambda citations: {})
 
 
 def search_graph(
@@ -53,7 +59,7 @@ def search_graph(
         case "walk":
             hits, state = walk(seeds, relations=relations, options=options, asked=asked_types(text))
             known = {seed.entity.id: seed.entity.name for seed in seeds}
-            found = GraphFound(hits=tuple(hits[:limit]), explain=lambda ids: explain_walk(state, ids, known=known))
+            found = GraphFound(hits=tuple(hits[:limit]), explain=partial(explain_walk, state, known=known))
         case "expand":
             found = _expand(seeds, relations=relations, options=options)
         case "guided":
@@ -66,13 +72,13 @@ def relations_between(entities: Sequence[Entity], *, relations: Relations, limit
     return relations.graph.describe(relations.between([entity.id for entity in entities])[:limit])
 
 
-def explain_walk(state: Walk, chunk_ids: Sequence[str], *, known: Mapping[str, str]) -> dict[str, GraphSource]:
+def explain_walk(state: Walk, citations: Mapping[str, str], *, known: Mapping[str, str]) -> dict[str, GraphSource]:
     """
     Return the way activation came to chunks, over entities and the strongest relation between each two.
 
     `known` are names of entities, by id.
     """
-    paths = {id: [node for node in state.path(id) if node[0] == "e"] for id in chunk_ids if id in state.came_from}
+    paths = {id: [node for node in state.path(id) if node[0] == "e"] for id in citations if id in state.came_from}
     ids = sorted({node for path in paths.values() for node in path})
     others = [id for id in ids if id not in known]
     names = {**known, **(state.graph.names(others) if others else {})}
@@ -85,7 +91,7 @@ def explain_walk(state: Walk, chunk_ids: Sequence[str], *, known: Mapping[str, s
             continue
         steps = [_step(before, after, names=names, links=links) for before, after in pairwise(entities)]
         last = ABOUT_CHUNK if (entities[-1], chunk) in state.about else IN_CHUNK
-        steps.append(PathStep(source=names[entities[-1]], type=last, weight=0.0, target=chunk))
+        steps.append(PathStep(source=names[entities[-1]], type=last, weight=0.0, target=citations[chunk]))
         sources[chunk] = GraphSource(entity=names[entities[-1]], hops=len(entities) - 1, path=tuple(steps))
     return sources
 
@@ -143,7 +149,7 @@ def _expand(seeds: Sequence[Seed], *, relations: Relations, options: GraphOption
                 ]
                 steps.append(PathStep(source=entity.name, type=last, weight=0.0, target=mention.chunk_id))
                 sources[mention.chunk_id] = GraphSource(entity=entity.name, hops=neighbour.hops, path=tuple(steps))
-    return GraphFound(hits=tuple(order(scores)[: options.max_chunks]), explain=_among(sources))
+    return GraphFound(hits=tuple(order(scores)[: options.max_chunks]), explain=among(sources))
 
 
 def _guided(
@@ -174,7 +180,7 @@ def _guided(
             if score > scores.get(hit.chunk_id, 0.0):
                 scores[hit.chunk_id] = score
                 sources[hit.chunk_id] = GraphSource(entity=query, hops=hops, expansion=query)
-    return GraphFound(hits=tuple(order(scores)), explain=_among(sources))
+    return GraphFound(hits=tuple(order(scores)), explain=among(sources))
 
 
 def _filtered(found: GraphFound, *, store: Store, where: Filter) -> GraphFound:
@@ -185,5 +191,13 @@ def _filtered(found: GraphFound, *, store: Store, where: Filter) -> GraphFound:
     return replace(found, hits=tuple(order(kept)))
 
 
-def _among(sources: Mapping[str, GraphSource]) -> Callable[[Sequence[str]], Mapping[str, GraphSource]]:
-    return lambda ids: {id: sources[id] for id in ids if id in sources}
+def among(sources: Mapping[str, GraphSource]) -> Explain:
+    """Return what tells it of these, each way ending at the citation."""
+    return lambda citations: {id: _cited(sources[id], end) for id, end in citations.items() if id in sources}
+
+
+def _cited(source: GraphSource, citation: str) -> GraphSource:
+    if not source.path:
+        return source
+    *steps, end = source.path
+    return replace(source, path=(*steps, replace(end, target=citation)))

@@ -17,9 +17,7 @@ from weft.records import (
     ChannelHit,
     Evidence,
     Filter,
-    GraphSource,
     Hit,
-    PathStep,
     Query,
     Ranking,
     Rejected,
@@ -30,6 +28,7 @@ from weft.search.choose import Plan, choose
 from weft.search.chunks import Chunks
 from weft.search.cite import cite
 from weft.search.confidence import find_calibration, judged
+from weft.search.graph import Explain
 from weft.search.mix import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
 from weft.search.prepare import prepare
 from weft.search.relations import Relations, relations_in
@@ -205,9 +204,13 @@ def _answer(
     """Read the text of what was chosen, and say how sure it is and how it came about."""
     walked, verdict, hits = found.walked, found.verdict, found.chosen.hits
     with watch.stage("read"):
-        sources = walked.found.explain([hit.chunk_id for hit in hits])
         evidence = read_evidence(
-            hits, found.rankings, store=store, sources=sources, spelled=found.spelled, chunks=found.chunks
+            hits,
+            found.rankings,
+            store=store,
+            explain=walked.found.explain,
+            spelled=found.spelled,
+            chunks=found.chunks,
         )
         evidence = mark_reranked(evidence, found.chosen, opinion)
         rejected = [] if verdict.kept else read_evidence(verdict.rejected[:1], found.rankings, store=store)
@@ -294,7 +297,7 @@ def read_evidence(
     rankings: Mapping[str, Ranking],
     *,
     store: Store,
-    sources: Mapping[str, GraphSource] = MappingProxyType({}),
+    explain: Explain = lambda citations: {},
     spelled: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     chunks: Chunks | None = None,
 ) -> list[Evidence]:
@@ -307,35 +310,23 @@ def read_evidence(
     texts = (chunks or Chunks(store)).read([hit.chunk_id for hit in hits])
     ids = list(dict.fromkeys(chunk.document_id for chunk in texts.values()))
     documents = {document.id: document for document in store.documents(ids)}
-    evidence = []
-    for hit in hits:
-        chunk = texts.get(hit.chunk_id)
-        document = documents.get(chunk.document_id) if chunk else None
-        if chunk is None or document is None:  # deleted by another process between two reads
-            continue
-        channels = {name: by_id[hit.chunk_id] for name, by_id in found.items() if hit.chunk_id in by_id}
-        citation = cite(document, chunk)
-        evidence.append(
-            Evidence(
-                chunk=chunk,
-                document=document,
-                score=hit.score,
-                channels=channels,
-                citation=citation,
-                graph=_cited(sources.get(hit.chunk_id), citation=citation),
-                names=spelled.get(hit.chunk_id, ()),
-            )
+    # without those deleted by another process between two reads
+    owners = {id: document for id, chunk in texts.items() if (document := documents.get(chunk.document_id))}
+    citations = {id: cite(document, texts[id]) for id, document in owners.items()}
+    sources = explain(citations)
+    return [
+        Evidence(
+            chunk=texts[id],
+            document=owners[id],
+            score=score,
+            channels={name: by_id[id] for name, by_id in found.items() if id in by_id},
+            citation=citations[id],
+            graph=sources.get(id),
+            names=spelled.get(id, ()),
         )
-    return evidence
-
-
-def _cited(source: GraphSource | None, *, citation: str) -> GraphSource | None:
-    """Return how the graph led to a chunk, its last step ending at the citation."""
-    if source is None or not source.path:
-        return source
-    *steps, end = source.path
-    last = PathStep(source=end.source, type=end.type, weight=end.weight, target=citation, extractors=end.extractors)
-    return GraphSource(entity=source.entity, hops=source.hops, path=(*steps, last), expansion=source.expansion)
+        for id, _, score in hits
+        if id in owners
+    ]
 
 
 def _above(ranking: Ranking, least: float | None) -> Ranking:
