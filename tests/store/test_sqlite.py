@@ -212,6 +212,27 @@ def test_backup_is_a_store_of_its_own(tmp_path):
     database.close()
 
 
+def test_a_file_with_smaller_pages_is_a_store_like_any_other(tmp_path):
+    """New files have pages that vectors fill well; older ones keep theirs, and their backups have the new ones."""
+    with apsw.Connection(str(tmp_path / "old.db")) as db:
+        db.execute("PRAGMA page_size = 4096; PRAGMA application_id = 1; PRAGMA application_id = 0")
+    old, new = (SqliteDatabase(str(tmp_path / name)) for name in ("old.db", "new.db"))
+    old.store("default").write_model(MODEL)
+    old.store("default").write(make_batch("a", ["kept safe"]))
+    old.backup(tmp_path / "copy.db")
+
+    copy = SqliteDatabase(str(tmp_path / "copy.db"))
+    sizes = []
+    for database in (old, new, copy):
+        with database._connections.bare() as db:
+            sizes.append(db.execute("PRAGMA page_size").get)
+        assert database.check() == []
+    assert sizes == [4096, 8192, 8192]
+    assert keyword(copy.store("default"), "safe") == ["kept safe"]
+    for database in (old, new, copy):
+        database.close()
+
+
 def test_compact_leaves_no_trace_of_deleted_text(tmp_path):
     """After delete and compact the file no longer holds the words."""
     path = tmp_path / "weft.db"
