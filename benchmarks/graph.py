@@ -71,7 +71,7 @@ def measure(documents: Sequence[Document], questions: Sequence[str], *, repeat: 
         def whole(question: str) -> object:
             with store.reading():
                 found = find(question, recognise(question, graph=graph))
-                return found.explain([hit.chunk_id for hit in found.hits[:SHOWN]])
+                return found.explain({hit.chunk_id: hit.chunk_id for hit in found.hits[:SHOWN]})
 
         for question in questions:
             whole(question)

@@ -70,7 +70,7 @@ def walked(store, question):
     """Return what the graph leads to from a question, and how."""
     query = Query(text=question, terms=(), vector=None, vector_weight=0.0)
     found = walk_graph(query, None, store=store, embedder=None, options=GraphOptions(), limit=100, where=Filter())
-    return found.found.hits, found.found.explain([hit.chunk_id for hit in found.found.hits[:10]])
+    return found.found.hits, found.found.explain({hit.chunk_id: "a:1" for hit in found.found.hits[:10]})
 
 
 def measured(database, number):
