@@ -35,8 +35,8 @@ reads a whole table map nothing: what they touch would stay in memory, in a larg
 
 PAGE = 8192
 """
-Bytes of a page of a new file, and of a backup. A vector of 384 numbers takes 1.5 kB: pages of 4096 held two of them, or one
-beside a name, and were half empty; a file of 100,000 chunks was a quarter larger.
+Bytes of a page of a new file, and of a backup. A vector of 384 numbers takes 1.5 kB: pages of 4096 held two of them, or
+one of a name, and were half empty; a file of 100,000 chunks was a quarter larger.
 """
 
 STATEMENTS = 256
