@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -283,9 +283,9 @@ class RelationalGraph:
 def _mentions(entity_ids: Sequence[str], rows: Sequence[Row], *, limit: int) -> list[Mention]:
     """Return the strongest mentions of each entity, by the links of its names."""
     found: dict[str, list[list[Mention]]] = {id: [] for id in entity_ids}
-    for id, chunks, strong, mentions, _ in rows:
+    for (id, chunks, strong, *_), mentions in zip(rows, _read_lists(row[3] for row in rows), strict=True):
         rest = chunks, strong == 1, True, True
-        found[id].append([_to_mention((id, c, count, about == 1, *rest)) for c, count, about in _decode(mentions)])
+        found[id].append([_to_mention((id, *mention, *rest)) for mention in mentions])
     # what is mentioned under one name is in order already
     joined = (n[0] if len(n) == 1 else strongest_mentions(chain(*n))[:limit] for n in found.values())
     return list(chain.from_iterable(joined))
@@ -293,9 +293,14 @@ def _mentions(entity_ids: Sequence[str], rows: Sequence[Row], *, limit: int) -> 
 
 def _relations(rows: Sequence[Row]) -> list[Relation]:
     """Return the relations of entities, strongest first, by the links of their names."""
-    return join_relations(
-        ((source, target, type), weight) for row in rows for source, target, type, weight in _decode(row[4])
-    )
+    found = chain.from_iterable(_read_lists(row[4] for row in rows))
+    return join_relations(((source, target, type), weight) for source, target, type, weight in found)
+
+
+def _read_lists(texts: Iterable[str]) -> list[list[Any]]:
+    """Return lists that are written as JSON, all read at once: most are short, and each reading has its price."""
+    lists: list[list[Any]] = _decode(f"[{','.join(texts)}]")
+    return lists
 
 
 def _card(
