@@ -61,8 +61,7 @@ class Query:
     degraded: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelHit:
+class ChannelHit(NamedTuple):
     """What one channel said of a chunk."""
 
     rank: int

@@ -106,9 +106,8 @@ class Mention(NamedTuple):
     """Whether some chunk is about it; `mentions_in` looks, for strong ones."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
-    """A typed, weighted link between two entities, with the chunks it comes from."""
+class Relation(NamedTuple):
+    """A typed, weighted link between two entities, with the chunks it comes from. A tuple, as mentions are."""
 
     source_id: str
     target_id: str

@@ -304,7 +304,7 @@ def read_evidence(
     """Fetch text and place of each hit, with what every channel said of it and how the graph led there."""
     wanted = {hit.chunk_id for hit in hits}
     found = {
-        channel: {h.chunk_id: ChannelHit(rank=h.rank, score=h.score) for h in ranking.hits if h.chunk_id in wanted}
+        channel: {id: ChannelHit(rank, score) for id, rank, score in ranking.hits if id in wanted}
         for channel, ranking in rankings.items()
     }
     texts = (chunks or Chunks(store)).read([hit.chunk_id for hit in hits])

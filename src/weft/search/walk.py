@@ -107,13 +107,10 @@ class Walk:
                 self.about.add((entity, chunk))
         others: dict[str, dict[str, float]] = defaultdict(dict)
         answers: dict[str, dict[str, float]] = defaultdict(dict)
-        for relation in relations:
-            for source, type, target in (
-                (relation.source_id, relation.type, relation.target_id),
-                (relation.target_id, inverse(relation.type), relation.source_id),
-            ):
+        for one, other, kind, weight, *_ in relations:
+            for source, type, target in ((one, kind, other), (other, inverse(kind), one)):
                 near = (answers if type in self.asked else others)[source]
-                near[target] = max(relation.weight, near.get(target, 0.0))
+                near[target] = max(weight, near.get(target, 0.0))
         for entity, own in chunks.items():
             over, near = (RELATED_ASKED, answers[entity]) if entity in answers else (RELATED, others.get(entity, {}))
             shares = (1.0 - over, over) if own and near else (1.0, 1.0)

@@ -63,7 +63,7 @@ def join_relations(weights: Iterable[tuple[tuple[str, str, str], float]]) -> lis
         if at[0] != at[1] and weight > best.get(at, -1.0):
             best[at] = weight
     ordered = sorted([(-weight, *at) for at, weight in best.items()])
-    return [Relation(source_id=s, target_id=t, type=type, weight=-weight) for weight, s, t, type in ordered]
+    return [Relation(source, target, type, -weight) for weight, source, target, type in ordered]
 
 
 def unrepeated(extraction: Extraction) -> Extraction:

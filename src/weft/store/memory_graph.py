@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from weft.graph.standing import (
     OWN_KINDS,
@@ -172,7 +172,7 @@ class MemoryGraph:
                 description = find_sentence(self._chunks[claims[0][1]].chunk.text, claims[0][3])
             chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
             said_by = extractors(None if claim[4] else claim[5] for claim in claims)
-            described.append(replace(relation, description=description, chunks=chunks, extractors=said_by))
+            described.append(relation._replace(description=description, chunks=chunks, extractors=said_by))
         return described
 
     def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from operator import itemgetter
@@ -348,4 +347,4 @@ def _described(relation: Relation, claims: Sequence[_Said], texts: Mapping[int, 
         description = find_sentence(text, claims[0][5])
     chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
     said_by = extractors(claim[4] for claim in claims)
-    return replace(relation, description=description, chunks=chunks, extractors=said_by)
+    return relation._replace(description=description, chunks=chunks, extractors=said_by)
