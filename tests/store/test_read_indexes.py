@@ -13,7 +13,7 @@ from contract import EVERYTHING
 from indexed import LEAST, OURS, TAIL, batch, catch_up, direction, fill, populate, remember, same, ways
 
 from weft.records import Filter
-from weft.store.sqlite import derived, extend, session, term_search, vectors
+from weft.store.sqlite import derived, extend, session, vectors
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.neighbours import EARLY, arrange, make_graph
 
@@ -96,24 +96,6 @@ def test_what_is_newer_than_the_index_is_found_at_once(database):
     assert store.facts.search_vector(direction(6), limit=1)[0][0].key != "thing 6"
     same(database, range(10))
     assert all("newer" in way for way in ways(database))
-
-
-def test_what_is_gone_is_looked_for_only_where_something_is(database, monkeypatch):
-    """As long as every chunk of index and tail is there, nobody looks; one out and one in, and it is looked again."""
-    store, looked = database.store("default"), []
-    look = term_search._find_gone
-    monkeypatch.setattr(term_search, "_find_gone", lambda *given: looked.append(given) or look(*given))
-    fill(store)
-    catch_up(database)
-    store.write(batch("new", [77]))
-    same(database)
-    assert not looked
-
-    store.delete([batch("new", []).document.id])
-    store.write(batch("other", [78]))
-    same(database)
-    assert looked
-    assert store.search_keyword(["number77"], limit=9, where=EVERYTHING).hits == ()
 
 
 def test_filters_are_kept(database):

@@ -121,7 +121,7 @@ class ReadIndexes:
             tail,
             weights=weights,
             mean_length=state.length / state.chunks,
-            is_whole=state.chunks == opened.manifest.count + len(tail),
+            newer=state.chunks - opened.manifest.count,
         )
         spare = max(GONE, limit // GONE)
         found = search.best(db, namespace, limit=limit, spare=spare, allowed=allowed_chunks(db, namespace, where))

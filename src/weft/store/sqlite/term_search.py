@@ -27,14 +27,14 @@ class TermSearch:
         *,
         weights: Mapping[str, float],
         mean_length: float,
-        is_whole: bool = False,
+        newer: int,
     ) -> None:
-        """Where it `is_whole`, all that index and tail hold is still there, and nobody needs to look."""
+        """With so many `newer` chunks in the tail, all that index and tail hold is there, and nobody needs to look."""
         self._segments = segments
         self._tail = tail
         self._weights = weights
         self._mean_length = mean_length
-        self._is_whole = is_whole
+        self._newer = newer
 
     def best(
         self, db: Session, namespace: Namespace, *, limit: int, spare: int, allowed: Collection[int] | None
@@ -51,7 +51,8 @@ class TermSearch:
             except (IndexError, ValueError):  # a damaged file, or a newer chunk whose id is none of ours
                 return None
             numbers = found.numbers.tolist()
-            gone = set() if self._is_whole else _find_gone(db, namespace, numbers)
+            # only now: another thread may have put into the tail what this transaction does not see
+            gone = set() if len(self._tail) == self._newer else _find_gone(db, namespace, numbers)
             if len(numbers) - len(gone) >= limit or len(numbers) < looks:
                 # a chunk that changed has the same id under a new number
                 each = zip(numbers, ids, found.scores.tolist(), strict=True)
