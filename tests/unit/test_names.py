@@ -161,6 +161,35 @@ def test_a_single_word_must_be_written_like_a_name():
     assert [key for key, _, _ in match_names(words("we saw It twice"), {"it"})] == ["it"]
 
 
+@pytest.mark.parametrize(
+    "text, is_named",
+    [
+        ("It rains.", False),
+        ("We wait. It rains. It's late.", False),
+        ("We wait until IT comes.", True),
+        ("IT comes.", True),
+        ("We saw It twice.", True),
+        ("The It of it all.", True),
+    ],
+)
+def test_the_start_of_a_sentence_is_no_acronym(text, is_named):
+    """Where `IT` is known, sentences that open with `It` do not mention it."""
+    assert [key for key, _, _ in match_names(words(text), {"it"})] == ["it"] * is_named
+
+
+@pytest.mark.parametrize("text", ["The Who played.", "Then the Who played.", "WHO says so.", "Ask the WHO."])
+def test_a_name_that_is_a_small_word_is_found(text):
+    """In capitals, or behind another word."""
+    assert [key for key, _, _ in match_names(words(text), {"who"})] == ["who"]
+
+
+def test_longer_names_may_begin_with_a_small_word():
+    """`It Happened One Night` opens a sentence as it stands anywhere else."""
+    assert match_names(words("It Happened One Night won."), {"it happened one night"}) == [
+        ("it happened one night", 0, 4)
+    ]
+
+
 def test_a_name_begins_behind_its_article():
     """The article is not counted as part of the mention."""
     assert match_names(words("the Ledger grows"), {"ledger"}) == [("ledger", 1, 1)]

@@ -24,6 +24,12 @@ PRONOUNS = word_set(
     "anyone anybody everyone everybody nobody nothing something anything everything none"
 )
 
+OPENERS = PRONOUNS | word_set(
+    "a an the and or but nor if as at by for from in of on to with not no all any both each is are was were do does "
+    "did has have"
+)
+"""Small words that sentences open with: in capitals they may stand for something, `IT`, `WHO`, `ALL`."""
+
 STARTERS = (
     PRONOUNS
     | word_set(

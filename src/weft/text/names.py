@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from weft.text.lexicon import OPENERS
 from weft.text.normalise import CJK, MARKS, fold
 
 MAX_WORDS = 8
@@ -52,12 +53,16 @@ _SILENT = frozenset(
 """Plurals of words in `e`: `movies` are no `movys`."""
 
 
+OPENING = 2
+"""`It`, which may be no more than the start of a sentence; `IT` is written like a name."""
+
+
 class Word(NamedTuple):
     """A word of running text: folded, with where it stands and whether it was written like a name."""
 
     text: str
-    is_name_like: bool
-    """Capitalised, or holding a digit, or CJK."""
+    is_name_like: int
+    """1: capitalised, or holding a digit, or CJK; 2 (`OPENING`): a small word with its first letter large; else 0."""
     start: int
     end: int
 
@@ -195,8 +200,9 @@ def match_names(
     """
     Return (key, first word, number of words) of the known names in a text, longest first, none overlapping.
 
-    A single word only counts where it is written like a name, so that the film `It` is not in every sentence, and a
-    single CJK character only where it stands alone or beside a particle: `宋` is not in `宋体`.
+    A single word only counts where it is written like a name, so that the film `It` is not in every sentence, one that
+    sentences open with only behind another word, and a single CJK character only where it stands alone or beside a
+    particle: `宋` is not in `宋体`.
     """
     sizes: dict[str, int] = {}
     """By the first word of a name, how many words the longest such name has."""
@@ -213,12 +219,20 @@ def match_names(
         most = max(sizes.get(word.text, 0), sizes.get(singular(word.text), 0))
         if most:
             for size, key in spans(found, at, longest=min(most, longest)):
-                if key in known and (size > 1 or (word.is_name_like and not _is_inside(found, at))):
+                if key in known and (size > 1 or _stands_alone(found, at)):
                     matches.append((key, at, size))
                     step = size
                     break
         at += step
     return matches
+
+
+def _stands_alone(found: Sequence[Word], at: int) -> bool:
+    """Tell whether one word may be a name where it stands."""
+    word = found[at]
+    if word.is_name_like == OPENING:  # one character after the word before it: there is no full stop between them
+        return at > 0 and word.start == found[at - 1].end + 1
+    return bool(word.is_name_like) and not _is_inside(found, at)
 
 
 def _is_inside(found: Sequence[Word], at: int) -> bool:
@@ -248,9 +262,12 @@ def _folded(word: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def _read(word: str) -> tuple[str, bool]:
+def _read(word: str) -> tuple[str, int]:
     """Return a word folded, and whether it is written like a name."""
-    return _folded(word), not word.islower() or any(character.isdigit() for character in word)
+    folded = _folded(word)
+    if folded in OPENERS and word[1:].islower() and not word.islower():
+        return folded, OPENING
+    return folded, int(not word.islower() or any(character.isdigit() for character in word))
 
 
 @lru_cache(maxsize=65536)
