@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from weft.records import Claim
 from weft.text.analyse import terms
+from weft.text.lexicon import OPENERS
 from weft.text.names import Word, join_apostrophes, match_names, plain_text, words
 
 TOGETHER = "co_occurs_with"
@@ -104,7 +105,15 @@ def _is_written(key: str, *, text: str, plain: str) -> bool:
         if len(lower) != len(written) or len(here) < len(found):  # some are written in letters that were folded
             return True
         found = here
-    return any(not written[at:end].islower() for at, end in found)
+    return any(_is_large(written, at, end) for at, end in found)
+
+
+def _is_large(text: str, at: int, end: int) -> bool:
+    """Tell whether a word may be written like a name: `It` is not where a sentence opens with it."""
+    word = text[at:end]
+    if word[1:].islower() and word.lower() in OPENERS:
+        return at > 1 and not word.islower() and (text[at - 2].isalnum() or not text[at - 2].isascii())
+    return not word.islower()
 
 
 def _places(key: str, plain: str) -> Iterator[tuple[int, int]]:
