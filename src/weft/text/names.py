@@ -23,6 +23,9 @@ MAX_WORDS = 8
 MAX_CHARACTERS = 12
 """Longest key that is looked for in a run of CJK characters."""
 
+SHORT = 40
+"""Characters up to which what a word is folded to is remembered; where no spaces are written, a text is one word."""
+
 MAX_NAME = 200
 """Longer names are cut: nobody calls a thing so."""
 
@@ -40,7 +43,8 @@ _CJK = re.compile(f"[{CJK}]")
 _PREDICATE_WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _SUFFIX = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
 _ARTICLES = ("the", "a", "an")
-_APOSTROPHE = re.compile(r"(?<!['’])['’](?=[^\W_])")
+_APOSTROPHE = re.compile(r"['’](?<!['’]['’])(?=[^\W_])")
+"""What is looked for stands first: so the places where it does not are passed over quickly."""
 _POSSESSIVE = re.compile("['’]s?$")
 _PARTICLES = frozenset("的是在和与及或有为由于从对把被了吗呢")
 _SAME = frozenset({"series", "species"})
@@ -85,7 +89,21 @@ def plain_text(text: str) -> str:
     Other symbols become spaces, for folded they may be letters: `Windows™` is no `windowstm`.
     """
     joined = join_apostrophes(text)
-    return fold(joined if text.isascii() else _HIDDEN.sub("", _SYMBOL.sub(" ", joined)))
+    if joined.isascii():
+        return joined.lower()
+    # by words, for most have nothing to be folded but their case
+    return " ".join([word.lower() if word.isascii() else _fold_word(word) for word in joined.split(" ")])
+
+
+def _fold_word(word: str) -> str:
+    return _fold_short(word) if len(word) <= SHORT else _fold_odd(word)
+
+
+def _fold_odd(text: str) -> str:
+    return fold(_HIDDEN.sub("", _SYMBOL.sub(" ", text)))
+
+
+_fold_short = lru_cache(maxsize=16384)(_fold_odd)
 
 
 def join_apostrophes(text: str) -> str:
