@@ -94,6 +94,8 @@ class MentionChanges:
         known = self._names[chunk] | old.keys()
         found = words(text)
         matches = match_names(found, known)
+        if chunk not in self._about and self._names[chunk].isdisjoint(key for key, _, _ in matches):
+            return None
         if not set(match_names(found, old)) <= set(matches):
             self._whole[chunk] = False
             return None
