@@ -11,8 +11,7 @@ from typing import TypeAlias
 
 from weft.records import Claim
 from weft.text.analyse import terms
-from weft.text.lexicon import OPENERS
-from weft.text.names import Word, join_apostrophes, match_names, plain_text, words
+from weft.text.names import Word, is_opening, join_apostrophes, match_names, plain_text, words
 
 TOGETHER = "co_occurs_with"
 MENTIONS = "mentions"
@@ -111,8 +110,8 @@ def _is_written(key: str, *, text: str, plain: str) -> bool:
 def _is_large(text: str, at: int, end: int) -> bool:
     """Tell whether a word may be written like a name: `It` is not where a sentence opens with it."""
     word = text[at:end]
-    if word[1:].islower() and word.lower() in OPENERS:
-        return at > 1 and not word.islower() and (text[at - 2].isalnum() or not text[at - 2].isascii())
+    if is_opening(word):
+        return at > 1 and (text[at - 2].isalnum() or not text[at - 2].isascii())
     return not word.islower()
 
 

@@ -282,10 +282,14 @@ def _folded(word: str) -> str:
 @lru_cache(maxsize=65536)
 def _read(word: str) -> tuple[str, int]:
     """Return a word folded, and whether it is written like a name."""
-    folded = _folded(word)
-    if folded in OPENERS and word[1:].islower() and not word.islower():
-        return folded, OPENING
-    return folded, int(not word.islower() or any(character.isdigit() for character in word))
+    if is_opening(word):
+        return _folded(word), OPENING
+    return _folded(word), int(not word.islower() or any(character.isdigit() for character in word))
+
+
+def is_opening(word: str) -> bool:
+    """Tell whether a word is one that sentences open with, its first letter large and no other."""
+    return word[1:].islower() and not word.islower() and _folded(word) in OPENERS
 
 
 @lru_cache(maxsize=65536)
