@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -205,6 +206,30 @@ def test_a_judge_that_fails_is_counted_too(tmp_path: Path) -> None:
         endpoint.script = [Answer(status=500, body=b"down")]
         assert not is_judged(engine.query("cats sleep"))
     assert read_receipt(tmp_path)[1].failures == {"server": 1}
+
+
+def test_an_earlier_receipt_does_not_take_the_place_of_a_later_one() -> None:
+    """Answers come at once, and each writes the sum so far: the last that is kept holds all of them."""
+    account, kept, begun, go_on = Account(price=None), list[Usage](), threading.Event(), threading.Event()
+
+    def record(run: LlmRun) -> None:
+        if not begun.is_set():
+            begun.set()
+            go_on.wait(5)
+        kept.append(run.usage)
+
+    model = LlmReranker(ScriptedChat("[1]"), purse=Account(price=None), account=account, record=record)
+    first, second = (threading.Thread(target=model.write_receipt) for _ in range(2))
+    first.start()
+    assert begun.wait(5)
+    account.note("server")
+    second.start()
+    second.join(0.2)
+    go_on.set()
+    for thread in (first, second):
+        thread.join(5)
+
+    assert [usage.failures for usage in kept] == [{}, {"server": 1}]
 
 
 @pytest.mark.parametrize("bound", [{"llm_max_cost": 3.0}, {"llm_max_tokens": 3000}])

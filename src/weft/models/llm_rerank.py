@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -69,6 +70,7 @@ class LlmReranker:
         self._overhead = overhead
         self._record = record
         self._run = uuid.uuid4().hex
+        self._keeping = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -92,7 +94,8 @@ class LlmReranker:
     def write_receipt(self) -> None:
         """Keep what was asked so far. A store that cannot be written to is no reason to lose an answer."""
         try:
-            self._record(LlmRun(id=self._run, at=time.time(), model=self.name, usage=self._account.total))
+            with self._keeping:  # one after the other: an earlier sum must not take the place of a later one
+                self._record(LlmRun(id=self._run, at=time.time(), model=self.name, usage=self._account.total))
         except StoreError as error:
             logger.warning("what re-ranking cost could not be kept: %s", error)
 
