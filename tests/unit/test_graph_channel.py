@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from weft.engine.engine import open_engine
 from weft.errors import ConfigError
 from weft.records import Document, Filter
+from weft.search.recognise import recognise_names
 from weft.testing import FakeEmbedder
 
 PAGES = {
@@ -59,6 +60,28 @@ def test_the_graph_alone_answers_by_method_graph(engine):
     assert result.status == "ok"
     assert set(result.counts) == {"graph"}
     assert "docs/menu.md" not in sources(result)
+
+
+@pytest.mark.parametrize(
+    ("asked", "recognised"),
+    [
+        ("Who leads the WHO?", ["WHO"]),
+        ("Where does IT sit, and who leads IT?", ["IT"]),
+        ("who leads it?", []),
+        ("Who is it, and Where?", []),
+        ("WHO LEADS IT?", []),
+    ],
+)
+def test_a_small_word_in_capitals_is_a_name_unless_all_is(engine, asked, recognised):
+    """`WHO` asks in `WHO LEADS IT?`, and is asked about in `Who leads the WHO?`."""
+    engine.add(
+        [
+            Document(source="who.md", title="WHO", text="Looks after the health of the world.", form="markdown"),
+            Document(source="it.md", title="IT", text="Looks after computers, on the second floor.", form="markdown"),
+        ]
+    )
+
+    assert [seed.entity.name for seed in recognise_names(asked, graph=engine.store.graph)] == recognised
 
 
 def test_a_question_without_entities_is_plain_hybrid(engine):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from weft.config import GraphOptions, SearchOptions
 from weft.records import Choice, Features, Filter
 from weft.search.citations import Cited, search_citations, search_concepts
-from weft.search.recognise import MAX_TEXT, MAX_WORDS, QUESTION_WORDS, Seed, recognise_names
+from weft.search.recognise import MAX_TEXT, MAX_WORDS, Seed, is_asking, recognise_names
 from weft.search.trust import ENOUGH
 from weft.store.base import Store
 from weft.text.citing import read_citation
@@ -133,7 +133,7 @@ def _cite_concepts(text: str, options: SearchOptions, *, store: Store, where: Fi
 def _named(text: str, seen: Features, named: tuple[Seed, ...]) -> float:
     """Return the share of the words that are no words of every question and that ids, quotes and names explain."""
     rest = _ASKING.sub(" ", text[:MAX_TEXT])
-    asked = [singular(word.text) for word in words(rest)[:MAX_WORDS] if word.text not in QUESTION_WORDS]
+    asked = [singular(word.text) for word in words(rest)[:MAX_WORDS] if not is_asking(word, rest)]
     names = [name for seed in named for name in (seed.entity.name, *seed.entity.aliases)]
     known = {singular(word.text) for name in (*seen.ids, *seen.quoted, *names) for word in words(name)}
     return sum(word in known for word in asked) / len(asked) if asked else 0.0

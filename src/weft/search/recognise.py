@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.records import Entity, Known, Vector
@@ -80,10 +80,14 @@ def recognise_names(text: str, *, graph: Graph, limit: int = 5) -> list[Seed]:
     """Return the entities named in a question, the most telling first, at most `limit`."""
     found = words(text[:MAX_TEXT])[:MAX_WORDS]
     papers = {id_key(paper.id): len(words(paper.id)) for paper in find_ids(text[:MAX_TEXT])}
-    known = graph.find_known(sorted(_candidates(found, graph=graph) | papers.keys()), homes=MAX_HOMES)
+    asking = {word for word in found if is_asking(word, text)}
+    small = QUESTION_WORDS.difference(word.text for word in found if word not in asking)
+    keys = _candidates(found, graph=graph) - small
+    known = graph.find_known(sorted(keys | papers.keys()), homes=MAX_HOMES)
     total = max(1, graph.size())
     named = {known[key].entity_id: (key, size) for key, size in papers.items() if key in known}
-    for key, size in _match(found, {key: name for key, name in known.items() if name.strong}, total=total):
+    strong = {key: name for key, name in known.items() if name.strong}
+    for key, size in _match(found, strong, asking=asking, total=total):
         named.setdefault(known[key].entity_id, (key, size))
     weights = {id: _weigh(known[key], total=total) for id, (key, _) in named.items()}
     best = sorted(named, key=lambda id: (-weights[id], id))[:limit]
@@ -93,6 +97,14 @@ def recognise_names(text: str, *, graph: Graph, limit: int = 5) -> list[Seed]:
         for id, (key, size) in ((id, named[id]) for id in best)
         if key in entities  # else deleted by another process between two reads
     ]
+
+
+def is_asking(word: Word, text: str) -> bool:
+    """Tell whether a question is made of a word, not about it: `who`, and `WHO` where all is in capitals."""
+    if word.text not in QUESTION_WORDS:
+        return False
+    written = text[word.start : word.end]
+    return len(written) == 1 or not written.isupper() or text.isupper()
 
 
 def recognise_meaning(
@@ -127,14 +139,17 @@ def idf(chunks: int, total: int) -> float:
 def _candidates(found: Sequence[Word], *, graph: Graph) -> set[str]:
     """Return the keys that may be names in a question: of the longer ones, those that begin like a name."""
     keys, pairs = short_keys(found, longest=MAX_NAME)
-    return (keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME)) - QUESTION_WORDS
+    return keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME)
 
 
-def _match(found: Sequence[Word], known: Mapping[str, Known], *, total: int) -> Iterator[tuple[str, int]]:
+def _match(
+    found: Sequence[Word], known: Mapping[str, Known], *, asking: Collection[Word], total: int
+) -> Iterator[tuple[str, int]]:
     """Yield key and number of words of the known names in a question."""
     names = {key: name for key, name in known.items() if not (key.isdigit() and len(key) < 3)}
     typed_low = not any(word.is_name_like for word in found[1:])
-    for key, at, size in match_names(_as_names(found, names, total, typed_low=typed_low), names, longest=MAX_NAME):
+    rare = {key for key, name in names.items() if typed_low and name.chunks <= max(2, RARE * total)}
+    for key, at, size in match_names(_as_names(found, rare, asking=asking), names, longest=MAX_NAME):
         # "place of birth" may be somebody's title, but in a question that writes names large it is not one
         if size == 1 or typed_low or any(word.is_name_like for word in found[at : at + size]):
             yield key, size
@@ -150,10 +165,8 @@ def _weigh(name: Known, *, total: int) -> float:
     return idf(name.chunks, total) * share
 
 
-def _as_names(found: Sequence[Word], known: Mapping[str, Known], total: int, *, typed_low: bool) -> list[Word]:
+def _as_names(found: Sequence[Word], rare: Collection[str], *, asking: Collection[Word]) -> list[Word]:
     """A question may be typed in lower case: a rare single word is taken for a name there."""
-    rare = {key for key, name in known.items() if typed_low and name.chunks <= max(2, RARE * total)}
     return [
-        word._replace(is_name_like=(word.is_name_like or word.text in rare) and word.text not in QUESTION_WORDS)
-        for word in found
+        word._replace(is_name_like=(word.is_name_like or word.text in rare) and word not in asking) for word in found
     ]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from weft.rank.boost import CURVE
 from weft.records import Hit
-from weft.search.recognise import MAX_TEXT, MAX_WORDS, QUESTION_WORDS, Seed
+from weft.search.recognise import MAX_TEXT, MAX_WORDS, Seed, is_asking
 from weft.text.names import words
 
 HOMES = 3
@@ -35,7 +35,7 @@ def graph_trust(text: str, seeds: Sequence[Seed], *, homes: Mapping[str, int]) -
     named = [seed for seed in seeds if seed.words]
     if not named:
         return BY_MEANING if seeds else 0.0
-    asked = sum(word.text not in QUESTION_WORDS for word in words(text[:MAX_TEXT])[:MAX_WORDS])
+    asked = sum(not is_asking(word, text) for word in words(text[:MAX_TEXT])[:MAX_WORDS])
     explained = sum(seed.words * _explains(homes.get(seed.entity.id, 0)) for seed in named)
     return min(1.0, explained / max(1, asked) / ENOUGH)
 
