@@ -196,3 +196,15 @@ def test_what_was_measured_is_the_best_of_each_channel():
 def test_a_probability_becomes_a_status_at_the_thresholds():
     """They belong to the better side."""
     assert [judge(p) for p in (0.0, NO_MATCH, LOW, 1.0)] == ["no_match", "low_confidence", "ok", "ok"]
+
+
+@pytest.mark.parametrize(("trust", "status", "kept"), [(1.0, "low_confidence", ["far"]), (0.55, "no_match", [])])
+def test_a_trusted_graph_answers_where_words_and_meaning_find_nothing(trust, status, kept):
+    """What the text found stays away, and the answer is marked as uncertain."""
+    rankings = {"vector": vector(a=0.05), "keyword": keyword(a=0.02), "graph": Ranking(hits=_hits({"far": 0.5}))}
+    hits = [Hit("a", 1, 0.5), Hit("far", 2, 0.1)]
+    verdict = gate(hits, rankings, calibration=SHIPPED, trust=trust, text=hits[:1])
+
+    assert (verdict.status, [hit.chunk_id for hit in verdict.kept], verdict.text) == (status, kept, ())
+    assert (verdict.confidence >= NO_MATCH) == bool(kept)
+    assert verdict.reason.endswith("only the graph leads here") == bool(kept)

@@ -63,3 +63,39 @@ def test_names_nothing_is_about_do_not_stand_in_the_way_of_what_is_close_in_mean
 
     assert engine.query("Hill Mine", method="graph").graph.recognised == ("Hill Mine", "Clay Oven")
     assert engine.query("Wood Shed", method="graph").graph.recognised == ("Wood Shed",)
+
+
+OTHERS = [
+    Document(source=f"ticket{n}", title=f"Ticket {n}", text=f"Mercury Router lost packets in hall {n}. Who owns that?")
+    for n in range(9)
+]
+
+
+def owned(name, owner):
+    """Return a page that says who owns it beside its text, and the page of the owner."""
+    return [
+        Document(source="page", title=name, text="Forwards what arrives.", metadata={"owner": owner}),
+        Document(source="owner", title=owner, text="They work after ten."),
+    ]
+
+
+def test_a_relation_that_is_asked_for_is_shown_though_the_best_texts_lie_elsewhere(tmp_path):
+    """Nine tickets speak of the router in the words of the question; its own page says who owns it."""
+    with open_engine(tmp_path / "x.db", embedder=FakeEmbedder()) as engine:
+        engine.add([*OTHERS, *owned("Mercury Router", "Night Shift")])
+        result = engine.query("Who owns Mercury Router?", method="mix", gate=False)
+
+    assert result.graph.trust >= 0.5
+    assert {"page", "owner"} <= {piece.document.source for piece in result.evidence}
+
+
+def test_a_name_that_no_text_spells_leads_to_what_it_names(tmp_path):
+    """Words and meaning find nothing of it, so they have no say, and the answer says that the graph alone led there."""
+    with open_engine(tmp_path / "x.db", embedder=FakeEmbedder()) as engine:
+        engine.add([*OTHERS, *owned("Auth Service", "Night Shift")])
+        engine.entities.alias("Auth Service", "Nightingale")
+        result = engine.query("Nightingale", method="mix")
+
+    assert (result.status, result.graph.trust) == ("low_confidence", 1.0)
+    assert [piece.document.source for piece in result.evidence] == ["page", "owner"]
+    assert "only the graph leads here" in result.notes[0]

@@ -38,6 +38,8 @@ class GraphFound:
 
     hits: tuple[Hit, ...] = ()
     explain: Explain = field(default=lambda citations: {})
+    answers: bool = False
+    """Whether a relation that the question asks for leaves one of its entities."""
 
 
 def search_graph(
@@ -59,7 +61,8 @@ def search_graph(
         case "walk":
             hits, state = walk(seeds, relations=relations, options=options, asked=asked_types(text))
             known = {seed.entity.id: seed.entity.name for seed in seeds}
-            found = GraphFound(hits=tuple(hits[:limit]), explain=partial(explain_walk, state, known=known))
+            explain = partial(explain_walk, state, known=known)
+            found = GraphFound(hits=tuple(hits[:limit]), explain=explain, answers=state.answers)
         case "expand":
             found = _expand(seeds, relations=relations, options=options)
         case "guided":

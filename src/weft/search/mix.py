@@ -19,8 +19,9 @@ from weft.search.confidence import least_cosine
 from weft.search.graph import GraphFound, relations_between, search_graph
 from weft.search.recognise import Seed, recognise_meaning, recognise_names
 from weft.search.relations import Relations
-from weft.search.trust import BY_MEANING, agreement, graph_trust
+from weft.search.trust import ANSWERED, BY_MEANING, agreement, graph_trust
 from weft.store.base import Store
+from weft.text.analyse import query_terms
 
 MAX_ENTITIES = 12
 """Entities named in the graph context: the question's own and those of the best graph chunks."""
@@ -143,11 +144,19 @@ def walk_graph(
     return Walked(found=found, seeds=tuple(seeds), trust=trust)
 
 
-def weigh_graph(walked: Walked, text: Sequence[Hit], *, options: GraphOptions) -> Walked:
-    """Return what the graph gave with less trust where it does not agree with the best of the text."""
+def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: Store, options: GraphOptions) -> Walked:
+    """
+    Return what the graph gave with less trust where it does not agree with the best of the text.
+
+    Where it has a relation that is asked for, it is trusted by half at least; where no chunk spells what the question
+    names, as one of its other names may be, the text has no say.
+    """
     if options.confidence != "measured" or not walked.found.hits or not text or walked.cited is not None:
         return walked
-    return replace(walked, trust=walked.trust * agreement(text, walked.found.hits))
+    agreed = agreement(text, walked.found.hits)
+    if agreed < ANSWERED:
+        agreed = 1.0 if _are_unseen(walked.seeds, store=store) else max(agreed, ANSWERED * walked.found.answers)
+    return replace(walked, trust=walked.trust * agreed)
 
 
 def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: GraphOptions) -> list[Hit]:
@@ -202,6 +211,12 @@ def count_dropped(
         elif id not in shown:
             reasons[SAME_DOCUMENT if walked.trust > BY_MEANING else NOT_NAMED] += 1
     return dict(reasons)
+
+
+def _are_unseen(seeds: Sequence[Seed], *, store: Store) -> bool:
+    """Tell whether no chunk holds the words by which a question names its entities."""
+    named = [query_terms(seed.key) for seed in seeds if seed.words]
+    return bool(named) and all(terms and store.find_holders(terms, limit=1) == [] for terms in named)
 
 
 def _spread(ids: Sequence[str], *, chunks: Chunks, count: int) -> set[str]:

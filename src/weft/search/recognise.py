@@ -53,6 +53,8 @@ class Seed:
     """`named` or `close in meaning (0.81)`."""
     homes: int = 0
     """How many chunks are about it, counted to 20, where the question names it."""
+    key: str = ""
+    """The name by which the question names it, or other words that come to the same."""
 
 
 def recognise(
@@ -93,7 +95,7 @@ def recognise_names(text: str, *, graph: Graph, limit: int = 5) -> list[Seed]:
     best = sorted(named, key=lambda id: (-weights[id], id))[:limit]
     entities = graph.find_entities([named[id][0] for id in best])
     return [
-        Seed(entity=entities[key], weight=weights[id], words=size, how="named", homes=known[key].homes)
+        Seed(entity=entities[key], weight=weights[id], words=size, how="named", homes=known[key].homes, key=key)
         for id, (key, size) in ((id, named[id]) for id in best)
         if key in entities  # else deleted by another process between two reads
     ]

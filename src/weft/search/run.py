@@ -168,7 +168,7 @@ def _search(
         hits = fuse(
             texts, query=query, options=options, background=background, alone=len(channels) == 1, spelled=spelled
         )
-        walked = weigh_graph(walked, hits, options=graph)
+        walked = weigh_graph(walked, hits, store=store, options=graph)
         fused = add_graph(hits, walked, rrf_k=options.rrf_k, options=graph)
         verdict, shown = _let_through(fused), hits
         if options.gate:

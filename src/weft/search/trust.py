@@ -21,6 +21,9 @@ FIRST = 5
 NEARNESS = 3
 """Exponent of how close such a hit is to the best one: the further behind, the less it says."""
 
+ANSWERED = 0.5
+"""What agreement is taken for at least where the graph has a relation that the question asks for of what it names."""
+
 BY_MEANING = 0.02
 """Trust in entities that the question does not name: they decide between equals, no more."""
 

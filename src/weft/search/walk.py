@@ -64,6 +64,8 @@ class Walk:
     """By node, where its activation goes and in which shares; each node is looked up once."""
     steps: int = 0
     """How many were made."""
+    answers: bool = False
+    """Whether a relation that the question asks for leaves one of its entities."""
 
     def spread(self, x: Mapping[str, float]) -> dict[str, float]:
         """Return one step: from entities to chunks and from chunks to entities at once."""
@@ -111,6 +113,7 @@ class Walk:
             for source, type, target in ((one, kind, other), (other, inverse(kind), one)):
                 near = (answers if type in self.asked else others)[source]
                 near[target] = max(weight, near.get(target, 0.0))
+        self.answers |= self.steps == 1 and not answers.keys().isdisjoint(entities)
         for entity, own in chunks.items():
             over, near = (RELATED_ASKED, answers[entity]) if entity in answers else (RELATED, others.get(entity, {}))
             shares = (1.0 - over, over) if own and near else (1.0, 1.0)
