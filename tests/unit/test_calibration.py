@@ -84,14 +84,14 @@ def test_numbers_that_were_wrong_do_not_matter(engine):
 def test_questions_are_judged_by_the_fitted_numbers(engine):
     """From the next question on, until they are forgotten."""
     store, embedder = engine.store, engine.embedder
-    before = ask(store, embedder, "Brenholm lighthouse girders").confidence
+    before = ask(store, embedder, "which girders were replaced with old paint?").confidence
     strict = replace(shipped(embedder.card), cosine=Curve(middle=0.99, slope=90.0), origin="fitted")
     store.write_calibration(strict)
 
-    assert ask(store, embedder, "Brenholm lighthouse girders").confidence < before
-    assert ask(store, embedder, "Brenholm lighthouse girders").status == "no_match"
+    assert ask(store, embedder, "which girders were replaced with old paint?").confidence < before
+    assert ask(store, embedder, "which girders were replaced with old paint?").status == "no_match"
     store.write_calibration(None)
-    assert ask(store, embedder, "Brenholm lighthouse girders").confidence == before
+    assert ask(store, embedder, "which girders were replaced with old paint?").confidence == before
 
 
 def test_chinese_questions_are_judged_by_pairs_of_characters(engine):

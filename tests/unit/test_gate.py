@@ -54,7 +54,7 @@ def test_nothing_that_passes_is_no_match_with_the_best_rejected_and_why():
 
     assert (verdict.status, verdict.kept) == ("no_match", ())
     assert [hit.chunk_id for hit in verdict.rejected] == ["a", "b"]
-    assert verdict.reason == "the closest chunk has cosine 0.10 and the best keyword match covers 5% of the question"
+    assert verdict.reason == "the closest chunk has cosine 0.10 and the best keyword match scores 5% of what it could"
 
 
 def test_the_thresholds_are_where_they_are_said_to_be():
@@ -176,7 +176,7 @@ def test_a_fitted_calibration_is_judged_by_its_own_numbers():
     even = decide(FITTED, vector=vector(a=0.5), keyword=keyword(a=0.2))
     assert (even.status, even.confidence) == ("ok", pytest.approx(0.5))
     assert decide(FITTED, keyword=keyword(a=0.4)).confidence == pytest.approx(0.5)
-    assert "cosine 0.45 and the best keyword match covers 20%" in decide(FITTED, **rankings).reason
+    assert "cosine 0.45 and the best keyword match scores 20%" in decide(FITTED, **rankings).reason
 
 
 def test_the_shipped_calibration_is_the_card_with_the_constants_of_the_gate():
@@ -208,3 +208,22 @@ def test_a_trusted_graph_answers_where_words_and_meaning_find_nothing(trust, sta
     assert (verdict.status, [hit.chunk_id for hit in verdict.kept], verdict.text) == (status, kept, ())
     assert (verdict.confidence >= NO_MATCH) == bool(kept)
     assert verdict.reason.endswith("only the graph leads here") == bool(kept)
+
+
+@pytest.mark.parametrize(
+    ("share", "status", "kept"), [(1.0, "ok", ["b"]), (0.8, "low_confidence", ["b"]), (0.79, "no_match", [])]
+)
+def test_a_chunk_that_holds_all_telling_words_is_no_stranger(share, status, kept):
+    """In a corpus of a few pages a word that stands on one of them scores little, and it is asked for all the same."""
+    rankings = {"vector": vector(a=0.1, b=0.05), "keyword": keyword(b=0.05)}
+    hits = [Hit("a", 1, 0.5), Hit("b", 2, 0.4)]
+    verdict = gate(hits, rankings, calibration=SHIPPED, text=hits, cover=lambda: {"a": 0.0, "b": share})
+
+    assert (verdict.status, [hit.chunk_id for hit in verdict.kept]) == (status, kept)
+
+
+def test_how_far_a_question_is_covered_is_asked_where_there_is_doubt():
+    """It costs a look at texts, and a sure answer needs none."""
+    sure = {"vector": vector(a=0.6), "keyword": keyword(a=0.4)}
+
+    assert gate([Hit("a", 1, 1.0)], sure, calibration=SHIPPED, cover=lambda: pytest.fail("asked")).status == "ok"

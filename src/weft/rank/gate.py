@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
@@ -33,6 +33,12 @@ _WEAK_ODDS = math.log(WEAK / (1 - WEAK))
 FAINT = 0.25
 """A chunk whose graph score, curved and times the trust in the graph, is less is not vouched for."""
 
+COVERED = 0.8
+"""Share of a question's telling words that one chunk holds from which it answers: that of no foreign question."""
+
+WORD_BY_WORD = 0.6
+"""The confidence where all of them do, whatever cosine and BM25 say: in a small corpus these say little."""
+
 VOUCHED = 0.6
 """Trust from which the graph answers where words and meaning find nothing: of 2,400 foreign questions, for none."""
 
@@ -44,7 +50,7 @@ SURE = 0.95
 
 NOTHING = "no channel found a chunk"
 BY_GRAPH = "only the graph leads here"
-UNJUDGED = "there are only cosines, and they are not to be trusted here"
+UNJUDGED = "there is little to judge by: cosines that are not to be trusted here, or small words alone"
 """Reasons."""
 
 
@@ -74,6 +80,7 @@ def gate(
     calibration: Calibration,
     trust: float = 1.0,
     text: Sequence[Hit] = (),
+    cover: Callable[[], Mapping[str, float]] = dict,
 ) -> Verdict:
     """
     Keep the chunks that are likely relevant, or none.
@@ -81,19 +88,22 @@ def gate(
     Whoever asks leaves a vector ranking whose cosines are not to be trusted out of `rankings`; where there is nothing
     else to judge by, everything is kept and marked as uncertain. What is not `no_match` has a chunk.
     `trust` is how far the graph counts for this question; a chunk it vouches for is kept, whatever its words.
-    `text` are those of the chunks that words and meaning found, which are judged without it too.
+    `text` are those of the chunks that words and meaning found, which are judged without it too. `cover` tells which
+    share of the question's telling words chunks hold; it is called where there is doubt.
     """
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
     if hits and not vector and not keyword:
-        verdict = _by_graph(hits, trust=trust) if "graph" in rankings else _unjudged(hits)
+        verdict = _by_graph(hits, trust=trust) if "graph" in rankings and not text else _unjudged(hits)
         return replace(verdict, text=tuple(text))
     best_cosine, best_share = measure(rankings)
     confidence = probability(best_cosine, best_share, calibration=calibration)
+    covering = _covering(cover()) if hits and confidence < LOW else {}
+    confidence = max(confidence, WORD_BY_WORD * max(covering.values(), default=0.0))
     reason = _reason(best_cosine, best_share) if hits else NOTHING
     if not hits or confidence < NO_MATCH:
         verdict = Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
-        return _rescued(verdict, rankings.get("graph"), trust=trust) if trust >= VOUCHED else verdict
-    strong = _strong(hits, vector, keyword, calibration=calibration)
+        return _rescued(verdict, rankings.get("graph"), trust=trust)
+    strong = _strong(hits, vector, keyword, calibration=calibration) | covering.keys()
     likely = strong | _walked(rankings.get("graph"), trust=trust)
     kept = [hit for hit in hits if hit[0] in likely]
     rejected = [hit for hit in hits if hit[0] not in likely]
@@ -149,6 +159,10 @@ def _logistic(x: float) -> float:
     return 1 / (1 + math.exp(-max(-60.0, min(60.0, x))))
 
 
+def _covering(shares: Mapping[str, float]) -> dict[str, float]:
+    return {id: share for id, share in shares.items() if share >= COVERED}
+
+
 def _strong(
     hits: Sequence[Hit], vector: Ranking | None, keyword: Ranking | None, *, calibration: Calibration
 ) -> set[str]:
@@ -182,7 +196,7 @@ def _walked(ranking: Ranking | None, *, trust: float) -> set[str]:
 
 def _rescued(verdict: Verdict, graph: Ranking | None, *, trust: float) -> Verdict:
     """Return what the graph alone vouches for: the question names it as no text does, and little else."""
-    vouched = _walked(graph, trust=trust)
+    vouched = _walked(graph, trust=trust) if trust >= VOUCHED else ()
     kept = tuple(hit for hit in verdict.rejected if hit[0] in vouched)
     if not kept:
         return verdict
@@ -208,5 +222,5 @@ def _reason(cosine: float | None, share: float | None) -> str:
     if cosine is not None:
         parts.append(f"the closest chunk has cosine {cosine:.2f}")
     if share is not None:
-        parts.append(f"the best keyword match covers {share:.0%} of the question")
+        parts.append(f"the best keyword match scores {share:.0%} of what it could")
     return " and ".join(parts)

@@ -10,6 +10,7 @@ from weft.rank.fuse import coverage
 from weft.rank.gate import shipped
 from weft.records import Calibration, Query, Ranking
 from weft.search.prepare import trust
+from weft.search.telling import telling_terms
 from weft.store.base import Store
 from weft.text.normalise import is_unspaced, scripts
 
@@ -39,8 +40,11 @@ def judged(
     Return the rankings without what says nothing.
 
     Cosines say nothing of a script the embedder does not know, or of no model; missing words say nothing where the
-    closest text is in another script than the question, and one the embedder knows, for there they cannot match.
+    closest text is in another script than the question, and one the embedder knows, for there they cannot match. Of a
+    question of small words alone neither says anything.
     """
+    if not telling_terms(query.text):
+        return {channel: ranking for channel, ranking in rankings.items() if channel == "graph"}
     if embedder is None or query.vector_weight == 0 or embedder.card.degraded:
         return {channel: ranking for channel, ranking in rankings.items() if channel != "vector"}
     vector, keyword = rankings.get("vector"), rankings.get("keyword")

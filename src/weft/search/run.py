@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 
 from weft.config import GraphOptions, RerankOptions, SearchOptions
@@ -34,6 +35,7 @@ from weft.search.prepare import prepare
 from weft.search.relations import Relations, relations_in
 from weft.search.rerank import Chosen, Opinion, ask_reranker, mark_reranked, read_pool, rechoose
 from weft.search.spelled import add_spelled, find_spelled
+from weft.search.telling import measure_cover
 from weft.store.base import Store
 
 CHANNELS: Mapping[str, frozenset[str]] = {
@@ -143,7 +145,8 @@ def _search(
 ) -> Found:
     """Ask the channels for a prepared question, merge and judge what they found."""
     channels = CHANNELS[plan.method]
-    rankings = search(query, channels, store=store, options=options, where=where, watch=watch)
+    asked = search(query, channels, store=store, options=options, where=where, watch=watch)
+    rankings = {channel: _above(ranking, options.min_score, channel=channel) for channel, ranking in asked.items()}
     walked = Walked()
     relations = relations_in(store, at=at if graph.enabled else None) if "graph" in channels else None
     if relations is not None:
@@ -173,8 +176,9 @@ def _search(
         verdict, shown = _let_through(fused), hits
         if options.gate:
             calibration = find_calibration(query.text, store=store, embedder=embedder)
-            seen = judged(query, rankings, store=store, embedder=embedder)
-            verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust)
+            seen = judged(query, {**rankings, **asked}, store=store, embedder=embedder)
+            cover = partial(measure_cover, query.text, seen.get("keyword"), store=store)
+            verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust, cover=cover)
             shown = list(verdict.text)
         chunks = Chunks(store)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, chunks=chunks, top_k=options.top_k)
@@ -250,7 +254,7 @@ def search(
     limit = max(options.pool, options.top_k)
     if "vector" in channels and query.vector is not None:
         with watch.stage("vector"):
-            rankings["vector"] = _above(store.search_vector(query.vector, limit=limit, where=where), options.min_score)
+            rankings["vector"] = store.search_vector(query.vector, limit=limit, where=where)
     if "keyword" in channels or (query.degraded and query.vector is None):
         with watch.stage("keyword"):
             rankings["keyword"] = store.search_keyword(query.terms, limit=limit, where=where)
@@ -329,8 +333,9 @@ def read_evidence(
     ]
 
 
-def _above(ranking: Ranking, least: float | None) -> Ranking:
-    if least is None:
+def _above(ranking: Ranking, least: float | None, *, channel: str) -> Ranking:
+    """Return a ranking without chunks below the least cosine; how sure the answer is, all of them tell."""
+    if least is None or channel != "vector":
         return ranking
     kept = tuple(hit for hit in ranking.hits if hit.score >= least)
     return Ranking(hits=kept, mean=ranking.mean, deviation=ranking.deviation, count=ranking.count)

@@ -1,0 +1,46 @@
+"""What tells a question from others, and which chunks hold all of it."""
+
+from __future__ import annotations
+
+from weft.records import Ranking
+from weft.search.asked import ASKING
+from weft.search.recognise import QUESTION_WORDS
+from weft.store.base import Store
+from weft.text.analyse import query_terms, terms
+from weft.text.lexicon import OPENERS, word_set
+from weft.text.split import indexed_text
+
+FIRST = 5
+"""Chunks that are looked at, the best by words: one that holds nearly all of a question is among them."""
+
+SMALL = (
+    QUESTION_WORDS
+    | ASKING
+    | OPENERS
+    | word_set(
+        "there here should may might must shall some many much most often ever very just also then so into onto over "
+        "under between during after before up down out off too only other others such same own s t re ve ll d m"
+    )
+)
+"""Words that stand in questions and texts of any kind."""
+
+_SMALL_TERMS = frozenset(term for word in SMALL for term in terms(word))
+
+
+def telling_terms(text: str) -> list[str]:
+    """Return the terms of a question without those of small words."""
+    return [term for term in query_terms(text) if term not in _SMALL_TERMS]
+
+
+def measure_cover(text: str, keyword: Ranking | None, *, store: Store) -> dict[str, float]:
+    """Return, of the best chunks by words, which share of a question's telling terms each holds."""
+    wanted = telling_terms(text)
+    if not wanted or keyword is None or not keyword.hits:
+        return {}
+    chunks = store.chunks([hit.chunk_id for hit in keyword.hits[:FIRST]])
+    titles = {document.id: document.title for document in store.documents([chunk.document_id for chunk in chunks])}
+    found = {}
+    for chunk in chunks:
+        held = set(terms(indexed_text(titles.get(chunk.document_id, ""), chunk.heading, chunk.text)))
+        found[chunk.id] = sum(term in held for term in wanted) / len(wanted)
+    return found

@@ -1,0 +1,82 @@
+"""What of a question tells it from others."""
+
+import pytest
+
+from weft.engine.engine import open_engine
+from weft.records import Document, Hit, Ranking
+from weft.search.telling import measure_cover, telling_terms
+from weft.testing import FakeEmbedder
+
+PAGES = [
+    Document(
+        source="turbine", title="Turbine", text="Grease the main bearing every 1,200 hours. ERR_PITCH_07 means ice."
+    ),
+    Document(source="garden", title="Garden", text="Water the tomatoes in the morning, and the onions once a week."),
+]
+
+
+@pytest.fixture
+def engine(tmp_path):
+    with open_engine(tmp_path / "x.db", embedder=FakeEmbedder()) as engine:
+        engine.add(PAGES)
+        yield engine
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How often should I grease the main bearing?", ["greas", "main", "bear"]),
+        ("what is it?", []),
+        ("The", []),
+        ("C++", ["c++", "c"]),
+        ("什么是蓍", ["蓍"]),
+        ("🔥", ["🔥"]),
+        ("", []),
+    ],
+)
+def test_small_words_tell_nothing(question, expected):
+    """They stand in questions and texts of any kind."""
+    assert telling_terms(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "share"),
+    [
+        ("How often should I grease the main bearing?", 1.0),
+        ("grease the onions", 0.5),
+        ("ERR_PITCH_07 of the turbine", 1.0),
+    ],
+)
+def test_the_best_chunk_by_words_covers_a_share_of_them(engine, question, share):
+    """Its title counts too."""
+    keyword = engine.query(question, method="keyword", gate=False)
+    found = measure_cover(question, ranking(keyword), store=engine.store)
+
+    assert max(found.values()) == share
+
+
+def test_without_words_nothing_is_covered(engine):
+    """Nor without a channel that was asked."""
+    assert measure_cover("what is it?", Ranking(), store=engine.store) == {}
+    assert measure_cover("grease", None, store=engine.store) == {}
+
+
+@pytest.mark.parametrize("method", ["mix", "hybrid", "vector", "keyword"])
+def test_a_question_of_small_words_is_never_sure_of_its_answer(engine, method):
+    """Each of them stands in every text."""
+    result = engine.query("what is it in the", method=method)
+
+    assert result.status in ("low_confidence", "no_match")
+    assert result.confidence <= 0.1
+
+
+@pytest.mark.parametrize("least", [0.9, 1.0])
+def test_a_higher_least_cosine_makes_no_answer_surer(engine, least):
+    """What it leaves out still tells how close the text is."""
+    for question in ("grease", "hours of onions and hail"):
+        assert engine.query(question, min_score=least).confidence <= engine.query(question).confidence
+
+
+def ranking(result):
+    """Return what the channel of words found."""
+    return Ranking(hits=tuple(Hit(piece.chunk.id, n, piece.score) for n, piece in enumerate(result.evidence, start=1)))
