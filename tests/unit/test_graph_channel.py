@@ -84,6 +84,25 @@ def test_a_small_word_in_capitals_is_a_name_unless_all_is(engine, asked, recogni
     assert [seed.entity.name for seed in recognise_names(asked, graph=engine.store.graph)] == recognised
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        'Where does "login flow" stand at Lanternworks?',
+        "where does checkout stand?",
+        "where do checkouts stand?",
+    ],
+)
+def test_a_name_is_recognised_in_quotes_in_small_letters_and_in_the_plural(engine, asked):
+    """A question may be typed in haste, and what it quotes is meant."""
+    mentions = [
+        Document(source=f"note{n}", title=f"Note {n}", text=f"Checkout, again: case {n}. A [[Checkout]] failed.")
+        for n in range(8)
+    ]
+    engine.add(mentions)
+
+    assert len(recognise_names(asked, graph=engine.store.graph)) == 1
+
+
 def test_a_question_without_entities_is_plain_hybrid(engine):
     """The reason is in the result, and so is exactly the hybrid answer."""
     asked = "which checks are needed where"

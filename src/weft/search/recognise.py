@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from weft.records import Entity, Known, Vector
 from weft.store.base import Graph
-from weft.text.names import Word, long_keys, match_names, short_keys, words
+from weft.text.names import Word, long_keys, match_names, name_key, short_keys, singular, words
 from weft.text.paper_ids import find_ids, id_key
+from weft.text.phrases import find_quoted
 
 MAX_WORDS = 400
 """Words of a question that are looked at; a pasted book is cut here."""
@@ -28,6 +29,9 @@ HOMELESS = 3
 
 RARE = 0.01
 """A single lower-case word counts as a name if no larger share of chunks mentions it."""
+
+FEW = 20
+"""So many chunks may mention one that some chunk is about, however few there are; one that none is about, two."""
 
 QUESTION_WORDS = frozenset(
     """
@@ -81,13 +85,14 @@ def recognise(
 def recognise_names(text: str, *, graph: Graph, limit: int = 5) -> list[Seed]:
     """Return the entities named in a question, the most telling first, at most `limit`."""
     found = words(text[:MAX_TEXT])[:MAX_WORDS]
-    papers = {id_key(paper.id): len(words(paper.id)) for paper in find_ids(text[:MAX_TEXT])}
+    given = {id_key(paper.id): len(words(paper.id)) for paper in find_ids(text[:MAX_TEXT])}
+    given |= {name_key(quoted.text): len(words(quoted.text)) for quoted in find_quoted(text[:MAX_TEXT])}
     asking = {word for word in found if is_asking(word, text)}
     small = QUESTION_WORDS.difference(word.text for word in found if word not in asking)
     keys = _candidates(found, graph=graph) - small
-    known = graph.find_known(sorted(keys | papers.keys()), homes=MAX_HOMES)
+    known = graph.find_known(sorted(keys | given.keys()), homes=MAX_HOMES)
     total = max(1, graph.size())
-    named = {known[key].entity_id: (key, size) for key, size in papers.items() if key in known}
+    named = {known[key].entity_id: (key, size) for key, size in given.items() if key in known}
     strong = {key: name for key, name in known.items() if name.strong}
     for key, size in _match(found, strong, asking=asking, total=total):
         named.setdefault(known[key].entity_id, (key, size))
@@ -150,11 +155,15 @@ def _match(
     """Yield key and number of words of the known names in a question."""
     names = {key: name for key, name in known.items() if not (key.isdigit() and len(key) < 3)}
     typed_low = not any(word.is_name_like for word in found[1:])
-    rare = {key for key, name in names.items() if typed_low and name.chunks <= max(2, RARE * total)}
+    rare = {key for key, name in names.items() if typed_low and name.chunks <= max(_least(name), RARE * total)}
     for key, at, size in match_names(_as_names(found, rare, asking=asking), names, longest=MAX_NAME):
         # "place of birth" may be somebody's title, but in a question that writes names large it is not one
         if size == 1 or typed_low or any(word.is_name_like for word in found[at : at + size]):
             yield key, size
+
+
+def _least(name: Known) -> int:
+    return FEW if name.homes else 2
 
 
 def _weigh(name: Known, *, total: int) -> float:
@@ -170,5 +179,6 @@ def _weigh(name: Known, *, total: int) -> float:
 def _as_names(found: Sequence[Word], rare: Collection[str], *, asking: Collection[Word]) -> list[Word]:
     """A question may be typed in lower case: a rare single word is taken for a name there."""
     return [
-        word._replace(is_name_like=(word.is_name_like or word.text in rare) and word not in asking) for word in found
+        word._replace(is_name_like=(word.is_name_like or singular(word.text) in rare) and word not in asking)
+        for word in found
     ]
