@@ -173,6 +173,21 @@ def test_prune_deletes_what_is_gone_and_only_with_the_flag(weft, notes):
     assert weft("query", "密钥", expect=3)
 
 
+def test_pruning_goes_by_the_disk_not_by_the_filter(weft, notes):
+    """A file that --include leaves out is not gone, and --dry-run says what would go."""
+    (notes / "plain.txt").write_text("Plain words.\n")
+    (notes / "old.txt").write_text("Old words.\n")
+    weft("index", "notes")
+    (notes / "old.txt").unlink()
+    ran = weft("index", "notes", "--prune", "--include", "*.md", "--dry-run")
+    assert "would delete 1 documents whose file is gone" in ran.err
+    assert "notes/old.txt" in weft("list").out
+
+    assert "deleted 1 documents whose file is gone" in weft("index", "notes", "--prune", "--include", "*.md").err
+    listed = weft("list").out
+    assert "notes/plain.txt" in listed and "notes/old.txt" not in listed
+
+
 def test_dry_run_writes_nothing(weft, notes, tmp_path):
     """It says what would be done."""
     ran = weft("index", "notes", "--dry-run", "--json")

@@ -13,6 +13,7 @@ from weft.config import LoadOptions
 from weft.errors import InputError
 from weft.load.folder import source_of
 from weft.load.run import iter_documents, iter_sources
+from weft.load.watch import sort_changes
 from weft.records import Document, Skipped
 
 
@@ -258,3 +259,17 @@ def test_a_path_that_does_not_exist_is_an_error_at_once(tmp_path: Path, name: st
     with pytest.raises(InputError) as caught:
         iter_documents([tmp_path, tmp_path / name], options=LoadOptions(), base=None)
     assert caught.value.hint
+
+
+def test_what_is_watched_and_left_out_is_not_gone(tmp_path: Path) -> None:
+    """A file that is not read, but is there, keeps its documents; one that was emptied does not."""
+    write(tmp_path, "a.md", "b.txt", ".h.md")
+    (tmp_path / "empty.md").write_text("")
+    (tmp_path / "large.md").write_text("x" * 99)
+    options = LoadOptions(include=("*.md",), max_file_bytes=20)
+    names = ("a.md", "b.txt", ".h.md", "empty.md", "large.md", "missing.txt")
+
+    changed = sort_changes({tmp_path / name for name in names}, paths=[tmp_path], options=options, base=tmp_path)
+
+    assert changed.present == (tmp_path / "a.md",)
+    assert changed.gone == (tmp_path / "empty.md", tmp_path / "missing.txt")

@@ -1,6 +1,7 @@
 """Documents whose files are gone are deleted when asked, and nothing else is."""
 
 import gzip
+import os
 
 import pytest
 from making import adopt, fill
@@ -31,6 +32,10 @@ def write(tmp_path):
             path.write_text(text)
 
     return write
+
+
+def nowhere(source):
+    return False
 
 
 def kept(engine):
@@ -64,15 +69,103 @@ def test_a_folder_that_is_gone_is_pruned_with_all_in_it(engine, write, tmp_path)
     assert engine.index(tmp_path / "docs", prune=True).pruned == 2
 
 
-def test_what_is_ignored_or_empty_now_is_pruned(engine, write, tmp_path):
-    """It is as good as gone."""
-    write(docs__a_md="alpha", docs__b_md="beta", docs__c_md="gamma")
+def test_what_is_emptied_is_pruned(engine, write, tmp_path):
+    """Nothing of its text is left, whether the file holds no byte or no record."""
+    write(docs__a_md="alpha", docs__c_md="gamma", docs__r_jsonl='{"id": "x", "text": "one"}\n')
     engine.index(tmp_path / "docs")
-    write(docs__c_md="")
-    (tmp_path / "docs" / ".gitignore").write_text("b.md\n")
+    write(docs__c_md="", docs__r_jsonl="\n\n")
 
     assert engine.index(tmp_path / "docs", prune=True).pruned == 2
     assert kept(engine) == ["docs/a.md"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"load.include": ("*.md",)},
+        {"load.exclude": ("*.txt", "sub/", "*.jsonl", ".h.md")},
+        {"load.max_file_bytes": 8, "load.max_expanded_bytes": 8},
+        {"load.max_file_bytes": 1, "load.max_expanded_bytes": 1},
+        {},
+    ],
+)
+def test_a_file_that_is_left_out_is_not_gone(write, tmp_path, options):
+    """Filters, bounds and hidden names say what to read, not what to delete."""
+    at = {"store.db": str(tmp_path / "weft.db")}
+    write(docs__a_md="alpha", docs__b_txt="a longer text", docs__sub__c_txt="gamma text", docs___h_md="hidden text")
+    write(docs__r_jsonl='{"id": "x", "text": "one"}\n{"id": "y", "text": "two"}\n', docs__gone_txt="gone")
+    everything = read_settings({**at, "load.hidden": True}, environment={}, folder=tmp_path)
+    with Engine(everything, embedder=FakeEmbedder()) as engine:
+        engine.index(tmp_path / "docs")
+        assert len(kept(engine)) == 7
+    (tmp_path / "docs" / "gone.txt").unlink()
+    with Engine(read_settings({**at, **options}, environment={}, folder=tmp_path), embedder=FakeEmbedder()) as engine:
+        assert engine.preview(tmp_path / "docs", prune=True).pruned == 1
+        assert engine.index(tmp_path / "docs", prune=True).pruned == 1
+        assert len(kept(engine)) == 6
+
+
+def test_what_is_ignored_now_stays_while_it_exists(engine, write, tmp_path):
+    """Also where a folder is ignored as a whole, and what is in it is not looked at."""
+    write(docs__a_md="alpha", docs__b_md="beta", docs__sub__c_md="gamma")
+    engine.index(tmp_path / "docs")
+    (tmp_path / "docs" / ".gitignore").write_text("b.md\nsub/\n")
+
+    assert engine.index(tmp_path / "docs", prune=True).pruned == 0
+    (tmp_path / "docs" / "b.md").unlink()
+    assert engine.index(tmp_path / "docs", prune=True).pruned == 1
+    assert kept(engine) == ["docs/a.md", "docs/sub/c.md"]
+    (tmp_path / "docs" / "sub" / "c.md").unlink()
+    assert engine.index(tmp_path / "docs", prune=True).pruned == 1
+
+
+def test_a_name_that_is_no_text_is_found_on_disk(engine, write, tmp_path):
+    """Its source holds the escape of the byte."""
+    write(docs__a_md="alpha", docs__sub__c_md="gamma")
+    path = tmp_path / "docs" / "sub" / os.fsdecode(b"caf\xe9.md")
+    try:
+        path.write_text("beta")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    engine.index(tmp_path / "docs")
+    assert len(kept(engine)) == 3
+    (tmp_path / "docs" / ".gitignore").write_text("sub/\n")
+
+    assert engine.index(tmp_path / "docs", prune=True).pruned == 0
+    path.unlink()
+    assert engine.index(tmp_path / "docs", prune=True).pruned == 1
+
+
+def test_a_folder_that_is_a_corpus_now_loses_no_other_file(engine, write, tmp_path):
+    """Beside a corpus nothing else is read, and nothing is said of it."""
+    write(docs__a_md="alpha", docs__b_md="beta")
+    engine.index(tmp_path / "docs")
+    write(docs__corpus_jsonl='{"_id": "1", "text": "one"}\n', docs__queries_jsonl='{"_id": "q", "text": "which"}\n')
+    (tmp_path / "docs" / "b.md").unlink()
+
+    assert engine.index(tmp_path / "docs", prune=True).pruned == 1
+    assert "docs/a.md" in kept(engine)
+
+
+def test_a_file_whose_place_a_folder_took_is_gone(engine, write, tmp_path):
+    """The name is there, the file is not."""
+    write(docs__a_md="alpha")
+    engine.index(tmp_path / "docs")
+    (tmp_path / "docs" / "a.md").unlink()
+    write(docs__a_md__b_txt="beta")
+
+    assert engine.index(tmp_path / "docs", prune=True).pruned == 1
+
+
+def test_a_preview_counts_what_would_be_pruned_and_prunes_nothing(engine, write, tmp_path):
+    """And only when it is asked about that."""
+    write(docs__a_md="alpha", docs__b_md="beta")
+    engine.index(tmp_path / "docs")
+    (tmp_path / "docs" / "a.md").unlink()
+
+    assert engine.preview(tmp_path / "docs").pruned == 0
+    assert engine.preview(tmp_path / "docs", prune=True).pruned == 1
+    assert kept(engine) == ["docs/a.md", "docs/b.md"]
 
 
 def test_what_cannot_be_read_today_stays(engine, write, tmp_path):
@@ -239,13 +332,31 @@ def store():
 def test_what_lies_behind_something_unreadable_stays(store, reason, source, gone):
     """A folder that cannot be opened hides all that is in it, the outermost included."""
     for root in ("docs", "."):
-        found = find_gone([root], seen=(), skipped=[Skipped(source=source, reason=reason)], store=store)
+        found = find_gone(
+            [root], seen=(), skipped=[Skipped(source=source, reason=reason)], store=store, on_disk=nowhere
+        )
         assert [document.source for document in found] == gone
+
+
+@pytest.mark.parametrize(
+    "there, seen, gone",
+    [
+        ("docs/sub/c", (), ["docs/a", "docs/sub/b"]),
+        ("docs/sub/c", {"docs/sub/c#2"}, ["docs/a", "docs/sub/b", "docs/sub/c#1"]),
+        ("docs/sub/c#1", (), ["docs/a", "docs/sub/b"]),
+        ("docs/a", {"docs/sub/b"}, ["docs/sub/c#1"]),
+    ],
+)
+def test_a_record_is_gone_where_its_file_was_read_without_it(store, there, seen, gone):
+    """A file that is on disk and was not read keeps its records; its own name may hold a `#`."""
+    found = find_gone(["docs"], seen=seen, skipped=[], store=store, on_disk=lambda source: source == there)
+
+    assert [document.source for document in found] == gone
 
 
 def test_overlapping_roots_name_a_document_once(store):
     """So that the count is right."""
-    found = find_gone(["docs", "docs/sub", "."], seen={"docs/a"}, skipped=[], store=store)
+    found = find_gone(["docs", "docs/sub", "."], seen={"docs/a"}, skipped=[], store=store, on_disk=nowhere)
 
     assert [document.source for document in found] == ["docs/sub/b", "docs/sub/c#1"]
 

@@ -20,7 +20,9 @@ from weft.records import Receipt
 
 @verb()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option("--prune", is_flag=True, help="Delete documents below PATHS whose file is gone.")
+@click.option(
+    "--prune", is_flag=True, help="Delete documents below PATHS whose file is gone; one that is left out is not."
+)
 @click.option("--watch", is_flag=True, help="Stay and index again whenever a file changes.")
 @click.option(
     "--workers",
@@ -79,7 +81,7 @@ def index(
     }
     with session.open(must_exist=False, **overrides) as engine:
         if dry_run:
-            _report(session, engine.preview(*paths), title="would index")
+            _report(session, engine.preview(*paths, prune=prune), title="would index", deleted="would delete")
             return
         if paths == ("-",):
             _report(session, _index_stdin(engine, source=source, title=title))
@@ -111,8 +113,8 @@ def _index_stdin(engine: Engine, *, source: str | None, title: str) -> Receipt:
     return engine.add_bytes(text, source=source or "stdin:text", title=title)
 
 
-def _report(session: Session, receipt: Receipt, *, title: str = "indexed") -> None:
+def _report(session: Session, receipt: Receipt, *, title: str = "indexed", deleted: str = "deleted") -> None:
     if session.as_json:
         print_json(receipt_to_dict(receipt))
     elif session.verbosity >= 0:
-        print_receipt(receipt, title=title)
+        print_receipt(receipt, title=title, deleted=deleted)

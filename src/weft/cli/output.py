@@ -177,7 +177,7 @@ def usage_line(usage: Usage) -> str:
     return f"{line}; {failed}" if failed else line
 
 
-def print_receipt(receipt: Receipt, *, title: str = "indexed") -> None:
+def print_receipt(receipt: Receipt, *, title: str = "indexed", deleted: str = "deleted") -> None:
     """Print to stderr what a run did and what it cost."""
     done = f"{title} {receipt.documents:,} documents ({receipt.added:,} new, {receipt.changed:,} changed, "
     done += f"{receipt.unchanged:,} unchanged), {receipt.chunks:,} chunks in {receipt.seconds:.1f} s"
@@ -188,7 +188,7 @@ def print_receipt(receipt: Receipt, *, title: str = "indexed") -> None:
     if receipt.facts:
         click.echo(f"remembered {receipt.facts:,} facts that the documents state", err=True)
     if receipt.pruned:
-        click.echo(f"deleted {receipt.pruned:,} documents whose file is gone", err=True)
+        click.echo(f"{deleted} {receipt.pruned:,} documents whose file is gone", err=True)
     reasons: dict[str, list[str]] = {}
     for item in receipt.skipped:
         reasons.setdefault(item.reason, []).append(f"{item.source}: {item.detail}" if item.detail else item.source)

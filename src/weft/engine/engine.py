@@ -20,12 +20,13 @@ from weft.engine.contexts import build_context
 from weft.engine.entities import Entities
 from weft.engine.incoming import text_document
 from weft.engine.memory import Memory
-from weft.engine.paths import find_below, find_missing, get_document, get_named, noting
+from weft.engine.paths import find_missing, get_document, get_named, noting
 from weft.engine.reranking import OnDemand
 from weft.engine.research import SOURCE as RESEARCH
 from weft.engine.research import read_findings
 from weft.engine.tools import memory_search
 from weft.engine.warming import warm
+from weft.engine.watching import watch
 from weft.engine.working import index_with_crew
 from weft.errors import ConfigError
 from weft.index.jobs import Means
@@ -33,10 +34,8 @@ from weft.index.prune import iter_documents
 from weft.index.reembed import embed_facts, reembed
 from weft.index.run import Step, index_documents, preview_documents
 from weft.index.state import State, make_state
-from weft.load.folder import source_of
 from weft.load.run import count_records, iter_sources
 from weft.load.run import iter_documents as load_documents
-from weft.load.watch import iter_changes
 from weft.models.base import Embedder, Extractor, Reranker
 from weft.records import (
     Chunk,
@@ -112,8 +111,9 @@ class Engine:
         """
         Index files and folders; unchanged documents cost nothing.
 
-        With `prune`, documents below these paths whose file is gone are deleted afterwards. With more than one of
-        `workers`, as many processes share the work; with 0 it is left to those that run elsewhere (docs/workers.md).
+        With `prune`, documents below these paths whose file is gone are deleted afterwards; a file that is merely left
+        out is not gone. With more than one of `workers`, as many processes share the work; with 0 it is left to those
+        that run elsewhere (docs/workers.md).
         """
         roots, seen = [Path(path) for path in paths], set[str]()
         items = noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
@@ -128,20 +128,20 @@ class Engine:
         found = iter_sources([Path(path) for path in paths], options=self.settings.load, base=self.base)
         return sum(count_records(path) for path in found)
 
-    def preview(self, *paths: str | Path, sample: int = 0) -> Receipt:
+    def preview(self, *paths: str | Path, prune: bool = False, sample: int = 0) -> Receipt:
         """Return what `index` would do; a language model is asked about a `sample` of at most so many chunks."""
-        items = load_documents([Path(path) for path in paths], options=self.settings.load, base=self.base)
+        roots, seen = [Path(path) for path in paths], set[str]()
+        items = noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
         store, options, by, state = self.store, self.settings.split, self._extractor, self._state()
-        return preview_documents(items, store=store, options=options, extractor=by, state=state, sample=sample)
+        receipt = preview_documents(items, store=store, options=options, extractor=by, state=state, sample=sample)
+        if prune and not receipt.usage.stopped:
+            gone = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=store)
+            receipt = replace(receipt, pruned=len(gone))
+        return receipt
 
     def watch(self, *paths: str | Path, on_receipt: Callable[[Receipt], None]) -> None:
         """Index again whenever a file below the paths changes, until interrupted."""
-        for change in iter_changes([Path(path) for path in paths], options=self.settings.load, base=self.base):
-            receipt = self.index(*change.present)
-            gone = find_below([source_of(path, base=self.base) for path in change.gone], store=self.store)
-            receipt = replace(receipt, pruned=self.store.delete(gone))
-            if receipt.added or receipt.changed or receipt.pruned:
-                on_receipt(receipt)
+        watch(self, [Path(path) for path in paths], on_receipt=on_receipt)
 
     def add(
         self,

@@ -8,7 +8,7 @@ from pathlib import Path
 from weft.errors import NotFound
 from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, is_below, iter_documents
-from weft.load.folder import source_of
+from weft.load.folder import is_on_disk, source_of
 from weft.records import Chunk, Document, DocumentInfo, Filter, Skipped
 from weft.store.base import Store
 
@@ -29,11 +29,16 @@ def find_missing(
     skipped: Sequence[Skipped],
     store: Store,
 ) -> list[str]:
-    """Return the ids of documents below `roots` that a complete run over them did not come across."""
+    """Return the ids of documents below `roots` whose file is gone, by a complete run over them."""
     names = [source_of(root, base=base) for root in roots]
     if base and any(base.is_relative_to(root.resolve()) for root in roots):
         names.append(".")  # sources below the base are relative, also where the root is above it
-    return [document.id for document in find_gone(names, seen=seen, skipped=skipped, store=store)]
+
+    def on_disk(source: str) -> bool:
+        return is_on_disk(source, base=base)
+
+    gone = find_gone(names, seen=seen, skipped=skipped, store=store, on_disk=on_disk)
+    return [document.id for document in gone]
 
 
 def find_below(names: Sequence[str], *, store: Store) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from weft.index.plan import IMPORT
 from weft.records import DocumentInfo, Filter, Skipped
@@ -11,19 +11,29 @@ from weft.store.base import Store
 
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]+:")
 
-NOT_THERE = frozenset({"ignored", "empty"})
-"""Reasons for skipping that mean a file has nothing to index. Any other may pass, so its documents stay."""
+EMPTY = "empty"
+"""The reason for skipping that means a file holds nothing any more."""
+IGNORED = "ignored"
+"""The one that says nothing about a file: whether it is gone is seen on disk. Any other may hide what is there."""
 
 
 def find_gone(
-    roots: Sequence[str], *, seen: Collection[str], skipped: Sequence[Skipped], store: Store
+    roots: Sequence[str],
+    *,
+    seen: Collection[str],
+    skipped: Sequence[Skipped],
+    store: Store,
+    on_disk: Callable[[str], bool],
 ) -> list[DocumentInfo]:
     """
-    Return documents below `roots` (sources of files or folders) that a complete run did not come across.
+    Return documents below `roots` (sources of files or folders) whose file is gone, by a complete run over them.
 
-    What an import made is not among them: it is no file, and goes with the import.
+    That is one that is not `on_disk`, or was read and does not hold them any more. A file that was left out, for
+    whatever reason, is not gone. What an import made is no file, and goes with the import.
     """
-    unread = {item.source for item in skipped if item.reason not in NOT_THERE}
+    unread = {item.source for item in skipped if item.reason not in (EMPTY, IGNORED)}
+    read = {file for source in seen for file in files_of(source)}
+    read |= {file for item in skipped if item.reason == EMPTY for file in files_of(item.source)}
     # the id of a record that cannot be read is not known: it may be any of its file's
     unread |= {source.rpartition("#")[0] for source in unread if "#" in source}
     gone: dict[str, DocumentInfo] = {}
@@ -32,9 +42,16 @@ def find_gone(
             source = document.source
             if IMPORT in document.metadata or source in seen or not is_below(source, root):
                 continue
-            if not any(is_below(source, other) for other in unread):
+            if any(is_below(source, other) for other in unread):
+                continue
+            if not any(file not in read and on_disk(file) for file in files_of(source)):
                 gone[document.id] = document
     return list(gone.values())
+
+
+def files_of(source: str) -> list[str]:
+    """Return the files that a document may be from: its source, and what stands before a `#` in it."""
+    return [source, *(source[: match.start()] for match in re.finditer("#", source))]
 
 
 def iter_documents(store: Store, where: Filter, *, page: int = 1000) -> Iterator[DocumentInfo]:

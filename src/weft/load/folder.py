@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ from weft.records import Skipped
 NEVER_LOADED = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 STORE_SUFFIXES = (".db", ".db-wal", ".db-shm")
 """The files of our own SQLite store."""
+
+
+_ESCAPE = re.compile(r"\\u(dc[89a-f][0-9a-f])")
+"""What `safe_text` makes of a byte that is no text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +57,20 @@ def source_of(path: Path, *, base: Path | None) -> str:
     """Return the source of a file or folder that is given by name, whether or not it exists."""
     resolved = path.resolve() if path.is_dir() else path.parent.resolve() / path.name
     return name_source(resolved, base=base.resolve() if base else None)
+
+
+def is_on_disk(source: str, *, base: Path | None) -> bool:
+    """Tell whether there is a file, or a link, under a source. One that cannot be looked at is taken to be there."""
+    name = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), source)
+    if name != source and is_on_disk(name, base=base):
+        return True
+    try:
+        status = ((base or Path()) / source).lstat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a name with a NUL in it
+        return False
+    except OSError:
+        return True
+    return not stat.S_ISDIR(status.st_mode)
 
 
 def _resolve(path: Path) -> Path:

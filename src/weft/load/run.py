@@ -131,9 +131,13 @@ def _load(found: FoundFile | Skipped, *, options: LoadOptions) -> Iterator[Docum
         yield found
         return
     loader = load_corpus if found.is_corpus else find_loader(found.path)
+    is_empty = True
     try:
         for item in loader(found.path, source=found.source, options=options):
+            is_empty = False
             yield _shorten_title(item) if isinstance(item, Document) and not found.is_corpus else item
+        if is_empty:
+            raise Unloadable("empty")
     except Unloadable as error:
         detail = shorten(clean(error.detail), limit=MAX_DETAIL_CHARACTERS)
         yield Skipped(source=found.source, reason=error.reason, detail=detail)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.errors import MissingExtra
-from weft.load.run import iter_sources
+from weft.load.folder import FoundFile, is_on_disk, iter_files, name_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Changed:
     present: tuple[Path, ...]
     """New or changed files that a full run would load."""
     gone: tuple[Path, ...]
-    """Files and folders that are no longer there, or are ignored now."""
+    """Files and folders that are no longer there, and files that were emptied. What is merely left out is not gone."""
 
 
 def iter_changes(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Changed]:
@@ -29,8 +29,17 @@ def iter_changes(paths: Sequence[Path], *, options: LoadOptions, base: Path | No
         raise MissingExtra("watchfiles", extra="watch") from error
     for batch in watch(*paths, raise_interrupt=True):
         touched = {Path(name).resolve() for _, name in batch}
-        wanted = set(iter_sources(paths, options=options, base=base))
-        yield Changed(
-            present=tuple(sorted(touched & wanted)),
-            gone=tuple(sorted(path for path in touched - wanted if not path.is_dir())),
-        )
+        yield sort_changes(touched, paths=paths, options=options, base=base)
+
+
+def sort_changes(touched: set[Path], *, paths: Sequence[Path], options: LoadOptions, base: Path | None) -> Changed:
+    """Return which of the paths that were touched are to be loaded, and which are gone."""
+    found = list(iter_files(paths, options=options, base=base))
+    wanted = {item.path for item in found if isinstance(item, FoundFile)}
+    emptied = {item.source for item in found if not isinstance(item, FoundFile) and item.reason == "empty"}
+
+    def is_gone(path: Path) -> bool:
+        is_left = path.is_dir() or is_on_disk(str(path), base=None)
+        return not is_left or name_source(path, base=base.resolve() if base else None) in emptied
+
+    return Changed(present=tuple(sorted(touched & wanted)), gone=tuple(sorted(filter(is_gone, touched - wanted))))
