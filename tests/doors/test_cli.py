@@ -188,6 +188,36 @@ def test_pruning_goes_by_the_disk_not_by_the_filter(weft, notes):
     assert "notes/plain.txt" in listed and "notes/old.txt" not in listed
 
 
+@pytest.mark.parametrize("names", [["notes"], ["notes/auth.md", "notes/pool.md"]])
+def test_deleting_several_documents_asks_first(weft, notes, names):
+    """However they are named; a no, or nobody there to answer, deletes nothing."""
+    for name in ("auth", "pool"):
+        (notes / f"{name}.md").write_text(f"# {name}\n")
+    weft("index", "notes")
+    before = weft("list").out
+
+    ran = weft("delete", *names, expect=2)
+    assert "--yes" in ran.err and "interrupted" not in ran.err
+    assert "nothing was deleted" in weft("delete", *names, stdin="n\n", expect=1).err
+    assert weft("list").out == before
+    assert weft("delete", *names, "--json", stdin="y\n").json["deleted"] > 1
+
+
+def test_deleting_one_document_does_not_ask(weft, notes):
+    """Nor does it where --yes is given."""
+    weft("index", "notes")
+    names = [document["source"] for document in weft("list", "--json").json]
+    assert weft("delete", names[0], names[0], "--json").json == {"deleted": 1}
+    assert weft("delete", *names[1:], "--yes", "--json").json == {"deleted": len(names) - 1}
+
+
+def test_dropping_a_namespace_needs_a_yes(weft, notes):
+    """As deleting documents does."""
+    weft("index", "notes")
+    assert "--yes" in weft("namespaces", "--drop", "default", expect=2).err
+    assert "default" in weft("namespaces").out
+
+
 def test_dry_run_writes_nothing(weft, notes, tmp_path):
     """It says what would be done."""
     ran = weft("index", "notes", "--dry-run", "--json")

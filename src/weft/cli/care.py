@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from weft.cli.consent import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table, usage_line
 from weft.cli.progress import CountBar
@@ -75,7 +76,7 @@ def namespaces(session: Session, drop: str | None, yes: bool) -> None:
     with session.open() as engine:
         if drop is not None:
             if not yes:
-                click.confirm(f"delete everything in namespace {drop!r}?", abort=True, err=True)
+                require_consent(f"delete everything in namespace {drop!r}?")
             if not engine.database.drop(drop):
                 raise click.ClickException(f"there is no namespace {drop!r}")
             return

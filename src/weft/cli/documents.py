@@ -6,9 +6,11 @@ from itertools import islice
 
 import click
 
+from weft.cli.consent import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.context.serialise import chunk_to_dict, document_to_dict
+from weft.engine.paths import get_named
 from weft.records import Filter
 
 
@@ -47,12 +49,15 @@ def list_documents(session: Session, prefix: str, limit: int | None) -> None:
 @click.argument("names", nargs=-1, required=True)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def delete(session: Session, names: tuple[str, ...], yes: bool) -> None:
-    """Delete documents by source or id; the source of a folder or file takes all that is in it."""
+    """
+    Delete documents by source or id; the source of a folder or file takes all that is in it.
+
+    Asks first where it is more than one.
+    """
     with session.open() as engine:
-        if not yes and len(names) == 1 and engine.store.documents([names[0]]) == []:
-            count = sum(1 for _ in engine.documents(Filter(source_prefix=names[0])))
-            if count > 1:
-                click.confirm(f"delete up to {count} documents below {names[0]!r}?", abort=True, err=True)
+        count = len(set(get_named(names, store=engine.store)))
+        if count > 1 and not yes:
+            require_consent(f"delete {count:,} documents: {', '.join(map(repr, names))}?")
         count = engine.delete(*names)
     if session.as_json:
         print_json({"deleted": count})

@@ -1,0 +1,25 @@
+"""Asking before something is deleted."""
+
+from __future__ import annotations
+
+import click
+
+from weft.errors import ConfigError
+
+
+def require_consent(question: str) -> None:
+    """
+    Ask on the terminal, and go on only after a yes.
+
+    A no ends the command. Where nobody can answer, because standard input is at its end, a `ConfigError` names `--yes`.
+    """
+    try:
+        agreed = click.confirm(question, err=True)
+    except click.Abort as error:
+        if not isinstance(error.__context__, EOFError):
+            raise
+        click.echo("", err=True)
+        raise ConfigError("nothing was deleted, because nobody said yes", hint="--yes deletes without asking") from None
+    if not agreed:
+        click.echo("nothing was deleted", err=True)
+        raise click.exceptions.Exit(1)
