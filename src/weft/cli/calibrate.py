@@ -9,6 +9,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
+from weft.cli.say import say
 from weft.context.serialise import confidence_to_dict
 from weft.engine import calibration as fitting
 from weft.engine.calibration import Calibrated, Judgement
@@ -40,7 +41,7 @@ def calibrate(session: Session, probes: int, dry_run: bool, reset: bool) -> None
                 print_json({"reset": before is not None and not dry_run})
             elif session.verbosity >= 0:
                 done = "would be forgotten" if dry_run else "forgotten"
-                click.echo(done if before else "there was nothing to forget", err=True)
+                say(done if before else "there was nothing to forget", err=True)
             return
         with CountBar("asking", total=None, unit="probes", quiet=session.verbosity < 0) as bar:
             found = fitting.calibrate(engine, probes=probes, on_step=lambda count, total: _show(bar, count, total))
@@ -52,7 +53,7 @@ def calibrate(session: Session, probes: int, dry_run: bool, reset: bool) -> None
         return
     print_table(("", "shipped", "fitted"), _rows(found))
     if session.verbosity >= 0:
-        click.echo(
+        say(
             f"{found.own:,} probes of namespace {namespace!r}, {found.foreign:,} foreign ones "
             f"({found.left_out} that came closest left out); "
             + ("nothing was written" if dry_run else f"answers of {found.model} are now judged by the fitted numbers"),

@@ -10,6 +10,7 @@ from weft.cli.consent import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table, usage_line
 from weft.cli.progress import CountBar
+from weft.cli.say import one_line, say
 from weft.config import shown
 from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict, usage_to_dict
 from weft.engine.asking import spent
@@ -43,21 +44,21 @@ def stats(session: Session) -> None:
         if key == "models":
             for model in value:
                 state = "answers" if model["active"] else "being prepared (weft reembed)"
-                click.echo(f"model: {model['name']}, dimension {model['dimension']}, {state}")
+                say(f"model: {model['name']}, dimension {model['dimension']}, {state}")
         elif key == "confidence":
-            click.echo(f"confidence: {confidence}")
+            say(f"confidence: {confidence}")
         elif key == "recall_cache":
-            click.echo(f"recall cache: {', '.join(f'{count:,} {name}' for name, count in value.items())}")
+            say(f"recall cache: {', '.join(f'{count:,} {name}' for name, count in value.items())}")
         elif key == "llm":
-            click.echo(f"language model: {usage_line(usage)}, in {runs:,} runs")
+            say(f"language model: {usage_line(usage)}, in {runs:,} runs")
         elif key in ("entity_types", "relation_types"):
             _print_types(key.replace("_", " "), value)
         elif key == "top_entities":
             named = (f"{item['name']} ({item['type']})" if item["type"] else item["name"] for item in value)
-            click.echo(f"top entities: {', '.join(named) or 'none'}")
+            say(one_line(f"top entities: {', '.join(named) or 'none'}"))
         elif key != "notes":
             shown_key = key.replace("_", " ")
-            click.echo(f"{shown_key}: {value:,}" if isinstance(value, int) else f"{shown_key}: {value}")
+            say(f"{shown_key}: {value:,}" if isinstance(value, int) else f"{shown_key}: {value}")
 
 
 def _print_types(title: str, counts: dict[str, int]) -> None:
@@ -65,7 +66,7 @@ def _print_types(title: str, counts: dict[str, int]) -> None:
     often = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     more = f" and {len(often) - MAX_TYPES:,} more types" if len(often) > MAX_TYPES else ""
     listed = ", ".join(f"{type} {count:,}" for type, count in often[:MAX_TYPES])
-    click.echo(f"{title}: {listed or 'none'}{more}")
+    say(one_line(f"{title}: {listed or 'none'}{more}"))
 
 
 @verb()
@@ -101,9 +102,9 @@ def check(session: Session, deep: bool) -> int:
     if session.as_json:
         print_json([{"where": p.where, "what": p.what, "repairable": p.repairable} for p in problems])
     for problem in problems if not session.as_json else ():
-        click.echo(f"{problem.where}: {problem.what}" + (" (weft repair)" if problem.repairable else ""))
+        say(f"{problem.where}: {problem.what}" + (" (weft repair)" if problem.repairable else ""))
     if not problems and not session.as_json:
-        click.echo("sound")
+        say("sound")
     return 1 if problems else 0
 
 
@@ -117,9 +118,9 @@ def repair(session: Session) -> int:
         print_json({"done": done, "problems": [{"where": p.where, "what": p.what} for p in problems]})
     else:
         for line in [*done, *(f"left: {problem.where}: {problem.what}" for problem in problems)]:
-            click.echo(line)
+            say(line)
         if not problems:
-            click.echo("sound")
+            say("sound")
     return 1 if problems else 0
 
 
@@ -134,7 +135,7 @@ def backup(session: Session, target: Path) -> None:
     with session.open() as engine:
         engine.database.backup(target)
     if session.verbosity >= 0:
-        click.echo(f"wrote {target} ({target.stat().st_size:,} bytes)", err=True)
+        say(f"wrote {target} ({target.stat().st_size:,} bytes)", err=True)
 
 
 @verb()
@@ -159,4 +160,4 @@ def reembed(session: Session) -> None:
     if session.as_json:
         print_json({"embedded": count, "model": name})
     elif session.verbosity >= 0:
-        click.echo(f"embedded {count:,} chunks; {name} answers now", err=True)
+        say(f"embedded {count:,} chunks; {name} answers now", err=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 
-import click
-
+from weft.cli.say import say
 from weft.engine.engine import Engine
 
 PATIENCE = 1.0
@@ -19,7 +18,7 @@ class CommandEngine(Engine):
 
     def close(self) -> None:
         """Release the database; what was written may have to be put into read indexes first."""
-        notice = threading.Timer(PATIENCE, click.echo, [WAITING], {"err": True})
+        notice = threading.Timer(PATIENCE, say, [WAITING], {"err": True})
         notice.daemon = True
         notice.start()
         try:

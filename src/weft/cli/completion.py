@@ -6,6 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from weft.cli.options import Session, verb
+from weft.cli.say import hand_over
 
 
 @verb()
@@ -17,4 +18,4 @@ def completion(session: Session, shell: str) -> None:
     kind = get_completion_class(shell)
     if kind is None:
         raise click.ClickException(f"no completion for {shell}")
-    click.echo(kind(weft, {}, "weft", "_WEFT_COMPLETE").source())
+    hand_over(kind(weft, {}, "weft", "_WEFT_COMPLETE").source(), nl=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from weft.cli.say import say
 from weft.errors import ConfigError
 
 
@@ -18,8 +19,8 @@ def require_consent(question: str) -> None:
     except click.Abort as error:
         if not isinstance(error.__context__, EOFError):
             raise
-        click.echo("", err=True)
+        say("", err=True)
         raise ConfigError("nothing was deleted, because nobody said yes", hint="--yes deletes without asking") from None
     if not agreed:
-        click.echo("nothing was deleted", err=True)
+        say("nothing was deleted", err=True)
         raise click.exceptions.Exit(1)

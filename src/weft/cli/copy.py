@@ -9,6 +9,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
+from weft.cli.say import one_line, say
 from weft.config import shown
 from weft.engine.copying import CopyReceipt, copy_namespaces
 
@@ -57,20 +58,20 @@ def copy(session: Session, source: str | None, target: str, every: bool, prune: 
 
 def _print(receipt: CopyReceipt, *, target: str) -> None:
     held = f"{receipt.documents:,} documents and {receipt.facts:,} facts"
-    click.echo(f"{receipt.namespace}: {held}, copied to {target}", err=True)
-    click.echo(f"written: {_list(receipt.written) or 'nothing, it was there already'}", err=True)
+    say(f"{receipt.namespace}: {held}, copied to {target}", err=True)
+    say(f"written: {_list(receipt.written) or 'nothing, it was there already'}", err=True)
     if receipt.removed:
-        click.echo(f"removed: {_list(receipt.removed)}", err=True)
+        say(f"removed: {_list(receipt.removed)}", err=True)
     for line in receipt.refused:
-        click.echo(f"refused: {line}", err=True)
+        say(one_line(f"refused: {line}"), err=True)
     for found in receipt.differences[:LISTED]:
-        click.echo(f"{found.how}: {found.what} {found.name}")
+        say(one_line(f"{found.how}: {found.what} {found.name}"))
     if len(receipt.differences) > LISTED:
-        click.echo(f"and {len(receipt.differences) - LISTED:,} more")
+        say(f"and {len(receipt.differences) - LISTED:,} more")
     if receipt.is_moving:
-        click.echo("the source was written to meanwhile: run the same again to bring the rest", err=True)
+        say("the source was written to meanwhile: run the same again to bring the rest", err=True)
     if not receipt.differences:
-        click.echo("the same, by checksums", err=True)
+        say("the same, by checksums", err=True)
 
 
 def _list(counts: dict[str, int]) -> str:

@@ -9,6 +9,7 @@ import click
 from weft.cli.care import check, compact
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json
+from weft.cli.say import say
 from weft.config import shown
 from weft.engine.tables import Tables, make_tables, migrate_tables
 
@@ -37,7 +38,7 @@ def init(session: Session, partitions: int | None) -> None:
     if session.as_json:
         print_json(asdict(tables))
     elif session.verbosity >= 0:
-        click.echo(_describe(tables))
+        say(_describe(tables))
 
 
 @verb()
@@ -53,7 +54,7 @@ def migrate(session: Session) -> None:
     if session.as_json:
         print_json({"where": shown(db), "done": done})
     elif session.verbosity >= 0:
-        click.echo(f"{shown(db)}: {', '.join(done) if done else 'up to date'}")
+        say(f"{shown(db)}: {', '.join(done) if done else 'up to date'}")
 
 
 def _describe(tables: Tables) -> str:

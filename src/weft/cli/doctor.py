@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import click
-
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
+from weft.cli.say import say
 from weft.engine.diagnose import diagnose
 
 
@@ -18,6 +17,6 @@ def doctor(session: Session) -> int:
     else:
         colours = {"ok": "green", "warning": "yellow", "problem": "red", "absent": None}
         for finding in findings:
-            state = click.style(f"{finding.state:8}", fg=colours.get(finding.state))
-            click.echo(f"{state} {finding.what}: {finding.detail}" + (f"  ({finding.hint})" if finding.hint else ""))
+            said = f" {finding.what}: {finding.detail}" + (f"  ({finding.hint})" if finding.hint else "")
+            say(said, label=f"{finding.state:8}", colour=colours.get(finding.state))
     return 1 if any(finding.state == "problem" for finding in findings) else 0

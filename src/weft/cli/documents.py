@@ -9,6 +9,7 @@ import click
 from weft.cli.consent import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
+from weft.cli.say import one_line, say
 from weft.context.serialise import chunk_to_dict, document_to_dict
 from weft.engine.paths import get_named
 from weft.records import Filter
@@ -23,13 +24,13 @@ def get(session: Session, name: str) -> None:
     if session.as_json:
         print_json({**document_to_dict(document), "chunks": [chunk_to_dict(chunk) for chunk in chunks]})
         return
-    click.echo(f"{document.title}\n{document.source}  {document.id}")
+    say(f"{one_line(document.title)}\n{one_line(document.source)}  {document.id}")
     for key, value in document.metadata.items():
-        click.echo(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+        say(one_line(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}"))
     for chunk in chunks:
         mark = "p" if document.unit == "page" else ""
-        heading = " › ".join(chunk.heading)
-        click.echo(f"\n[{mark}{chunk.start_line}-{chunk.end_line}] {heading}  {chunk.id}\n{chunk.text}")
+        heading = one_line(" › ".join(chunk.heading))
+        say(f"\n[{mark}{chunk.start_line}-{chunk.end_line}] {heading}  {chunk.id}\n{chunk.text}")
 
 
 @verb("list")
@@ -62,4 +63,4 @@ def delete(session: Session, names: tuple[str, ...], yes: bool) -> None:
     if session.as_json:
         print_json({"deleted": count})
     elif session.verbosity >= 0:
-        click.echo(f"deleted {count} documents", err=True)
+        say(f"deleted {count} documents", err=True)

@@ -10,6 +10,7 @@ import click
 
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, usage_line
+from weft.cli.say import say
 from weft.context.serialise import usage_to_dict
 from weft.engine.engine import Engine
 from weft.errors import ConfigError
@@ -84,7 +85,7 @@ def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample
             first = _share(receipt.usage, sample)
             if not yes:
                 _require_yes(engine, first)
-            click.echo(f"asking about {first.calls:,} chunks at most first, {_cost(first)}", err=True)
+            say(f"asking about {first.calls:,} chunks at most first, {_cost(first)}", err=True)
             before = {run.id for run in engine.store.spending.runs()}
             receipt = engine.preview(*paths, sample=sample)
             runs = engine.store.spending.runs()
@@ -96,17 +97,17 @@ def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample
         return
     usage = receipt.usage
     if sample:
-        click.echo(f"sample: {usage_line(sampled)}")
-    click.echo(f"model: {name}")
-    click.echo(f"documents: {receipt.added:,} new, {receipt.changed:,} changed, {receipt.unchanged:,} unchanged")
-    click.echo(f"chunks: {receipt.chunks:,}, of which {usage.calls:,} would be asked about, {usage.cached:,} are known")
-    click.echo(f"tokens: {usage.tokens_in:,} in, {usage.tokens_out:,} out{_sureness(usage)}")
-    click.echo(f"cost: {_cost(usage)}")
+        say(f"sample: {usage_line(sampled)}")
+    say(f"model: {name}")
+    say(f"documents: {receipt.added:,} new, {receipt.changed:,} changed, {receipt.unchanged:,} unchanged")
+    say(f"chunks: {receipt.chunks:,}, of which {usage.calls:,} would be asked about, {usage.cached:,} are known")
+    say(f"tokens: {usage.tokens_in:,} in, {usage.tokens_out:,} out{_sureness(usage)}")
+    say(f"cost: {_cost(usage)}")
     if usage.known and usage.known.calls and usage.calls:
         whole, margin = in_all(usage)
         tokens = f"{whole.tokens_in:,} tokens in, {whole.tokens_out:,} out"
-        click.echo(f"in all, with the replies that are known: {tokens} (± {margin:.0%}), {_cost(whole)}")
-    click.echo(f"minutes: {usage.seconds / 60:.1f}")
+        say(f"in all, with the replies that are known: {tokens} (± {margin:.0%}), {_cost(whole)}")
+    say(f"minutes: {usage.seconds / 60:.1f}")
 
 
 def _share(usage: Usage, calls: int) -> Usage:

@@ -10,6 +10,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
+from weft.cli.say import say
 from weft.config import Method, is_server
 from weft.engine.evaluation import Stage, all_methods, evaluate_folder
 from weft.engine.fact_evaluation import evaluate_facts
@@ -133,7 +134,7 @@ def _write_page(session: Session, rows: list[dict[str, Any]], page: Path | None)
         write_set_plot(rows, page.with_suffix(".png"))
     except MissingExtra as error:
         drawing = None
-        click.echo(f"note: no plot, {error} ({error.hint})", err=True)
+        say(f"note: no plot, {error} ({error.hint})", err=True)
     write_page(rows, page, plot=drawing)
     if session.verbosity >= 0:
-        click.echo(f"wrote {page}", err=True)
+        say(f"wrote {page}", err=True)

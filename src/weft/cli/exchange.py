@@ -11,6 +11,7 @@ from weft.cli.fact_files import report_import
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, write_whole
 from weft.cli.progress import CountBar
+from weft.cli.say import hand_over, one_line, say
 from weft.context.serialise import import_to_dict
 from weft.engine.engine import Engine
 from weft.engine.exchange import export_graph, import_graph, remove_import
@@ -97,7 +98,7 @@ def export_file(session: Session, file: Path, form: WriteForm | None, derived: b
         graph = _export(session, engine, form=form, derived=derived, facts=facts)
     data = write_graph(graph, form=form).encode("utf-8")
     if file == Path("-"):
-        click.echo(data, nl=False)
+        hand_over(data)
         return
     write_whole(file, data)
     if session.as_json:
@@ -105,7 +106,7 @@ def export_file(session: Session, file: Path, form: WriteForm | None, derived: b
         print_json({"file": str(file), "format": form, **counts, "bytes": len(data)})
     elif session.verbosity >= 0:
         what = f"{len(graph.entities):,} entities, {len(graph.relations):,} relations"
-        click.echo(f"wrote {file}: {what} as {form} ({len(data):,} bytes)", err=True)
+        say(f"wrote {file}: {what} as {form} ({len(data):,} bytes)", err=True)
 
 
 def _choose_form(file: Path) -> WriteForm:
@@ -142,10 +143,10 @@ def _report(session: Session, receipt: ImportReceipt, *, removed: bool = False) 
         return
     if removed:
         said = f"and what it said of {receipt.annotated:,} chunks"
-        click.echo(f"removed {receipt.name}: {receipt.pruned:,} documents {said}", err=True)
+        say(f"removed {receipt.name}: {receipt.pruned:,} documents {said}", err=True)
         return
     for line in _list_done(receipt):
-        click.echo(line, err=True)
+        say(one_line(line), err=True)
 
 
 def _list_done(receipt: ImportReceipt) -> list[str]:

@@ -9,6 +9,7 @@ import click
 
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, write_whole
+from weft.cli.say import hand_over, one_line, say
 from weft.context.serialise import fact_receipt_to_dict
 from weft.engine.fact_exchange import FactForm, export_facts, import_facts
 from weft.records import FactReceipt
@@ -54,13 +55,13 @@ def export_file(session: Session, file: Path, form: FactForm) -> None:
         lines = list(export_facts(engine, form=form))
     data = "".join(lines).encode("utf-8")
     if file == Path("-"):
-        click.echo(data, nl=False)
+        hand_over(data)
         return
     write_whole(file, data)
     if session.as_json:
         print_json({"file": str(file), "format": form, "lines": len(lines), "bytes": len(data)})
     elif session.verbosity >= 0:
-        click.echo(f"wrote {file}: {len(lines):,} lines as {form} ({len(data):,} bytes)", err=True)
+        say(f"wrote {file}: {len(lines):,} lines as {form} ({len(data):,} bytes)", err=True)
 
 
 def report_import(session: Session, file: Path, receipt: FactReceipt) -> None:
@@ -72,9 +73,9 @@ def report_import(session: Session, file: Path, receipt: FactReceipt) -> None:
         return
     counts = f"{receipt.added:,} added, {receipt.strengthened:,} strengthened, {receipt.known:,} known"
     said = f"imported {file} ({receipt.form}): {receipt.entities:,} entities, facts: {counts}"
-    click.echo(f"{said}, {len(receipt.refused):,} refused", err=True)
+    say(f"{said}, {len(receipt.refused):,} refused", err=True)
     for what, lines in (("refused", receipt.refused), ("skipped", receipt.skipped)):
         for line in lines[:SHOWN]:
-            click.echo(f"{what} {line}", err=True)
+            say(one_line(f"{what} {line}"), err=True)
         if len(lines) > SHOWN:
-            click.echo(f"{what} {len(lines) - SHOWN:,} more (--json lists them)", err=True)
+            say(f"{what} {len(lines) - SHOWN:,} more (--json lists them)", err=True)

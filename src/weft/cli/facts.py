@@ -11,6 +11,7 @@ import click
 from weft.cli.fact_files import export_file, import_file
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
+from weft.cli.say import one_line, say
 from weft.context.serialise import event_to_dict, fact_to_dict, recall_to_dict, remembered_to_dict
 from weft.errors import InputError
 from weft.exchange.json_values import parse_json
@@ -115,7 +116,7 @@ def forget(session: Session, ids: tuple[str, ...], entities: tuple[str, ...]) ->
     if session.as_json:
         print_json({"forgotten": gone})
     elif session.verbosity >= 0:
-        click.echo(f"forgot {gone} fact{'s' if gone != 1 else ''}", err=True)
+        say(f"forgot {gone} fact{'s' if gone != 1 else ''}", err=True)
 
 
 @verb()
@@ -158,8 +159,8 @@ def recall(session: Session, text: str, as_of: datetime | None, budget: int | No
         print_json(recall_to_dict(found, context))
     else:
         if found.degraded:
-            click.echo(f"degraded: {found.degraded}", err=True)
-        click.echo(context.text if found.facts else "no match", nl=not found.facts)
+            say(f"degraded: {found.degraded}", err=True)
+        say(context.text if found.facts else "no match", nl=not found.facts)
         if explain:
             explain_recall(found)
     return 3 if found.status == "no_match" else 0
@@ -195,15 +196,15 @@ def _report(session: Session, done: list[Remembered], *, is_one: bool) -> None:
         return
     for item in done:
         if item.reason:
-            click.echo(f"refused: {item.reason}", err=True)
+            say(f"refused: {item.reason}", err=True)
         for other in item.contradicts:
-            click.echo(f"contradicts {other.id}: {other.subject_name} {other.predicate} {other.value}", err=True)
+            say(f"contradicts {other.id}: {_stated(other)}", err=True)
         if is_one and item.fact:
-            click.echo(f"{item.fact.id}  {item.outcome}, {item.fact.status}")
+            say(f"{item.fact.id}  {item.outcome}, {item.fact.status}")
     if not is_one and session.verbosity >= 0:
         counts = {outcome: sum(i.outcome == outcome for i in done) for outcome in ("added", "strengthened", "known")}
         said = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
-        click.echo(f"{said}, {sum(i.outcome == 'refused' for i in done):,} refused", err=True)
+        say(f"{said}, {sum(i.outcome == 'refused' for i in done):,} refused", err=True)
 
 
 def _print_fact(session: Session, found: Fact) -> None:
@@ -211,19 +212,22 @@ def _print_fact(session: Session, found: Fact) -> None:
         print_json(fact_to_dict(found))
     elif session.verbosity >= 0:
         until = f", until {found.valid_to.isoformat()}" if found.valid_to else ""
-        click.echo(f"{found.id}  {found.status}{until}: {found.subject_name} {found.predicate} {found.value}", err=True)
+        say(f"{found.id}  {found.status}{until}: {_stated(found)}", err=True)
+
+
+def _stated(found: Fact) -> str:
+    return one_line(f"{found.subject_name} {found.predicate} {found.value}")
 
 
 def explain_recall(found: Recall) -> None:
     """Print where a recall started, and every factor of every score."""
-    click.echo("")
+    say("")
     for anchor in found.anchors:
-        click.echo(f"start: {anchor.entity.name}, {anchor.how}")
+        say(one_line(f"start: {anchor.entity.name}, {anchor.how}"))
     for piece in found.facts:
         product = " · ".join(f"{name} {value:.4g}" for name, value in piece.factors.items())
-        what = f"{piece.fact.subject_name} {piece.fact.predicate} {piece.fact.value}"
         where = f"hop {piece.hop}, match {piece.match:g}, {piece.fact.status}, {piece.fact.id}"
-        click.echo(f"{piece.score:.4f} = {product}  ({where}) {what}")
+        say(f"{piece.score:.4f} = {product}  ({where}) {_stated(piece.fact)}")
 
 
 for command in (add, confirm, reject, expire, forget, history, list_facts, import_file, export_file):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
 import click
 
+from weft.cli.say import say
 from weft.errors import ConfigError, WeftError
 
 NO_MATCH = 3
@@ -28,10 +30,12 @@ def run_reporting(command: click.Command) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        written = io.StringIO()
+        error.show(written)
+        say(written.getvalue(), err=True, nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("\ninterrupted; what was reported as done is kept", err=True)
+        say("\ninterrupted; what was reported as done is kept", err=True)
         return 130
     except BrokenPipeError:
         # whoever read our output has gone, as `head` does; Python would complain again at exit
@@ -41,6 +45,6 @@ def run_reporting(command: click.Command) -> int:
 
 def report(error: WeftError) -> None:
     """Print what is wrong and what to do about it."""
-    click.echo(click.style("error: ", fg="red") + str(error), err=True)
+    say(str(error), label="error: ", colour="red", err=True)
     if error.hint:
-        click.echo(click.style("hint: ", fg="yellow") + error.hint, err=True)
+        say(error.hint, label="hint: ", colour="yellow", err=True)

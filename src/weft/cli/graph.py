@@ -8,6 +8,7 @@ import click
 
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import path_text, print_json, print_table
+from weft.cli.say import one_line, say
 from weft.context.serialise import entity_to_dict, readers_to_dict, step_to_dict
 from weft.records import Entity
 
@@ -48,20 +49,20 @@ def show(session: Session, name: str) -> None:
         print_json(found)
         return
     kind = f" ({view.entity.type})" if view.entity.type else ""
-    click.echo(f"{view.entity.name}{kind}  {view.entity.id}")
+    say(one_line(f"{view.entity.name}{kind}  {view.entity.id}"))
     for other, reason in zip(view.entity.aliases, view.entity.reasons, strict=True):
-        click.echo(f"also: {other}  ({reason}; undo: weft entity unmerge {shlex.quote(other)})")
+        say(one_line(f"also: {other}  ({reason}; undo: weft entity unmerge {shlex.quote(other)})"))
     if view.entity.description:
-        click.echo(view.entity.description)
-    click.echo(f"mentioned {view.entity.mentions} times in {view.entity.chunks} chunks")
+        say(one_line(view.entity.description))
+    say(f"mentioned {view.entity.mentions} times in {view.entity.chunks} chunks")
     is_mixed = any(set(found) - {"rules"} for found in (view.extractors, *(step.extractors for step in view.relations)))
     if is_mixed:
-        click.echo(f"read by: {', '.join(view.extractors)}")
+        say(f"read by: {', '.join(view.extractors)}")
     for step in view.relations:
         who = f"  ({', '.join(step.extractors)})" if is_mixed and step.extractors else ""
-        click.echo(f"  —{step.type}({step.weight:g})→ {step.target}{who}")
+        say(one_line(f"  —{step.type}({step.weight:g})→ {step.target}{who}"))
     for mention in view.mentions:
-        click.echo(f"  {'described in' if mention.about else 'mentioned in'} {places[mention.chunk_id]}")
+        say(one_line(f"  {'described in' if mention.about else 'mentioned in'} {places[mention.chunk_id]}"))
 
 
 @verb()
@@ -133,7 +134,7 @@ def path(session: Session, source: str, target: str, max_hops: int) -> int:
     if session.as_json:
         print_json(None if steps is None else [step_to_dict(step) for step in steps])
     else:
-        click.echo("no path" if steps is None else path_text(steps) or "the same entity")
+        say("no path" if steps is None else path_text(steps) or "the same entity")
     return 3 if steps is None else 0
 
 
@@ -142,7 +143,7 @@ def _report(session: Session, found: Entity) -> None:
         print_json(entity_to_dict(found))
     elif session.verbosity >= 0:
         also = f", also {', '.join(found.aliases)}" if found.aliases else ""
-        click.echo(f"{found.name}{also}: {found.mentions} mentions in {found.chunks} chunks", err=True)
+        say(one_line(f"{found.name}{also}: {found.mentions} mentions in {found.chunks} chunks"), err=True)
 
 
 for command in (list_entities, show, merge, unmerge, alias, rename):

@@ -10,6 +10,7 @@ from weft.cli.estimate import asking_options, asking_overrides, require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_receipt
 from weft.cli.progress import CountBar
+from weft.cli.say import say
 from weft.context.serialise import receipt_to_dict
 from weft.engine.engine import Engine
 from weft.engine.working import MAX_WORKERS
@@ -90,13 +91,13 @@ def index(
             require_consent(engine, *paths)
         _report(session, _index_paths(session, engine, paths, prune=prune, workers=workers))
         if watch:
-            click.echo("watching; Ctrl-C ends", err=True)
+            say("watching; Ctrl-C ends", err=True)
             engine.watch(*paths, on_receipt=lambda receipt: _report(session, receipt))
 
 
 def _index_paths(session: Session, engine: Engine, paths: tuple[str, ...], *, prune: bool, workers: int) -> Receipt:
     if workers == 0 and session.verbosity >= 0:
-        click.echo("documents are indexed by `weft worker`, wherever one runs on this store; Ctrl-C ends", err=True)
+        say("documents are indexed by `weft worker`, wherever one runs on this store; Ctrl-C ends", err=True)
     total = engine.count(*paths)
     with CountBar("indexing", total=total, unit="chunks", quiet=session.verbosity < 0) as bar:
 

@@ -6,6 +6,7 @@ import click
 
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
+from weft.cli.say import one_line, say
 from weft.context.serialise import key_to_dict
 from weft.engine.keys import Keyring
 
@@ -32,9 +33,9 @@ def create(session: Session, name: str, namespaces: tuple[str, ...], write: bool
     if session.as_json:
         print_json({**key_to_dict(key), "key": text})
         return
-    click.echo(text)
+    say(text)
     if session.verbosity >= 0:
-        click.echo(f"{key.access} {', '.join(key.namespaces)}; revoke it with: weft keys revoke {key.id}", err=True)
+        say(f"{key.access} {', '.join(key.namespaces)}; revoke it with: weft keys revoke {key.id}", err=True)
 
 
 @verb("list")
@@ -62,7 +63,7 @@ def revoke(session: Session, id: str, forget: bool) -> None:
     if session.as_json:
         print_json(key_to_dict(key))
     elif session.verbosity >= 0:
-        click.echo(f"revoked {key.id} {key.name}".rstrip(), err=True)
+        say(one_line(f"revoked {key.id} {key.name}".rstrip()), err=True)
 
 
 for command in (create, list_keys, revoke):

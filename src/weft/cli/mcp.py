@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from weft.cli.options import Session, verb
+from weft.cli.say import say
 from weft.errors import MissingExtra
 
 
@@ -32,4 +33,4 @@ def mcp(session: Session, over_http: bool, host: str, port: int, compat: Any) ->
     if not over_http:
         serve_stdio(settings, compat=compat)
         return
-    serve_http(settings, host=host, port=port, compat=compat, on_listen=lambda url: click.echo(url, err=True))
+    serve_http(settings, host=host, port=port, compat=compat, on_listen=lambda url: say(url, err=True))

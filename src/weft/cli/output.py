@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import click
+from rich import markup
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from weft.cli.say import hand_over, one_line, say, visible
 from weft.context.serialise import choice_to_dict
 from weft.errors import InputError
 from weft.records import Choice, Evidence, PathStep, Receipt, Result, Usage
@@ -31,9 +31,14 @@ def console() -> Console:
     return made if made.is_terminal else Console(highlight=False, emoji=False, no_color=True, width=1_000_000)
 
 
+def escape(value: object) -> str:
+    """Return a name or value for a line of console markup, in which it is shown as it is."""
+    return markup.escape(one_line(value))
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON, readable and in its own script."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    hand_over(json.dumps(value, ensure_ascii=False, indent=2), nl=True)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -41,11 +46,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
     out = console()
     if not out.is_terminal:
         for row in [columns, *rows]:
-            click.echo("\t".join(str(cell) for cell in row))
+            say("\t".join(map(one_line, row)))
         return
     table = Table(*columns, box=None, header_style="bold", pad_edge=False)
     for row in rows:
-        table.add_row(*(escape(str(cell)) for cell in row))
+        table.add_row(*map(escape, row))
     out.print(table)
 
 
@@ -103,10 +108,10 @@ def path_text(steps: Sequence[PathStep]) -> str:
     """Return a path in one line: `Auth Service —depends_on(8)→ OAuth Provider —mentioned in→ docs/oauth.md:12-30`."""
     if not steps:
         return ""
-    parts = [steps[0].source]
+    parts = [one_line(steps[0].source)]
     for step in steps:
         weight = f"({step.weight:g})" if step.weight else ""
-        parts.append(f"—{step.type}{weight}→ {step.target}")
+        parts.append(f"—{step.type}{weight}→ {one_line(step.target)}")
     return " ".join(parts)
 
 
@@ -164,7 +169,7 @@ def mark(text: str, wanted: set[str]) -> str:
         telling = len(word) > 3 or not word.islower() or not word.isascii()  # not "the", "who", "is"
         return f"[bold]{word}[/]" if telling and wanted & set(terms(word)) else word
 
-    return re.sub(r"[^\W_]+(?:[-'’_.][^\W_]+)*", emphasise, escape(text))
+    return re.sub(r"[^\W_]+(?:[-'’_.][^\W_]+)*", emphasise, markup.escape(visible(text)))
 
 
 def usage_line(usage: Usage) -> str:
@@ -181,22 +186,23 @@ def print_receipt(receipt: Receipt, *, title: str = "indexed", deleted: str = "d
     """Print to stderr what a run did and what it cost."""
     done = f"{title} {receipt.documents:,} documents ({receipt.added:,} new, {receipt.changed:,} changed, "
     done += f"{receipt.unchanged:,} unchanged), {receipt.chunks:,} chunks in {receipt.seconds:.1f} s"
-    click.echo(done, err=True)
-    click.echo(f"embedded {receipt.embedded:,} texts, {receipt.cached:,} from the cache", err=True)
+    say(done, err=True)
+    say(f"embedded {receipt.embedded:,} texts, {receipt.cached:,} from the cache", err=True)
     if receipt.usage != Usage():
-        click.echo(f"language model: {usage_line(receipt.usage)}", err=True)
+        say(f"language model: {usage_line(receipt.usage)}", err=True)
     if receipt.facts:
-        click.echo(f"remembered {receipt.facts:,} facts that the documents state", err=True)
+        say(f"remembered {receipt.facts:,} facts that the documents state", err=True)
     if receipt.pruned:
-        click.echo(f"{deleted} {receipt.pruned:,} documents whose file is gone", err=True)
+        say(f"{deleted} {receipt.pruned:,} documents whose file is gone", err=True)
     reasons: dict[str, list[str]] = {}
     for item in receipt.skipped:
-        reasons.setdefault(item.reason, []).append(f"{item.source}: {item.detail}" if item.detail else item.source)
+        what = f"{item.source}: {item.detail}" if item.detail else item.source
+        reasons.setdefault(item.reason, []).append(one_line(what))
     for reason, names in sorted(reasons.items()):
         more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-        click.echo(f"skipped {len(names):,}, {reason}: {'; '.join(names[:3])}{more}", err=True)
+        say(f"skipped {len(names):,}, {reason}: {'; '.join(names[:3])}{more}", err=True)
     for note in receipt.notes:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
 
 
 def write_whole(path: Path, data: bytes) -> None:

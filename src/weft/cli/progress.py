@@ -6,7 +6,6 @@ import sys
 import time
 from types import TracebackType
 
-import click
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -18,6 +17,8 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+
+from weft.cli.say import say
 
 EVERY_SECONDS = 10.0
 """How often a pipe gets a line."""
@@ -40,7 +41,7 @@ class FetchBar:
             now = time.monotonic()
             if now - self._last > EVERY_SECONDS or self._is_done:
                 self._last = now
-                click.echo(f"fetching the model: {done / 1e6:.0f} of {total / 1e6:.0f} MB", err=True)
+                say(f"fetching the model: {done / 1e6:.0f} of {total / 1e6:.0f} MB", err=True)
             return
         if self._progress is None:
             columns = (TextColumn("fetching the model"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
@@ -92,7 +93,7 @@ class CountBar:
             self._bar.update(self._task, completed=self._done, rate=rate)
         elif not self._quiet and now - self._last >= EVERY_SECONDS:
             self._last = now
-            click.echo(f"{self._label}: {self._line(now, rate)}", err=True)
+            say(f"{self._label}: {self._line(now, rate)}", err=True)
 
     def _forget_total(self) -> None:
         self._total = None

@@ -12,6 +12,7 @@ from weft.cli.facts import explain_recall
 from weft.cli.failure import NO_MATCH
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_receipt, print_result
+from weft.cli.say import say
 from weft.config import ContextFormat, Fusion, Method
 from weft.context.serialise import context_to_dict, facts_to_dict, result_to_dict
 from weft.records import Filter, Result
@@ -104,12 +105,12 @@ def query(
             if session.as_json:
                 print_json({**context_to_dict(context), "status": result.status})
             else:
-                click.echo(context.text, nl=False)
+                say(context.text, nl=False)
         elif session.as_json:
             print_json({**result_to_dict(result), **({"facts": facts_to_dict(recall)} if recall else {})})
         else:
             if recall and recall.facts:
-                click.echo(engine.memory.context(recall, budget=engine.settings.context.budget).text)
+                say(engine.memory.context(recall, budget=engine.settings.context.budget).text)
             print_result(result, explain=explain, full=full)
             if recall and explain:
                 explain_recall(recall)

@@ -8,6 +8,7 @@ import click
 
 from weft.cli.options import Session, verb
 from weft.cli.progress import FetchBar
+from weft.cli.say import say
 from weft.errors import MissingExtra
 
 
@@ -36,4 +37,4 @@ def serve(session: Session, host: str, port: int) -> None:
 
 def _tell(session: Session, address: str) -> None:
     if session.verbosity >= 0:
-        click.echo(f"listening at {address} (routes: {address}/docs); Ctrl-C ends", err=True)
+        say(f"listening at {address} (routes: {address}/docs); Ctrl-C ends", err=True)

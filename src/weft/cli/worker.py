@@ -11,6 +11,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
+from weft.cli.say import say
 from weft.engine.working import work
 from weft.index.run import Step
 from weft.index.work import LEASE_S, Until
@@ -56,8 +57,8 @@ def worker(session: Session, until: Until | None, lease: float) -> None:
         counts = {"waiting": left.waiting, "running": left.running, "failed": left.failed}
         print_json({"done": tally.done, "chunks": tally.chunks, "failures": tally.failed, "jobs": counts})
     elif session.verbosity >= 0:
-        click.echo(f"indexed {tally.done:,} documents, {tally.chunks:,} chunks", err=True)
+        say(f"indexed {tally.done:,} documents, {tally.chunks:,} chunks", err=True)
         if left.failed:
-            click.echo(f"note: {left.failed:,} jobs failed; weft index tries them again", err=True)
+            say(f"note: {left.failed:,} jobs failed; weft index tries them again", err=True)
         if left.waiting and until == "empty":
-            click.echo(f"note: {left.waiting:,} jobs wait for a worker with other settings", err=True)
+            say(f"note: {left.waiting:,} jobs wait for a worker with other settings", err=True)
