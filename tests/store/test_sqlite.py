@@ -3,6 +3,8 @@
 import os
 import signal
 import threading
+from contextlib import nullcontext
+from pathlib import Path
 
 import apsw
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
 
-from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreUnavailable, WeftError
+from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable, WeftError
 from weft.store.memory import MemoryDatabase
 from weft.store.queries import load_migrations, load_schema
 from weft.store.sqlite.database import SqliteDatabase
@@ -193,6 +195,48 @@ def test_a_damaged_file_is_reported_as_such(tmp_path):
     except StoreCorrupt:
         return
     assert problems
+
+
+@pytest.mark.parametrize("folder", ["missing", "file"])
+def test_a_backup_that_has_no_folder_says_so(tmp_path, folder):
+    """It names the copy, not the store."""
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    (tmp_path / "file").write_text("no folder")
+    target = tmp_path / folder / "copy.db"
+
+    with pytest.raises(InputError) as error:
+        database.backup(target)
+    assert str(target) in str(error.value) and "weft.db" not in str(error.value)
+    assert str(target.parent) in error.value.hint
+
+
+@pytest.mark.parametrize("failure", [apsw.FullError, apsw.IOError, apsw.CantOpenError, PermissionError])
+def test_a_backup_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch, failure):
+    """Neither a piece of the copy nor a doubt which of the two files it is about."""
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+
+    class Failing:
+        def execute(self, statement, values):
+            Path(values["target"]).write_text("a piece")
+            raise failure("it failed")
+
+    monkeypatch.setattr(database._connections, "_turn", lambda: nullcontext(Failing()))
+    with pytest.raises(StoreError, match=r"copy\.db"):
+        database.backup(tmp_path / "copy.db")
+    assert not list(tmp_path.glob("copy.db*"))
+
+
+def test_a_backup_of_a_damaged_file_says_which_is_damaged(tmp_path, monkeypatch):
+    """The store, not the copy."""
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+
+    class Failing:
+        def execute(self, statement, values):
+            raise apsw.CorruptError("malformed")
+
+    monkeypatch.setattr(database._connections, "_turn", lambda: nullcontext(Failing()))
+    with pytest.raises(StoreCorrupt, match=r"weft\.db"):
+        database.backup(tmp_path / "copy.db")
 
 
 def test_backup_is_a_store_of_its_own(tmp_path):

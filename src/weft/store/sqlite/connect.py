@@ -261,6 +261,21 @@ def _state(db: apsw.Connection) -> tuple[int, int, int]:
 
 
 @contextmanager
+def writing(target: Path) -> Iterator[None]:
+    """Let errors of a copy that cannot be written name the copy, not the file it is made from."""
+    try:
+        yield
+    except apsw.FullError as error:
+        hint = "free some space, or choose another place; nothing was lost"
+        raise StoreError(f"no space left for {str(target)!r}", hint=hint) from error
+    except (apsw.CantOpenError, apsw.ReadOnlyError, OSError) as error:
+        hint = f"check the permissions of the folder {str(target.parent)!r}"
+        raise StoreError(f"cannot write {str(target)!r}", hint=hint) from error
+    except apsw.IOError as error:
+        raise StoreError(f"cannot write {str(target)!r}: {error}", hint="check its disk") from error
+
+
+@contextmanager
 def _ours(path: str) -> Iterator[None]:
     """The one place where a driver's error becomes ours."""
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from weft.errors import InputError
@@ -11,7 +12,7 @@ from weft.store.relational.soundness import drop_lost_rows, find_lost_rows, find
 from weft.store.relational.store import RelationalStore
 from weft.store.sqlite import derived
 from weft.store.sqlite.compare import compare
-from weft.store.sqlite.connect import Connections
+from weft.store.sqlite.connect import Connections, writing
 from weft.store.sqlite.kinds import find_targets
 
 
@@ -72,11 +73,18 @@ class SqliteDatabase:
     def backup(self, target: Path) -> None:
         if target.exists():
             raise InputError(f"{str(target)!r} exists already", hint="choose another name")
+        if not target.parent.is_dir():
+            hint = f"there is no folder {str(target.parent)!r}"
+            raise InputError(f"cannot write {str(target)!r}", hint=hint)
         partial = target.with_name(target.name + ".partial")
-        partial.unlink(missing_ok=True)
-        with self._connections.bare() as db:
-            db.execute("VACUUM INTO :target", {"target": str(partial)})
-        partial.replace(target)
+        try:
+            with self._connections.bare() as db, writing(target):
+                partial.unlink(missing_ok=True)
+                db.execute("VACUUM INTO :target", {"target": str(partial)})
+                partial.replace(target)
+        finally:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
 
     def size(self) -> int:
         path = Path(self._connections.path)
