@@ -15,6 +15,7 @@ from weft.config import shown
 from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict, usage_to_dict
 from weft.engine.asking import spent
 from weft.engine.calibration import describe
+from weft.errors import StoreCorrupt
 
 TOP = 10
 """Entities that `weft stats` names."""
@@ -111,9 +112,13 @@ def check(session: Session, deep: bool) -> int:
 @verb()
 def repair(session: Session) -> int:
     """Derive again what can be derived, then check."""
-    with session.open() as engine:
-        done = engine.database.repair()
-        problems = engine.database.check()
+    try:
+        with session.open() as engine:
+            done = engine.database.repair()
+            problems = engine.database.check()
+    except StoreCorrupt as error:  # its hint is this very command
+        hint = "restore a backup, or index the documents into a new file"
+        raise StoreCorrupt(str(error), hint=hint) from error
     if session.as_json:
         print_json({"done": done, "problems": [{"where": p.where, "what": p.what} for p in problems]})
     else:

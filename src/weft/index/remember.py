@@ -98,7 +98,8 @@ def make_fact(given: GivenFact, *, at: datetime) -> Fact:
         raise InputError(f"{given.object[:80]!r} is not a name", hint="give it as a value")
     begins, ends = (to_utc(time) if time else None for time in (given.valid_from, given.valid_to))
     if ends is not None and ends < (begins or to_utc(at)):
-        raise InputError(f"it would end {ends.isoformat()}, before it begins", hint="give valid_from too")
+        hint = "valid_to must lie after valid_from" if begins else "give valid_from too"
+        raise InputError(f"it would end {ends.isoformat()}, before it begins", hint=hint)
     return Fact(
         id="",
         subject=name_key(given.subject),

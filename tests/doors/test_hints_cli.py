@@ -1,0 +1,21 @@
+"""What a command says where something is wrong leads out of it."""
+
+
+def test_repair_does_not_send_to_repair(weft, notes, tmp_path):
+    """Whoever ran it has done so; other commands name it."""
+    weft("index", "notes", "-q")
+    pages = bytearray((tmp_path / "weft.db").read_bytes())
+    pages[8192 * 3 :] = b"\x99" * len(pages[8192 * 3 :])
+    (tmp_path / "bad.db").write_bytes(pages)
+
+    assert "hint: weft repair" in weft("--db", "bad.db", "stats", expect=1).err
+    said = weft("--db", "bad.db", "repair", expect=1).err
+    assert "is damaged" in said and "hint: restore a backup" in said and "weft repair" not in said
+
+
+def test_a_fact_that_ends_before_it_begins_is_told_why(weft):
+    """The hint is about what was given."""
+    fact = ("fact", "add", "tea", "tastes", "good", "--valid-to", "2025-01-01")
+    assert "hint: give valid_from too" in weft(*fact, expect=1).err
+    said = weft(*fact, "--valid-from", "2026-05-01", expect=1).err
+    assert "valid_to must lie after valid_from" in said and "too" not in said
