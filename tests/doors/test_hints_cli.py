@@ -19,3 +19,21 @@ def test_a_fact_that_ends_before_it_begins_is_told_why(weft):
     assert "hint: give valid_from too" in weft(*fact, expect=1).err
     said = weft(*fact, "--valid-from", "2026-05-01", expect=1).err
     assert "valid_to must lie after valid_from" in said and "too" not in said
+
+
+def test_a_context_without_a_match_says_so(ask):
+    """On stderr, as a person is told without --context; stdout holds nothing that a model would read."""
+    plain = ask("query", "zebra giraffe", expect=3)
+    ran = ask("query", "zebra giraffe", "--context", expect=3)
+
+    assert ran.out == ""
+    assert plain.out == ran.err and ran.err.startswith("no match\n")
+    assert ask("query", "zebra giraffe", "--context", "--json", expect=3).json["status"] == "no_match"
+
+
+def test_a_budget_that_nothing_fits_into_is_named(ask):
+    """There is something to show, and no room for it."""
+    ran = ask("query", "JWT", "--context", "--budget", "1")
+
+    assert ran.out == ""
+    assert "nothing fits into the budget" in ran.err and "--budget" in ran.err

@@ -25,10 +25,11 @@ SNIPPET = 420
 """Characters of a chunk shown by `weft query`; --full shows all."""
 
 
-def console() -> Console:
-    """Return a console for stdout. In a pipe it is plain and does not wrap."""
-    made = Console(highlight=False, emoji=False)
-    return made if made.is_terminal else Console(highlight=False, emoji=False, no_color=True, width=1_000_000)
+def console(*, err: bool = False) -> Console:
+    """Return a console for stdout, or for stderr. In a pipe it is plain and does not wrap."""
+    made = Console(highlight=False, emoji=False, stderr=err)
+    plain = Console(highlight=False, emoji=False, stderr=err, no_color=True, width=1_000_000)
+    return made if made.is_terminal else plain
 
 
 def escape(value: object) -> str:
@@ -57,6 +58,16 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 def print_result(result: Result, *, explain: bool, full: bool) -> None:
     """Print the evidence as a person wants to read it."""
     out = console()
+    print_status(out, result)
+    wanted = set(query_terms(result.query))
+    for rank, piece in enumerate(result.evidence, start=1):
+        _print_evidence(out, rank, piece, wanted=wanted, explain=explain, full=full)
+    if explain:
+        _print_explanation(out, result)
+
+
+def print_status(out: Console, result: Result) -> None:
+    """Print what came of a question and why, without the evidence."""
     count = len(result.evidence)
     head = f"{count} result{'s' if count != 1 else ''} · {result.method} · confidence {result.confidence:.2f}"
     style = {"ok": "green", "degraded": "yellow", "low_confidence": "yellow"}.get(result.status, "red")
@@ -68,11 +79,6 @@ def print_result(result: Result, *, explain: bool, full: bool) -> None:
         out.print(f"[dim]note: {escape(note)}[/]")
     if result.rejected:
         out.print(f"[dim]closest, not shown: {escape(result.rejected.citation)}[/]")
-    wanted = set(query_terms(result.query))
-    for rank, piece in enumerate(result.evidence, start=1):
-        _print_evidence(out, rank, piece, wanted=wanted, explain=explain, full=full)
-    if explain:
-        _print_explanation(out, result)
 
 
 def _print_evidence(out: Console, rank: int, piece: Evidence, *, wanted: set[str], explain: bool, full: bool) -> None:

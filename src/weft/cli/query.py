@@ -11,11 +11,11 @@ import click
 from weft.cli.facts import explain_recall
 from weft.cli.failure import NO_MATCH
 from weft.cli.options import Session, verb
-from weft.cli.output import print_json, print_receipt, print_result
+from weft.cli.output import console, print_json, print_receipt, print_result, print_status
 from weft.cli.say import say
 from weft.config import ContextFormat, Fusion, Method
 from weft.context.serialise import context_to_dict, facts_to_dict, result_to_dict
-from weft.records import Filter, Result
+from weft.records import Context, Filter, Result
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
@@ -106,6 +106,8 @@ def query(
                 print_json({**context_to_dict(context), "status": result.status})
             else:
                 say(context.text, nl=False)
+                if not context.text:
+                    _explain_empty(context, result)
         elif session.as_json:
             print_json({**result_to_dict(result), **({"facts": facts_to_dict(recall)} if recall else {})})
         else:
@@ -128,6 +130,16 @@ def _open(session: Session, paths: tuple[Path, ...]) -> Engine:
     if session.verbosity >= 0:
         print_receipt(receipt)
     return engine
+
+
+def _explain_empty(context: Context, result: Result) -> None:
+    """Say on stderr why there is no text for a model."""
+    if not result.evidence:
+        print_status(console(err=True), result)
+    elif context.omitted:
+        say(f"nothing fits into the budget, {context.omitted:,} left out: raise --budget", err=True)
+    else:
+        say("what was found has nothing to show in this format", err=True)
 
 
 def _exit_code(result: Result) -> int:
