@@ -37,3 +37,14 @@ def test_a_budget_that_nothing_fits_into_is_named(ask):
 
     assert ran.out == ""
     assert "nothing fits into the budget" in ran.err and "--budget" in ran.err
+
+
+def test_watching_without_its_library_does_nothing(weft, notes, tmp_path):
+    """It is looked for before anything is indexed."""
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden" / "watchfiles.py").write_text("raise ImportError('not here')\n")
+    ran = weft("index", "notes", "--watch", expect=1, PYTHONPATH=str(tmp_path / "hidden"))
+
+    assert "'watchfiles' is not installed" in ran.err and "weft[watch]" in ran.err
+    assert "watching" not in ran.err and "indexed" not in ran.err
+    assert not (tmp_path / "weft.db").exists()

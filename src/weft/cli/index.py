@@ -16,6 +16,7 @@ from weft.engine.engine import Engine
 from weft.engine.working import MAX_WORKERS
 from weft.errors import InputError
 from weft.index.run import Step
+from weft.load.watch import check_watching
 from weft.records import Receipt
 
 
@@ -72,6 +73,8 @@ def index(
     """
     if "-" in paths and (len(paths) > 1 or prune or watch or dry_run):
         raise click.UsageError("'-' stands alone: index standard input and paths in two runs")
+    if watch:
+        check_watching()
     overrides = {
         **asking_overrides(session, graph, model, max_cost=max_cost, max_tokens=max_tokens, max_minutes=max_minutes),
         "load__include": include or None,

@@ -23,13 +23,20 @@ class Changed:
 
 def iter_changes(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Changed]:
     """Yield what changed below the paths, until interrupted. Changes close together come as one."""
-    try:
-        from watchfiles import watch
-    except ImportError as error:
-        raise MissingExtra("watchfiles", extra="watch") from error
+    check_watching()
+    from watchfiles import watch
+
     for batch in watch(*paths, raise_interrupt=True):
         touched = {Path(name).resolve() for _, name in batch}
         yield sort_changes(touched, paths=paths, options=options, base=base)
+
+
+def check_watching() -> None:
+    """Raise `MissingExtra` where the library that watches files is not installed."""
+    try:
+        import watchfiles  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("watchfiles", extra="watch") from error
 
 
 def sort_changes(touched: set[Path], *, paths: Sequence[Path], options: LoadOptions, base: Path | None) -> Changed:
