@@ -23,9 +23,12 @@ def started(folder, *arguments):
         text=True,
     )
     try:
-        line = process.stderr.readline()
-        address = re.search(r"listening at (http://\S+)", line)
-        assert address, line + process.stderr.read()
+        said = process.stderr.readline()
+        if said.startswith("note: "):
+            said += process.stderr.readline()
+        address = re.search(r"listening at (http://\S+)", said)
+        assert address, said + process.stderr.read()
+        process.said = said
         with httpx.Client(base_url=address[1], timeout=60) as client:
             yield process, client
     finally:
@@ -47,6 +50,16 @@ def test_an_index_made_by_the_command_line_is_served(tmp_path, weft, notes):
     assert answer["results"][0]["citation"].startswith("notes/auth.md:")
     assert "red hat" in weft("query", "what does the gatekeeper wear?").out
     assert weft("check").out == "sound\n"
+
+
+def test_a_file_that_was_not_there_is_named_before_anybody_asks(tmp_path, weft, notes):
+    """It may be a misspelled one; a store that is there needs no word."""
+    with started(tmp_path, "--db", "typo.db") as (process, _):
+        assert process.said.startswith("note: 'typo.db' was not there: it is new and empty")
+    with started(tmp_path, "--db", "typo.db") as (process, _):
+        assert process.said.startswith("listening at")
+    with started(tmp_path, "--db", ":memory:") as (process, _):
+        assert process.said.startswith("listening at")
 
 
 def test_a_signal_in_the_middle_of_writing_loses_nothing_that_was_answered(tmp_path, weft):

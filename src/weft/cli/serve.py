@@ -9,6 +9,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.progress import FetchBar
 from weft.cli.say import say
+from weft.config import is_missing
 from weft.errors import MissingExtra
 
 
@@ -28,7 +29,11 @@ def serve(session: Session, host: str, port: int) -> None:
     from weft.engine.tenants import Engines
     from weft.server import run
 
-    engines = Engines(session.settings(), on_fetch=FetchBar() if session.verbosity >= 0 else None)
+    settings = session.settings()
+    is_new = is_missing(settings.store.db)
+    engines = Engines(settings, on_fetch=FetchBar() if session.verbosity >= 0 else None)
+    if is_new:
+        say(f"note: {settings.store.db!r} was not there: it is new and empty", err=True)
     try:
         run.serve(engines, host=host, port=port, on_start=lambda address: _tell(session, address))
     finally:
