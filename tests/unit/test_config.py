@@ -125,6 +125,8 @@ def test_a_named_file_replaces_the_search(read, tmp_path):
         ("[search]\ntext_weight = inf\n", "weights", ""),
         ("[search]\nvector_weight = 0\ntext_weight = 0.0\n", "not both 0", ""),
         ("[search]\nmin_score = nan\n", "min_score is nan", "a cosine"),
+        ("[search]\nmin_score = 5\n", "min_score is 5", "a cosine"),
+        ("[search]\nmin_score = -1.01\n", "min_score is -1.01", "a cosine"),
         ("[load]\ninclude = 5\n", "load.include = 5", ""),
         ("[load]\ninclude = {a = 1}\n", "expected a list", ""),
         ("[load]\nmax_pages = 0\n", "load.max_pages is 0", ""),

@@ -292,6 +292,8 @@ def test_options_hold_for_one_question(engine):
     assert len(engine.query("cats purr", top_k=None, method=None).evidence) == 5
     assert engine.query("cats purr", method="keyword").method == "keyword"
     assert engine.search_options({"min_score": 0.0, "top_k": "7"}).top_k == 7
+    with pytest.raises(ConfigError, match="min_score is 5"):
+        engine.query("anything", min_score=5)
     assert engine.settings.search.top_k == 10
 
 

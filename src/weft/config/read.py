@@ -115,7 +115,7 @@ def check_search(search: SearchOptions) -> None:
     weights = (search.vector_weight, search.text_weight)
     if not all(map(math.isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
         raise ConfigError("the weights of vector and text must be numbers from 0, and not both 0")
-    if search.min_score is not None and not math.isfinite(search.min_score):
+    if search.min_score is not None and not -1 <= search.min_score <= 1:  # NaN is in no range
         raise ConfigError(f"search.min_score is {search.min_score!r}", hint="give a cosine, from -1 to 1")
 
 
