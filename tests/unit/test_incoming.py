@@ -1,12 +1,14 @@
 """Texts and files that come in through a door."""
 
 import io
+from dataclasses import replace
 
 import pytest
 
 from weft.config import LoadOptions
 from weft.engine.incoming import Sandbox, plain_name, text_document
 from weft.errors import InputError
+from weft.load.run import iter_documents
 
 
 def test_a_text_is_never_taken_for_a_file():
@@ -62,3 +64,34 @@ def test_files_get_names_of_our_own_and_are_gone_afterwards(tmp_path, monkeypatc
     box.close()
     box.close()
     assert list(tmp_path.iterdir()) == []
+
+
+UNTITLED = {
+    "pel.txt": b"Pelicans are large birds.",
+    "pel.md": b"Pelicans are large birds.",
+    "pel.html": b"<p>Pelicans are large birds.</p>",
+    "pel.json": b'{"bird": "pelican"}',
+    "pel.jsonl": b'{"text": "Pelicans are large birds."}',
+    "pel.csv": b"bird,size\npelican,large\n",
+    "pel.py": b"bird = 'pelican'",
+    "pel.$(x)": b"Pelicans are large birds.",
+    "Dockerfile": b"FROM pelican",
+    "pelikan 鹈鹕.tar-list": b"Pelicans are large birds.",
+}
+"""Files that give themselves no title."""
+
+
+@pytest.mark.parametrize("name", UNTITLED)
+def test_an_uploaded_file_is_titled_as_a_file_of_that_name_is(tmp_path, name):
+    """What it is called in the temporary folder shows nowhere, nor does it hide what kind of file it is."""
+    (tmp_path / name).write_bytes(UNTITLED[name])
+    (local,) = iter_documents([tmp_path / name], options=LoadOptions(), base=tmp_path)
+    box = Sandbox()
+    try:
+        box.save(name, io.BytesIO(UNTITLED[name]))
+        (uploaded,) = box.documents(LoadOptions())
+    finally:
+        box.close()
+
+    assert uploaded == replace(local, source=uploaded.source)
+    assert uploaded.source.startswith(f"upload:{name}")

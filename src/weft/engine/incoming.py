@@ -14,7 +14,7 @@ from weft.config import LoadOptions
 from weft.errors import InputError
 from weft.index.plan import IMPORT
 from weft.index.prune import has_scheme
-from weft.load.formats import is_archive
+from weft.load.formats import UPLOAD, is_archive
 from weft.load.run import load_file, load_text
 from weft.records import Document, Metadata, Skipped
 
@@ -63,8 +63,8 @@ class Sandbox:
         with path.open("xb") as file:
             shutil.copyfileobj(stream, file)
         self._saved += 1
-        old = self._files.pop(f"upload:{shown}", None)
-        self._files[f"upload:{shown}"] = path
+        old = self._files.pop(f"{UPLOAD}{shown}", None)
+        self._files[f"{UPLOAD}{shown}"] = path
         if old:
             old.unlink()
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.files import read_text, safe_text
+from weft.load.files import read_text
+from weft.load.formats import own_name
 from weft.records import Document
 
 LANGUAGES: dict[str, str] = {
@@ -77,10 +78,10 @@ def find_language(path: Path) -> str | None:
 
 def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the one document of a source file."""
-    language = find_language(path)
+    language = find_language(own_name(source))
     yield Document(
         source=source,
-        title=safe_text(path.name),
+        title=own_name(source).name,
         text=read_text(path, options=options),
         form="code",
         metadata={"language": language} if language else {},

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from weft.config import MEBIBYTE, LoadOptions
 from weft.load.assemble import MarkdownWriter, collapse
 from weft.load.fields import Fields
-from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, safe_text, too_large
+from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, too_large
+from weft.load.formats import own_name
 from weft.records import Document
 from weft.text.decode import clean
 
@@ -41,7 +42,7 @@ def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
         raise Unloadable("no text")
     yield Document(
         source=source,
-        title=str(properties.get("title") or heading or safe_text(path.stem)),
+        title=str(properties.get("title") or heading or own_name(source).stem),
         text=text,
         form="markdown",
         metadata=properties,

@@ -18,6 +18,14 @@ BINARY_SUFFIXES = frozenset(" ".join((_ARCHIVES, _PICTURES, _SOUND, _PROGRAMS, _
 
 _ARCHIVE_SUFFIXES = frozenset(_ARCHIVES.split())
 
+UPLOAD = "upload:"
+"""What the source of an uploaded file begins with; its name follows."""
+
+
+def own_name(source: str) -> Path:
+    """Return the name that users know a file by, which an uploaded one does not have on disk."""
+    return Path(source.removeprefix(UPLOAD).rpartition("/")[2])
+
 
 def is_line_based(path: Path) -> bool:
     """Tell whether a file holds JSON Lines, packed or not, and is read line by line."""

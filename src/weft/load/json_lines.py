@@ -10,6 +10,7 @@ from weft.config import LoadOptions
 from weft.load.assemble import join_numbered
 from weft.load.fields import Fields, to_metadata
 from weft.load.files import Unloadable, iter_numbered_lines, open_text
+from weft.load.formats import UPLOAD
 from weft.load.json_leaves import iter_leaves
 from weft.records import Document, Skipped
 from weft.text.decode import clean
@@ -108,7 +109,7 @@ def to_document(record: Mapping[str, object], *, source: str, line: int, options
     title = clean(str(record[title_field])) if title_field else find_id(record)
     return Document(
         source=source,
-        title=title.strip() or source.rsplit("/", 1)[-1],
+        title=title.strip() or source.removeprefix(UPLOAD).rsplit("/", 1)[-1],
         text=text,
         metadata=collect_metadata(record, without=(text_field, title_field)),
         lines=[line] * (text.count("\n") + 1),

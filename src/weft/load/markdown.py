@@ -10,7 +10,8 @@ import yaml
 
 from weft.config import LoadOptions
 from weft.load.fields import nested_to_json, to_metadata
-from weft.load.files import Unloadable, read_text, safe_text
+from weft.load.files import Unloadable, read_text
+from weft.load.formats import own_name
 from weft.records import Document
 
 MAX_FRONT_MATTER_LINES = 1000
@@ -35,7 +36,7 @@ class _FrontMatterLoader(yaml.SafeLoader):
 
 def load_markdown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the one document of a Markdown file."""
-    yield parse_markdown(read_text(path, options=options), source=source, name=safe_text(path.stem))
+    yield parse_markdown(read_text(path, options=options), source=source, name=own_name(source).stem)
 
 
 def parse_markdown(text: str, *, source: str, name: str) -> Document:

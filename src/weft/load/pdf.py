@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from weft.config import LoadOptions
 from weft.load.assemble import collapse, join_numbered
 from weft.load.fields import Fields
-from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, safe_text, too_large
+from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, too_large
+from weft.load.formats import own_name
 from weft.records import Document
 from weft.text.decode import clean
 
@@ -43,7 +44,7 @@ def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docum
     title = info.pop("title", "")
     yield Document(
         source=source,
-        title=str(title) or safe_text(path.stem),
+        title=str(title) or own_name(source).stem,
         text=text,
         metadata=info,
         lines=lines,

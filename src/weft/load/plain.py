@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.files import SAMPLE_BYTES, Unloadable, read_text, safe_text
+from weft.load.files import SAMPLE_BYTES, Unloadable, read_text
+from weft.load.formats import own_name
 from weft.records import Document
 from weft.text.decode import has_byte_order_mark
 
@@ -23,7 +24,7 @@ _SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
 def load_plain(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the one document of a text file."""
     text = read_text(path, options=options)
-    yield Document(source=source, title=find_title(text) or safe_text(path.name), text=text)
+    yield Document(source=source, title=find_title(text) or own_name(source).name, text=text)
 
 
 def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:

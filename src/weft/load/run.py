@@ -16,7 +16,7 @@ from weft.load.code import find_language, load_code
 from weft.load.docx import load_docx
 from weft.load.files import Unloadable, safe_text
 from weft.load.folder import FoundFile, iter_files
-from weft.load.formats import TEXT_SUFFIXES, is_binary, is_line_based
+from weft.load.formats import TEXT_SUFFIXES, is_binary, is_line_based, own_name
 from weft.load.html import load_html
 from weft.load.json_file import load_json
 from weft.load.json_lines import load_json_lines
@@ -130,7 +130,7 @@ def _load(found: FoundFile | Skipped, *, options: LoadOptions) -> Iterator[Docum
     if isinstance(found, Skipped):
         yield found
         return
-    loader = load_corpus if found.is_corpus else find_loader(found.path)
+    loader = load_corpus if found.is_corpus else find_loader(own_name(found.source))
     is_empty = True
     try:
         for item in loader(found.path, source=found.source, options=options):

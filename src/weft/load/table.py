@@ -14,7 +14,8 @@ from typing import Literal
 from weft.config import LoadOptions
 from weft.load.assemble import collapse, join_numbered, shorten
 from weft.load.fields import to_metadata
-from weft.load.files import Unloadable, read_text, safe_text
+from weft.load.files import Unloadable, read_text
+from weft.load.formats import own_name
 from weft.records import Document
 
 DELIMITERS = ",;\t|"
@@ -52,7 +53,7 @@ def load_table(path: Path, *, source: str, options: LoadOptions) -> Iterator[Doc
         raise Unloadable("empty", "no cell holds anything")
     yield Document(
         source=source,
-        title=safe_text(path.name),
+        title=own_name(source).name,
         text=content,
         form="table",
         metadata=to_metadata({"columns": [name for name in header if name][:MAX_COLUMNS]} if header else {}),
