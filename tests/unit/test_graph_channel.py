@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from weft.engine.engine import open_engine
-from weft.errors import ConfigError
+from weft.errors import ConfigError, ModelUnavailable
 from weft.records import Document, Filter
 from weft.search.recognise import recognise_names
 from weft.testing import FakeEmbedder
@@ -155,6 +155,44 @@ def test_guided_searches_for_pairs_and_tags_what_they_found(engine):
     result = engine.query("OAuth Provider", method="graph", graph={"algorithm": "guided"})
 
     assert {piece.graph.expansion for piece in result.evidence} & {"OAuth Provider Auth Service", "OAuth Provider"}
+
+
+@pytest.mark.parametrize("algorithm", ["walk", "expand", "guided"])
+@pytest.mark.parametrize("method", ["graph", "mix"])
+def test_an_embedder_that_fails_leaves_the_graph(engine, algorithm, method):
+    """No algorithm raises; the answer says what was searched, and why no more."""
+    engine.embedder.failing = "the endpoint is down"
+    result = engine.query("OAuth Provider", method=method, graph={"algorithm": algorithm})
+
+    assert result.status == "degraded"
+    assert result.counts["graph"]
+    assert result.degraded == "only keywords and the graph were searched: embedding failed: the endpoint is down"
+
+
+def test_a_graph_that_was_not_walked_is_not_said_to_be_searched(engine):
+    """Keywords alone are named where the question names no entity."""
+    engine.embedder.failing = "the endpoint is down"
+    result = engine.query("soup", method="mix")
+
+    assert result.degraded == "only keywords were searched: embedding failed: the endpoint is down"
+
+
+def test_guided_without_its_pairs_takes_neighbours(engine, monkeypatch):
+    """The question was embedded, what the graph suggests was not: the answer is marked, and says so once."""
+    embed = engine.embedder.embed
+
+    def only_once(texts, *, kind="document"):
+        if len(texts) > 1:
+            raise ModelUnavailable("the endpoint is down")
+        return embed(texts, kind=kind)
+
+    monkeypatch.setattr(engine.embedder, "embed", only_once)
+    result = engine.query("OAuth Provider", method="mix", graph={"algorithm": "guided"})
+
+    assert result.status == "degraded"
+    assert "docs/auth.md" in sources(result)
+    assert result.degraded == "the graph was searched without a model: embedding failed: the endpoint is down"
+    assert not any("down" in note for note in result.notes)
 
 
 def test_a_filter_holds_for_the_graph_too(engine):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -9,6 +10,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from weft.config import GraphOptions
+from weft.errors import ModelError
 from weft.graph.expand import Neighbour, graph_score, neighbourhood
 from weft.graph.guided import expansion_queries
 from weft.models.base import Embedder
@@ -20,6 +22,8 @@ from weft.search.walk import Walk, walk
 from weft.store.base import Store
 from weft.text.cues import asked_types
 from weft.text.statements import inverse
+
+logger = logging.getLogger(__name__)
 
 PER_QUERY = 3
 """Chunks taken for each expansion query (S2)."""
@@ -40,6 +44,8 @@ class GraphFound:
     explain: Explain = field(default=lambda citations: {})
     answers: bool = False
     """Whether a relation that the question asks for leaves one of its entities."""
+    degraded: str = ""
+    """Why it was searched without a model that was wanted; empty when it was not."""
 
 
 def search_graph(
@@ -164,17 +170,16 @@ def _guided(
     options: GraphOptions,
     where: Filter,
 ) -> GraphFound:
+    """Search for the pairs of names that the graph suggests; without a model, take what `_expand` does."""
     if embedder is None:
-        return GraphFound()
-    named = [(seed.entity.id, seed.entity.name) for seed in seeds]
-    around: dict[str, list[tuple[str, str, int]]] = {}
-    for seed in seeds:
-        found = _neighbours([seed], relations=relations, options=options)
-        names = {entity.id: entity.name for entity in relations.graph.entities([n.entity_id for n in found])}
-        around[seed.entity.id] = [(n.entity_id, names[n.entity_id], n.hops) for n in found if n.entity_id in names]
-    pairs = expansion_queries(named, around, max_expansions=options.max_expansions)
-    queries = [(pair.query, pair.score, pair.hops) for pair in pairs] + [(name, 1.0, 0) for _, name in named]
-    vectors = embedder.embed([query for query, _, _ in queries], kind="query")
+        return _expand(seeds, relations=relations, options=options)
+    queries = _suggested(seeds, relations=relations, options=options)
+    try:
+        vectors = embedder.embed([query for query, _, _ in queries], kind="query")
+    except ModelError as error:
+        logger.warning("embedding what the graph suggests failed: %s", error)
+        why = f"the graph was searched without a model: embedding failed: {error}"
+        return replace(_expand(seeds, relations=relations, options=options), degraded=why)
     scores: dict[str, float] = {}
     sources: dict[str, GraphSource] = {}
     for (query, proximity, hops), vector in zip(queries, vectors, strict=True):
@@ -184,6 +189,18 @@ def _guided(
                 scores[hit.chunk_id] = score
                 sources[hit.chunk_id] = GraphSource(entity=query, hops=hops, expansion=query)
     return GraphFound(hits=tuple(order(scores)), explain=among(sources))
+
+
+def _suggested(seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions) -> list[tuple[str, float, int]]:
+    """Return what to search for, what it is worth and how far it lies: pairs of names, then the names themselves."""
+    named = [(seed.entity.id, seed.entity.name) for seed in seeds]
+    around: dict[str, list[tuple[str, str, int]]] = {}
+    for seed in seeds:
+        found = _neighbours([seed], relations=relations, options=options)
+        names = {entity.id: entity.name for entity in relations.graph.entities([n.entity_id for n in found])}
+        around[seed.entity.id] = [(n.entity_id, names[n.entity_id], n.hops) for n in found if n.entity_id in names]
+    pairs = expansion_queries(named, around, max_expansions=options.max_expansions)
+    return [(pair.query, pair.score, pair.hops) for pair in pairs] + [(name, 1.0, 0) for _, name in named]
 
 
 def _filtered(found: GraphFound, *, store: Store, where: Filter) -> GraphFound:

@@ -136,7 +136,7 @@ def walk_graph(
         seeds,
         store=store,
         relations=relations,
-        embedder=embedder,
+        embedder=None if query.vector is None and query.degraded else embedder,  # it has just failed
         options=options,
         limit=limit,
         where=where,

@@ -29,7 +29,7 @@ def prepare(text: str, *, embedder: Embedder | None, wants_vector: bool, wants_k
     vector, weight, degraded = None, 1.0, ""
     if wants_vector and terms:
         if embedder is None:
-            degraded = "there is no embedder, so only keywords were searched"
+            degraded = "there is no embedder"
         else:
             weight, note = trust(text, card=embedder.card)
             notes += [note] if note else []
@@ -40,7 +40,7 @@ def prepare(text: str, *, embedder: Embedder | None, wants_vector: bool, wants_k
                 vector = embedder.embed([text], kind="query")[0]
             except ModelError as error:
                 logger.warning("embedding the question failed: %s", error)
-                degraded = f"embedding failed, so only keywords were searched: {error}"
+                degraded = f"embedding failed: {error}"
     return Query(
         text=text,
         terms=tuple(terms[:MAX_TERMS]),

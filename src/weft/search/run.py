@@ -218,7 +218,8 @@ def _answer(
         )
         evidence = mark_reranked(evidence, found.chosen, opinion)
         rejected = [] if verdict.kept else read_evidence(verdict.rejected[:1], found.rankings, store=store)
-    status: Status = "degraded" if query.degraded and verdict.status != "no_match" else verdict.status
+    degraded = _degraded(query, found)
+    status: Status = "degraded" if degraded and verdict.status != "no_match" else verdict.status
     notes = [*_notes(query, verdict), *_unranked(opinion)]
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
     return Result(
@@ -230,7 +231,7 @@ def _answer(
         evidence=tuple(evidence),
         rejected=_rejection(rejected, verdict) if query.terms else None,
         notes=(EMPTY.format(store.namespace),) if is_empty else (*plan.notes, *query.notes, *notes),
-        degraded="" if is_empty else query.degraded,
+        degraded="" if is_empty else degraded,
         dropped=found.chosen.dropped,
         graph=walked.context(evidence, relations=found.relations) if found.relations is not None else None,
         counts={channel: len(ranking.hits) for channel, ranking in found.rankings.items()},
@@ -355,6 +356,15 @@ def _rejection(evidence: Sequence[Evidence], verdict: Verdict) -> Rejected | Non
     if not evidence or verdict.kept:
         return None
     return Rejected(citation=evidence[0].citation, score=evidence[0].score, reason=verdict.reason)
+
+
+def _degraded(query: Query, found: Found) -> str:
+    """Return what was not to be had, and what was searched without it; nothing when all was there."""
+    if not query.degraded or query.vector is not None:
+        return query.degraded or found.walked.found.degraded
+    is_walked = found.relations is not None and not found.walked.skipped
+    searched = "keywords and the graph were" if is_walked else "keywords were"
+    return f"only {searched} searched: {query.degraded}"
 
 
 def _notes(query: Query, verdict: Verdict) -> Iterator[str]:
