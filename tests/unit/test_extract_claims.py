@@ -4,7 +4,7 @@ import pytest
 from extracting import claims, extract, extract_all, names
 
 from weft.records import STRONG_KINDS
-from weft.text.statements import INVERSE, Statement, canonical, in_words, inverse
+from weft.text.statements import INVERSE, Statement, canonical, in_words, inverse, spellings
 
 OTHER = "Some words come first here."
 """A first sentence that says nothing of the title."""
@@ -231,6 +231,13 @@ def test_the_inverse_of_an_inverse_is_the_relation():
 def test_an_unknown_relation_has_an_inverse_too(type, other):
     """Extractors may bring their own."""
     assert inverse(type) == other
+
+
+@pytest.mark.parametrize("type", ["depends_on", "used_by", "related_to", "has_team", "team_of", "leads", "sponsors_of"])
+def test_a_relation_is_found_by_the_name_from_its_other_end(type):
+    """What `inverse` makes of a name leads back to it."""
+    assert type in spellings(inverse(type))
+    assert spellings(type)[0] == type
 
 
 def test_relations_are_kept_in_one_direction():

@@ -202,6 +202,46 @@ def test_a_filter_holds_for_the_graph_too(engine):
     assert set(sources(result)) <= {"docs/login.md"}
 
 
+def many_pages():
+    """Return more pages that name Auth Service, in one folder and then in another."""
+    places = [f"many/{number:02}" for number in range(30)] + ["few/one", "few/two"]
+    return [
+        Document(source=f"{place}.md", title=place, text=f"Note on [[Auth Service]], {place}.", form="markdown")
+        for place in places
+    ]
+
+
+@pytest.mark.parametrize("algorithm", ["expand", "walk"])
+def test_chunks_are_filtered_before_they_are_cut(engine, algorithm):
+    """However many others come before them, those that pass the filter are found."""
+    engine.add(many_pages())
+    asked = {"algorithm": algorithm, "min_graph_score": 0.7, "max_chunks": 1, "max_edges": 50, "prune": 0.0}
+    where = Filter(source_prefix="few/")
+    result = engine.query("OAuth Provider", method="graph", where=where, top_k=1, pool=1, gate=False, graph=asked)
+
+    assert len(result.evidence) == 1
+    assert result.evidence[0].document.source.startswith("few/")
+    assert result.evidence[0].channels["graph"].rank == 1
+
+
+@pytest.mark.parametrize(
+    ("types", "found"),
+    [
+        (["depended_on_by"], {"docs/login.md", "docs/checkout.md"}),
+        (["depends_on"], {"docs/auth.md", "docs/login.md", "docs/oauth.md", "docs/checkout.md"}),
+        (["owned_by"], set()),
+    ],
+)
+def test_relations_are_chosen_by_the_name_that_answers_give_them(engine, types, found):
+    """An inverse name is followed against the relation, and only so."""
+    asked = {"algorithm": "expand", "rel_types": types, "max_chunks": 9}
+    result = engine.query("Auth Service", method="graph", gate=False, graph=asked)
+
+    assert set(sources(result)) == found
+    if types == ["depended_on_by"]:
+        assert {step.type for piece in result.evidence for step in piece.graph.path[:-1]} == {"depended_on_by"}
+
+
 WORDS = ["OAuth Provider", "Auth Service", "Login Flow", "Checkout", "Canteen Menu", "tokens", "order", "soup", "sign"]
 
 

@@ -146,7 +146,7 @@ class GraphOptions:
     max_expansions: int = 10
     """With `guided`: pairs that are searched for."""
     rel_types: tuple[str, ...] = ()
-    """With `expand` and `guided`: only relations of these types; empty for all."""
+    """With `expand` and `guided`: only relations of these types, inverse names for one direction; empty for all."""
     rounds: int = 3
     """How often activation goes from entities to chunks and back."""
     damping: float = 0.5

@@ -21,7 +21,7 @@ from weft.search.relations import Relations
 from weft.search.walk import Walk, walk
 from weft.store.base import Store
 from weft.text.cues import asked_types
-from weft.text.statements import inverse
+from weft.text.statements import inverse, spellings
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +30,12 @@ PER_QUERY = 3
 
 IN_CHUNK = "mentioned in"
 ABOUT_CHUNK = "described in"
+
+MAX_FILTERED = 1000
+"""Mentions of an entity among which those that pass a filter are looked for, with `expand`."""
+
+AT_ONCE = 200
+"""Chunks that are compared with a filter at a time."""
 
 
 Explain: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, GraphSource]]
@@ -68,12 +74,12 @@ def search_graph(
             hits, state = walk(seeds, relations=relations, options=options, asked=asked_types(text))
             known = {seed.entity.id: seed.entity.name for seed in seeds}
             explain = partial(explain_walk, state, known=known)
-            found = GraphFound(hits=tuple(hits[:limit]), explain=explain, answers=state.answers)
+            passed = _passing(hits, store=store, where=where, count=limit)
+            return GraphFound(hits=passed, explain=explain, answers=state.answers)
         case "expand":
-            found = _expand(seeds, relations=relations, options=options)
+            return _expand(seeds, store=store, relations=relations, options=options, where=where)
         case "guided":
-            found = _guided(seeds, store=store, relations=relations, embedder=embedder, options=options, where=where)
-    return _filtered(found, store=store, where=where) if where else found
+            return _guided(seeds, store=store, relations=relations, embedder=embedder, options=options, where=where)
 
 
 def relations_between(entities: Sequence[Entity], *, relations: Relations, limit: int = 50) -> list[Relation]:
@@ -121,9 +127,10 @@ def _step(
 
 
 def _neighbours(seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions) -> list[Neighbour]:
+    types = sorted({name for type in options.rel_types for name in spellings(type)})
     return neighbourhood(
         [seed.entity.id for seed in seeds],
-        fetch=lambda ids: relations.of(ids, limit=options.max_edges, types=options.rel_types),
+        fetch=lambda ids: relations.of(ids, limit=options.max_edges, types=types),
         inverse=inverse,
         max_hops=options.max_hops,
         min_graph_score=options.min_graph_score,
@@ -131,7 +138,9 @@ def _neighbours(seeds: Sequence[Seed], *, relations: Relations, options: GraphOp
     )
 
 
-def _expand(seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions) -> GraphFound:
+def _expand(
+    seeds: Sequence[Seed], *, store: Store, relations: Relations, options: GraphOptions, where: Filter
+) -> GraphFound:
     graph = relations.graph
     neighbours = _neighbours(seeds, relations=relations, options=options)
     entities = {e.id: e for e in graph.entities([n.entity_id for n in neighbours])}
@@ -143,7 +152,7 @@ def _expand(seeds: Sequence[Seed], *, relations: Relations, options: GraphOption
         if entity is None:
             continue
         score = graph_score(weight=neighbour.weight, hops=neighbour.hops, mentions=entity.mentions)
-        for mention in graph.mentions_of([entity.id], limit=options.max_chunks):
+        for mention in graph.mentions_of([entity.id], limit=MAX_FILTERED if where else options.max_chunks):
             if score > scores.get(mention.chunk_id, 0.0):
                 scores[mention.chunk_id] = score
                 last = ABOUT_CHUNK if mention.about else IN_CHUNK
@@ -158,7 +167,8 @@ def _expand(seeds: Sequence[Seed], *, relations: Relations, options: GraphOption
                 ]
                 steps.append(PathStep(source=entity.name, type=last, weight=0.0, target=mention.chunk_id))
                 sources[mention.chunk_id] = GraphSource(entity=entity.name, hops=neighbour.hops, path=tuple(steps))
-    return GraphFound(hits=tuple(order(scores)[: options.max_chunks]), explain=among(sources))
+    hits = _passing(order(scores), store=store, where=where, count=options.max_chunks)
+    return GraphFound(hits=hits, explain=among(sources))
 
 
 def _guided(
@@ -172,14 +182,15 @@ def _guided(
 ) -> GraphFound:
     """Search for the pairs of names that the graph suggests; without a model, take what `_expand` does."""
     if embedder is None:
-        return _expand(seeds, relations=relations, options=options)
+        return _expand(seeds, store=store, relations=relations, options=options, where=where)
     queries = _suggested(seeds, relations=relations, options=options)
     try:
         vectors = embedder.embed([query for query, _, _ in queries], kind="query")
     except ModelError as error:
         logger.warning("embedding what the graph suggests failed: %s", error)
         why = f"the graph was searched without a model: embedding failed: {error}"
-        return replace(_expand(seeds, relations=relations, options=options), degraded=why)
+        found = _expand(seeds, store=store, relations=relations, options=options, where=where)
+        return replace(found, degraded=why)
     scores: dict[str, float] = {}
     sources: dict[str, GraphSource] = {}
     for (query, proximity, hops), vector in zip(queries, vectors, strict=True):
@@ -203,12 +214,19 @@ def _suggested(seeds: Sequence[Seed], *, relations: Relations, options: GraphOpt
     return [(pair.query, pair.score, pair.hops) for pair in pairs] + [(name, 1.0, 0) for _, name in named]
 
 
-def _filtered(found: GraphFound, *, store: Store, where: Filter) -> GraphFound:
-    """The walk may pass anywhere; what it returns must pass the filter."""
-    chunks = {chunk.id: chunk.document_id for chunk in store.chunks([hit.chunk_id for hit in found.hits])}
+def _passing(hits: Sequence[Hit], *, store: Store, where: Filter, count: int) -> tuple[Hit, ...]:
+    """Return the first `count` hits in documents that pass the filter; a walk may pass anywhere on its way there."""
+    if not where:
+        return tuple(hits[:count])
     allowed = {document.id for document in store.find_documents(where, limit=1_000_000)}
-    kept = {hit.chunk_id: hit.score for hit in found.hits if chunks.get(hit.chunk_id) in allowed}
-    return replace(found, hits=tuple(order(kept)))
+    kept: dict[str, float] = {}
+    for start in range(0, len(hits), AT_ONCE):
+        some = hits[start : start + AT_ONCE]
+        passed = {chunk.id for chunk in store.chunks([hit.chunk_id for hit in some]) if chunk.document_id in allowed}
+        kept |= {hit.chunk_id: hit.score for hit in some if hit.chunk_id in passed}
+        if len(kept) >= count:
+            break
+    return tuple(order(kept, limit=count))
 
 
 def among(sources: Mapping[str, GraphSource]) -> Explain:

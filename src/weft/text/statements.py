@@ -174,6 +174,13 @@ def inverse(type: str) -> str:
     return f"has_{type.removesuffix('_of')}" if type.endswith("_of") else f"{type}_of"
 
 
+def spellings(type: str) -> tuple[str, ...]:
+    """Return the names under which a relation that is called `type` from one of its ends may be kept, `type` first."""
+    role = type.removesuffix("_of")
+    others = (INVERSE.get(type, ""), role, f"has_{role}", f"{type.removeprefix('has_')}_of")
+    return tuple(dict.fromkeys((type, *(other for other in others if other and inverse(other) == type))))
+
+
 def canonical(statement: Statement) -> Statement:
     """Return the statement in the direction in which relations are kept: `A owns B` becomes `B owned_by A`."""
     if statement.type in _PAIRS or statement.type not in INVERSE:
