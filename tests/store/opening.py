@@ -25,6 +25,11 @@ def open_empty(kind, request):
     return SqliteDatabase(str(request.getfixturevalue("tmp_path") / "weft.db"))
 
 
+def contradictions(database):
+    """Return what is wrong, but for vectors that were not written."""
+    return [problem for problem in database.check() if problem.command != "weft reembed"]
+
+
 def where(kind, request):
     """Return what `logical.content` reads of the database that a test has opened."""
     if kind == "postgres":

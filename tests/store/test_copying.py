@@ -7,6 +7,7 @@ import logical
 import psycopg
 import pytest
 from contract import CALIBRATION
+from opening import contradictions
 
 from weft.config import read_settings
 from weft.engine import copied_parts
@@ -166,8 +167,8 @@ def test_an_interrupted_copy_is_sound_and_goes_on(filled, small_pages, request, 
         left = iter(range(steps))
         with pytest.raises(StopIteration):
             copy(filled, target, on_step=lambda count, left=left: next(left))
-        assert sound(target)
         with open_at(target) as engine:
+            assert contradictions(engine.database) == []
             held = engine.stats().documents + engine.store.facts.count()[0]
         assert held > written
         written = held

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
-from opening import KINDS, open_empty
+from opening import KINDS, contradictions, open_empty
 
 import weft.store.postgres.vectors as postgres_vectors
 from weft.errors import SchemaMismatch
@@ -26,7 +26,7 @@ def database(request):
     yield database
     # These tests write bare facts, without the history that remembering gives them.
     expected = ("in its history", "in their history", "referred to")
-    assert [problem for problem in database.check() if not problem.what.endswith(expected)] == []
+    assert [problem for problem in contradictions(database) if not problem.what.endswith(expected)] == []
     database.close()
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, timezone
 import numpy as np
 import pytest
 from contract import EVERYTHING, MODEL, make_batch, unit
+from opening import contradictions
 
 from weft.records import Claim, Extraction, Fact, FactEntity, FactEvent, Nomination
 from weft.store.joining import same_statements
@@ -26,7 +27,7 @@ def store(request, tmp_path):
     store = database.store("default")
     store.write_model(MODEL)
     yield store
-    assert database.check() == []
+    assert contradictions(database) == []
     database.close()
 
 

@@ -16,6 +16,7 @@ from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_
 from weft.engine.asking import spent
 from weft.engine.calibration import describe
 from weft.errors import StoreCorrupt
+from weft.records import Problem
 
 TOP = 10
 """Entities that `weft stats` names."""
@@ -101,9 +102,10 @@ def check(session: Session, deep: bool) -> int:
         if deep:
             problems += engine.database.compare()
     if session.as_json:
-        print_json([{"where": p.where, "what": p.what, "repairable": p.repairable} for p in problems])
+        found = [{"where": p.where, "what": p.what, "repairable": p.repairable, "command": p.command} for p in problems]
+        print_json(found)
     for problem in problems if not session.as_json else ():
-        say(f"{problem.where}: {problem.what}" + (" (weft repair)" if problem.repairable else ""))
+        say(_said(problem))
     if not problems and not session.as_json:
         say("sound")
     return 1 if problems else 0
@@ -120,13 +122,21 @@ def repair(session: Session) -> int:
         hint = "restore a backup, or index the documents into a new file"
         raise StoreCorrupt(str(error), hint=hint) from error
     if session.as_json:
-        print_json({"done": done, "problems": [{"where": p.where, "what": p.what} for p in problems]})
+        print_json(
+            {"done": done, "problems": [{"where": p.where, "what": p.what, "command": p.command} for p in problems]}
+        )
     else:
-        for line in [*done, *(f"left: {problem.where}: {problem.what}" for problem in problems)]:
+        for line in [*done, *(f"left: {_said(problem)}" for problem in problems)]:
             say(line)
         if not problems:
             say("sound")
     return 1 if problems else 0
+
+
+def _said(problem: Problem) -> str:
+    """Return a problem with the command that mends it, if there is one."""
+    command = "weft repair" if problem.repairable else problem.command
+    return f"{problem.where}: {problem.what}" + (f" ({command})" if command else "")
 
 
 @verb()

@@ -116,7 +116,7 @@ def _store(settings: Settings) -> Iterator[Finding]:
 def _content(database: Database, settings: Settings) -> Iterator[Finding]:
     problems = database.check()
     for problem in problems:
-        hint = "weft repair" if problem.repairable else "restore a backup"
+        hint = "weft repair" if problem.repairable else problem.command or "restore a backup"
         yield Finding(what=problem.where, state="problem", detail=problem.what, hint=hint)
     if not problems:
         yield Finding(what="store", state="ok", detail=f"{shown(settings.store.db)} is sound")

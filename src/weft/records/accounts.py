@@ -111,3 +111,6 @@ class Problem:
     where: str
     what: str
     repairable: bool
+    """Whether `weft repair` mends it."""
+    command: str = ""
+    """Another command that does, where it does not."""

@@ -36,6 +36,7 @@ from weft.store.memory_graph import MemoryGraph
 from weft.store.memory_jobs import JobRow, MemoryJobs
 from weft.store.memory_keys import MemoryKeys
 from weft.store.memory_spending import MemorySpending
+from weft.store.missing import find_missing
 
 
 @dataclass
@@ -88,7 +89,7 @@ class MemoryDatabase:
         return content is not None and content.generation > 0
 
     def check(self) -> list[Problem]:
-        return []
+        return [problem for name in self.namespaces() for problem in find_missing(self.store(name))]
 
     def compare(self) -> list[Problem]:
         return []

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 from weft.records import Problem
+from weft.store.missing import ALL, missing_vectors
 from weft.store.relational.fact_soundness import FACT_TABLES, find_fact_problems, mend_facts
 from weft.store.relational.graph_soundness import (
     GRAPH_TABLES,
@@ -112,9 +113,14 @@ def _check_vectors(db: Session, namespace: Namespace, where: str) -> list[Proble
     if wrong := db.one("bad_vectors", {"namespace": namespace}):
         problems.append(Problem(where=where, what=f"{wrong} vectors of the wrong length", repairable=False))
     for _, name, fingerprint, _, active in db.run("list_models", {"namespace": namespace}):
-        key = {"namespace": namespace, "fingerprint": fingerprint, "limit": 1_000_000}
-        missing = len(db.run("find_unembedded", key)) if active else 0
-        if missing:
-            what = f"{missing} chunks have no vector of {name!r} (weft reembed)"
-            problems.append(Problem(where=where, what=what, repairable=False))
+        if not active:
+            continue
+        key = {"namespace": namespace, "fingerprint": fingerprint, "limit": ALL}
+        problems += missing_vectors(
+            where,
+            name,
+            chunks=len(db.run("find_unembedded", key)),
+            names=len({(chunk, name) for chunk, name, *_ in db.run("unembedded_entities", key)}),
+            facts=len(db.run("unembedded_fact_entities", key)),
+        )
     return problems

@@ -1,0 +1,82 @@
+"""What every store says of vectors that are missing, and that `weft reembed` brings them back."""
+
+from dataclasses import replace
+from datetime import datetime, timezone
+
+import apsw
+import pytest
+from contract import MODEL, unit
+from graph_making import batch_of
+
+from weft.engine.diagnose import diagnose
+from weft.engine.engine import open_engine
+from weft.records import Document, Fact, FactEntity
+from weft.testing import FakeEmbedder
+
+NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
+FACT = Fact(id="f", subject="user", subject_name="user", predicate="in", object="rome", value="Rome", created=NOW)
+ENTITIES = [FactEntity(key="user", name="user"), FactEntity(key="rome", name="Rome")]
+
+
+def missing(database):
+    return [(p.what, p.command) for p in database.check() if "vector" in p.what]
+
+
+def bare(source, texts):
+    """Return a batch without vectors of names."""
+    batch = batch_of(source, texts)
+    return replace(batch, chunks=tuple(replace(item, entity_vectors={}) for item in batch.chunks))
+
+
+def test_names_without_vectors_are_counted_until_they_have_some(database, store):
+    """Those of the model that answers; one that is being prepared may lack any."""
+    store.write_model(replace(MODEL, fingerprint="later", active=False))
+    store.write(bare("Paris", ["A city.", "On a river."]))
+
+    assert missing(database) == [(f"2 names of the graph have no vector of {MODEL.name!r}", "weft reembed")]
+    assert database.repair() == []
+    lacking = store.graph.find_unembedded(MODEL.fingerprint, limit=9)
+    store.graph.write_vectors(MODEL.fingerprint, {at: unit(1, 2, 3) for at in lacking})
+    assert database.check() == []
+
+
+def test_entities_of_facts_without_vectors_are_counted_too(database, store):
+    """However they came to lack them."""
+    store.facts.write([FACT], entities=ENTITIES)
+
+    assert missing(database) == [(f"2 entities of facts have no vector of {MODEL.name!r}", "weft reembed")]
+    store.facts.write_vectors(MODEL.fingerprint, {"user": unit(1, 0, 0)})
+    assert missing(database) == [(f"1 entity of facts has no vector of {MODEL.name!r}", "weft reembed")]
+    store.facts.write_vectors(MODEL.fingerprint, {"rome": unit(0, 1, 0)})
+    assert missing(database) == []
+
+
+def test_without_an_embedder_nothing_is_missing(database):
+    """No model answers, so none has to know anything."""
+    store = database.store("default")
+    batch = bare("Paris", ["A city."])
+    store.write(replace(batch, model="", chunks=tuple(replace(item, vector=None) for item in batch.chunks)))
+    store.facts.write([FACT], entities=ENTITIES)
+
+    assert missing(database) == []
+
+
+@pytest.mark.parametrize("table", ["entity_vector", "fact_vector"])
+def test_reembedding_brings_lost_vectors_back(tmp_path, table):
+    """Until then check and doctor say what is missing, and name the command; repair leaves it to that."""
+    path = tmp_path / "weft.db"
+    page = Document(source="a.md", title="Auth Service", text="Issues tokens to all who sign in.", form="markdown")
+    with open_engine(path, embedder=FakeEmbedder()) as engine:
+        engine.add([page])
+        engine.memory.add("user", "lives_in", "Rome")
+        assert engine.database.check() == []
+    with apsw.Connection(str(path)) as db:
+        db.execute(f"DELETE FROM {table}")
+    with open_engine(path, embedder=FakeEmbedder()) as engine:
+        assert [command for _, command in missing(engine.database)] == ["weft reembed"]
+        engine.database.repair()
+        assert [command for _, command in missing(engine.database)] == ["weft reembed"]
+        (finding,) = [found for found in diagnose(engine.settings) if "no vector" in found.detail]
+        assert finding.hint == "weft reembed"
+        engine.reembed()
+        assert engine.database.check() == []
