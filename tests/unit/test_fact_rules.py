@@ -182,6 +182,74 @@ def test_ordinary_facts_are_kept(fields):
     assert hygiene.refusal(make(**fields)) == ""
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my password is hunter2",
+        "My Password is now hunter2.",
+        "password: hunter2",
+        "the wifi password is Blau3rHimmel!",
+        'the password for the guest network is "Blau3rHimmel"',
+        "the passphrase was p@ss-phrase",
+        "passcode = 9981x",
+        "my PIN is 4821",
+        "the PIN of the bank card is 4821",
+        "my pin code: 482193",
+        "passwort: geheim123",
+        "Das Passwort lautet Sommer2024",
+        "mein Kennwort ist Sommer2024",
+        "le mot de passe est Soleil99",
+        "la contraseña es Luna2024",
+        "пароль: qwerty12",
+        "密码是abc12345",
+        "WiFi密码：abc12345",
+        "口令为abc12345",
+        "パスワードはabc12345です",
+    ],
+)
+def test_a_password_that_is_said_is_refused(said):
+    """In a value, in a note, or where the subject is the password."""
+    assert "password" in hygiene.refusal(make(said))
+    assert "password" in hygiene.refusal(make(note=said))
+
+
+def test_a_password_may_be_the_subject():
+    """The three parts of a fact make one sentence."""
+    fact = make("Blau3rHimmel!", subject="wifi password", subject_name="WiFi password", predicate="is")
+
+    assert "password" in hygiene.refusal(fact)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the password is stored in the vault",
+        "password reset is broken",
+        "PIN entry is required",
+        "the password policy is strict",
+        "my password manager is Bitwarden",
+        "my password manager is 1Password",
+        "the password is 12 characters long",
+        "the password is 1024 bits long",
+        "the password is SHA-256 hashed",
+        "the password is 2FA-protected",
+        "the password for db01 is rotated every 90 days",
+        "the PIN is 4 digits",
+        "the PIN is 1000 times safer",
+        "pin 4 is ground, and the pin is 1200 mm long",
+        "Das Passwort ist im Tresor",
+        "Passwort: siehe Tresor",
+        "密码是保密的",
+        "密码是8位以上",
+        "the compass is 4821 years old",
+        "shopping is 100% fun",
+    ],
+)
+def test_words_about_passwords_are_kept(said):
+    """What is stored where, and rules for passwords, tell none."""
+    assert hygiene.refusal(make(said)) == ""
+
+
 def test_secrets_are_kept_where_the_settings_allow_it():
     """Only then."""
     fact = make("4111111111111111")

@@ -26,7 +26,7 @@ _LETTER = re.compile("[\\w\U00020000-\U0003ffff]")
 """Two planes hold ideographs alone, also such as are newer than the Unicode that Python knows."""
 _PLACEHOLDER = re.compile(r"[\W_]*(?:x{3,}|\*{3,}|\.{3,}|redacted|hidden|changed|none)[\W_]*", re.IGNORECASE)
 _SECRET_PREDICATE = re.compile(
-    r"(?:^|_)(?:password|passwd|passphrase|pin|api_?key|access_?key|secret(?:_?key)?|private_?key|"
+    r"(?:^|_)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot_de_passe|contraseña|пароль|密码|密碼|口令|pin|api_?key|access_?key|secret(?:_?key)?|private_?key|"
     r"(?:access|auth|bearer|refresh|api)_?token|token|credit_?card|card_?number|cvv)$",
     re.IGNORECASE,
 )
@@ -42,6 +42,25 @@ _SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a token", re.compile(r"\b[Bb]earer\s+[\w.~+/-]{16,}")),
     ("a password", re.compile(r"\b(?:password|passwd|pwd|api[_-]?key|secret)\s*[:=]\s*\S{4,}", re.IGNORECASE)),
     ("a password", re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@")),
+)
+_FOR_WHAT = r"(?:\s+(?:for|of|to|on|für|von|zu[mr]?|de|du|pour|para)(?:\s+\S+){1,4}?)?"
+"""What a password is for, between the word for it and what it is."""
+_IS = (
+    r"\s*(?:[:=：]|是|为|為|は|\b(?:is|was|equals|ist|war|lautet|est|es|è|é)\b)\s*"
+    r"(?:(?:now|still|currently|set to|jetzt|noch)\s+)?[\"'`«„“‘「]?"
+)
+_END = r"(?![A-Za-z0-9_-])(?!\s+(?:\w+\s+)?(?:characters|digits|bits?|long|hash(?:ed)?|encrypted|times|years|days)\b)"
+_SAID_PASSWORD = re.compile(
+    r"(?:\b(?:password|passwd|pwd|passphrase|passcode|passwort|kennwort|mot de passe|contraseña|wachtwoord|пароль)"
+    rf"|密码|密碼|口令|パスワード){_FOR_WHAT}{_IS}"
+    r"(?!(?:2fa|mfa|sha|aes|md5|argon2|pbkdf2|base64|utf)(?![a-z]))"
+    rf"(?=[!-~]*\d|[!-~]*\w[@#$%^&*!+=?~]+\w)[!-~]{{4,}}{_END}",
+    re.IGNORECASE,
+)
+"""A password has a digit, or a sign between letters; a word that goes on the sentence has not."""
+_SAID_PIN = re.compile(
+    r"\b(?:PIN|(?i:(?:my|our|his|her|their|your|card|bank|sim|phone|door|meine|mon|mi)\s+pin|geheimzahl))"
+    rf"(?i:[ -]?(?:code|number|nummer))?(?i:{_FOR_WHAT}{_IS})\d{{4,8}}(?i:{_END})"
 )
 _LONG = re.compile(r"(?<![\w/+-])[A-Za-z0-9+/_-]{32,}={0,2}(?![\w/+-])")
 _DIGITS = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
@@ -74,6 +93,9 @@ def find_secret(fact: Fact) -> str:
     for kind, pattern in _SECRETS:
         if pattern.search(text):
             return kind
+    sentence = f"{fact.subject_name} {fact.predicate.replace('_', ' ')} {fact.value}\n{fact.note}"
+    if _SAID_PASSWORD.search(sentence) or _SAID_PIN.search(sentence):
+        return "a password"
     if any(is_card_number(match[0]) for match in _DIGITS.finditer(text)):
         return "a card number"
     if any(_is_random(match[0]) for match in _LONG.finditer(text)):
