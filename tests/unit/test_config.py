@@ -209,11 +209,44 @@ def test_an_empty_value_in_the_environment_is_no_value(read):
 
 
 def test_a_misspelt_name_in_the_environment_is_refused(read):
-    """A setting that has no effect is worse than an error; names of other things are left alone."""
+    """A setting that has no effect is worse than an error."""
     with pytest.raises(ConfigError, match="WEFT_SEARCH_TOPK") as caught:
         read(environment={"WEFT_SEARCH_TOPK": "3"})
     assert "WEFT_SEARCH_TOP_K" in caught.value.hint
-    assert read(environment={"WEFT_DATA": "/sets", "WEFTSEARCH": "x", "PATH": "/bin"}) == Settings()
+
+
+@pytest.mark.parametrize(
+    "name, meant",
+    [
+        ("WEFT_NAMESPAC", "'WEFT_NAMESPACE'"),
+        ("WEFT_NAMSPACE", "'WEFT_NAMESPACE'"),
+        ("WEFT_DBS", "'WEFT_DB'"),
+        ("WEFT_EMBEDER", "'WEFT_EMBEDDER'"),
+        ("WEFT_CACHEDIR", "'WEFT_CACHE_DIR'"),
+        ("WEFT_SERACH_TOP_K", "'WEFT_SEARCH_TOP_K'"),
+        ("WEFT_TOP_K", "'WEFT_SEARCH_TOP_K'"),
+        ("WEFT_PARALLEL", "'WEFT_LLM_PARALLEL'"),
+    ],
+)
+def test_a_mistyped_name_without_a_group_of_ours_is_an_error_too(read, name, meant):
+    """Also one that leaves the group out."""
+    with pytest.raises(ConfigError, match=f"unknown setting '{name}'") as caught:
+        read(environment={name: "3"})
+    assert meant in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "name", ["WEFT_DATA", "WEFT_TEST_PG_DSN", "WEFT_TEST_CITUS_DSN", "WEFTSEARCH", "WEFT_HOME", "PATH"]
+)
+def test_variables_of_others_are_left_alone(read, name):
+    """Those of tests and benchmarks, and what resembles no setting."""
+    assert read(environment={name: "3"}) == Settings()
+
+
+@pytest.mark.parametrize("name", ["WEFT_PORT", "WEFT_PORT_8321_TCP_PROTO", "WEFT_SERVICE_HOST", "WEFT_SERVICE_PORT"])
+def test_what_an_orchestrator_says_of_a_service_called_weft_is_left_alone(read, name):
+    """Kubernetes sets such variables in every container."""
+    assert read(environment={name: "tcp://10.0.0.7:8321"}) == Settings()
 
 
 def test_a_wrong_value_in_the_environment_names_the_variable(read):

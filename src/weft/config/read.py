@@ -43,6 +43,10 @@ ALIASES: Mapping[str, str] = {
     "OPENAI_BASE_URL": "models.base_url",
 }
 """Environment names beside the regular `WEFT_GROUP_FIELD`."""
+ALIKE = 0.75
+"""How much of an unknown variable has to agree with a known one, behind `WEFT_`, to be taken for it mistyped."""
+_OTHERS = ("WEFT_DATA", "WEFT_TEST_", "WEFT_PORT", "WEFT_SERVICE_")
+"""Benchmarks and tests; what Kubernetes says of a service called weft."""
 RERANK_KEYS: Mapping[str, str] = {"cohere": "COHERE", "jina": "JINA", "http": "RERANK"}
 """By kind of reranker, what the environment calls whose key it is."""
 
@@ -189,11 +193,27 @@ def _is_relative(db: str) -> bool:
 def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, Any], str]]:
     # aliases first, so that OPENAI_BASE_URL, which others read too, gives way to our own name
     names = {**ALIASES} | {f"WEFT_{key.replace('.', '_')}".upper(): key for key in _known()}
-    ours = tuple(f"WEFT_{group}_".upper() for group in GROUPS)
     for name in environment:
-        if name.startswith(ours) and name not in names:
-            raise ConfigError(f"unknown setting {name!r} (environment)", hint=_nearest(name, names))
+        if name.startswith("WEFT_") and name not in names and (hint := _meant(name, names)):
+            raise ConfigError(f"unknown setting {name!r} (environment)", hint=hint)
     return [({key: environment[name]}, name) for name, key in names.items() if environment.get(name)]
+
+
+def _meant(name: str, names: Iterable[str]) -> str:
+    """Return a hint where an unknown variable must be meant for us; nothing where it may be that of others."""
+    if name.startswith(tuple(f"WEFT_{group}_".upper() for group in GROUPS)):
+        return _nearest(name, names)
+    if name.startswith(_OTHERS):
+        return ""
+    without_group = [f"WEFT_{key.replace('.', '_')}".upper() for key in _known() if _field(key) == name]
+    own = [known.removeprefix("WEFT_") for known in names if known.startswith("WEFT_")]
+    near = [f"WEFT_{n}" for n in difflib.get_close_matches(name.removeprefix("WEFT_"), own, n=1, cutoff=ALIKE)]
+    return f"did you mean {' or '.join(map(repr, without_group or near))}?" if without_group or near else ""
+
+
+def _field(key: str) -> str:
+    """Return the variable of a setting without its group, which is not one."""
+    return f"WEFT_{key.partition('.')[2]}".upper()
 
 
 def _known() -> list[str]:
