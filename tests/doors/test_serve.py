@@ -187,6 +187,36 @@ def test_facts_are_stated_recalled_confirmed_rejected_and_forgotten(client):
     assert client.get(f"/facts/{first}").status_code == 404
 
 
+@pytest.mark.parametrize(
+    "given, meant",
+    [
+        ("2026-01-31", "2026-01-31T00:00:00+00:00"),
+        ("2026-01-31T12:00:00", "2026-01-31T12:00:00+00:00"),
+        ("2026-01-31T12:00:00Z", "2026-01-31T12:00:00+00:00"),
+        ("2026-01-31T12:00:00+02:00", "2026-01-31T10:00:00+00:00"),
+    ],
+)
+def test_a_date_is_taken_as_on_the_command_line(client, given, meant):
+    """Midnight where there is no time, UTC where there is no zone."""
+    fact = {"subject": "user", "predicate": "moved to", "value": f"Basel {given}", "valid_from": given}
+    done = client.post("/facts", json={"facts": [fact]}).json()["facts"][0]["fact"]
+    recalled = client.post("/facts/recall", json={"query": "where did the user move to?", "as_of": given}).json()
+    client.delete(f"/facts/{done['id']}")
+
+    assert done["valid_from"] == meant
+    assert recalled["at"] == meant
+    assert done["id"] in [known["id"] for known in recalled["facts"]]
+
+
+@pytest.mark.parametrize("given", ["31.01.2026", "soon", "", "0001-01-01T00:00:00+02:00", ["2026-01-31"]])
+def test_what_is_no_date_is_refused(client, given):
+    """With the name of the field."""
+    answer = client.post("/facts/recall", json={"query": "x", "as_of": given})
+
+    assert answer.status_code == 422
+    assert "as_of" in answer.text
+
+
 def test_what_the_namespace_holds_is_told(client):
     """Counts, models, and where confidence comes from; no path of the machine."""
     stats = client.get("/stats").json()

@@ -5,9 +5,18 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from weft.config import ContextFormat, Fusion, Method
+from weft.exchange.statements import read_time
+
+
+def _read_time(given: Any) -> Any:
+    """Read text as the command line does; what is none is refused further on."""
+    try:
+        return read_time(given) if isinstance(given, str) else given
+    except ValueError:
+        return given
 
 
 def _in_utc(time: datetime) -> datetime:
@@ -17,7 +26,12 @@ def _in_utc(time: datetime) -> datetime:
         raise ValueError("beyond what calendars hold") from error
 
 
-Time = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+_TIME_SCHEMA = {
+    "type": "string",
+    "anyOf": [{"format": "date-time"}, {"format": "date"}],
+    "description": "A time, or a date, whose first moment is meant; in UTC where it does not say.",
+}
+Time = Annotated[AwareDatetime, BeforeValidator(_read_time), AfterValidator(_in_utc), WithJsonSchema(_TIME_SCHEMA)]
 Text = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 Name = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
 Id = Annotated[str, Field(min_length=1, max_length=200)]
