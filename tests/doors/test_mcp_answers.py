@@ -256,6 +256,20 @@ def test_a_name_that_only_facts_know_is_found_where_it_is(tmp_path):
     assert "entity_lookup" in around.structured_content["action"]
 
 
+def test_an_answer_of_facts_alone_says_that_it_is_one(tmp_path):
+    """Else an answer would stand beside next to no confidence, without a reason."""
+    searched = ask(
+        settings_for(fill(tmp_path / "weft.db")),
+        ("memory_add", {"subject": "Grace Hopper", "predicate": "collects", "value": "brass sextants"}),
+        ("memory_search", {"query": "What does Grace Hopper collect?"}),
+    )[1]
+    said = searched.content[0].text.splitlines()
+
+    assert searched.structured_content["results"] == []
+    assert "note: the answer is 1 remembered fact; no passage is good enough" in said
+    assert "brass sextants" in searched.content[0].text
+
+
 # ── start ───────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -284,10 +284,10 @@ def _impairment(engine: Engine, tool: ToolDefinition, answer: dict[str, Any]) ->
 
 
 def _search_text(answer: Mapping[str, Any], context: str) -> str:
-    """Return the answer to a search as a model reads it: status, what is wrong, evidence, ids of facts."""
+    """Return the answer to a search as a model reads it: status, what is wrong, notes, evidence, ids of facts."""
     parts = [f"status: {answer['status']}, confidence {answer['confidence']:.2f}"]
     parts += [f"{name}: {answer[name]}" for name in ("warning", "action") if name in answer]
-    parts += [f"note: {note}" for note in answer["notes"] if not context]
+    parts += [f"note: {note}" for note in answer["notes"]]
     if facts := [fact for fact in answer["facts"] if fact["source"] != "file"]:  # those of files change with them
         known = "; ".join(f"{fact['id']} = {fact['subject']} {fact['predicate']} ({fact['status']})" for fact in facts)
         context += f"\nIds of facts: {known}"
