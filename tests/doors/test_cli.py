@@ -249,6 +249,19 @@ def test_get_list_and_delete(weft, notes):
     assert weft("list", "--json").json == []
 
 
+def test_a_path_leads_to_documents_however_it_is_typed(weft, notes):
+    """As it does for `index`; a filter that nothing passes is named as the reason."""
+    weft("index", "./notes", "-q")
+    for folder in ("notes", "notes/", "./notes", str(notes)):
+        assert len(weft("list", "--in", folder, "--json").json) == 3
+        assert weft("query", "sign in", "--in", folder, "--no-gate", "--json").json["results"]
+    assert weft("get", "./notes/auth.md", "--json").json["source"] == "notes/auth.md"
+    assert weft("delete", str(notes / "auth.md"), "--json").json == {"deleted": 1}
+    assert weft("query", "sign in", "--in", "elsewhere", "--json", expect=3).json["notes"] == [
+        "no document passes the filter"
+    ]
+
+
 def test_namespaces_are_apart(weft, notes):
     """Two owners of one file do not see each other."""
     weft("-N", "a", "index", "notes/auth.md", "-q")

@@ -11,7 +11,7 @@ from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.say import one_line, say
 from weft.context.serialise import chunk_to_dict, document_to_dict
-from weft.engine.paths import get_named
+from weft.engine.paths import get_named, typed_source
 from weft.records import Filter
 
 
@@ -20,7 +20,7 @@ from weft.records import Filter
 def get(session: Session, name: str) -> None:
     """Print a document (by source or id) or a chunk (by id)."""
     with session.open() as engine:
-        document, chunks = engine.get(name)
+        document, chunks = engine.get(typed_source(name, store=engine.store, base=engine.base))
     if session.as_json:
         print_json({**document_to_dict(document), "chunks": [chunk_to_dict(chunk) for chunk in chunks]})
         return
@@ -39,7 +39,8 @@ def get(session: Session, name: str) -> None:
 def list_documents(session: Session, prefix: str, limit: int | None) -> None:
     """List the documents of the namespace by source."""
     with session.open() as engine:
-        found = list(islice(engine.documents(Filter(source_prefix=prefix)), limit))
+        source = typed_source(prefix, store=engine.store, base=engine.base)
+        found = list(islice(engine.documents(Filter(source_prefix=source)), limit))
     if session.as_json:
         print_json([document_to_dict(document) for document in found])
     else:
@@ -56,6 +57,7 @@ def delete(session: Session, names: tuple[str, ...], yes: bool) -> None:
     Asks first where it is more than one.
     """
     with session.open() as engine:
+        names = tuple(typed_source(name, store=engine.store, base=engine.base) for name in names)
         count = len(set(get_named(names, store=engine.store)))
         if count > 1 and not yes:
             require_consent(f"delete {count:,} documents: {', '.join(map(repr, names))}?")

@@ -15,6 +15,7 @@ from weft.cli.output import console, print_json, print_receipt, print_result, pr
 from weft.cli.say import say
 from weft.config import ContextFormat, Fusion, Method
 from weft.context.serialise import context_to_dict, facts_to_dict, result_to_dict
+from weft.engine.paths import typed_source
 from weft.records import Context, Filter, Result
 
 if TYPE_CHECKING:
@@ -92,8 +93,10 @@ def query(
     '-' reads the question from standard input.
     """
     text = sys.stdin.read() if question == ("-",) else " ".join(question)
-    only = Filter(documents=documents, source_prefix=prefix, metadata=tuple(_pair(item) for item in where))
+    pairs = tuple(_pair(item) for item in where)
     with _open(session, paths) as engine:
+        source = typed_source(prefix, store=engine.store, base=engine.base)
+        only = Filter(documents=documents, source_prefix=source, metadata=pairs)
         recall = None
         if wants_facts:
             result, recall = engine.query_with_facts(text, where=only, **options)

@@ -53,6 +53,14 @@ def documents_below(name: str, *, store: Store) -> Iterator[DocumentInfo]:
     return (document for document in found if is_below(document.source, name))
 
 
+def typed_source(name: str, *, store: Store, base: Path | None) -> str:
+    """Return the source of the file or folder that a typed path leads to; the name itself where that is not known."""
+    if not name or store.documents([name]) or store.find_documents(Filter(source_prefix=name), limit=1):
+        return name
+    source = source_of(Path(name), base=base)
+    return source if store.find_documents(Filter(source_prefix=source), limit=1) else name
+
+
 def get_named(names: Sequence[str], *, store: Store) -> list[str]:
     """Return the ids of documents by id or source; that of a folder or file takes all in it. Raises `NotFound`."""
     ids: list[str] = []

@@ -48,6 +48,7 @@ CHANNELS: Mapping[str, frozenset[str]] = {
 
 
 EMPTY = "namespace {!r} is empty: nothing has been indexed"
+FILTERED = "no document passes the filter"
 
 
 @dataclass
@@ -107,7 +108,7 @@ def find(
             watch=watch,
         )
         if reranker is None:
-            return _answer(query, plan, found, store=store, watch=watch)
+            return _answer(query, plan, found, store=store, where=where, watch=watch)
         texts = read_pool(found.chosen, store=store, size=rerank.pool)
     with watch.stage("rerank"):
         opinion = ask_reranker(query.text, texts, reranker=reranker, is_cited=found.walked.cited is not None)
@@ -115,7 +116,7 @@ def find(
         chunks = Chunks(store)
         chosen = rechoose(found.chosen, opinion, chunks=chunks, options=rerank, graph=graph, rrf_k=options.rrf_k)
         found = replace(found, chosen=chosen, chunks=chunks)
-        return _answer(query, plan, found, opinion=opinion, store=store, watch=watch)
+        return _answer(query, plan, found, opinion=opinion, store=store, where=where, watch=watch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +204,14 @@ def _search(
 
 
 def _answer(
-    query: Query, plan: Plan, found: Found, *, store: Store, watch: Stopwatch, opinion: Opinion | None = None
+    query: Query,
+    plan: Plan,
+    found: Found,
+    *,
+    store: Store,
+    where: Filter,
+    watch: Stopwatch,
+    opinion: Opinion | None = None,
 ) -> Result:
     """Read the text of what was chosen, and say how sure it is and how it came about."""
     walked, verdict, hits = found.walked, found.verdict, found.chosen.hits
@@ -220,8 +228,9 @@ def _answer(
         rejected = [] if verdict.kept else read_evidence(verdict.rejected[:1], found.rankings, store=store)
     degraded = _degraded(query, found)
     status: Status = "degraded" if degraded and verdict.status != "no_match" else verdict.status
-    notes = [*_notes(query, verdict), *_unranked(opinion)]
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
+    is_outside = bool(where) and not verdict.kept and not store.find_documents(where, limit=1)
+    notes = [FILTERED] if is_outside else [*_notes(query, verdict), *_unranked(opinion)]
     return Result(
         query=query.text,
         method=plan.method,
