@@ -114,11 +114,11 @@ def test_wikilinks_are_listed_once_in_order() -> None:
     """Labels and sections are cut off, code is not looked into, and the text keeps its links."""
     text = (
         "[[Billing|the billing]] [[Auth#Login]] [[Auth]] ![[Plan]] [[#here]] `[[no]]` `` a ` [[no]] ``\n"
-        "```\n[[no]]\n```\n| [[Table\\|label]] |\n`open [[Yes]]"
+        "```\n[[no]]\n```\n| [[Table\\|label]] |\n[[C#]] [[C++#Types]] `open [[Yes]]"
     )
     document = parse(text)
 
-    assert document.metadata["links"] == ["Billing", "Auth", "Plan", "Table", "Yes"]
+    assert document.metadata["links"] == ["Billing", "Auth", "Plan", "Table", "C#", "C++", "Yes"]
     assert document.text == text
 
 

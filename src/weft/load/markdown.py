@@ -22,6 +22,8 @@ _HEADING = re.compile(r" {0,3}#[ \t]+(.*)$")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*$")
 _BACKTICKS = re.compile(r"`+")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+_PART = re.compile(r"#(?=.)")
+"""What begins a part of a page; at the end it belongs to the name: `C#`."""
 
 
 class _FrontMatterLoader(yaml.SafeLoader):
@@ -120,7 +122,7 @@ def _find_links(prose: Iterable[str]) -> list[str]:
     for line in prose:
         if "[[" in line:
             for inner in _WIKILINK.findall(_blank_inline_code(line)):
-                targets[inner.split("|")[0].split("#")[0].rstrip("\\").strip()] = None
+                targets[_PART.split(inner.split("|")[0].rstrip("\\ "), maxsplit=1)[0].strip()] = None
     return [target for target in targets if target]
 
 

@@ -129,7 +129,7 @@ def _skip_title(lines: Sequence[str], *, title: str) -> Sequence[str]:
     at = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
     if at == len(lines):
         return []
-    is_title = name_key(lines[at].strip(" #")) == name_key(title)
+    is_title = name_key(lines[at].lstrip(" #")) == name_key(title)
     if at + 1 < len(lines) and _UNDERLINE.match(lines[at + 1]) and is_title:
         return lines[at + 2 :]
     return lines[at + 1 :] if _HEADING.match(lines[at]) or is_title else lines[at:]

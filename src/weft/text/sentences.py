@@ -20,6 +20,9 @@ WRAPPED = 60
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
+_CLOSING = re.compile(r"(?:^|\s)#+$")
+"""Marks that close a heading stand apart: `C#` keeps its own."""
+_PART = re.compile(r"#(?=.)")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _TIME_OR_LABEL = re.compile(r"\s*(?:\d{1,4}[-:]\d\d|[A-Z][\w ]{0,20}: )")
 _PLACE = re.compile(r"[a-z_][\w.\[\]-]{0,79}: ")
@@ -86,8 +89,8 @@ def shorten(text: str, *, limit: int = 300) -> str:
 
 
 def link_target(inner: str) -> str:
-    r"""Return the page that `Page|label`, `Page#part` or, in a table, `Page\|label` points to."""
-    return inner.split("|")[0].split("#")[0].rstrip("\\").strip().removesuffix(".md")
+    r"""Return the page that `Page|label`, `Page#part` or, in a table, `Page\|label` points to; `C#` has no part."""
+    return _PART.split(inner.split("|")[0].rstrip("\\ "), maxsplit=1)[0].strip().removesuffix(".md")
 
 
 # ── blocks ──────────────────────────────────────────────────────────────────────────────────────
@@ -121,7 +124,7 @@ def _classify(line: str, form: Form) -> tuple[Role, list[str]]:
     if not bare:
         return "prose", []
     if form == "markdown" and (heading := _HEADING.match(line)):
-        return "heading", [line[heading.end() :].rstrip().rstrip("#")]
+        return "heading", [_CLOSING.sub("", line[heading.end() :].rstrip())]
     if bare.startswith("|"):
         return "cell", [cell for cell in bare.split("|") if cell.strip(" :-")]
     if item := _ITEM.match(line):
