@@ -21,7 +21,7 @@ _BOILERPLATE = frozenset(
     .split("|")
 )
 _OPENINGS = ("as an ai language model", "as an ai assistant", "lorem ipsum", "### 👤", "### 💡", "i'm sorry, but i")
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+(?:\+\+?|#)?")
 _LETTER = re.compile("[\\w\U00020000-\U0003ffff]")
 """Two planes hold ideographs alone, also such as are newer than the Unicode that Python knows."""
 _PLACEHOLDER = re.compile(r"[\W_]*(?:x{3,}|\*{3,}|\.{3,}|redacted|hidden|changed|none)[\W_]*", re.IGNORECASE)
