@@ -104,6 +104,14 @@ def test_an_entity_twice_in_one_call_is_one(memory):
     assert observations(memory, "Bob") == BOB["observations"]
 
 
+def test_names_that_differ_in_a_sign_are_apart(memory):
+    """What is said of C++ is kept where C is known, and the other way round."""
+    made = [{"name": name, "entityType": "language", "observations": [f"is {name}"]} for name in ("C", "C++", "C#")]
+    assert memory("create_entities", entities=made[:1]) == made[:1]
+    assert memory("create_entities", entities=made) == made[1:]
+    assert [observations(memory, item["name"]) for item in made] == [item["observations"] for item in made]
+
+
 def test_relations_are_created_once(company):
     """One that is known, or given twice, is not new."""
     assert company("create_relations", relations=[KNOWS, KNOWS, WORKS]) == [KNOWS]

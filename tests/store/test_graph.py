@@ -174,6 +174,21 @@ def test_numbers_are_never_merged(store):
     assert len({entity.id for entity in store.graph.find_entities(["sr 052", "sr 053"]).values()}) == 2
 
 
+def test_names_that_differ_in_a_sign_are_apart(store):
+    """Older chunks are looked through for a name with its sign, and `Paris+` is not a mention of `Paris`."""
+    store.write(batch_of("Doc One", ["We know C++11 and C++'s rules.", "We know C.", "We saw Paris+ there."]))
+    for title in ("C++", "C", "Paris", "Paris+"):
+        store.write(batch_of(title, ["Text."]))
+    found = store.graph.find_entities(["c++", "c", "paris", "paris+"])
+
+    assert {key: (entity.name, entity.chunks) for key, entity in found.items()} == {
+        "c++": ("C++", 2),
+        "c": ("C", 2),
+        "paris": ("Paris", 1),
+        "paris+": ("Paris+", 2),
+    }
+
+
 def test_an_abbreviation_is_read_as_what_it_stands_for_until_unmerged(store):
     """The reason is kept, the merge can be undone, and undone again."""
     store.write(batch_of("Auth Service", ["Also called AS in logs."]))

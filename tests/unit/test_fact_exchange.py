@@ -111,10 +111,10 @@ def test_what_cannot_be_taken_as_it_stands_is_said(engine, write):
     secret = "sk-" + "a1B2c3D4e5F6g7H8i9J0"
     path = write(
         [
-            entity("C"),
-            entity("C++", type="language"),
+            entity("Ledger"),
+            entity("the ledgers", type="book"),
             entity("🚀"),
-            relation("C", "", "C++"),
+            relation("Ledger", "", "Cup"),
             "{broken\n",
             "[1]\n",
             entity("Key", secret, "ok", "is used"),
@@ -123,8 +123,8 @@ def test_what_cannot_be_taken_as_it_stands_is_said(engine, write):
     receipt = import_facts(engine, path)
 
     assert receipt.skipped == (
-        "line 2: 'C++' is one entity with 'C'",
-        "line 2: the type 'language': 'C' is 'thing' already",
+        "line 2: 'the ledgers' is one entity with 'Ledger'",
+        "line 2: the type 'book': 'Ledger' is 'thing' already",
         "line 3: name '🚀' has neither letters nor digits",
         "line 4: no relationType",
         "line 5: JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",

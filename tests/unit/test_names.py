@@ -56,6 +56,79 @@ def test_digits_and_characters_are_never_folded(one, other):
 
 
 @pytest.mark.parametrize(
+    "name, key",
+    [
+        ("C", "c"),
+        ("C,", "c"),
+        ("C++", "c++"),
+        ("C++,", "c++"),
+        ("(C++)", "c++"),
+        ("C# (programming language)", "c#"),
+        ("Ｃ＃", "c#"),
+        ("Disney+", "disney+"),
+        ("A+", "a+"),
+        ("Galaxy S10+", "galaxy s10+"),
+        ("Visual C++'s", "visual c++"),
+        ("C++’s", "c++"),
+        ("C/C++", "c c++"),
+        ("C++/CLI", "c++ cli"),
+        ("C++11", "c++ 11"),
+        ("C++语言", "c++ 语言"),
+        ("Prelude in C# minor", "prelude in c# minor"),
+    ],
+)
+def test_a_sign_at_the_end_of_a_word_belongs_to_it(name, key):
+    """`C`, `C++` and `C#` are three languages."""
+    assert name_key(name) == key
+    assert name_key(key) == key
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("a+b = c + d", ["a", "b", "c", "d"]),
+        ("1+1, 10+ years", ["1", "1", "10", "years"]),
+        ("Python 3.8+", ["python", "3", "8"]),
+        ("x+=1", ["x", "1"]),
+        ("AI+医", ["ai", "医"]),
+        ("issue #12 and PR#12", ["issue", "12", "and", "pr", "12"]),
+        ("# C", ["c"]),
+        ("## Scope ##", ["scope"]),
+        ("Scope##, C+++", ["scope", "c"]),
+        ("C++'x", ["c", "x"]),
+        (".NET", ["net"]),
+    ],
+)
+def test_sums_and_numbers_have_no_sign(text, expected):
+    """Only what a word ends with counts; a number with a plus is that number or more."""
+    assert [word.text for word in words(text)] == expected
+    assert [word.text for word in words(f"{text} 密")] == [*expected, "密"]
+
+
+@pytest.mark.parametrize("key, others", [("c", {"c++", "c#"}), ("c++", {"c", "c#"}), ("disney", {"disney+"})])
+def test_a_name_is_not_found_in_one_with_another_sign(key, others):
+    """Nor the other way round."""
+    for one, other in [(key, other) for other in others] + [(other, key) for other in others]:
+        text = f"We saw {one.title()} there; {one.upper()}'s future, in ({one.upper()})."
+        assert [found for found, _, _ in match_names(words(text), {key, *others})] == [one] * 3
+        assert may_hold(text, {one})
+        assert find_sentence(f"We saw {other.title()}.\nWe saw {one.title()}.", {one}) == f"We saw {one.title()}."
+
+
+def test_small_letters_with_a_sign_are_written_like_a_name():
+    """Nobody means anything else by `c++`."""
+    assert [key for key, _, _ in match_names(words("written in c++ and c"), {"c++", "c"})] == ["c++"]
+
+
+@pytest.mark.parametrize("text", ["C++", "C++11", "Objective-C++", "C#/F#", "C++'s", "Disney+", "Gtk#/x", "Ｃ＋＋"])
+def test_chunks_with_a_sign_are_looked_through_for_it(text):
+    """The terms of the key are among those of the text."""
+    for word in words(text):
+        assert all(spellings & count_terms(text).keys() for spellings in must_hold(word.text))
+    assert must_hold("c++") == [{"c++", "c"}]
+
+
+@pytest.mark.parametrize(
     "plural, word",
     [
         ("services", "service"),
@@ -103,6 +176,7 @@ def test_a_name_is_found_in_a_sentence(name):
 PARTS = """
 Luther luther's LUTHERS King kings' Entries entry Boxes box O'Brien o’briens Mu\u0308ller müllers soft\u00adware
 密 密钥 钥 服务 OAuth apis The a It it's IT Ones all All v1 25 Box™ 25㎏ Ò o² . , - ' ’s _
+C C++ c# C++'s Box+ S8+ Ｃ＋＋ 11 + # =
 """
 
 
@@ -110,7 +184,7 @@ TEXTS = st.one_of(
     st.tuples(st.sampled_from(["", " "]), st.lists(st.sampled_from(PARTS.split()), max_size=12)).map(
         lambda drawn: drawn[0].join(drawn[1])
     ),
-    st.text(st.sampled_from("aAsSoOyY eéÉ\u0301\u00ad1²½'’密钥_.-™ßİıŉſ"), max_size=14),
+    st.text(st.sampled_from("aAsSoOyY eéÉ\u0301\u00ad1²½'’密钥_.-™ßİıŉſ++##＋＃="), max_size=14),
 )
 
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from weft.records import Claim
 from weft.text.analyse import terms
-from weft.text.names import Word, is_opening, join_apostrophes, match_names, plain_text, words
+from weft.text.names import SIGNS, Word, is_opening, join_apostrophes, match_names, plain_text, words
 
 TOGETHER = "co_occurs_with"
 MENTIONS = "mentions"
@@ -30,7 +30,9 @@ Match: TypeAlias = tuple[str, int, int]
 _WORDS = re.compile("[a-z0-9 ]")
 _WORD_BEFORE = re.compile("(?<=[a-z0-9])")
 _BETWEEN = re.compile("s?[^a-z0-9]+")
+_BEHIND_SIGN = re.compile("s?[^a-z0-9]*")
 _ENDING = re.compile("(?:s|es)?s?(?![a-z0-9])")
+_ENDING_SIGN = re.compile("s?(?![a-z])")
 _ENDING_Y = re.compile("(?:y(?:s|es)?|ies)s?(?![a-z0-9])")
 _GAP = re.compile(r"[\W_]+")
 _BOUNDARY = re.compile(r"[.!?…]['\"”’)\]]*\s|[。！？；\n]")
@@ -111,7 +113,7 @@ def _is_large(text: str, at: int, end: int) -> bool:
     """Tell whether a word may be written like a name: `It` is not where a sentence opens with it."""
     word = text[at:end]
     if is_opening(word):
-        return at > 1 and (text[at - 2].isalnum() or not text[at - 2].isascii())
+        return at > 1 and (text[at - 2].isalnum() or text[at - 2] in SIGNS or not text[at - 2].isascii())
     return not word.islower()
 
 
@@ -119,13 +121,14 @@ def _places(key: str, plain: str) -> Iterator[tuple[int, int]]:
     """Yield where an ASCII key begins and ends in plain text, in which `Luther's` is `luthers`."""
     *before, last = key.split(" ")
     stem = last.removesuffix("y")
-    ending = _ENDING if stem == last else _ENDING_Y
+    ending = _ENDING_Y if stem != last else _ENDING_SIGN if last.endswith(SIGNS) else _ENDING
     first = before[0] if before else stem
     at = plain.find(first)
     while at >= 0:
         end = at
         for word in before:
-            gap = _BETWEEN.match(plain, end + len(word)) if plain.startswith(word, end) else None
+            between = _BEHIND_SIGN if word.endswith(SIGNS) else _BETWEEN  # `c++ 11` may be written `c++11`
+            gap = between.match(plain, end + len(word)) if plain.startswith(word, end) else None
             if gap is None:
                 break
             end = gap.end()
@@ -163,7 +166,7 @@ def _spellings(word: str) -> set[str]:
 
 def _plurals(key: str) -> list[str]:
     """Return how a text may spell a key, which has its last word in the singular: only ASCII words lose an ending."""
-    if not key.isascii():
+    if not key.isascii() or key.endswith(SIGNS):
         return [key]
     return [key, f"{key}s", f"{key}es", *([f"{key[:-1]}ies"] if key.endswith("y") else [])]
 

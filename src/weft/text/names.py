@@ -3,7 +3,7 @@ Names made comparable, and found again in running text.
 
 A key is the folded words of a name without leading article, possessive, parenthesised suffix or the plural of its
 last word: `The Auth-Services (core)` and `auth service` share the key `auth service`. Digits are never folded away, so
-`SR-052` is not `SR-053` and `v1` is not `v2`.
+`SR-052` is not `SR-053` and `v1` is not `v2`. Nor is the sign at the end of a word: `C++` is neither `C` nor `C#`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from weft.text.lexicon import OPENERS
@@ -33,12 +33,34 @@ _INVISIBLE = "\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
 _LETTERS = f"[^\\W_{CJK}][^\\W_{CJK}]*(?:[{MARKS}{_INVISIBLE}]+[^\\W_{CJK}]*)*"
 """Accents and vowel signs belong to the letter before them, and soft hyphens do not end a word."""
 
-_WORD = re.compile(f"[{CJK}]|{_LETTERS}(?:['’]{_LETTERS})*")
-_PLAIN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+
+def _sign(pluses: str, sharps: str, *, skipped: str = "") -> str:
+    """
+    Return a pattern for the sign at the end of a word and its possessive, or for nothing: `C++`, `C#'s`, `Disney+`.
+
+    A number has none: `3.8+` is 3.8 or later. Nor has what goes on: `a+b`, `x+=1`, `PR#12`, `AI+医疗`; but `C++11` and
+    `C++语言` do. It begins with the sign itself, so that it costs next to nothing where there is none.
+    """
+    numbered = "|".join(f"(?<=[A-Za-z]{digits}.)" for digits in (r"\d", r"\d\d", r"\d\d\d"))  # `S10+`
+    plus, sharp, on = f"(?<=[{pluses}])", f"(?<=[{sharps}])", f"(?!{skipped}['’]?"
+    wide = "\u2e80-\ud7af"  # Chinese and the like, in a range that is quick to compile
+    return (
+        f"(?:[{pluses}{sharps}](?:(?<!\\d.)|{numbered})"
+        f"(?:{plus}[{pluses}]|{plus}{on}[\\d{wide}])|{sharp}{on}\\d))"
+        f"(?:['’][sS]{on}[^\\W_]))?{on}[^\\W\\d_{wide}]|[{pluses}{sharps}=])|)"
+    )
+
+
+SIGNS = ("+", "#")
+"""What a folded word may end with, beside letters and digits."""
+
+SIGN = _sign("+＋", "#＃", skipped=f"[\u0300-\u036f{_INVISIBLE}]*")
+_WORD = re.compile(f"[{CJK}]|{_LETTERS}(?:['’]{_LETTERS})*{SIGN}")
+_PLAIN_WORD = re.compile(rf"[^\W_]+(?:['’][^\W_]+)*{_sign('+', '#')}")
 """The same, in half the time, in a text of Latin letters and punctuation: no marks, no CJK, nothing invisible."""
 _NOT_PLAIN = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027]")
 _HIDDEN = re.compile(f"[{_INVISIBLE}]")
-_SYMBOL = re.compile(f"[^\\w\x00-\x7f’{MARKS}{_INVISIBLE}]")
+_SYMBOL = re.compile(f"[^\\w\x00-\x7f’＋＃{MARKS}{_INVISIBLE}]")
 _CJK = re.compile(f"[{CJK}]")
 _PREDICATE_WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _SUFFIX = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
@@ -66,7 +88,7 @@ class Word(NamedTuple):
 
     text: str
     is_name_like: int
-    """1: capitalised, or holding a digit, or CJK; 2 (`OPENING`): a small word with its first letter large; else 0."""
+    """1: capitalised, with a digit or sign, or CJK; 2 (`OPENING`): a small word with its first letter large; else 0."""
     start: int
     end: int
 
@@ -80,6 +102,17 @@ def iter_words(text: str, start: int = 0) -> Iterator[Word]:
     """Yield them one by one, from a place on."""
     pattern = _PLAIN_WORD if text.isascii() or not _NOT_PLAIN.search(text) else _WORD
     return (Word(*_read(match[0]), *match.span()) for match in pattern.finditer(text, start))
+
+
+def after_sign(text: str, end: int) -> int:
+    """Return where a word that ends at `end` ends with its sign: `C` in `C++` goes on to 3."""
+    sign = _sign_pattern().match(text, end)
+    return end + len(sign[0].rstrip("'’sS")) if sign else end
+
+
+@cache
+def _sign_pattern() -> re.Pattern[str]:
+    return re.compile(SIGN)
 
 
 def plain_text(text: str) -> str:
@@ -284,7 +317,11 @@ def _read(word: str) -> tuple[str, int]:
     """Return a word folded, and whether it is written like a name."""
     if is_opening(word):
         return _folded(word), OPENING
-    return _folded(word), int(not word.islower() or any(character.isdigit() for character in word))
+    return _folded(word), int(not word.islower() or any(map(_is_telling, word)))
+
+
+def _is_telling(character: str) -> bool:
+    return character.isdigit() or character in "+#＋＃"
 
 
 def is_opening(word: str) -> bool:

@@ -24,7 +24,7 @@ from weft.text.lexicon import (
     TITLES,
     ZH_STOPS,
 )
-from weft.text.names import name_key
+from weft.text.names import SIGN, name_key
 from weft.text.normalise import CJK
 from weft.text.sentences import Sentence
 from weft.text.simplified import simplify
@@ -39,7 +39,7 @@ MAX_WORDS = 8
 MAX_TERM = 8
 """CJK characters. A longer run is a clause."""
 
-_TOKEN = re.compile(f"[{CJK}]+|[^\\W{CJK}]+(?:[-'’.&][^\\W{CJK}]+)*")
+_TOKEN = re.compile(f"[{CJK}]+|[^\\W{CJK}]+(?:[-'’.&][^\\W{CJK}]+)*{SIGN}")
 _RUN = re.compile(f"[{CJK}]+")
 _QUOTED = re.compile('“([^“”]+)”|"([^"]+)"|「([^「」]+)」|『([^『』]+)』|《([^《》]+)》')
 _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th)")
@@ -47,6 +47,7 @@ _YEAR = re.compile(r"1\d{3}|20\d\d")
 _COMPOUND = re.compile(r".*-(?:language|born|based|style|speaking)")
 _HYPHENATED = re.compile("[a-z0-9]+(?:-[a-z0-9]+)+")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
+_SIGNED = re.compile(r".*\+\+|[A-Z]#")
 _ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&]{0,7}$")
 _EXTENSIONS = "py|sql|jsonl|json|md|csv|tsv|yaml|yml|toml|ts|js|go|rs|java|cpp|h|sh|html|txt|xml|ini|cfg|lock|log"
 _IDENTIFIER = re.compile(
@@ -161,7 +162,8 @@ def is_usable(name: str) -> bool:
     key = name_key(name)
     if not key or len(name) > MAX_NAME or "\n" in name:
         return False
-    return not (key.replace(" ", "").isdigit() or _VERSION.fullmatch(key) or (len(key) == 1 and not _RUN.match(key)))
+    is_version = _VERSION.fullmatch(key.rstrip("+#"))
+    return not (key.replace(" ", "").isdigit() or is_version or (len(key) == 1 and not _RUN.match(key)))
 
 
 def is_common(name: str) -> bool:
@@ -324,7 +326,7 @@ def _is_single_name(word: str, *, opens: bool) -> bool:
     bare = _strip_possessive(word)
     if bare.lower() in NO_ACRONYMS or bare.lower() in DATES or _is_starter(bare):
         return False
-    if _is_acronym(bare):
+    if _is_acronym(bare) or _SIGNED.fullmatch(bare):
         return True
     return not opens and len(bare) > 2 and bare.lower() not in DEMONYMS and bare.lower() not in LABELS
 

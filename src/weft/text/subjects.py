@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weft.text.lexicon import DATES, LABELS, STARTERS, word_set
-from weft.text.names import key_words, name_key
+from weft.text.names import after_sign, key_words, name_key
 from weft.text.normalise import CJK
 from weft.text.phrases import Name, is_term, is_usable
 from weft.text.sentences import Sentence
@@ -87,7 +87,8 @@ def _topic_end(text: str, start: int, topic: Topic) -> int:
     bare = bare_name(topic.name)
     for at in (0, start):
         end = at + len(bare)
-        if text[at:end].casefold() == bare.casefold() and not text[end : end + 1].isalnum():
+        is_whole = not text[end : end + 1].isalnum() and after_sign(text, end) == end
+        if text[at:end].casefold() == bare.casefold() and is_whole:
             return end
         if _TERM.search(bare[-1:]) and text[at:end] == bare:  # no space behind a Chinese name
             return end
@@ -118,15 +119,17 @@ def _find_word(text: str, start: int, topic: Topic) -> Subject | None:
         name = text[start:end]
         return Subject(name, name_key(name), end, "term") if is_term(name) else None
     word = _FIRST_WORD.match(text, start)
-    if not word or not word[0][0].isupper() or not is_usable(word[0]):
+    if not word or not word[0][0].isupper():
         return None
-    folded = word[0].lower()
-    if folded in STARTERS or folded in DATES or folded in LABELS:
+    end = after_sign(text, word.end())
+    name = text[start:end]
+    folded = name.lower()
+    if folded in STARTERS or folded in DATES or folded in LABELS or not is_usable(name):
         return None
-    key = name_key(word[0])
+    key = name_key(name)
     if key in key_words(topic.key):  # `Rodney` in the document about George Rodney
-        return Subject(topic.name, topic.key, word.end(), "topic")
-    return Subject(word[0], key, word.end(), "word")
+        return Subject(topic.name, topic.key, end, "topic")
+    return Subject(name, key, end, "word")
 
 
 def _term_end(text: str, start: int, limit: int) -> int:
