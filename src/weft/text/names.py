@@ -56,8 +56,10 @@ SIGNS = ("+", "#")
 
 SIGN = _sign("+＋", "#＃", skipped=f"[\u0300-\u036f{_INVISIBLE}]*")
 _WORD = re.compile(f"[{CJK}]|{_LETTERS}(?:['’]{_LETTERS})*{SIGN}")
-_PLAIN_WORD = re.compile(rf"[^\W_]+(?:['’][^\W_]+)*{_sign('+', '#')}")
-"""The same, in half the time, in a text of Latin letters and punctuation: no marks, no CJK, nothing invisible."""
+_PLAIN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+"""The same, in half the time, in a text of Latin letters and punctuation: no marks, CJK or signs, nothing invisible."""
+_SIGNED_WORD = re.compile(_PLAIN_WORD.pattern + _sign("+", "#"))
+"""The same in one with signs."""
 _NOT_PLAIN = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027]")
 _HIDDEN = re.compile(f"[{_INVISIBLE}]")
 _SYMBOL = re.compile(f"[^\\w\x00-\x7f’＋＃{MARKS}{_INVISIBLE}]")
@@ -100,7 +102,9 @@ def words(text: str) -> list[Word]:
 
 def iter_words(text: str, start: int = 0) -> Iterator[Word]:
     """Yield them one by one, from a place on."""
-    pattern = _PLAIN_WORD if text.isascii() or not _NOT_PLAIN.search(text) else _WORD
+    pattern = _WORD
+    if text.isascii() or not _NOT_PLAIN.search(text):
+        pattern = _SIGNED_WORD if "+" in text or "#" in text else _PLAIN_WORD
     return (Word(*_read(match[0]), *match.span()) for match in pattern.finditer(text, start))
 
 
