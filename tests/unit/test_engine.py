@@ -288,7 +288,7 @@ def test_options_hold_for_one_question(engine):
     """None leaves a field as the settings have it."""
     engine.add(Document(source=f"d{n}", title="cats", text=f"cats purr {n}") for n in range(5))
 
-    assert len(engine.query("cats purr", top_k=2).evidence) == 2
+    assert len(engine.query("cats purr", top_k=2, method="hybrid").evidence) == 2
     assert len(engine.query("cats purr", top_k=None, method=None).evidence) == 5
     assert engine.query("cats purr", method="keyword").method == "keyword"
     assert engine.search_options({"min_score": 0.0, "top_k": "7"}).top_k == 7
