@@ -85,7 +85,7 @@ def index(
     }
     with session.open(must_exist=False, **overrides) as engine:
         if dry_run:
-            _report(session, engine.preview(*paths, prune=prune), title="would index", deleted="would delete")
+            _report(session, engine.preview(*paths, prune=prune), is_dry=True)
             return
         if paths == ("-",):
             _report(session, _index_stdin(engine, source=source, title=title))
@@ -117,8 +117,8 @@ def _index_stdin(engine: Engine, *, source: str | None, title: str) -> Receipt:
     return engine.add_bytes(text, source=source or "stdin:text", title=title)
 
 
-def _report(session: Session, receipt: Receipt, *, title: str = "indexed", deleted: str = "deleted") -> None:
+def _report(session: Session, receipt: Receipt, *, is_dry: bool = False) -> None:
     if session.as_json:
         print_json(receipt_to_dict(receipt))
     elif session.verbosity >= 0:
-        print_receipt(receipt, title=title, deleted=deleted)
+        print_receipt(receipt, is_dry=is_dry)

@@ -188,16 +188,22 @@ def usage_line(usage: Usage) -> str:
     return f"{line}; {failed}" if failed else line
 
 
-def print_receipt(receipt: Receipt, *, title: str = "indexed", deleted: str = "deleted") -> None:
-    """Print to stderr what a run did and what it cost."""
-    done = f"{title} {receipt.documents:,} documents ({receipt.added:,} new, {receipt.changed:,} changed, "
+DONE = ("embedded", "remembered", "deleted")
+
+
+def print_receipt(receipt: Receipt, *, is_dry: bool = False) -> None:
+    """Print to stderr what a run did and what it cost, or would do."""
+    embedded, remembered, deleted = ("would embed", "would remember", "would delete") if is_dry else DONE
+    done = f"{'would index' if is_dry else 'indexed'} {receipt.documents:,} documents "
+    done += f"({receipt.added:,} new, {receipt.changed:,} changed, "
     done += f"{receipt.unchanged:,} unchanged), {receipt.chunks:,} chunks in {receipt.seconds:.1f} s"
     say(done, err=True)
-    say(f"embedded {receipt.embedded:,} texts, {receipt.cached:,} from the cache", err=True)
+    from_cache = "" if is_dry else f", {receipt.cached:,} from the cache"
+    say(f"{embedded} {receipt.embedded:,} texts{from_cache}", err=True)
     if receipt.usage != Usage():
         say(f"language model: {usage_line(receipt.usage)}", err=True)
     if receipt.facts:
-        say(f"remembered {receipt.facts:,} facts that the documents state", err=True)
+        say(f"{remembered} {receipt.facts:,} facts that the documents state", err=True)
     if receipt.pruned:
         say(f"{deleted} {receipt.pruned:,} documents whose file is gone", err=True)
     reasons: dict[str, list[str]] = {}

@@ -30,12 +30,14 @@ from weft.search.chunks import Chunks
 from weft.search.cite import cite
 from weft.search.confidence import find_calibration, judged
 from weft.search.graph import Explain
+from weft.search.legible import drop_noise, without_noise
 from weft.search.mix import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
 from weft.search.prepare import prepare
 from weft.search.relations import Relations, relations_in
 from weft.search.rerank import Chosen, Opinion, ask_reranker, mark_reranked, read_pool, rechoose
 from weft.search.spelled import add_spelled, find_spelled
 from weft.search.telling import measure_cover
+from weft.search.trust import BY_MEANING
 from weft.store.base import Store
 
 CHANNELS: Mapping[str, frozenset[str]] = {
@@ -147,6 +149,9 @@ def _search(
     """Ask the channels for a prepared question, merge and judge what they found."""
     channels = CHANNELS[plan.method]
     asked = search(query, channels, store=store, options=options, where=where, watch=watch)
+    chunks, card = Chunks(store), embedder.card if embedder and query.vector_weight else None
+    if card and "vector" in asked:
+        asked["vector"] = without_noise(asked["vector"], chunks=chunks, card=card)
     rankings = {channel: _above(ranking, options.min_score, channel=channel) for channel, ranking in asked.items()}
     walked = Walked()
     relations = relations_in(store, at=at if graph.enabled else None) if "graph" in channels else None
@@ -181,9 +186,13 @@ def _search(
             cover = partial(measure_cover, query.text, seen.get("keyword"), store=store)
             verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust, cover=cover)
             shown = list(verdict.text)
-        chunks = Chunks(store)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, chunks=chunks, top_k=options.top_k)
         dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
+        if card:
+            # where the question names nothing, the graph began where vectors led
+            names = ("keyword", "graph") if walked.trust > BY_MEANING else ("keyword",)
+            others = [rankings[name] for name in names if name in rankings]
+            chosen = drop_noise(chosen, others, chunks=chunks, card=card)
     return Found(
         rankings=rankings,
         walked=walked,
