@@ -194,3 +194,25 @@ def test_odd_texts_get_real_unit_vectors(real: LocalModel, text: str) -> None:
 
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert LocalTokenCounter(real, cache_dir=REAL_CACHE).count(text) >= 0
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_call_that_is_interrupted_ends_after_the_text_it_is_at(
+    tiny: LocalModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    """And the next one works as before."""
+    embedder = LocalEmbedder(tiny, cache_dir=tmp_path / "cache", threads=threads)
+    embedder.load()
+    seen = []
+
+    def embed(text: str) -> np.ndarray:
+        seen.append(text)
+        embedder.interrupt()
+        return np.ones(embedder.card.dimension, np.float32)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(embedder._loaded, "embed", embed, raising=True)
+        with pytest.raises(ModelUnavailable, match="interrupted"):
+            embedder.embed([str(n) for n in range(50)])
+    assert len(seen) <= threads
+    assert len(embedder.embed(["one", "two", "three"])) == 3

@@ -148,3 +148,25 @@ def test_what_is_under_way_is_bounded(database, size):
 
     assert under_way == [0]
     assert highest[0] <= max(AHEAD, size) + GROUP + max(GROUP, size)
+
+
+class Interrupted(Waiting):
+    """Goes on when it is interrupted, and not before."""
+
+    def interrupt(self):
+        self.may_begin.set()
+
+
+def test_ctrl_c_does_not_wait_for_the_model_to_finish(database):
+    """It is told that nobody waits any more; other failures let it finish."""
+    embedder = Interrupted()
+    store = adopt(database.store("default"), embedder)
+
+    def documents():
+        yield from notes(GROUP + 1)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index_documents(documents(), store=store, embedder=embedder, options=SplitOptions())
+    assert embedder.begun == [True]
+    assert store.find_documents(Filter(), limit=1) == []

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from weft.config import SplitOptions
 from weft.index.plan import Draft, Plan, complete, make_batch, make_draft, read
 from weft.index.state import State
-from weft.models.base import BatchExtractor, Embedder, Extractor, Metered
+from weft.models.base import BatchExtractor, Embedder, Extractor, Interruptible, Metered
 from weft.records import Batch, Document, Receipt, Skipped, Usage, Vector
 from weft.store.base import Store
 
@@ -118,7 +118,10 @@ class _Writer:
     def __enter__(self) -> _Writer:
         return self
 
-    def __exit__(self, *failure: object) -> None:
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
+        at_work: object = self._embedder
+        if isinstance(failure, KeyboardInterrupt) and isinstance(at_work, Interruptible):
+            at_work.interrupt()  # nobody waits for the rest of its group
         self._pool.shutdown(cancel_futures=True)
 
     def take(self, group: Sequence[Plan]) -> None:

@@ -35,6 +35,14 @@ class Loadable(Protocol):
         """Load the weights now, so that the first `embed` does not have to; again it does nothing."""
 
 
+@runtime_checkable
+class Interruptible(Protocol):
+    """An embedder that takes long over many texts, and need not finish them."""
+
+    def interrupt(self) -> None:
+        """Let calls of `embed` that are under way end with `ModelUnavailable`; later ones work as before."""
+
+
 class TokenCounter(Protocol):
     """Counts tokens as a language model would."""
 

@@ -11,7 +11,7 @@ from threading import Lock
 
 import numpy as np
 
-from weft.models.base import Embedder, Loadable, TextKind
+from weft.models.base import Embedder, Interruptible, Loadable, TextKind
 from weft.models.cache_file import CacheFile
 from weft.records import ModelCard, Vector, Vectors
 
@@ -86,6 +86,11 @@ class CachedEmbedder:
         """Let the inner embedder load its weights, where it has any in this process."""
         if isinstance(self._inner, Loadable):
             self._inner.load()
+
+    def interrupt(self) -> None:
+        """Let the inner embedder end what it is at, where it can."""
+        if isinstance(self._inner, Interruptible):
+            self._inner.interrupt()
 
     def close(self) -> None:
         """Close the file. The embedder goes on working, and opens it again when needed."""

@@ -51,6 +51,8 @@ class LocalEmbedder:
         self._progress = progress
         self._lock = Lock()
         self._loaded: _Loaded | None = None
+        self._interrupted = 0
+        """How often; a call that began before the last time ends."""
 
     @property
     def card(self) -> ModelCard:
@@ -65,12 +67,18 @@ class LocalEmbedder:
         """
         if not texts:
             return np.zeros((0, self.card.dimension), np.float32)
-        loaded = self._load()
+        loaded, begun = self._load(), self._interrupted
+
+        def embed_one(text: str) -> Vector:
+            if self._interrupted != begun:
+                raise ModelUnavailable("embedding was interrupted")
+            return loaded.embed(text)
+
         if len(texts) == 1 or self._threads == 1:
-            rows = [loaded.embed(text) for text in texts]
+            rows = [embed_one(text) for text in texts]
         else:
             with ThreadPoolExecutor(min(self._threads, len(texts))) as pool:
-                rows = list(pool.map(loaded.embed, texts))
+                rows = list(pool.map(embed_one, texts))
         vectors = np.stack(rows)
         if not np.isfinite(vectors).all():
             raise BadModelOutput(f"{self.card.name!r} gave a vector that is not finite")
@@ -79,6 +87,10 @@ class LocalEmbedder:
     def load(self) -> None:
         """Load the model now. Raises `ModelUnavailable` where it was not fetched yet."""
         self._load()
+
+    def interrupt(self) -> None:
+        """Let calls that are under way end after the text they are at."""
+        self._interrupted += 1
 
     def _load(self) -> _Loaded:
         with self._lock:
