@@ -103,6 +103,20 @@ def test_documents_are_added_listed_read_changed_and_deleted(client):
     assert client.delete("/documents", params={"source": "text:life"}).status_code == 404
 
 
+def test_the_graph_takes_part_as_a_question_says(client):
+    """Field by field, for this question alone; a field it does not have, or a value beyond its bounds, is refused."""
+    asked = {"query": "what if OAuth Provider changes", "method": "mix"}
+    plain = client.post("/query", json=asked).json()
+    without = client.post("/query", json={**asked, "graph": {"enabled": False}}).json()
+    other = client.post("/query", json={**asked, "graph": {"algorithm": "expand", "max_hops": 2}}).json()
+
+    assert without["graph_context"]["skipped"] == "the graph is switched off"
+    assert (plain["graph_context"]["skipped"], other["graph_context"]["skipped"]) == (None, None)
+    assert client.post("/query", json=asked).json()["graph_context"] == plain["graph_context"]
+    for wrong in ({"max_hops": 4}, {"max_frontier": 1_000_000}, {"algorithm": "fly"}):
+        assert client.post("/query", json={**asked, "graph": wrong}).status_code == 422
+
+
 def test_documents_come_in_pages(client):
     """`next` leads on until there is no more."""
     client.post("/documents", json={"documents": [{"text": f"page {n}", "source": f"pages:{n}"} for n in range(5)]})

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from weft.config import ContextFormat, Fusion, Method
+from weft.config import Algorithm, ContextFormat, Fusion, GraphFusion, Method
 from weft.exchange.statements import read_time
 
 
@@ -44,6 +44,21 @@ class Given(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
+class GivenGraph(Given):
+    """How the graph takes part in one answer; what is left out is as it is set."""
+
+    enabled: bool | None = None
+    algorithm: Algorithm | None = None
+    fusion: GraphFusion | None = None
+    confidence: Literal["measured", "heuristic"] | None = None
+    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    min_graph_score: Annotated[float, Field(ge=0, le=1)] | None = None
+    max_hops: Annotated[int, Field(ge=1, le=3)] | None = None
+    max_chunks: Annotated[int, Field(ge=1, le=100)] | None = None
+    max_expansions: Annotated[int, Field(ge=1, le=50)] | None = None
+    rel_types: Annotated[list[Name], Field(max_length=50)] | None = None
+
+
 class Question(Given):
     """A question and how to answer it; what is left out is as it is set."""
 
@@ -57,6 +72,7 @@ class Question(Given):
     gate: bool | None = Field(None, description="False returns the ranking as it is, however weak.")
     rerank: bool | None = Field(None, description="Whether the reranker of the settings orders the results.")
     use_graph: bool | None = Field(None, description="False leaves the graph out.")
+    graph: GivenGraph | None = Field(None, description="How it takes part, field by field.")
     source_prefix: str = Field("", max_length=1000, description="Only documents whose source begins so.")
     documents: list[Id] = Field([], max_length=1000, description="Only documents with these ids.")
     metadata: dict[str, Scalar] = Field({}, max_length=20, description="Only documents that say this of themselves.")

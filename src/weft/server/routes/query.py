@@ -56,7 +56,8 @@ def _answer(engine: Engine, question: Question) -> dict[str, Any]:
         source_prefix=question.source_prefix,
         metadata=tuple(question.metadata.items()),
     )
-    options["graph"] = {"enabled": question.use_graph}
+    given = question.graph.model_dump(exclude_none=True) if question.graph else {}
+    options["graph"] = {"enabled": question.use_graph, **given}
     recall = None
     if question.facts:
         result, recall = engine.query_with_facts(question.query, **options)
