@@ -110,7 +110,7 @@ class SearchOptions:
     rrf_k: int = 60
     """The constant of `rrf`: the larger, the less the first ranks stand out."""
     min_score: float | None = None
-    """Cosine, from -1 to 1, below which a chunk no longer counts as related; None for the embedder's own floor."""
+    """Cosine, from -1 to 1, below which vectors find nothing; None leaves it to the embedder's calibration."""
     gate: bool = True
     """False returns the ranking as it is, however weak."""
     auto_rules: tuple[AutoRule, ...] = ("citation", "exact", "comparison", "overview")
