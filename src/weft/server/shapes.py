@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field
 
 from weft.config import Algorithm, ContextFormat, Fusion, GraphFusion, Method
-from weft.exchange.statements import read_time
+from weft.server.times import Time
 
-
-def _read_time(given: Any) -> Any:
-    """Read text as the command line does; what is none is refused further on."""
-    try:
-        return read_time(given) if isinstance(given, str) else given
-    except ValueError:
-        return given
-
-
-def _in_utc(time: datetime) -> datetime:
-    try:
-        return time.astimezone(timezone.utc)
-    except OverflowError as error:
-        raise ValueError("beyond what calendars hold") from error
-
-
-_TIME_SCHEMA = {
-    "type": "string",
-    "anyOf": [{"format": "date-time"}, {"format": "date"}],
-    "description": "A time, or a date, whose first moment is meant; in UTC where it does not say.",
-}
-Time = Annotated[AwareDatetime, BeforeValidator(_read_time), AfterValidator(_in_utc), WithJsonSchema(_TIME_SCHEMA)]
 Text = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 Name = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
 Id = Annotated[str, Field(min_length=1, max_length=200)]
