@@ -6,6 +6,7 @@ from weft.engine.engine import open_engine
 from weft.records import Document, Hit, Ranking
 from weft.search.telling import measure_cover, telling_terms
 from weft.testing import FakeEmbedder
+from weft.text.analyse import query_terms
 
 PAGES = [
     Document(
@@ -36,7 +37,7 @@ def engine(tmp_path):
 )
 def test_small_words_tell_nothing(question, expected):
     """They stand in questions and texts of any kind."""
-    assert telling_terms(question) == expected
+    assert telling_terms(query_terms(question)) == expected
 
 
 @pytest.mark.parametrize(
@@ -50,15 +51,15 @@ def test_small_words_tell_nothing(question, expected):
 def test_the_best_chunk_by_words_covers_a_share_of_them(engine, question, share):
     """Its title counts too."""
     keyword = engine.query(question, method="keyword", gate=False)
-    found = measure_cover(question, ranking(keyword), store=engine.store)
+    found = measure_cover(query_terms(question), ranking(keyword), store=engine.store)
 
     assert max(found.values()) == share
 
 
 def test_without_words_nothing_is_covered(engine):
     """Nor without a channel that was asked."""
-    assert measure_cover("what is it?", Ranking(), store=engine.store) == {}
-    assert measure_cover("grease", None, store=engine.store) == {}
+    assert measure_cover(["what", "is", "it"], Ranking(), store=engine.store) == {}
+    assert measure_cover(["greas"], None, store=engine.store) == {}
 
 
 @pytest.mark.parametrize("method", ["mix", "hybrid", "vector", "keyword"])

@@ -43,7 +43,7 @@ def judged(
     closest text is in another script than the question, and one the embedder knows, for there they cannot match. Of a
     question of small words alone neither says anything.
     """
-    if not telling_terms(query.text):
+    if not telling_terms(query.terms):
         return {channel: ranking for channel, ranking in rankings.items() if channel == "graph"}
     if embedder is None or query.vector_weight == 0 or embedder.card.degraded:
         return {channel: ranking for channel, ranking in rankings.items() if channel != "vector"}

@@ -183,7 +183,7 @@ def _search(
         if options.gate:
             calibration = find_calibration(query.text, store=store, embedder=embedder)
             seen = judged(query, {**rankings, **asked}, store=store, embedder=embedder)
-            cover = partial(measure_cover, query.text, seen.get("keyword"), store=store)
+            cover = partial(measure_cover, query.terms, seen.get("keyword"), store=store)
             verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust, cover=cover)
             shown = list(verdict.text)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, chunks=chunks, top_k=options.top_k)

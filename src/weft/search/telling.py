@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft.records import Ranking
 from weft.search.asked import ASKING
 from weft.search.recognise import QUESTION_WORDS
 from weft.store.base import Store
-from weft.text.analyse import query_terms, terms
+from weft.text.analyse import terms
 from weft.text.lexicon import OPENERS, word_set
 from weft.text.split import indexed_text
 
@@ -27,14 +29,14 @@ SMALL = (
 _SMALL_TERMS = frozenset(term for word in SMALL for term in terms(word))
 
 
-def telling_terms(text: str) -> list[str]:
+def telling_terms(asked: Sequence[str]) -> list[str]:
     """Return the terms of a question without those of small words."""
-    return [term for term in query_terms(text) if term not in _SMALL_TERMS]
+    return [term for term in asked if term not in _SMALL_TERMS]
 
 
-def measure_cover(text: str, keyword: Ranking | None, *, store: Store) -> dict[str, float]:
+def measure_cover(asked: Sequence[str], keyword: Ranking | None, *, store: Store) -> dict[str, float]:
     """Return, of the best chunks by words, which share of a question's telling terms each holds."""
-    wanted = telling_terms(text)
+    wanted = telling_terms(asked)
     if not wanted or keyword is None or not keyword.hits:
         return {}
     chunks = store.chunks([hit.chunk_id for hit in keyword.hits[:FIRST]])
