@@ -20,8 +20,9 @@ SMALL = (
     | ASKING
     | OPENERS
     | word_set(
-        "there here should may might must shall some many much most often ever very just also then so into onto over "
-        "under between during after before up down out off too only other others such same own"
+        "there here should may might must shall happen happens happened mean means some many much most often ever very "
+        "just also then so into onto over under between during after before up down out off too only other others such "
+        "same own"
     )
 )
 """Words that stand in questions and texts of any kind."""
