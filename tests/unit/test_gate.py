@@ -227,3 +227,11 @@ def test_how_far_a_question_is_covered_is_asked_where_there_is_doubt():
     sure = {"vector": vector(a=0.6), "keyword": keyword(a=0.4)}
 
     assert gate([Hit("a", 1, 1.0)], sure, calibration=SHIPPED, cover=lambda: pytest.fail("asked")).status == "ok"
+
+
+def test_where_no_vector_counts_the_mean_of_all_stands_for_the_best():
+    """Else a question would be judged by its words alone, which asks for less."""
+    nothing = Ranking(hits=(), mean=0.05, deviation=0.1, count=100)
+
+    assert measure({"vector": nothing, "keyword": keyword(a=0.3)}) == (0.05, pytest.approx(0.3))
+    assert measure({"vector": Ranking(), "keyword": keyword(a=0.3)}) == (None, pytest.approx(0.3))

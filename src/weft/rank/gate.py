@@ -121,9 +121,15 @@ def gate(
 
 
 def measure(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | None]:
-    """Return the best cosine and the best keyword share; None for a channel that was not asked."""
+    """
+    Return the best cosine and the best keyword share; None for a channel that was not asked.
+
+    Where none of the chunks that were compared counts, the best cosine is their mean.
+    """
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
     cosine = vector.hits[0].score if vector and vector.hits else None
+    if vector and not vector.hits and vector.count:
+        cosine = vector.mean
     share = (keyword.hits[0].score / keyword.ceiling if keyword.hits else 0.0) if keyword else None
     return cosine, share
 
