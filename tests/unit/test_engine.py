@@ -310,6 +310,9 @@ def test_options_hold_for_one_question(engine):
         ({"vector_weight": float("nan")}, "weights"),
         ({"vector_weight": 0, "text_weight": 0}, "weights"),
         ({"gate": "perhaps"}, "say true or false"),
+        ({"graph": {"max_hops": 4}}, "graph.max_hops is 4"),
+        ({"graph": {"min_graph_score": -0.1}}, "graph.min_graph_score is -0.1"),
+        ({"graph": {"rounds": 0}}, "graph.rounds is 0"),
     ],
 )
 def test_wrong_options_are_refused(engine, options, message):

@@ -1,7 +1,8 @@
-"""Settings: what can be set (`options`), where values come from (`read`), where a store is (`location`)."""
+"""Settings: what can be set (`options`, `check`), where values come from (`read`), where a store is (`location`)."""
 
 from __future__ import annotations
 
+from weft.config.check import check_namespace, check_settings
 from weft.config.location import check_address, find_path, is_missing, is_server, shown
 from weft.config.options import (
     MAX_EXPANDED_BYTES,
@@ -28,8 +29,6 @@ from weft.config.read import (
     ALIASES,
     GROUPS,
     changed,
-    check_namespace,
-    check_settings,
     convert,
     flatten,
     read_settings,

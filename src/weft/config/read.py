@@ -8,7 +8,6 @@ Where a value comes from, strongest first: a flag or argument, the environment, 
 from __future__ import annotations
 
 import difflib
-import math
 import os
 import sys
 from collections.abc import Iterable, Mapping
@@ -20,8 +19,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from platformdirs import user_config_path
 
+from weft.config.check import check_group, check_settings
 from weft.config.location import find_path, is_server, shown
-from weft.config.options import SearchOptions, Settings
+from weft.config.options import Settings
 from weft.errors import ConfigError
 
 if sys.version_info >= (3, 11):
@@ -89,51 +89,6 @@ def read_settings(
             settings = replace(settings, **{group: replace(getattr(settings, group), **changes)})
     check_settings(settings)
     return settings
-
-
-def check_settings(settings: Settings) -> None:
-    """Raise `ConfigError` where values contradict each other or are out of range."""
-    check_search(settings.search)
-    groups = {"split": "max_tokens", "context": "budget graph_budget"}
-    groups |= {"load": "max_file_bytes max_expanded_bytes max_pages", "memory": "max_hops per_entity max_facts"}
-    groups |= {"llm": "parallel output_tokens attempts seconds", "rerank": "pool deadline_ms"}
-    groups["server"] = (
-        "max_body_bytes max_upload_bytes max_upload_files max_inline_documents max_requests threads seconds "
-        "shutdown_seconds max_jobs"
-    )
-    for group, names in groups.items():
-        for name in names.split():
-            _check_count(group, getattr(settings, group), name)
-    for name in ("max_cost", "max_tokens", "max_minutes", "ask_above"):
-        if not 0 <= (value := getattr(settings.llm, name)) < math.inf:
-            raise ConfigError(f"llm.{name} is {value!r}", hint="give a number from 0")
-    if not 0 <= settings.rerank.weight <= 1:
-        raise ConfigError(f"rerank.weight is {settings.rerank.weight!r}", hint="give a number from 0 to 1")
-    check_namespace(settings.store.namespace)
-
-
-def check_search(search: SearchOptions) -> None:
-    """Raise `ConfigError` where values of a search contradict each other or are out of range."""
-    for name in ("top_k", "pool", "rrf_k"):
-        _check_count("search", search, name)
-    weights = (search.vector_weight, search.text_weight)
-    if not all(map(math.isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
-        raise ConfigError("the weights of vector and text must be numbers from 0, and not both 0")
-    if search.min_score is not None and not -1 <= search.min_score <= 1:  # NaN is in no range
-        raise ConfigError(f"search.min_score is {search.min_score!r}", hint="give a cosine, from -1 to 1")
-
-
-def _check_count(group: str, options: Any, name: str) -> None:
-    if (value := getattr(options, name)) < 1:
-        raise ConfigError(f"{group}.{name} is {value!r}", hint="give a whole number from 1")
-
-
-def check_namespace(name: str) -> None:
-    """Raise `ConfigError` where a name cannot be that of a namespace."""
-    if not name.strip() or len(name) > 200 or not name.isprintable():
-        raise ConfigError(
-            f"{name[:40]!r} is not a namespace", hint="use 1 to 200 printable characters, not only spaces"
-        )
 
 
 def source_folder(settings: Settings) -> Path:
@@ -244,14 +199,16 @@ def convert(key: str, value: Any, *, origin: str) -> Any:
 
 
 def changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
-    """Return a group of settings with some fields changed for one call."""
+    """Return a group of settings with some fields changed for one call; None leaves one. Raises `ConfigError`."""
     if not changes:
         return options
     known = _hints(group)
     if unknown := set(changes) - known.keys():
         raise ConfigError(f"unknown {group} option {min(unknown)!r}", hint=", ".join(sorted(known)))
     given = {name: value for name, value in changes.items() if value is not None}
-    return replace(options, **{n: convert(f"{group}.{n}", value, origin="argument") for n, value in given.items()})
+    made = replace(options, **{n: convert(f"{group}.{n}", value, origin="argument") for n, value in given.items()})
+    check_group(group, made)
+    return made
 
 
 def _coerce(value: Any, kind: Any) -> Any:

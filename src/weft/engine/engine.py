@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from weft.config import ContextFormat, Method, SearchOptions, Settings
-from weft.config.read import changed, check_search, read_settings, source_folder
+from weft.config.read import changed, read_settings, source_folder
 from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.advice import advised
@@ -265,8 +265,6 @@ class Engine:
     def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
         """Return the search settings with `changes` made field by field; None leaves a field as it is."""
         search: SearchOptions = changed("search", self.settings.search, changes)
-        if search is not self.settings.search:
-            check_search(search)
         return search
 
     def context(

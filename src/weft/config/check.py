@@ -1,0 +1,78 @@
+"""Which values settings may have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from weft.config.options import GraphOptions, SearchOptions, Settings
+from weft.errors import ConfigError
+
+COUNTS: Mapping[str, str] = {
+    "split": "max_tokens",
+    "context": "budget graph_budget",
+    "load": "max_file_bytes max_expanded_bytes max_pages",
+    "memory": "max_hops per_entity max_facts",
+    "llm": "parallel output_tokens attempts seconds",
+    "rerank": "pool deadline_ms",
+    "server": "max_body_bytes max_upload_bytes max_upload_files max_inline_documents max_requests threads seconds "
+    "shutdown_seconds max_jobs",
+    "search": "top_k pool rrf_k",
+    "graph": "max_hops max_chunks max_expansions rounds max_edges max_frontier",
+}
+"""By group, numbers that are at least 1."""
+
+AMOUNTS: Mapping[str, str] = {"llm": "max_cost max_tokens max_minutes ask_above", "graph": "share prune"}
+"""Numbers from 0."""
+
+SHARES: Mapping[str, str] = {"rerank": "weight", "graph": "min_confidence min_graph_score damping"}
+"""Numbers from 0 to 1."""
+
+MAX_HOPS = 3
+
+
+def check_settings(settings: Settings) -> None:
+    """Raise `ConfigError` where values contradict each other or are out of range."""
+    for group in {**COUNTS, **AMOUNTS, **SHARES}:
+        check_group(group, getattr(settings, group))
+    check_namespace(settings.store.namespace)
+
+
+def check_group(group: str, options: Any) -> None:
+    """Raise `ConfigError` where values of one group contradict each other or are out of range."""
+    for name in COUNTS.get(group, "").split():
+        if not (value := getattr(options, name)) >= 1:  # NaN is in no range
+            raise ConfigError(f"{group}.{name} is {value!r}", hint="give a whole number from 1")
+    for name in AMOUNTS.get(group, "").split():
+        if not 0 <= (value := getattr(options, name)) < math.inf:
+            raise ConfigError(f"{group}.{name} is {value!r}", hint="give a number from 0")
+    for name in SHARES.get(group, "").split():
+        if not 0 <= (value := getattr(options, name)) <= 1:
+            raise ConfigError(f"{group}.{name} is {value!r}", hint="give a number from 0 to 1")
+    if check := _FURTHER.get(group):
+        check(options)
+
+
+def _check_search(search: SearchOptions) -> None:
+    weights = (search.vector_weight, search.text_weight)
+    if not all(map(math.isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
+        raise ConfigError("the weights of vector and text must be numbers from 0, and not both 0")
+    if search.min_score is not None and not -1 <= search.min_score <= 1:
+        raise ConfigError(f"search.min_score is {search.min_score!r}", hint="give a cosine, from -1 to 1")
+
+
+def _check_graph(graph: GraphOptions) -> None:
+    if graph.max_hops > MAX_HOPS:
+        raise ConfigError(f"graph.max_hops is {graph.max_hops!r}", hint=f"give a whole number from 1 to {MAX_HOPS}")
+
+
+_FURTHER: Mapping[str, Callable[[Any], None]] = {"search": _check_search, "graph": _check_graph}
+
+
+def check_namespace(name: str) -> None:
+    """Raise `ConfigError` where a name cannot be that of a namespace."""
+    if not name.strip() or len(name) > 200 or not name.isprintable():
+        raise ConfigError(
+            f"{name[:40]!r} is not a namespace", hint="use 1 to 200 printable characters, not only spaces"
+        )
