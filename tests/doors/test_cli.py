@@ -58,6 +58,13 @@ def test_the_store_is_chosen_by_flag_then_environment_then_file(weft, notes, tmp
     assert origin() == {"value": "weft.db", "origin": "default"}
 
 
+def test_the_weights_in_force_are_printed(weft):
+    """Fusion decides them where they are not set."""
+    found = weft("config", "--json", WEFT_SEARCH_FUSION="rrf").json
+
+    assert found["search.vector_weight"] == {"value": 0.5, "origin": "default with rrf"}
+
+
 @pytest.mark.parametrize(
     "question, expected",
     [

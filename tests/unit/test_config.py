@@ -3,7 +3,7 @@
 import pytest
 from platformdirs import user_config_path
 
-from weft.config import ALIASES, GROUPS, Settings, check_settings, flatten, read_settings
+from weft.config import ALIASES, GROUPS, Settings, check_settings, flatten, in_force, read_settings
 from weft.errors import ConfigError
 
 
@@ -289,3 +289,20 @@ def test_the_cache_folder_is_the_users_or_the_one_that_was_set(read, tmp_path):
     assert read().cache_dir.name == "weft"
     assert read({"models.cache_dir": tmp_path}).cache_dir == tmp_path
     assert "~" not in str(read({"models.cache_dir": "~/models"}).cache_dir)
+
+
+@pytest.mark.parametrize(
+    ("toml", "shown"),
+    [
+        ("", [(0.7, "default with weighted"), (0.3, "default with weighted")]),
+        ("fusion = 'rrf'", [(0.5, "default with rrf"), (0.5, "default with rrf")]),
+        ("fusion = 'rrf'\ntext_weight = 0.0", [(0.5, "default with rrf"), (0.0, "weft.toml")]),
+    ],
+)
+def test_weights_are_listed_as_they_count(read, toml, shown):
+    """Where they are not set, fusion decides, and that is said in the place of their origin."""
+    listed = in_force(read(toml=f"[search]\n{toml}\n"))
+    found = [listed[f"search.{name}"] for name in ("vector_weight", "text_weight")]
+
+    assert [(value, origin.rpartition("/")[2]) for value, origin in found] == shown
+    assert listed["search.top_k"] == (10, "default")

@@ -93,6 +93,29 @@ def test_evidence_says_where_it_stands(store, embedder):
     assert piece.chunk.text == TEXTS["redis"]
 
 
+@pytest.mark.parametrize(
+    ("options", "score"),
+    [
+        ({"fusion": "rrf"}, 0.5 / 61 + 0.5 / 61),
+        ({"fusion": "rrf", "vector_weight": 0.9, "text_weight": 0.1}, 0.9 / 61 + 0.1 / 61),
+        ({"fusion": "rrf", "vector_weight": 0.9}, 0.9 / 61 + 0.5 / 61),
+        ({"fusion": "rrf", "text_weight": 0.0}, 0.5 / 61),
+    ],
+)
+def test_ranks_count_alike_unless_weights_are_set(store, embedder, options, score):
+    """The first of both channels, with k = 60."""
+    assert ask(store, embedder, LOST, method="hybrid", **options).evidence[0].score == pytest.approx(score)
+
+
+def test_weights_that_are_set_count_for_both_kinds_of_fusion(store, embedder):
+    """Those of `weighted` are 0.7 and 0.3 where none are set."""
+    usual = ask(store, embedder, LOST, method="hybrid").evidence[0].score
+    same = ask(store, embedder, LOST, method="hybrid", vector_weight=0.7, text_weight=0.3).evidence[0].score
+
+    assert same == usual
+    assert ask(store, embedder, LOST, method="hybrid", vector_weight=0.5, text_weight=0.5).evidence[0].score != usual
+
+
 # ── what can be wrong with an embedder ──────────────────────────────────────────────────────────
 
 

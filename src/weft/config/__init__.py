@@ -31,6 +31,7 @@ from weft.config.read import (
     changed,
     convert,
     flatten,
+    in_force,
     read_settings,
     source_folder,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "convert",
     "find_path",
     "flatten",
+    "in_force",
     "is_missing",
     "is_server",
     "read_settings",

@@ -55,11 +55,14 @@ def check_group(group: str, options: Any) -> None:
 
 
 def _check_search(search: SearchOptions) -> None:
-    weights = (search.vector_weight, search.text_weight)
-    if not all(map(math.isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
-        raise ConfigError("the weights of vector and text must be numbers from 0, and not both 0")
+    _check_weights(search.weights, of="vector and text")
     if search.min_score is not None and not -1 <= search.min_score <= 1:
         raise ConfigError(f"search.min_score is {search.min_score!r}", hint="give a cosine, from -1 to 1")
+
+
+def _check_weights(weights: tuple[float, float], *, of: str) -> None:
+    if not all(map(math.isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
+        raise ConfigError(f"the weights of {of} must be numbers from 0, and not both 0")
 
 
 def _check_graph(graph: GraphOptions) -> None:

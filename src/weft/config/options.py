@@ -15,8 +15,15 @@ AutoRule: TypeAlias = Literal["citation", "exact", "comparison", "overview"]
 Algorithm: TypeAlias = Literal["walk", "expand", "guided"]
 GraphFusion: TypeAlias = Literal["boost", "weighted", "rrf"]
 ContextFormat: TypeAlias = Literal["evidence", "graph", "evidence+graph"]
+WEIGHTS: Mapping[str, tuple[float, float]] = {"weighted": (0.7, 0.3), "rrf": (0.5, 0.5)}
+"""By fusion, what the two things that are fused count where it is not set."""
 MEBIBYTE = 1024 * 1024
 MAX_EXPANDED_BYTES = 500 * MEBIBYTE
+
+
+def _weights(fusion: str, first: float | None, second: float | None) -> tuple[float, float]:
+    usual = WEIGHTS[fusion]
+    return usual[0] if first is None else first, usual[1] if second is None else second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,10 +108,10 @@ class SearchOptions:
     """Chunks each channel fetches before fusion."""
     fusion: Fusion = "weighted"
     """`weighted` sums scores on comparable scales, `rrf` only looks at ranks."""
-    vector_weight: float = 0.7
-    """Share of the vector channel. Measured on eight sets with two models: `benchmarks/quality/fusion.py`."""
-    text_weight: float = 0.3
-    """Share of the keyword channel."""
+    vector_weight: float | None = None
+    """Share of the vector channel; None: 0.7 with `weighted` (`benchmarks/quality/fusion.py`), 0.5 with `rrf`."""
+    text_weight: float | None = None
+    """Share of the keyword channel; None: 0.3 with `weighted`, 0.5 with `rrf`."""
     name_bonus: float = 0.3
     """With `weighted`: what a name that the question spells adds to a chunk that alone holds it; 0: nothing."""
     rrf_k: int = 60
@@ -115,6 +122,11 @@ class SearchOptions:
     """False returns the ranking as it is, however weak."""
     auto_rules: tuple[AutoRule, ...] = ("citation", "exact", "comparison", "overview")
     """The rules by which `auto` chooses; where none applies it is `mix`."""
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """What the vector and the keyword channel count with this fusion."""
+        return _weights(self.fusion, self.vector_weight, self.text_weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,6 +109,16 @@ def flatten(settings: Settings) -> dict[str, Any]:
     return {key: getattr(getattr(settings, group), name) for key, (group, _, name) in pairs}
 
 
+def in_force(settings: Settings) -> dict[str, tuple[Any, str]]:
+    """Return every setting as `group.field` with the value in force, also where another decides it, and its origin."""
+    known = {key: (value, settings.origins.get(key, "default")) for key, value in flatten(settings).items()}
+    search = settings.search
+    for key, weight in zip(("search.vector_weight", "search.text_weight"), search.weights, strict=True):
+        if known[key][0] is None:
+            known[key] = (weight, f"default with {search.fusion}")
+    return known
+
+
 def _files(file: Path | None, folder: Path) -> list[Path]:
     """Return the files to read, weakest first."""
     found = [_user_file()] if _user_file().is_file() else []

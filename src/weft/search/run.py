@@ -298,7 +298,8 @@ def fuse(
     if alone:
         return [hit for ranking in rankings.values() for hit in ranking.hits][:limit]
     heard = coverage(rankings["keyword"]) if "keyword" in rankings else 1.0
-    weights = {"vector": options.vector_weight * query.vector_weight, "keyword": options.text_weight * heard}
+    by_vector, by_text = options.weights
+    weights = {"vector": by_vector * query.vector_weight, "keyword": by_text * heard}
     if not any(weights[channel] for channel in rankings):  # what was left to search counts, whatever its weight
         weights = dict.fromkeys(rankings, 1.0)
     if options.fusion == "rrf":
@@ -311,7 +312,7 @@ def _spelled(
     text: str, channels: frozenset[str], *, store: Store, options: SearchOptions, where: Filter
 ) -> dict[str, tuple[str, ...]]:
     """Return the chunks that hold names of the question, where words count and scores are summed."""
-    counts = {"vector", "keyword"} <= channels and options.text_weight > 0 and options.name_bonus > 0
+    counts = {"vector", "keyword"} <= channels and options.weights[1] > 0 and options.name_bonus > 0
     return find_spelled(text, store=store, where=where) if counts and options.fusion == "weighted" else {}
 
 
