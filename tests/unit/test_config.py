@@ -132,6 +132,14 @@ def test_a_named_file_replaces_the_search(read, tmp_path):
         ("[graph]\nmin_graph_score = 1.5\n", "graph.min_graph_score is 1.5", "from 0 to 1"),
         ("[graph]\nmin_confidence = nan\n", "graph.min_confidence is nan", "from 0 to 1"),
         ("[graph]\nshare = -0.1\n", "graph.share is -0.1", "from 0"),
+        ("[graph]\ntext_weight = -1\n", "the weights of text and graph", ""),
+        ("[graph]\ntext_weight = 0\ngraph_weight = 0\n", "not both 0", ""),
+        ("[graph]\nmin_similarity = 2\n", "graph.min_similarity is 2", "a cosine"),
+        ("[graph]\nmax_named = 0\n", "graph.max_named is 0", "from 1"),
+        ("[graph]\nmax_close = 0\n", "graph.max_close is 0", "from 1"),
+        ("[graph]\nper_query = 0\n", "graph.per_query is 0", "from 1"),
+        ("[graph]\ncitation_depth = 4\n", "graph.citation_depth is 4", "from 1 to 3"),
+        ("[graph]\ncitation_share = 1.1\n", "graph.citation_share is 1.1", "from 0 to 1"),
         ("[rerank]\nweight = 2.0\n", "rerank.weight is 2.0", "from 0 to 1"),
         ("[llm]\nmax_cost = inf\n", "llm.max_cost is inf", "from 0"),
         ("[load]\ninclude = 5\n", "load.include = 5", ""),
@@ -306,3 +314,19 @@ def test_weights_are_listed_as_they_count(read, toml, shown):
 
     assert [(value, origin.rpartition("/")[2]) for value, origin in found] == shown
     assert listed["search.top_k"] == (10, "default")
+
+
+@pytest.mark.parametrize(
+    ("toml", "shown"),
+    [
+        ("", [None, None]),
+        ("fusion = 'weighted'", [0.7, 0.3]),
+        ("fusion = 'rrf'", [0.5, 0.5]),
+        ("fusion = 'rrf'\ntext_weight = 0.2", [0.2, 0.5]),
+    ],
+)
+def test_the_weights_of_the_graph_are_listed_where_they_count(read, toml, shown):
+    """`boost` has none."""
+    listed = in_force(read(toml=f"[graph]\n{toml}\n"))
+
+    assert [listed[f"graph.{name}"][0] for name in ("text_weight", "graph_weight")] == shown

@@ -19,14 +19,15 @@ COUNTS: Mapping[str, str] = {
     "server": "max_body_bytes max_upload_bytes max_upload_files max_inline_documents max_requests threads seconds "
     "shutdown_seconds max_jobs",
     "search": "top_k pool rrf_k",
-    "graph": "max_hops max_chunks max_expansions rounds max_edges max_frontier",
+    "graph": "max_named max_close max_hops max_chunks max_expansions per_query rounds max_edges max_frontier "
+    "citation_depth",
 }
 """By group, numbers that are at least 1."""
 
 AMOUNTS: Mapping[str, str] = {"llm": "max_cost max_tokens max_minutes ask_above", "graph": "share prune"}
 """Numbers from 0."""
 
-SHARES: Mapping[str, str] = {"rerank": "weight", "graph": "min_confidence min_graph_score damping"}
+SHARES: Mapping[str, str] = {"rerank": "weight", "graph": "min_confidence min_graph_score damping citation_share"}
 """Numbers from 0 to 1."""
 
 MAX_HOPS = 3
@@ -56,8 +57,7 @@ def check_group(group: str, options: Any) -> None:
 
 def _check_search(search: SearchOptions) -> None:
     _check_weights(search.weights, of="vector and text")
-    if search.min_score is not None and not -1 <= search.min_score <= 1:
-        raise ConfigError(f"search.min_score is {search.min_score!r}", hint="give a cosine, from -1 to 1")
+    _check_cosine("search.min_score", search.min_score)
 
 
 def _check_weights(weights: tuple[float, float], *, of: str) -> None:
@@ -65,9 +65,17 @@ def _check_weights(weights: tuple[float, float], *, of: str) -> None:
         raise ConfigError(f"the weights of {of} must be numbers from 0, and not both 0")
 
 
+def _check_cosine(key: str, value: float | None) -> None:
+    if value is not None and not -1 <= value <= 1:
+        raise ConfigError(f"{key} is {value!r}", hint="give a cosine, from -1 to 1")
+
+
 def _check_graph(graph: GraphOptions) -> None:
-    if graph.max_hops > MAX_HOPS:
-        raise ConfigError(f"graph.max_hops is {graph.max_hops!r}", hint=f"give a whole number from 1 to {MAX_HOPS}")
+    _check_weights(graph.weights, of="text and graph")
+    _check_cosine("graph.min_similarity", graph.min_similarity)
+    for name in ("max_hops", "citation_depth"):
+        if (value := getattr(graph, name)) > MAX_HOPS:
+            raise ConfigError(f"graph.{name} is {value!r}", hint=f"give a whole number from 1 to {MAX_HOPS}")
 
 
 _FURTHER: Mapping[str, Callable[[Any], None]] = {"search": _check_search, "graph": _check_graph}

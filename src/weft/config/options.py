@@ -22,7 +22,7 @@ MAX_EXPANDED_BYTES = 500 * MEBIBYTE
 
 
 def _weights(fusion: str, first: float | None, second: float | None) -> tuple[float, float]:
-    usual = WEIGHTS[fusion]
+    usual = WEIGHTS.get(fusion, WEIGHTS["weighted"])
     return usual[0] if first is None else first, usual[1] if second is None else second
 
 
@@ -142,13 +142,23 @@ class GraphOptions:
     algorithm: Algorithm = "walk"
     """`walk` spreads activation, `expand` takes neighbours, `guided` searches for pairs of neighbours."""
     fusion: GraphFusion = "boost"
-    """`boost` adds a share of the text score to the graph's, `weighted` is 0.7 text and 0.3 graph, `rrf` uses ranks."""
+    """`boost` adds a share of the text score to the graph's, `weighted` sums both, `rrf` only looks at ranks."""
     share: float = 0.4
     """With `boost`: how much the text score counts beside the graph's."""
+    text_weight: float | None = None
+    """Share of the text score; None: 0.7 with `weighted`, 0.5 with `rrf`. With `boost` it is `share`."""
+    graph_weight: float | None = None
+    """Share of the graph's score; None: 0.3 with `weighted`, 0.5 with `rrf`."""
     confidence: Literal["measured", "heuristic"] = "measured"
     """`measured` trusts the graph by how much of the question its entities explain; `heuristic` is a fixed formula."""
     min_confidence: float = 0.5
     """With `heuristic`: below this the graph is skipped."""
+    max_named: int = 5
+    """Entities that a question names and the graph starts from, the most telling ones."""
+    max_close: int = 3
+    """Entities close in meaning that it starts from where the question names none that a chunk is about."""
+    min_similarity: float | None = None
+    """Cosine, from -1 to 1, from which they are close; None leaves it to the calibration."""
     max_hops: int = 1
     """With `expand` and `guided`: relations walked, 1 to 3."""
     min_graph_score: float = 0.3
@@ -157,6 +167,8 @@ class GraphOptions:
     """With `expand`: chunks the graph may add in all."""
     max_expansions: int = 10
     """With `guided`: pairs that are searched for."""
+    per_query: int = 3
+    """With `guided`: chunks that are taken for each of them, and for each name alone."""
     rel_types: tuple[str, ...] = ()
     """With `expand` and `guided`: only relations of these types, inverse names for one direction; empty for all."""
     rounds: int = 3
@@ -169,6 +181,15 @@ class GraphOptions:
     """Entities and chunks that stay active after a step."""
     prune: float = 0.01
     """Activation below which a path is given up."""
+    citation_depth: int = 2
+    """Steps to papers that build on one, or around those that introduce a concept, 1 to 3; one step is a citation."""
+    citation_share: float = 0.5
+    """What a paper counts there for each citation that it is further away."""
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """What text and graph count with this fusion."""
+        return _weights(self.fusion, self.text_weight, self.graph_weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

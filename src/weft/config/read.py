@@ -112,10 +112,13 @@ def flatten(settings: Settings) -> dict[str, Any]:
 def in_force(settings: Settings) -> dict[str, tuple[Any, str]]:
     """Return every setting as `group.field` with the value in force, also where another decides it, and its origin."""
     known = {key: (value, settings.origins.get(key, "default")) for key, value in flatten(settings).items()}
-    search = settings.search
-    for key, weight in zip(("search.vector_weight", "search.text_weight"), search.weights, strict=True):
+    search, graph = settings.search, settings.graph
+    weights = dict(zip(("search.vector_weight", "search.text_weight"), search.weights, strict=True))
+    if graph.fusion != "boost":
+        weights |= zip(("graph.text_weight", "graph.graph_weight"), graph.weights, strict=True)
+    for key, weight in weights.items():
         if known[key][0] is None:
-            known[key] = (weight, f"default with {search.fusion}")
+            known[key] = (weight, f"default with {search.fusion if key.startswith('search') else graph.fusion}")
     return known
 
 

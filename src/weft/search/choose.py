@@ -74,7 +74,7 @@ def choose(text: str, *, options: SearchOptions, graph: GraphOptions, store: Sto
             with store.reading():
                 cited = _cite(text, options, graph=graph, store=store, where=where)
                 if cited is None and graph.enabled:
-                    cited = _cite_concepts(text, options, store=store, where=where)
+                    cited = _cite_concepts(text, options, graph=graph, store=store, where=where)
             return Plan(method="graph", cited=cited)
         case "mix":
             return Plan(method="mix", cited=_cite(text, options, graph=graph, store=store, where=where))
@@ -92,7 +92,7 @@ def _choose(text: str, *, options: SearchOptions, graph: GraphOptions, store: St
         return _plan(
             "citation", replace(seen, citation=cited.question.kind, entities=names, degree=degree), cited=cited
         )
-    named = tuple(recognise_names(text, graph=store.graph))
+    named = tuple(recognise_names(text, graph=store.graph, limit=graph.max_named))
     seen = replace(
         seen,
         entities=tuple(seed.entity.name for seed in named),
@@ -119,15 +119,18 @@ def _cite(text: str, options: SearchOptions, *, graph: GraphOptions, store: Stor
     if not graph.enabled or not read_citation(text):
         return None
     with store.reading():
-        return search_citations(text, store=store, where=where, limit=max(options.top_k, options.pool))
+        limit = max(options.top_k, options.pool)
+        return search_citations(text, store=store, where=where, limit=limit, options=graph)
 
 
-def _cite_concepts(text: str, options: SearchOptions, *, store: Store, where: Filter) -> Cited | None:
+def _cite_concepts(
+    text: str, options: SearchOptions, *, graph: GraphOptions, store: Store, where: Filter
+) -> Cited | None:
     """Where the graph alone is asked for a concept, the papers that introduce it answer, not what mentions it."""
-    named = tuple(recognise_names(text, graph=store.graph))
+    named = tuple(recognise_names(text, graph=store.graph, limit=graph.max_named))
     explained = min(1.0, _named(text, Features(), named) / ENOUGH)
     limit = max(options.top_k, options.pool)
-    return search_concepts(named, store=store, where=where, limit=limit, trust=explained)
+    return search_concepts(named, store=store, where=where, limit=limit, trust=explained, options=graph)
 
 
 def _named(text: str, seen: Features, named: tuple[Seed, ...]) -> float:

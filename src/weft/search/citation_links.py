@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from weft.config import GraphOptions
 from weft.records import Entity
 from weft.store.base import Graph
 from weft.text.citing import CitationQuestion
@@ -14,8 +15,8 @@ from weft.text.statements import inverse
 
 CITES, INTRODUCES, WRITTEN_BY = "cites", "introduces", "written_by"
 
-DIRECT, INDIRECT = 1.0, 0.5
-"""What a paper counts that is reached at once, and one that is a citation further away."""
+DIRECT = 1.0
+"""What a paper counts that is reached at once."""
 
 MAX_LINKS = 1000
 """Relations of one type and direction that are read of what a question is about."""
@@ -69,7 +70,7 @@ def _follow(graph: Graph, ways: Mapping[str, Way], type: str, *, outgoing: bool)
     return longer
 
 
-def reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph) -> Reached:
+def reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph, options: GraphOptions) -> Reached:
     """
     Return what the question asks for.
 
@@ -85,9 +86,7 @@ def reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph)
             return _direct(_follow(graph, origin, WRITTEN_BY, outgoing=False))
         case "builds_on":
             first = _first(_follow(graph, origin, CITES, outgoing=False))
-            second = _follow(graph, first, CITES, outgoing=False)
-            reached = {id: (INDIRECT, ways[0]) for id, ways in second.items()}
-            reached |= {id: (DIRECT, way) for id, way in first.items()}
+            reached = _further(first, graph=graph, directions=(False,), options=options)
         case "cocited":
             citing = _first(_follow(graph, origin, CITES, outgoing=False))
             reached = _shared(_follow(graph, citing, CITES, outgoing=True), count=len(citing))
@@ -95,25 +94,41 @@ def reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph)
             concepts = _first(_follow(graph, origin, INTRODUCES, outgoing=True))
             reached = _shared(_follow(graph, concepts, INTRODUCES, outgoing=False), count=len(concepts))
         case "introduces":
-            return _introducing(starts, graph=graph)
+            return _introducing(starts, graph=graph, options=options)
     return {id: found for id, found in reached.items() if id not in origin}
 
 
-def _introducing(concepts: Sequence[Entity], *, graph: Graph) -> Reached:
-    """Sum over the concepts: 1 for a paper that introduces one, 0.5 for a paper one citation away from such a paper."""
+def _introducing(concepts: Sequence[Entity], *, graph: Graph, options: GraphOptions) -> Reached:
+    """Sum over the concepts: 1 for a paper that introduces one, less for papers citations away from such a paper."""
     sums: dict[str, float] = defaultdict(float)
     best: Reached = {}
     for concept in concepts:
         first = _first(_follow(graph, {concept.id: ()}, INTRODUCES, outgoing=False))
-        near: Reached = {}
-        for outgoing in (True, False):
-            for id, ways in _follow(graph, first, CITES, outgoing=outgoing).items():
-                near.setdefault(id, (INDIRECT, ways[0]))
-        for id, (score, way) in (near | {id: (DIRECT, way) for id, way in first.items()}).items():
+        near = _further(first, graph=graph, directions=(True, False), options=options)
+        for id, (score, way) in near.items():
             sums[id] += score
             if id not in best or score > best[id][0]:
                 best[id] = (score, way)
     return {id: (sums[id], way) for id, (_, way) in best.items()}
+
+
+def _further(first: Mapping[str, Way], *, graph: Graph, directions: Sequence[bool], options: GraphOptions) -> Reached:
+    """
+    Return papers and those around them, as far as the settings say: each citation further counts so much less.
+
+    `directions` tell whether citations are followed from the paper that cites.
+    """
+    levels = [dict(first)]
+    while len(levels) < options.citation_depth:
+        near: dict[str, Way] = {}
+        for outgoing in directions:
+            for id, ways in _follow(graph, levels[-1], CITES, outgoing=outgoing).items():
+                near.setdefault(id, ways[0])
+        levels.append(near)
+    reached: Reached = {}
+    for steps, level in reversed(list(enumerate(levels))):  # the nearest of several ways counts
+        reached |= {id: (DIRECT * options.citation_share**steps, way) for id, way in level.items()}
+    return reached
 
 
 def _direct(found: Mapping[str, Sequence[Way]]) -> Reached:

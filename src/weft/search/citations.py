@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from weft.config import GraphOptions
 from weft.rank.fuse import order
 from weft.records import DocumentInfo, Filter, GraphSource, PathStep
 from weft.search.citation_links import INTRODUCES, MAX_LINKS, Reached, find_links, has_links, reach
@@ -48,7 +49,7 @@ class Cited:
     """Ids of the entities that were reached, papers without a document too."""
 
 
-def search_citations(text: str, *, store: Store, where: Filter, limit: int) -> Cited | None:
+def search_citations(text: str, *, store: Store, where: Filter, limit: int, options: GraphOptions) -> Cited | None:
     """Answer a citation question; None for another question."""
     readings = read_citation(text)
     if not readings:
@@ -56,19 +57,21 @@ def search_citations(text: str, *, store: Store, where: Filter, limit: int) -> C
     question, meant = _understand(readings, store=store)
     if not meant.entities:
         return Cited(question=question, notes=_unknown(question, meant))
-    reached = reach(question, meant.entities, graph=store.graph)
+    reached = reach(question, meant.entities, graph=store.graph, options=options)
     if not reached and not has_links(question, meant.entities, graph=store.graph):
         return Cited(question=question, notes=(f"no citations of {meant.entities[0].name!r} are known here",))
     return _answer(question, meant, reached, store=store, where=where, limit=limit)
 
 
-def search_concepts(seeds: Sequence[Seed], *, store: Store, where: Filter, limit: int, trust: float) -> Cited | None:
+def search_concepts(
+    seeds: Sequence[Seed], *, store: Store, where: Filter, limit: int, trust: float, options: GraphOptions
+) -> Cited | None:
     """Return the papers around the concepts that a question is about; None where it names other things, or no paper."""
     concepts = [seed.entity for seed in seeds if seed.entity.type == CONCEPT]
     if not concepts or len(concepts) < len(seeds):
         return None
     question = CitationQuestion(kind="introduces", names=tuple(entity.name for entity in concepts))
-    reached = reach(question, concepts, graph=store.graph)
+    reached = reach(question, concepts, graph=store.graph, options=options)
     if not reached:
         return None
     meant = Meant(entities=tuple(concepts), score=1.0)

@@ -25,9 +25,6 @@ from weft.text.statements import inverse, spellings
 
 logger = logging.getLogger(__name__)
 
-PER_QUERY = 3
-"""Chunks taken for each expansion query (S2)."""
-
 IN_CHUNK = "mentioned in"
 ABOUT_CHUNK = "described in"
 
@@ -194,7 +191,7 @@ def _guided(
     scores: dict[str, float] = {}
     sources: dict[str, GraphSource] = {}
     for (query, proximity, hops), vector in zip(queries, vectors, strict=True):
-        for hit in store.search_vector(vector, limit=PER_QUERY, where=where).hits:
+        for hit in store.search_vector(vector, limit=options.per_query, where=where).hits:
             score = proximity * max(0.0, hit.score)
             if score > scores.get(hit.chunk_id, 0.0):
                 scores[hit.chunk_id] = score

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -100,9 +100,6 @@ def walk_graph(
         return Walked(skipped="the graph is switched off")
     if cited is not None and cited.seeds:
         return Walked(found=cited.found, seeds=cited.seeds, trust=cited.trust, cited=cited)
-    floor = None
-    if embedder and query.vector_weight and not embedder.card.degraded:
-        floor = partial(least_cosine, query.text, store=store, embedder=embedder)
 
     def near() -> list[str]:
         ranking = vector
@@ -111,11 +108,14 @@ def walk_graph(
         return [hit.chunk_id for hit in ranking.hits[:NEAR]] if ranking else []
 
     if named is None:
-        named = recognise_names(query.text, graph=store.graph)
+        named = recognise_names(query.text, graph=store.graph, limit=options.max_named)
     seeds = list(named)
     if not any(seed.homes for seed in seeds):
         known = {seed.entity.id for seed in seeds}
-        close = recognise_meaning(graph=store.graph, vector=query.vector, floor=floor, near=near)
+        floor = _floor(query, store=store, embedder=embedder, options=options)
+        close = recognise_meaning(
+            graph=store.graph, vector=query.vector, floor=floor, near=near, limit=options.max_close
+        )
         seeds += (seed for seed in close if seed.entity.id not in known)
     trust = 1.0
     if options.confidence == "heuristic":
@@ -144,6 +144,17 @@ def walk_graph(
     return Walked(found=found, seeds=tuple(seeds), trust=trust)
 
 
+def _floor(
+    query: Query, *, store: Store, embedder: Embedder | None, options: GraphOptions
+) -> Callable[[], float] | None:
+    """Return what gives the cosine from which an entity is meant; None where cosines are not to be trusted."""
+    if not embedder or not query.vector_weight or embedder.card.degraded:
+        return None
+    if (least := options.min_similarity) is not None:
+        return lambda: least
+    return partial(least_cosine, query.text, store=store, embedder=embedder)
+
+
 def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: Store, options: GraphOptions) -> Walked:
     """
     Return what the graph gave with less trust where it does not agree with the best of the text.
@@ -166,14 +177,15 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
         return list(text)
     if not text and (walked.cited is not None or not walked.trust):
         return list(graph)  # there is nothing to weigh it against
+    by_text, by_graph = options.weights
     match options.fusion:
         case "boost":
             return fuse_boost(text, graph=graph, share=options.share, trust=walked.trust)
         case "weighted":
-            return fuse_graph_weighted(text, graph=graph, trust=walked.trust)
+            return fuse_graph_weighted(text, graph=graph, alpha=by_text, beta=by_graph, trust=walked.trust)
         case "rrf":
             rankings = {"text": Ranking(hits=tuple(text)), "graph": Ranking(hits=tuple(graph))}
-            return order(fuse_reciprocal(rankings, weights={"text": 0.5, "graph": 0.5}, k=rrf_k))
+            return order(fuse_reciprocal(rankings, weights={"text": by_text, "graph": by_graph}, k=rrf_k))
 
 
 def choose_hits(

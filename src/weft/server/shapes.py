@@ -27,13 +27,21 @@ class GivenGraph(Given):
     enabled: bool | None = None
     algorithm: Algorithm | None = None
     fusion: GraphFusion | None = None
+    text_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
+    graph_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
     confidence: Literal["measured", "heuristic"] | None = None
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     min_graph_score: Annotated[float, Field(ge=0, le=1)] | None = None
+    max_named: Annotated[int, Field(ge=1, le=50)] | None = None
+    max_close: Annotated[int, Field(ge=1, le=50)] | None = None
+    min_similarity: Annotated[float, Field(ge=-1, le=1)] | None = None
     max_hops: Annotated[int, Field(ge=1, le=3)] | None = None
     max_chunks: Annotated[int, Field(ge=1, le=100)] | None = None
     max_expansions: Annotated[int, Field(ge=1, le=50)] | None = None
+    per_query: Annotated[int, Field(ge=1, le=50)] | None = None
     rel_types: Annotated[list[Name], Field(max_length=50)] | None = None
+    citation_depth: Annotated[int, Field(ge=1, le=3)] | None = None
+    citation_share: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
 class Question(Given):
