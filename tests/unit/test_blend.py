@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from making import make_evidence
 
-from weft.config import ContextOptions, read_settings
+from weft.config import ContextOptions, MemoryOptions, read_settings
 from weft.context.blend import build_blend
 from weft.context.build import build_evidence
 from weft.engine.engine import Engine
@@ -65,7 +65,7 @@ def pieces(number, *, size=3):
         )
         for n in range(number)
     ]
-    return [recalled(fact, hop=1, at=NOW) for fact in facts]
+    return [recalled(fact, hop=1, at=NOW, options=MemoryOptions()) for fact in facts]
 
 
 # ── the answer ──────────────────────────────────────────────────────────────────────────────────

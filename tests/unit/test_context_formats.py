@@ -167,6 +167,21 @@ def test_the_block_has_a_budget_of_its_own(engine, result):
     assert behind.partition("## Knowledge Graph Context")[2].count("### ") < BLOCK_TEXT.count("### ")
 
 
+def test_what_is_said_of_an_entity_is_set(engine, result):
+    """Its section of the block, and its description before the evidence."""
+
+    def told(format, **changes):
+        options = replace(engine.settings.context, format=format, **changes)
+        other = Engine(replace(engine.settings, context=options), database=engine.database, embedder=engine.embedder)
+        return other.context(result).text
+
+    section = re.compile(r"### Auth Service .*?(?=\n\n)", re.DOTALL)
+    short = section.search(told("graph", entity_tokens=30)).group()
+    assert engine._counter.count(short) <= 30 < engine._counter.count(section.search(BLOCK_TEXT).group())
+    assert told("evidence", entity_tokens=100) == told("evidence")
+    assert "\n\nCore …\n\n" in told("evidence", entity_tokens=3)
+
+
 @pytest.mark.parametrize("format", ["evidence", "evidence+graph"])
 def test_the_graph_is_only_told_of_where_it_contributed(engine, result, format):
     """Else the evidence is what it is without a graph."""

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from weft.config import MemoryOptions
 from weft.context.narrative import build_narrative
 from weft.errors import InputError
 from weft.facts import hygiene, life
@@ -14,6 +15,7 @@ from weft.text.names import predicate_key
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 DAY = timedelta(days=1)
+USUAL = MemoryOptions()
 
 
 def make(value="dark mode", **fields):
@@ -31,7 +33,7 @@ def count(text):
 def test_a_score_is_the_product_of_its_factors():
     """0.8 sure, from a file, confirmed, three weeks since the last access, nine accesses."""
     fact = make(confidence=0.8, source="file", status="confirmed", last_accessed=NOW - 21 * DAY, access_count=9)
-    found = recalled(fact, hop=1, at=NOW)
+    found = recalled(fact, hop=1, at=NOW, options=USUAL)
 
     assert found.score == pytest.approx(0.8 * 1.5 * 0.95**2 * 1.5 * 1.2) == pytest.approx(1.9494)
     assert found.factors == pytest.approx(
@@ -45,15 +47,48 @@ def test_a_score_is_the_product_of_its_factors():
 )
 def test_sources_are_believed_by_their_weight(source, weight):
     """A source nobody knows counts as conversation."""
-    assert factors(make(source=source), at=NOW)["source"] == weight
+    assert factors(make(source=source), at=NOW, options=USUAL)["source"] == weight
 
 
 @pytest.mark.parametrize("days, decay", [(-3, 1.0), (0, 1.0), (7, 1.0), (14, 0.95), (10.5, 0.95**0.5)])
 def test_a_fact_fades_after_a_week_since_it_was_made_or_wanted(days, decay):
     """Never accessed: since creation. A time before that fades nothing."""
-    assert factors(make(created=NOW - days * DAY), at=NOW)["decay"] == pytest.approx(decay)
+    assert factors(make(created=NOW - days * DAY), at=NOW, options=USUAL)["decay"] == pytest.approx(decay)
     accessed = make(created=NOW - 400 * DAY, last_accessed=NOW - days * DAY)
-    assert factors(accessed, at=NOW)["decay"] == pytest.approx(decay)
+    assert factors(accessed, at=NOW, options=USUAL)["decay"] == pytest.approx(decay)
+
+
+def test_every_factor_can_be_set():
+    """One setting each; what is not set stays."""
+    fact = make(confidence=0.8, source="file", status="confirmed", last_accessed=NOW - 21 * DAY, access_count=9)
+    usual = factors(fact, at=NOW, options=USUAL)
+    cases = {
+        "file_weight": (3.0, "source", 3.0),
+        "weekly_decay": (0.5, "decay", 0.25),
+        "grace_weeks": (2.0, "decay", 0.95),
+        "usage_weight": (2.0, "usage", 3.0),
+        "confirmed_weight": (5.0, "status", 5.0),
+    }
+    for name, (value, factor, expected) in cases.items():
+        found = factors(fact, at=NOW, options=MemoryOptions(**{name: value}))
+        assert found == pytest.approx({**usual, factor: expected})
+
+
+@pytest.mark.parametrize("source", ["user_edit", "file", "system", "conversation", "other"])
+def test_every_source_has_its_weight(source):
+    """`other` stands for all that have none of their own."""
+    found = factors(make(source=source), at=NOW, options=MemoryOptions(**{f"{source}_weight": 7.0}))
+
+    assert found["source"] == 7.0
+    assert factors(make(source="telepathy"), at=NOW, options=MemoryOptions(other_weight=0.0))["source"] == 0.0
+
+
+def test_the_source_that_is_kept_is_the_one_that_counts_more():
+    """By the settings."""
+    said, read = make(source="conversation"), make(source="file")
+
+    assert life.strengthen(said, read, options=USUAL).source == "file"
+    assert life.strengthen(said, read, options=MemoryOptions(conversation_weight=2.0)).source == "conversation"
 
 
 # ── life ────────────────────────────────────────────────────────────────────────────────────────
@@ -108,9 +143,9 @@ def test_another_source_makes_a_fact_surer_and_the_same_one_does_not():
     """Two witnesses of 0.5 make 0.75; one that repeats itself is one."""
     fact = make(confidence=0.5, source="conversation")
 
-    assert life.strengthen(fact, make(confidence=0.5, source="file")).confidence == pytest.approx(0.75)
-    assert life.strengthen(fact, make(confidence=0.5, source="file")).source == "file"
-    assert life.strengthen(fact, fact) == fact
+    assert life.strengthen(fact, make(confidence=0.5, source="file"), options=USUAL).confidence == pytest.approx(0.75)
+    assert life.strengthen(fact, make(confidence=0.5, source="file"), options=USUAL).source == "file"
+    assert life.strengthen(fact, fact, options=USUAL) == fact
 
 
 def test_a_denial_is_the_opposite_of_the_opposite():
@@ -275,7 +310,8 @@ def facts():
         "active development", id="f3", subject="jacq project", subject_name="JACQ Project", predicate="status"
     )
     return [
-        recalled(fact, hop=1, at=NOW) for fact in (project, make(), make("tea\n### x", id="f2", predicate="drinks"))
+        recalled(fact, hop=1, at=NOW, options=USUAL)
+        for fact in (project, make(), make("tea\n### x", id="f2", predicate="drinks"))
     ]
 
 

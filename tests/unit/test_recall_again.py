@@ -65,6 +65,43 @@ def test_the_same_in_other_words_is_answered_from_the_cache(engine, clock):
 
 
 @pytest.mark.parametrize(
+    ("seconds", "later", "cached"), [(120, 119, True), (120, 120, False), (5, 4, True), (5, 5, False), (0, 0, False)]
+)
+def test_how_long_an_answer_serves_is_set(database, embedder, clock, seconds, later, cached):
+    """A minute where it is not; with 0 not even the same moment."""
+    options = MemoryOptions(cache_seconds=seconds)
+    engine = Engine(Settings(memory=options), database=database, embedder=embedder, clock=clock)
+    engine.memory.add_many(FACTS)
+    engine.memory.recall("What does the JACQ Project use?")
+    clock.now += later * SECOND
+
+    assert engine.memory.recall("What does the JACQ Project use?").cached == cached
+
+
+@pytest.mark.parametrize("seconds", [0, 600])
+def test_what_was_just_recalled_is_no_news_however_long_answers_serve(database, embedder, clock, seconds):
+    """For a minute."""
+    options = MemoryOptions(cache_seconds=seconds)
+    engine = Engine(Settings(memory=options), database=database, embedder=embedder, clock=clock)
+    engine.memory.add_many(FACTS)
+    engine.memory.recall("What is DuckDB?")
+    said = GivenFact(subject="DuckDB", predicate="type", value="embedded OLAP database", source="conversation")
+    clock.now += 59 * SECOND
+    assert engine.memory.add_many([said])[0].outcome == "refused"
+    clock.now += SECOND
+    assert engine.memory.add_many([said])[0].outcome != "refused"
+
+
+@pytest.mark.parametrize(("seconds", "every"), [(60, 60), (5, 5), (0, 60)])
+def test_facts_are_read_beforehand_as_often_as_they_serve(database, embedder, seconds, every):
+    """Once a minute where they do not; whoever warms may say otherwise."""
+    engine = Engine(Settings(memory=MemoryOptions(cache_seconds=seconds)), database=database, embedder=embedder)
+
+    assert Warmer(engine)._every == every
+    assert Warmer(engine, every=7)._every == 7
+
+
+@pytest.mark.parametrize(
     "asked",
     [
         "What does the JACQ Project cost?",

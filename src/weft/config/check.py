@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from weft.config.options import GraphOptions, SearchOptions, Settings
+from weft.config.options import GraphOptions, MemoryOptions, SearchOptions, Settings
 from weft.errors import ConfigError
 
 COUNTS: Mapping[str, str] = {
     "split": "max_tokens",
-    "context": "budget graph_budget",
+    "context": "budget graph_budget entity_tokens",
     "load": "max_file_bytes max_expanded_bytes max_pages",
-    "memory": "max_hops per_entity max_facts",
+    "memory": "max_hops per_entity max_facts anchors",
     "llm": "parallel output_tokens attempts seconds",
     "rerank": "pool deadline_ms",
     "server": "max_body_bytes max_upload_bytes max_upload_files max_inline_documents max_requests threads seconds "
@@ -24,13 +24,24 @@ COUNTS: Mapping[str, str] = {
 }
 """By group, numbers that are at least 1."""
 
-AMOUNTS: Mapping[str, str] = {"llm": "max_cost max_tokens max_minutes ask_above", "graph": "share prune"}
+AMOUNTS: Mapping[str, str] = {
+    "llm": "max_cost max_tokens max_minutes ask_above",
+    "graph": "share prune",
+    "memory": "user_edit_weight file_weight system_weight conversation_weight other_weight grace_weeks usage_weight "
+    "confirmed_weight",
+}
 """Numbers from 0."""
 
-SHARES: Mapping[str, str] = {"rerank": "weight", "graph": "min_confidence min_graph_score damping citation_share"}
+SHARES: Mapping[str, str] = {
+    "rerank": "weight",
+    "graph": "min_confidence min_graph_score damping citation_share",
+    "memory": "weekly_decay",
+}
 """Numbers from 0 to 1."""
 
 MAX_HOPS = 3
+
+DAY = 24 * 60 * 60
 
 
 def check_settings(settings: Settings) -> None:
@@ -78,7 +89,18 @@ def _check_graph(graph: GraphOptions) -> None:
             raise ConfigError(f"graph.{name} is {value!r}", hint=f"give a whole number from 1 to {MAX_HOPS}")
 
 
-_FURTHER: Mapping[str, Callable[[Any], None]] = {"search": _check_search, "graph": _check_graph}
+def _check_memory(memory: MemoryOptions) -> None:
+    if not 0 <= memory.cache_seconds <= DAY:
+        raise ConfigError(
+            f"memory.cache_seconds is {memory.cache_seconds!r}", hint=f"give a whole number from 0 to {DAY}, a day"
+        )
+
+
+_FURTHER: Mapping[str, Callable[[Any], None]] = {
+    "search": _check_search,
+    "graph": _check_graph,
+    "memory": _check_memory,
+}
 
 
 def check_namespace(name: str) -> None:

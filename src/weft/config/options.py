@@ -258,6 +258,8 @@ class ContextOptions:
     """With `evidence`: whether relations among the entities are listed."""
     graph_budget: int = 500
     """Tokens of the graph block, alone or behind the evidence."""
+    entity_tokens: int = 100
+    """Tokens of what is said of one entity: its section of the graph block, its description before the evidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,6 +284,28 @@ class MemoryOptions:
     """Facts of one entity that are recalled."""
     max_facts: int = 30
     """Facts recalled in all."""
+    anchors: int = 3
+    """Entities close to a question that recall starts from, beside those it names and the user."""
+    user_edit_weight: float = 2.0
+    """What facts of the source `user_edit` count."""
+    file_weight: float = 1.5
+    """The same for `file`."""
+    system_weight: float = 1.2
+    """The same for `system`."""
+    conversation_weight: float = 1.0
+    """The same for `conversation`."""
+    other_weight: float = 1.0
+    """The same for any other source."""
+    weekly_decay: float = 0.95
+    """What is left of a fact's worth after each week without access, 0 to 1."""
+    grace_weeks: float = 1.0
+    """Weeks during which nothing is lost."""
+    usage_weight: float = 0.5
+    """How much counts that a fact was wanted before: 1 + this · log10(accesses + 1)."""
+    confirmed_weight: float = 1.2
+    """What confirmed facts count, beside 1 for staged ones."""
+    cache_seconds: int = 60
+    """How long an answer serves for the same question again, and what was read beforehand; 0: not at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,6 @@ SEPARATOR = "\n---\n\n"
 ENTITY_SHARE = 4
 """Entities and relations get at most one part in so many of the budget."""
 
-ENTITY_TOKENS = 100
-"""A description is cut where it has more tokens."""
-
 UNTYPED = "concept"
 """The type shown where none is known."""
 
@@ -81,7 +78,7 @@ def build_evidence(
     frame = _Frame()
     if graph is not None:
         shown = graph if options.include_relationships else replace(graph, relations=())
-        frame = _build_head(shown, count=count, budget=share)
+        frame = _build_head(shown, count=count, budget=share, per_entity=options.entity_tokens)
     if block is not None:
         frame = _add_tail(frame, block, budget=min(options.graph_budget, share))
     whole = _build_body(evidence, frame=frame, count=count, options=options)
@@ -127,9 +124,9 @@ class _Frame:
     """Entities and relations that head and tail leave out, and all there are."""
 
 
-def _build_head(graph: GraphView, *, count: Callable[[str], int], budget: int) -> _Frame:
+def _build_head(graph: GraphView, *, count: Callable[[str], int], budget: int, per_entity: int) -> _Frame:
     names, relations = graph.all_names(), graph.named_relations()
-    limit = min(ENTITY_TOKENS, budget // 2)
+    limit = min(per_entity, budget // 2)
     blocks = [_entity_block(entity, fits=lambda text: count(text) <= limit) for entity in graph.entities]
     lines = [f'- {names[r.source_id]} -> {names[r.target_id]}: "{flat(r.type)}"' for r in relations]
 

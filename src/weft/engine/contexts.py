@@ -17,9 +17,6 @@ from weft.text.statements import inverse
 NEIGHBOURS = 10
 """Relations looked up in each direction for each entity the question names."""
 
-PER_ENTITY = 100
-"""Tokens of the section of one entity; half of the budget where that is less."""
-
 VAGUE = (("links_to",), DERIVED_TYPES)
 """Types that say little of how two entities are related, the vaguest last."""
 
@@ -65,14 +62,16 @@ def _build(
             limit = min(options.graph_budget, options.budget) if budget is None else budget
             if known is None:
                 return build_no_graph(_why_not(result), count=count, budget=limit)
-            return _block(known, relations=relations, count=count)(limit)
+            return _block(known, relations=relations, count=count, per_entity=options.entity_tokens)(limit)
         case "evidence+graph":
-            block = _block(known, relations=relations, count=count) if known else None
+            block = _block(known, relations=relations, count=count, per_entity=options.entity_tokens) if known else None
             return build_evidence(result.evidence, count=count, options=whole, block=block)
 
 
-def _block(known: GraphContext, *, relations: Relations, count: Callable[[str], int]) -> Callable[[int], Context]:
-    """Return what makes the graph block of an answer, given the tokens it may take."""
+def _block(
+    known: GraphContext, *, relations: Relations, count: Callable[[str], int], per_entity: int
+) -> Callable[[int], Context]:
+    """Return what makes the graph block of an answer, given the tokens it may take; no entity takes half of them."""
     view = _surroundings(known, relations=relations)
     return lambda budget: build_graph_block(
         view,
@@ -80,7 +79,7 @@ def _block(known: GraphContext, *, relations: Relations, count: Callable[[str], 
         inverse=inverse,
         count=count,
         budget=budget,
-        per_entity=min(PER_ENTITY, budget // 2),
+        per_entity=min(per_entity, budget // 2),
     )
 
 

@@ -78,7 +78,7 @@ class Engine:
         self.reranking = reranker if isinstance(reranker, OnDemand) else OnDemand(settings, given=reranker)
         self._on_fetch = on_fetch
         self._clock = clock
-        self._recalls = RecallCache()
+        self._recalls = RecallCache(seconds=settings.memory.cache_seconds)
 
     @property
     def store(self) -> Store:

@@ -133,7 +133,7 @@ class Memory:
         """
         Return what is known that bears on a question, now or as of a time.
 
-        Each fact counts as wanted once, also when the answer is a minute old and comes from the cache: that of the
+        Each fact counts as wanted once, also when the answer comes from the cache (`memory.cache_seconds`): that of the
         same question, or of one so close that the embedder takes it for the same, naming the same entities.
         """
         store, now = self._store, self._clock()
@@ -150,8 +150,8 @@ class Memory:
         """
         Read the facts of the entities that are recalled most before they are; return how many entities these are.
 
-        For doors that stay open, in a thread of its own. It serves for a minute, or until the namespace changes;
-        nothing counts as accessed.
+        For doors that stay open, in a thread of its own. It serves as long as an answer does, or until the namespace
+        changes; nothing counts as accessed.
         """
         store, name = self._store, self._store.namespace
         with store.reading():

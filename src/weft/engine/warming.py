@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 EVERY = 60.0
-"""Seconds between two rounds: what was read is trusted for so long."""
+"""Seconds between two rounds where nothing that was read is kept."""
 
 
 def warm(engine: Engine) -> int:
@@ -34,13 +34,14 @@ class Warmer:
     """
     Keeps an engine warm in a thread of its own, from entering to leaving: a door that stays open enters it once.
 
-    A round that fails is logged and tried again in the next one. Leaving waits for the round under way, at most
+    A round comes `every` so many seconds, without it as often as `memory.cache_seconds` says that what was read is
+    kept. One that fails is logged and tried again in the next one. Leaving waits for the round under way, at most
     `patience` seconds.
     """
 
-    def __init__(self, engine: Engine, *, every: float = EVERY, patience: float | None = None) -> None:
+    def __init__(self, engine: Engine, *, every: float | None = None, patience: float | None = None) -> None:
         self._engine = engine
-        self._every = every
+        self._every = every or engine.settings.memory.cache_seconds or EVERY
         self._patience = patience
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="weft-warm", daemon=True)

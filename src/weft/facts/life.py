@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from weft.config import MemoryOptions
 from weft.errors import InputError
 from weft.facts.score import source_weight
 from weft.records import Fact, FactEvent, FactStatus
@@ -69,7 +70,7 @@ def opposite(predicate: str) -> str:
     return predicate.removeprefix(NOT) if predicate.startswith(NOT) else NOT + predicate
 
 
-def strengthen(old: Fact, new: Fact) -> Fact:
+def strengthen(old: Fact, new: Fact, *, options: MemoryOptions) -> Fact:
     """
     Return a fact after it was stated again.
 
@@ -80,7 +81,7 @@ def strengthen(old: Fact, new: Fact) -> Fact:
         confidence = max(old.confidence, new.confidence)
     else:
         confidence = 1 - (1 - old.confidence) * (1 - new.confidence)
-    source = max((old.source, new.source), key=source_weight)
+    source = max((old.source, new.source), key=lambda source: source_weight(source, options=options))
     return replace(old, confidence=confidence, source=source, note=old.note or new.note)
 
 

@@ -150,7 +150,7 @@ def _again(
     known: Fact, fact: Fact, *, store: Store, options: MemoryOptions, entities: Sequence[FactEntity], now: datetime
 ) -> Remembered:
     """Strengthen a fact that was stated before; stating it from the same source again changes nothing."""
-    stronger = life.strengthen(known, fact)
+    stronger = life.strengthen(known, fact, options=options)
     changed = stronger != known
     if changed:
         event = FactEvent(fact_id=known.id, at=now, action="strengthened", detail=fact.source)

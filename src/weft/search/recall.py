@@ -27,9 +27,6 @@ logger = logging.getLogger(__name__)
 USER = "user"
 """Key of the entity that stands for the user: every recall starts there too."""
 
-ANCHORS = 3
-"""Entities found by meaning, or by words of their names, that a recall starts from."""
-
 MAX_WORDS = 400
 """Words of a question that are looked at."""
 
@@ -91,7 +88,7 @@ def answer(
     `about` gives the facts of entities in the place of the store.
     """
     found, degraded = question.words, question.degraded
-    anchors = _find_anchors(question, named, store=store)
+    anchors = _find_anchors(question, named, store=store, limit=options.anchors)
     user = [Anchor(entity=e, how="always") for e in store.facts.find_entities([USER]).values()]
     starts = [*anchors, *(anchor for anchor in user if all(a.entity.key != USER for a in anchors))]
     asked = asked_terms(question.text, names=[anchor.entity.name for anchor in starts])
@@ -124,16 +121,20 @@ def _embed(text: str, *, store: Store, embedder: Embedder | None, problem: str) 
         return None, f"embedding failed, so entities were found by their names only: {error}"
 
 
-def _find_anchors(question: Question, named: Sequence[FactEntity], *, store: Store) -> list[Anchor]:
-    """Return the entities a question names, then those close to it: by meaning, or by words where it has no vector."""
+def _find_anchors(question: Question, named: Sequence[FactEntity], *, store: Store, limit: int) -> list[Anchor]:
+    """
+    Return the entities a question names, then those close to it: by meaning, or by words where it has no vector.
+
+    At most `limit` are close.
+    """
     anchors = {entity.key: Anchor(entity=entity, how="named") for entity in named}
     if question.vector is not None:
-        for entity, score in store.facts.search_vector(question.vector, limit=ANCHORS):
+        for entity, score in store.facts.search_vector(question.vector, limit=limit):
             if score >= question.floor:
                 anchors.setdefault(entity.key, Anchor(entity=entity, how=f"close in meaning ({score:.2f})"))
     else:
         telling = [singular(word.text) for word in question.words if word.text not in QUESTION_WORDS | ASKING]
-        for entity, shared in store.facts.search_names(telling, limit=ANCHORS):
+        for entity, shared in store.facts.search_names(telling, limit=limit):
             how = f"shares {shared} word{'s' if shared > 1 else ''}"
             anchors.setdefault(entity.key, Anchor(entity=entity, how=how))
     return list(anchors.values())
@@ -180,7 +181,9 @@ def activate_facts(
             read += [(fact, match(fact, asked)) for fact in leading]
         for fact, shared in read:
             led = max(reached.get(fact.subject, 0.0), reached.get(fact.object, 0.0))
-            kept.setdefault(fact.id, replace(recalled(fact, hop=hop, at=at), match=shared + SPREAD * led))
+            kept.setdefault(
+                fact.id, replace(recalled(fact, hop=hop, at=at, options=options), match=shared + SPREAD * led)
+            )
         ordered = sorted(kept.values(), key=lambda piece: _order(piece, places))
         for piece in ordered[: options.max_facts]:
             for key in filter(None, (piece.fact.object, piece.fact.subject)):

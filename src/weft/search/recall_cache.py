@@ -1,4 +1,4 @@
-"""Answers to recalls of the last minute, so that a question asked again, or nearly so, costs nothing."""
+"""Answers to recalls of a moment ago, so that a question asked again, or nearly so, costs nothing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from datetime import datetime, timedelta
 from weft.records import Fact, Recall, Vector
 from weft.search.warm import WarmFacts
 
-SECONDS = 60
 ENTRIES = 256
 """Answers kept for one namespace."""
 NAMESPACES = 64
 """Namespaces for which anything is kept; the one that was not asked for longest makes room."""
-LIFETIME = timedelta(seconds=SECONDS)
+RECENT = timedelta(seconds=60)
+"""How long a fact counts as recalled a moment ago, so that what merely repeats it is no news."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +41,8 @@ class _Entry:
     generation: int
     at: datetime
 
-    def holds(self, *, generation: int, now: datetime) -> bool:
-        return self.generation == generation and self.at <= now < self.at + LIFETIME
+    def holds(self, *, generation: int, now: datetime, lifetime: timedelta) -> bool:
+        return self.generation == generation and self.at <= now < self.at + lifetime
 
 
 @dataclass(slots=True)
@@ -57,13 +57,14 @@ class _Shelf:
 
 class RecallCache:
     """
-    Recalls by namespace and question. An entry lasts a minute, or until the namespace changes.
+    Recalls by namespace and question. An entry lasts some seconds, or until the namespace changes.
 
     Hits and misses are counted since it was made, by namespace. Threads may share it.
     """
 
-    def __init__(self, *, entries: int = ENTRIES) -> None:
+    def __init__(self, *, entries: int = ENTRIES, seconds: int = 60) -> None:
         self._size = entries
+        self._lifetime = timedelta(seconds=seconds)
         self._shelves: OrderedDict[str, _Shelf] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -74,7 +75,7 @@ class RecallCache:
             entry = shelf.entries.get((asked.text, asked.options))
             if entry is None:
                 return None
-            if not entry.holds(generation=generation, now=now):
+            if not entry.holds(generation=generation, now=now, lifetime=self._lifetime):
                 del shelf.entries[asked.text, asked.options]
                 return None
             return self._hit(shelf, entry)
@@ -91,7 +92,7 @@ class RecallCache:
                 (float(entry.asked.vector @ asked.vector), entry)
                 for entry in shelf.entries.values()
                 if entry.asked.vector is not None and asked.vector is not None
-                if entry.holds(generation=generation, now=now)
+                if entry.holds(generation=generation, now=now, lifetime=self._lifetime)
                 if (entry.asked.options, entry.asked.entities) == (asked.options, asked.entities)
                 if len(entry.asked.vector) == len(asked.vector)
             ]
@@ -122,13 +123,13 @@ class RecallCache:
             warm = self._shelf(namespace).warm
         if warm is None or (warm.generation, warm.options) != (generation, options):
             return None
-        return warm if warm.at <= now < warm.at + LIFETIME else None
+        return warm if warm.at <= now < warm.at + self._lifetime else None
 
     def recent(self, namespace: str, *, now: datetime) -> Sequence[Fact]:
         """Return the facts of a namespace that were recalled in the last minute."""
         with self._lock:
             mine = list(self._shelf(namespace).entries.values())
-        return [piece.fact for entry in mine if now < entry.at + LIFETIME for piece in entry.recall.facts]
+        return [piece.fact for entry in mine if now < entry.at + RECENT for piece in entry.recall.facts]
 
     def forget(self, namespace: str) -> None:
         """Drop what is kept for a namespace but its counters."""
