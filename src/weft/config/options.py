@@ -150,7 +150,7 @@ class GraphOptions:
     graph_weight: float | None = None
     """Share of the graph's score; None: 0.3 with `weighted`, 0.5 with `rrf`."""
     confidence: Literal["measured", "heuristic"] = "measured"
-    """`measured` trusts the graph by how much of the question its entities explain; `heuristic` is a fixed formula."""
+    """Trust in the graph: `measured` for each question, or `heuristic`, a formula that is the confidence too."""
     min_confidence: float = 0.5
     """With `heuristic`: below this the graph is skipped."""
     max_named: int = 5

@@ -11,7 +11,7 @@ from weft.config import GraphOptions
 from weft.models.base import Embedder
 from weft.rank.boost import fuse_boost, fuse_graph_weighted
 from weft.rank.fuse import fuse_reciprocal, order
-from weft.rank.heuristic import heuristic_confidence, should_expand
+from weft.rank.heuristic import GRAPH_OFF, heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
 from weft.search.chunks import Chunks
 from weft.search.citations import Cited
@@ -51,6 +51,8 @@ class Walked:
     """Why the graph was not walked; empty when it was."""
     trust: float = 1.0
     """How far the graph counts for this question, 0 to 1."""
+    rated: float = GRAPH_OFF
+    """With `heuristic`: the confidence of the answer, whatever the gate makes of it."""
     cited: Cited | None = None
     """The answer to a citation question, which the text need not bear out."""
 
@@ -98,8 +100,11 @@ def walk_graph(
     """
     if not options.enabled:
         return Walked(skipped="the graph is switched off")
+    top = vector.hits[0].score if vector and vector.hits else None
+    rate = partial(heuristic_confidence, query.text, top_vector_score=top)
     if cited is not None and cited.seeds:
-        return Walked(found=cited.found, seeds=cited.seeds, trust=cited.trust, cited=cited)
+        rated = rate(has_entities=True)
+        return Walked(found=cited.found, seeds=cited.seeds, trust=cited.trust, rated=rated, cited=cited)
 
     def near() -> list[str]:
         ranking = vector
@@ -117,15 +122,13 @@ def walk_graph(
             graph=store.graph, vector=query.vector, floor=floor, near=near, limit=options.max_close
         )
         seeds += (seed for seed in close if seed.entity.id not in known)
-    trust = 1.0
+    trust = rated = rate(has_entities=bool(seeds))
     if options.confidence == "heuristic":
-        top = vector.hits[0].score if vector and vector.hits else None
-        trust = heuristic_confidence(query.text, has_entities=bool(seeds), top_vector_score=top)
         goes_on, why = should_expand(
-            trust, has_entities=bool(seeds), enabled=options.enabled, min_confidence=options.min_confidence
+            rated, has_entities=bool(seeds), enabled=options.enabled, min_confidence=options.min_confidence
         )
         if not goes_on:
-            return Walked(seeds=tuple(seeds), skipped=why, trust=trust)
+            return Walked(seeds=tuple(seeds), skipped=why, trust=trust, rated=rated)
     if not seeds:
         why = "no entity of this namespace was recognised in the question"
         return Walked(skipped=why if store.graph.top_entities(limit=1) else NO_GRAPH)
@@ -141,7 +144,7 @@ def walk_graph(
         limit=limit,
         where=where,
     )
-    return Walked(found=found, seeds=tuple(seeds), trust=trust)
+    return Walked(found=found, seeds=tuple(seeds), trust=trust, rated=rated)
 
 
 def _floor(

@@ -48,7 +48,6 @@ CHANNELS: Mapping[str, frozenset[str]] = {
     "mix": frozenset({"vector", "keyword", "graph"}),
 }
 
-
 EMPTY = "namespace {!r} is empty: nothing has been indexed"
 FILTERED = "no document passes the filter"
 
@@ -186,6 +185,8 @@ def _search(
             cover = partial(measure_cover, query.terms, seen.get("keyword"), store=store)
             verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust, cover=cover)
             shown = list(verdict.text)
+        if graph.confidence == "heuristic":  # the status stays that of the gate
+            verdict = replace(verdict, confidence=walked.rated)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, chunks=chunks, top_k=options.top_k)
         dropped = count_dropped(chosen, verdict.kept, text=hits, walked=walked, top_k=options.top_k)
         if card:
