@@ -62,6 +62,14 @@ def test_rows_of_any_width_are_kept(load: Load, tmp_path: Path) -> None:
     assert document.text == "name: a; owner: b; c; d\nname: e"
 
 
+def test_a_sign_for_inches_leaves_quoted_cells_whole(load: Load, tmp_path: Path) -> None:
+    """A lone quote inside a cell is a character, and the quotes around other cells still hold."""
+    text = 'id,owner,size\n1,"Smith, John",24"\n2,"Doe, ""JD"" Jane",27 cm\n'
+    document = read(load, tmp_path / "a.csv", text)
+
+    assert document.text == 'id: 1; owner: Smith, John; size: 24"\nid: 2; owner: Doe, "JD" Jane; size: 27 cm'
+
+
 def test_a_lone_quote_swallows_nothing(load: Load, tmp_path: Path) -> None:
     """A quote that is never closed is a character like any other."""
     document = read(load, tmp_path / "a.tsv", 'id\ttext\nx\t"unclosed\ny\tsecond\n')

@@ -6,7 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -75,17 +75,24 @@ def _field_limit(limit: int) -> Iterator[None]:
 def _read_rows(text: str, *, is_tabbed: bool) -> list[_Row]:
     lines = text.split("\n")
     delimiter = "\t" if is_tabbed else _find_delimiter(lines)
-    # With an odd number of quotes one of them is a mere character and would swallow what follows.
-    quoting: Literal[0, 3] = csv.QUOTE_NONE if text.count('"') % 2 else csv.QUOTE_MINIMAL
     try:
-        return list(_iter_rows(lines, delimiter=delimiter, quoting=quoting))
+        # With an odd number of quotes one is a mere character. Inside a cell (`24"`) it does no harm, but one that
+        # begins a cell would swallow what follows, and strict reading finds that quotes do not fit together.
+        if text.count('"') % 2:
+            with suppress(csv.Error):
+                return list(_iter_rows(lines, delimiter=delimiter, strict=True))
+            return list(_iter_rows(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE))
+        return list(_iter_rows(lines, delimiter=delimiter))
     except csv.Error as error:
         raise Unloadable("broken", f"CSV: {error}") from error
 
 
-def _iter_rows(lines: Sequence[str], *, delimiter: str, quoting: Literal[0, 3]) -> Iterator[_Row]:
-    """Yield the rows that hold anything."""
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, quoting=quoting, skipinitialspace=True)
+def _iter_rows(
+    lines: Sequence[str], *, delimiter: str, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL, strict: bool = False
+) -> Iterator[_Row]:
+    """Yield the rows that hold anything. Where it is strict, a cell whose quotes do not fit raises `csv.Error`."""
+    text = (f"{line}\n" for line in lines)
+    reader = csv.reader(text, delimiter=delimiter, quoting=quoting, skipinitialspace=True, strict=strict)
     end = 0
     for values in reader:
         start, end = end + 1, reader.line_num
@@ -103,7 +110,7 @@ def _find_delimiter(lines: Sequence[str]) -> str:
 
     def evenness(delimiter: str) -> tuple[int, int]:
         try:
-            rows = list(_iter_rows(lines[:SAMPLE_ROWS], delimiter=delimiter, quoting=csv.QUOTE_MINIMAL))
+            rows = list(_iter_rows(lines[:SAMPLE_ROWS], delimiter=delimiter))
         except csv.Error:
             return 0, 0
         widths = Counter(len(row.cells) for row in rows if len(row.cells) > 1)
