@@ -66,10 +66,12 @@ def test_files_become_documents_in_their_formats(client, scratch):
 
 
 def test_the_same_name_replaces_what_was_there(client):
-    """In one request and in the next."""
-    wait(client, send(client, ("same.md", b"one"), ("same.md", b"two")).json())
+    """In one request, where the receipt says so, and in the next."""
+    both = wait(client, send(client, ("a/same.md", b"one"), ("b/same.md", b"two")).json())[-1][1]
     again = wait(client, send(client, ("same.md", b"three")).json())[-1][1]["receipt"]
 
+    assert (both["total"], both["receipt"]["added"], both["receipt"]["skipped"]) == (2, 1, {"duplicate": 1})
+    assert both["receipt"]["skipped_files"][0]["source"] == "upload:same.md"
     assert (again["added"], again["changed"]) == (0, 1)
     assert "upload:same.md" in sources(client)
 

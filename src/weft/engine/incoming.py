@@ -50,6 +50,8 @@ class Sandbox:
         self._folder = Path(tempfile.mkdtemp(prefix="weft-upload-"))
         self._files: dict[str, Path] = {}
         """By source."""
+        self._replaced: list[str] = []
+        """Sources of files after which another of the same name came."""
         self._saved = 0
 
     def save(self, name: str, stream: BinaryIO) -> None:
@@ -63,18 +65,21 @@ class Sandbox:
         with path.open("xb") as file:
             shutil.copyfileobj(stream, file)
         self._saved += 1
-        old = self._files.pop(f"{UPLOAD}{shown}", None)
-        self._files[f"{UPLOAD}{shown}"] = path
-        if old:
+        source = f"{UPLOAD}{shown}"
+        if old := self._files.pop(source, None):
             old.unlink()
+            self._replaced.append(source)
+        self._files[source] = path
 
     def __len__(self) -> int:
-        return len(self._files)
+        return self._saved
 
     def documents(self, options: LoadOptions) -> Iterator[Document | Skipped]:
-        """Yield what the files hold, in the order they came."""
+        """Yield what the files hold, in the order they came, and then which of them were replaced."""
         for source, path in self._files.items():
             yield from load_file(path, source=source, options=options)
+        for source in self._replaced:
+            yield Skipped(source=source, reason="duplicate", detail="another file of this name came after it")
 
     def close(self) -> None:
         """Remove the folder with everything in it. Calling it twice is harmless."""
