@@ -104,6 +104,19 @@ def test_an_entity_twice_in_one_call_is_one(memory):
     assert observations(memory, "Bob") == BOB["observations"]
 
 
+def test_what_is_said_under_another_spelling_is_not_lost_unnoticed(memory):
+    """The reference has two entities where there is one here: the model hears where to say it."""
+    memory("create_entities", entities=[{**BOB, "name": "Box"}])
+    made = [{**BOB, "name": "The Boxes"}, {**BOB, "name": "Crate"}, {**BOB, "name": "crates"}, {**BOB, "name": "Box"}]
+    answer = memory.ask("create_entities", entities=made)
+
+    assert [entity["name"] for entity in answer.structured_content["entities"]] == ["Crate"]
+    assert [part.text for part in answer.content[1:]] == [
+        "'The Boxes' is one entity with 'Box', which stays as it is: use add_observations",
+        "'crates' is one entity with 'Crate', which stays as it is: use add_observations",
+    ]
+
+
 def test_names_that_differ_in_a_sign_are_apart(memory):
     """What is said of C++ is kept where C is known, and the other way round."""
     made = [{"name": name, "entityType": "language", "observations": [f"is {name}"]} for name in ("C", "C++", "C#")]

@@ -41,14 +41,17 @@ def call_memory_tool(engine: Engine, name: str, arguments: Mapping[str, Any]) ->
 
 def create_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
     """Create entities that are not there yet; those that are stay as they are. The end of a relation may be created."""
-    known = {key for entity in values["entities"] if (key := name_key(entity["name"])) and _is_created(engine, key)}
+    names = {key: _find_created(engine, key) for key in {name_key(entity["name"]) for entity in values["entities"]}}
     fresh: dict[str, Any] = {}
+    joined: list[str] = []
     for entity in values["entities"]:
-        key = name_key(entity["name"])
+        name, key = to_name(entity["name"]), name_key(entity["name"])
         if not key:
             raise InputError(f"{entity['name'][:80]!r} is not a name", hint="name: with letters or digits")
-        if key not in known:
-            fresh.setdefault(key, entity)
+        if not names[key]:
+            fresh[key], names[key] = entity, name
+        elif names[key] != name:
+            joined.append(f"{name!r} is one entity with {names[key]!r}, which stays as it is: use add_observations")
     given = from_memory_facts(json.dumps({"entities": list(fresh.values())}), source=SOURCE)
     done = engine.memory.add_many(given.facts, entities=given.entities)
     refused = {(name_key(f.subject), f.value) for f, item in zip(given.facts, done, strict=True) if item.reason}
@@ -59,7 +62,7 @@ def create_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
         }
         for e in given.entities
     ]
-    return made, {"entities": made}, (*given.skipped, *_refusals(done))
+    return made, {"entities": made}, (*joined, *given.skipped, *_refusals(done))
 
 
 def create_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
@@ -237,10 +240,11 @@ def _find(engine: Engine, key: str) -> bool:
     return bool(key and engine.store.facts.find_entities([key]))
 
 
-def _is_created(engine: Engine, key: str) -> bool:
-    """Tell whether an entity was created or has observations; one that only relations name can still be created."""
-    entity = engine.store.facts.find_entities([key]).get(key)
-    return entity is not None and (entity.declared or any(not fact.object for fact in _live(engine, key)))
+def _find_created(engine: Engine, key: str) -> str:
+    """Return the name of an entity that was created or has observations; one that only relations name has none yet."""
+    entity = engine.store.facts.find_entities([key]).get(key) if key else None
+    is_created = entity and (entity.declared or any(not fact.object for fact in _live(engine, key)))
+    return entity.name if entity and is_created else ""
 
 
 def _get(engine: Engine, name: str) -> None:
