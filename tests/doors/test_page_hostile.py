@@ -88,6 +88,24 @@ def test_what_turns_text_around_is_spelled_out(page):
     assert "\u202e" not in page.locator("main").inner_html()
 
 
+def test_marked_words_stay_in_the_order_of_their_script(page, server):
+    """Arabic is read from the right, in a title beside English ones and in a paragraph beneath one in English."""
+    title, text = "دليل خدمة المصادقة", "Guide.\n\nتعتمد خدمة المصادقة على مزود الهوية\n\n- خدمة المصادقة\n"
+    with server.client() as client:
+        made = {"documents": [{"text": text, "source": "guide", "title": title}]}
+        assert client.post("/documents", json=made).status_code == 201
+    ask(page, "خدمة المصادقة")
+    article = page.locator(".evidence article", has_text="Guide.")
+    article.wait_for()
+
+    for place in ("h2", ".passage > div:nth-child(3)", ".item"):
+        marks = article.locator(f"{place} mark")
+        assert marks.all_inner_texts() == ["خدمة", "المصادقة"]
+        assert marks.nth(0).bounding_box()["x"] > marks.nth(1).bounding_box()["x"], place
+    directions = "all => all.map(block => getComputedStyle(block).direction)"
+    assert article.locator(".passage > :not(.gap)").evaluate_all(directions) == ["ltr", "rtl", "rtl"]
+
+
 def test_a_hostile_file_name_and_an_address_that_attacks_do_nothing(browser, server):
     """What is uploaded, and what a link from elsewhere may say."""
     with opened(browser, server.url, path="/#/documents") as page:

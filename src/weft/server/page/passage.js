@@ -43,9 +43,9 @@ export function marked(text, pattern) {
   return [...nodes, text.slice(end)];
 }
 
-/** Return a passage as blocks: headings, list items, table rows and plain lines. */
+/** Return a passage as blocks: headings, list items, table rows and plain lines, each in the direction of its script. */
 export function passage(text, pattern) {
-  const box = el("div", { class: "passage", dir: "auto" });
+  const box = el("div", { class: "passage" });
   let inCode = false;
   for (const line of text.split("\n")) {
     if (line.startsWith("```")) {
@@ -68,25 +68,25 @@ function addRow(box, line, pattern) {
     el(
       "tr",
       {},
-      cells.map((cell) => el("td", {}, ...inline(cell.trim(), pattern))),
+      cells.map((cell) => el("td", { dir: "auto" }, ...inline(cell.trim(), pattern))),
     ),
   );
 }
 
 function block(line, pattern) {
   const heading = /^#{1,6}\s+(.*)$/.exec(line);
-  if (heading) return el("div", { class: "heading" }, ...inline(heading[1], pattern));
+  if (heading) return el("div", { class: "heading", dir: "auto" }, ...inline(heading[1], pattern));
   const item = LIST.exec(line);
   if (item) {
     const sign = /\d/.test(item[2]) ? item[2] : "•";
     return el(
       "div",
-      { class: "item" },
+      { class: "item", dir: "auto" },
       el("span", { class: "sign" }, sign),
       el("span", {}, ...inline(item[3], pattern)),
     );
   }
-  return line.trim() ? el("div", {}, ...inline(line, pattern)) : el("div", { class: "gap" });
+  return line.trim() ? el("div", { dir: "auto" }, ...inline(line, pattern)) : el("div", { class: "gap" });
 }
 
 function inline(text, pattern) {
