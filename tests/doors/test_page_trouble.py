@@ -133,3 +133,26 @@ def test_the_enlarged_graph_keeps_the_keyboard_and_gives_it_back(page):
     page.wait_for_selector("dialog.large", state="detached")
     assert page.evaluate("document.activeElement.textContent") == "Enlarge"
     assert page.locator(".side .canvas").bounding_box()["width"] < 500
+
+
+def test_what_an_entity_has_too_much_of_is_said_to_be_left_out(browser, tmp_path):
+    """Relations, mentions, facts and neighbours: nobody takes the first of them for all."""
+    pages = [{"text": f"# Spoke {n}\n\nLinks to [[Great Hub]].\n", "source": f"s{n}"} for n in range(70)]
+    facts = [{"subject": "Great Hub", "predicate": "has", "value": f"spoke number {n}"} for n in range(15)]
+    with Running(tmp_path / "weft.db", server__max_inline_documents=100) as server:
+        with server.client() as client:
+            client.post(
+                "/documents", json={"documents": [*pages, {"text": "# Great Hub\n\nTurns.\n", "source": "hub"}]}
+            )
+            client.post("/facts", json={"facts": facts})
+        with opened(browser, server.url) as page:
+            show(page, f"{server.url}/#/entity?name=Great+Hub")
+            said = page.locator("main").inner_text()
+
+            assert "The 60 strongest are shown." in said
+            assert "20 of 71 chunks are shown." in said
+            assert "at least " in said and "neighbours not drawn" in said
+            page.get_by_role("link", name="All facts about it").click()
+            page.get_by_text("spoke number 14").wait_for()
+            show(page, f"{server.url}/#/entity?name=Spoke+1")
+            assert "shown." not in page.locator("main").inner_text()

@@ -69,7 +69,7 @@ export const stats = () => get("stats");
 export const ask = (query, { gate, signal } = {}) =>
   post("query", { query, facts: true, ...(gate === false ? { gate } : {}) }, { signal });
 export const topEntities = (limit) => get("graph/entities", { limit });
-export const entity = (name) => get("graph/entity", { name, limit: 60 });
+export const entity = (name, limit) => get("graph/entity", { name, limit });
 export const neighbours = (name, limit) => get("graph/neighbours", { name, limit });
 export const documents = (prefix, after) => get("documents", { prefix, after, limit: 50 });
 export const wholeDocument = (id) => get(`documents/${encodeURIComponent(id)}`);

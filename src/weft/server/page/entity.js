@@ -6,6 +6,9 @@ import { factList } from "./facts.js";
 import { Graph } from "./graph.js";
 
 const STATED = 7;
+const RELATIONS = 60;
+const MENTIONS = 20;
+const FACTS = 12;
 
 /** Show the entities that most chunks mention, and a field to look another one up. */
 export async function showEntities(main) {
@@ -66,7 +69,7 @@ function lookUp() {
 /** Show an entity: description, other names, relations, mentions, facts and the graph around it. */
 export async function showEntity(main, params) {
   const asked = params.get("name") ?? "";
-  const { entity, relations, mentions } = await api.entity(asked);
+  const { entity, relations, mentions } = await api.entity(asked, RELATIONS);
   document.title = `${entity.name} · Weft`;
   const graph = new Graph();
   const facts = el("div");
@@ -103,7 +106,7 @@ export async function showEntity(main, params) {
           link("ask", { q: entity.name }, {}, "Ask about it"),
         ),
         relationTable(relations),
-        mentionList(mentions),
+        mentionList(mentions, entity.chunks),
         facts,
       ),
       side,
@@ -112,8 +115,10 @@ export async function showEntity(main, params) {
   graph.add(entity).isStart = true;
   graph.measure();
   graph.draw();
-  const [found] = await Promise.all([api.facts(entity.name, "", 12), graph.begin(entity.name, 12)]);
-  if (found.facts.length) replace(facts, el("h2", {}, "Facts"), factList(found.facts));
+  const [found] = await Promise.all([api.facts(entity.name, "", FACTS), graph.begin(entity.name, 12)]);
+  if (!found.facts.length) return;
+  const more = found.next && el("p", { class: "quiet" }, link("facts", { subject: entity.name }, {}, "All facts about it"));
+  replace(facts, el("h2", {}, "Facts"), factList(found.facts), more);
 }
 
 function relationTable(relations) {
@@ -148,10 +153,11 @@ function relationTable(relations) {
     loose.length
       ? el("details", { open: !stated.length }, el("summary", {}, "Weaker ones: mentioned together"), rows(loose))
       : null,
+    relations.length < RELATIONS ? null : el("p", { class: "quiet" }, `The ${RELATIONS} strongest are shown.`),
   ];
 }
 
-function mentionList(mentions) {
+function mentionList(mentions, chunks) {
   if (!mentions.length) return null;
   return [
     el("h2", {}, "Mentions"),
@@ -159,7 +165,7 @@ function mentionList(mentions) {
       "ul",
       { class: "mentions" },
       mentions
-        .slice(0, 20)
+        .slice(0, MENTIONS)
         .map((found) =>
           el(
             "li",
@@ -174,5 +180,6 @@ function mentionList(mentions) {
           ),
         ),
     ),
+    chunks > MENTIONS ? el("p", { class: "quiet" }, `${MENTIONS} of ${plural(chunks, "chunk")} are shown.`) : null,
   ];
 }

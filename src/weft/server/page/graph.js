@@ -7,6 +7,8 @@ import { place, step } from "./layout.js";
 
 const MOST = 60;
 const EACH = 9;
+/** How many relations of an entity the server looks at for its neighbours, the strongest ones. */
+const FOLLOWED = 50;
 const HUES = 6;
 const LABELLED = 12;
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -79,6 +81,7 @@ export class Graph {
     const found = await api.neighbours(name, limit);
     point.isOpen = true;
     point.omitted = found.omitted;
+    point.isCut = found.neighbours.length + found.omitted >= FOLLOWED;
     point.entity = { ...point.entity, ...found.entity };
     const before = this.points.size;
     for (const { entity, path } of found.neighbours) {
@@ -125,7 +128,9 @@ export class Graph {
         { class: "relations" },
         own.slice(0, 6).map((found) => relationRow(found, point)),
       ),
-      point.omitted ? el("p", { class: "quiet" }, `${plural(point.omitted, "weaker neighbour")} not drawn`) : null,
+      point.omitted
+        ? el("p", { class: "quiet" }, `${point.isCut ? "at least " : ""}${plural(point.omitted, "neighbour")} not drawn`)
+        : null,
     ];
   }
 
