@@ -242,8 +242,8 @@ def test_many_calls_at_once_lose_nothing(tmp_path):
         assert len({fact.value for fact in engine.memory.list("user")}) == 20
 
 
-def test_a_name_that_only_facts_know_is_found_where_it_is(tmp_path):
-    """The graph says where to look."""
+def test_a_name_that_only_facts_know_is_an_entity(tmp_path):
+    """With its facts as relations."""
     looked, around = ask(
         settings_for(fill(tmp_path / "weft.db")),
         ("memory_add", {"subject": "Grace Hopper", "predicate": "wrote", "object": "Auth Service"}),
@@ -252,8 +252,8 @@ def test_a_name_that_only_facts_know_is_found_where_it_is(tmp_path):
     )[1:]
 
     assert looked.structured_content["facts"][0]["object"] == "Auth Service"
-    assert around.is_error
-    assert "entity_lookup" in around.structured_content["action"]
+    assert looked.structured_content["relations"][0]["type"] == "wrote"
+    assert around.structured_content["neighbours"][0]["name"] == "Auth Service"
 
 
 def test_an_answer_of_facts_alone_says_that_it_is_one(tmp_path):

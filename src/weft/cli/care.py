@@ -31,7 +31,7 @@ def stats(session: Session) -> None:
         remembered = engine.memory.stats()
         found["facts"] = remembered["facts"]
         found["recall_cache"] = {"entries": remembered["cached"]} | {n: remembered[n] for n in ("hits", "misses")}
-        found |= census_to_dict(engine.store.graph.census(), engine.entities.top(limit=TOP))
+        found |= census_to_dict(engine.store.graph.census(), engine.store.graph.top_entities(limit=TOP))
         found |= {"namespace": engine.store.namespace, "db": shown(engine.settings.store.db)}
         found["bytes"] = engine.database.size()
         found["confidence"] = confidence_to_dict(engine.store.calibration())

@@ -22,7 +22,7 @@ def entity() -> None:
 @verb("list")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
 def list_entities(session: Session, limit: int) -> None:
-    """List the entities most chunks mention."""
+    """List the entities most chunks mention, then those that facts alone know."""
     with session.open() as engine:
         found = engine.entities.top(limit=limit)
     if session.as_json:

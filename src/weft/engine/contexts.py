@@ -100,7 +100,7 @@ def _surroundings(known: GraphContext, *, relations: Relations) -> GraphView:
     ]
     told = _telling([*known.relations, *relations.graph.describe(further)])
     ids = sorted({id for relation in told for id in (relation.source_id, relation.target_id)})
-    names = {entity.id: entity.name for entity in relations.graph.entities(ids)}
+    names = {entity.id: entity.name for entity in relations.entities(ids)}
     return GraphView(entities=known.entities, relations=told, names=names)
 
 

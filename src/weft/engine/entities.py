@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from weft.errors import InputError, NotFound
 from weft.graph.expand import Neighbour, neighbourhood
 from weft.graph.paths import best_path
 from weft.graph.steps import Fetch, Step
 from weft.records import Entity, Mention, PathStep, Relation
-from weft.search.relations import relations_in
+from weft.search.relations import Relations, find_remembered, iter_remembered, relations_in
 from weft.store.base import Store
+from weft.text.ids import fact_entity_key
 from weft.text.mentions import DERIVED_TYPES
 from weft.text.names import name_key, whole_key
 from weft.text.paper_ids import id_key, read_id
@@ -35,7 +38,11 @@ class EntityView:
 
 
 class Entities:
-    """The entities of one namespace, by name. Facts that hold at a time are relations between them too."""
+    """
+    The entities of one namespace, by name. Facts that hold at a time are relations between them too.
+
+    Those that only such facts know are entities as well; without a time they are not.
+    """
 
     def __init__(self, store: Store, *, at: datetime | None = None) -> None:
         self._store = store
@@ -43,24 +50,34 @@ class Entities:
 
     def get(self, name: str) -> Entity:
         """Return the entity called `name`, in any spelling, or with this id. Raises `NotFound`."""
-        keys = [key for key in (id_key(read_id(name)), whole_key(name), name_key(name)) if key]
+        keys = [id_key(read_id(name)), whole_key(name), name_key(name), fact_entity_key(name)]
+        keys = list(dict.fromkeys(filter(None, keys)))
         known = self._store.graph.find_entities(keys)
         found = [known[key] for key in keys if key in known]
         found = found or self._store.graph.entities([name])
+        if not found and self._at is not None:
+            known = find_remembered(keys, store=self._store, at=self._at)
+            found = [known[key] for key in keys if key in known]
         if not found:
             raise NotFound(f"no entity {name[:80]!r} in namespace {self._store.namespace!r}", hint="weft entity list")
         return found[0]
 
     def top(self, *, limit: int = 20) -> list[Entity]:
-        """Return the entities most chunks mention."""
-        return self._store.graph.top_entities(limit=limit)
+        """Return the entities most chunks mention, then by name those that facts alone know."""
+        found = self._store.graph.top_entities(limit=limit)
+        return [*found, *islice(self.remembered(), limit - len(found))]
+
+    def remembered(self, *, after: str = "") -> Iterator[Entity]:
+        """Yield the entities that facts alone know by key, those after a key."""
+        return iter_remembered(self._store, at=self._at, after=after) if self._at is not None else iter(())
 
     def show(self, name: str, *, limit: int = 20) -> EntityView:
         """Return an entity with its strongest relations and mentions."""
         entity = self.get(name)
         graph = self._store.graph
-        relations = relations_in(self._store, at=self._at).of([entity.id], limit=limit)
-        names = self._names(relations, entity)
+        known = relations_in(self._store, at=self._at)
+        relations = known.of([entity.id], limit=limit)
+        names = known.names(sorted({id for relation in relations for id in relation[:2]}))
         seen = [_seen_from(entity, relation, names=names) for relation in graph.describe(relations[:limit])]
         return EntityView(
             entity=entity,
@@ -71,18 +88,18 @@ class Entities:
 
     def neighbours(self, name: str, *, hops: int = 1, min_weight: float = 1.0) -> list[tuple[Entity, Neighbour]]:
         """Return the entities within so many hops (1 to 3), nearest first, with the path to each."""
-        entity = self.get(name)
+        entity, relations = self.get(name), relations_in(self._store, at=self._at)
         found = neighbourhood(
-            [entity.id], fetch=self._fetch(), inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
+            [entity.id], fetch=_fetch(relations), inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
         )
-        by_id = {e.id: e for e in self._store.graph.entities([n.entity_id for n in found])}
+        by_id = {e.id: e for e in relations.entities([n.entity_id for n in found])}
         return [(by_id[n.entity_id], n) for n in found if n.entity_id in by_id]
 
     def path(self, source: str, target: str, *, max_hops: int = 4) -> tuple[PathStep, ...] | None:
         """Return the best path between two entities: fewest hops, then strongest; None where there is none."""
         first, last = self.get(source), self.get(target)
         # what documents state says more than what merely stands together, even if that would be shorter
-        fetch = self._fetch()
+        fetch = _fetch(relations_in(self._store, at=self._at))
         for fetch_some in (lambda ids: [r for r in fetch(ids) if r.type not in DERIVED_TYPES], fetch):
             steps = best_path(first.id, last.id, fetch=fetch_some, inverse=inverse, max_hops=max_hops)
             if steps is not None:
@@ -93,7 +110,7 @@ class Entities:
         """Return paths with the names of their entities, and who read each relation."""
         steps = list(dict.fromkeys(step for path in paths for step in path))
         ids = {id for step in steps for id in (step.source_id, step.target_id)}
-        names = {e.id: e.name for e in self._store.graph.entities(sorted(ids))}
+        names = relations_in(self._store, at=self._at).names(sorted(ids)) if ids else {}
         stated = [(step, relation) for step in steps for relation in _stated(step)]
         read_by: dict[Step, set[str]] = {step: set() for step in steps}
         described = self._store.graph.describe([relation for _, relation in stated])
@@ -113,7 +130,7 @@ class Entities:
 
     def merge(self, name: str, into: str) -> Entity:
         """Make one entity another name of a second; `unmerge` takes it back."""
-        first, second = self.get(name), self.get(into)
+        first, second = self.get(name), self._documented(into)
         if first.id == second.id:
             raise InputError(f"{name!r} and {into!r} are one entity already")
         self._store.graph.write_edit("unmerge", first.key, second.key, undo=True)
@@ -132,11 +149,14 @@ class Entities:
             graph.write_edit("unmerge", key, target.key)
         elif not mine:
             raise InputError(f"{name!r} is not merged with anything")
-        return self.get(name) if graph.find_entities([key]) else target
+        try:
+            return self.get(name)
+        except NotFound:
+            return target
 
     def alias(self, name: str, other: str) -> Entity:
         """Give an entity another name."""
-        entity, key = self.get(name), name_key(other)
+        entity, key = self._documented(name), name_key(other)
         if not key or key == entity.key:
             raise InputError(f"{other[:80]!r} is no other name of {entity.name!r}")
         self._store.graph.write_edit("alias", key, entity.key)
@@ -144,7 +164,7 @@ class Entities:
 
     def rename(self, name: str, to: str) -> Entity:
         """Change how an entity is shown."""
-        entity = self.get(name)
+        entity = self._documented(name)
         if not name_key(to):
             raise InputError(f"{to[:80]!r} is not a name")
         for kind, owner, value in self._store.graph.edits():
@@ -153,14 +173,18 @@ class Entities:
         self._store.graph.write_edit("rename", entity.key, to)
         return self.get(name)
 
-    def _fetch(self) -> Fetch:
-        """Return what gives the relations of entities."""
-        relations = relations_in(self._store, at=self._at)
-        return lambda ids: relations.of(ids, limit=EDGES)
+    def _documented(self, name: str) -> Entity:
+        """Return an entity that documents know: only such ones have other names, and another spelling."""
+        entity = self.get(name)
+        if fact_entity_key(entity.id):
+            hint = f"make it another name of an entity of documents: weft entity merge {shlex.quote(name)} NAME"
+            raise InputError(f"facts alone know {entity.name!r}", hint=hint)
+        return entity
 
-    def _names(self, relations: list[Relation], entity: Entity) -> dict[str, str]:
-        ids = {id for relation in relations for id in (relation.source_id, relation.target_id)} | {entity.id}
-        return {e.id: e.name for e in self._store.graph.entities(sorted(ids))}
+
+def _fetch(relations: Relations) -> Fetch:
+    """Return what gives the relations of entities."""
+    return lambda ids: relations.of(ids, limit=EDGES)
 
 
 def _stated(step: Step) -> list[Relation]:

@@ -143,10 +143,12 @@ def entity_lookup(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         view = engine.entities.show(name, limit=SHOWN)
     except NotFound:
         remembered = engine.store.facts.find_entities([name_key(name)]).get(name_key(name))
-        if remembered is None:
+        facts = _facts_of(engine, [name], cursor=cursor)
+        if remembered is None or not facts["facts"]:
             raise
+        # of another time: none of them holds now
         known = {"name": remembered.name, "type": remembered.type, "description": remembered.description}
-        return {**known, "aliases": [], "relations": [], "mentions": [], **_facts_of(engine, [name], cursor=cursor)}
+        return {**known, "aliases": [], "relations": [], "mentions": [], **facts}
     places = [{"citation": engine.cite(m.chunk_id), "id": m.chunk_id, "about": m.about} for m in view.mentions[:SHOWN]]
     relations = [
         {"type": step.type, "target": step.target, "weight": step.weight, **readers_to_dict(step)}
@@ -298,8 +300,8 @@ def _search_text(answer: Mapping[str, Any], context: str) -> str:
 def _elsewhere(engine: Engine, values: Mapping[str, Any]) -> str:
     """Say where to look for what was not found."""
     keys = [name_key(values[name]) for name in ("name", "source", "target") if name in values]
-    if engine.store.facts.find_entities([key for key in keys if key]):
-        return "only facts know it, and the graph is what documents name: entity_lookup shows its facts"
+    if _facts_of(engine, keys, cursor="")["facts"]:
+        return "only facts know it, and none that holds now: entity_lookup shows them"
     return ELSEWHERE
 
 

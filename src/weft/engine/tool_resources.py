@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import quote, unquote
 
 from weft.engine.engine import Engine
@@ -35,22 +36,29 @@ def list_resources(engine: Engine, *, cursor: str = "", limit: int = PAGE) -> tu
     """
     Return a page of resources and the cursor of the next one, empty at the end.
 
-    Documents come first, by source, then the entities of the graph by key. Raises `InputError`.
+    Documents come first, by source, then the entities of the graph by key, then those that facts alone know. Raises
+    `InputError`.
     """
     kind, _, after = cursor.partition(":")
-    if cursor and kind not in ("document", "entity"):
+    if cursor and kind not in ("document", "entity", "fact"):
         raise InputError(f"cursor is {cursor[:80]!r}", hint="cursor: as the answer before gave it")
     store = engine.store
     page: list[ToolResource] = []
-    if kind != "entity":
+    if kind in ("", "document"):
         documents = store.find_documents(Filter(), after=after, limit=limit)
         page += [_document_resource(document) for document in documents]
         if len(documents) == limit:
             return page, f"document:{documents[-1].source}"
         after = ""
-    entities = store.graph.entities_after(after, limit=limit - len(page))
-    page += [_entity_resource(entity) for entity in entities]
-    return page, f"entity:{entities[-1].key}" if entities and len(page) == limit else ""
+    if kind != "fact":
+        entities = store.graph.entities_after(after, limit=limit - len(page))
+        page += [_entity_resource(entity) for entity in entities]
+        if len(page) == limit:
+            return page, f"entity:{entities[-1].key}"
+        after = ""
+    remembered = list(islice(engine.entities.remembered(after=after), limit - len(page)))
+    page += [_entity_resource(entity) for entity in remembered]
+    return page, f"fact:{remembered[-1].key}" if remembered and len(page) == limit else ""
 
 
 def read_resource(engine: Engine, uri: str) -> ToolResource:

@@ -76,7 +76,7 @@ class Entity:
     chunks: int = 0
     """How many chunks mention it."""
     strong: bool = True
-    """Whether a title, link, definition or the like makes it an entity; only such ones start a walk."""
+    """Whether a title, link, definition or the like makes it an entity; only such ones, and facts, start a walk."""
 
 
 class Known(NamedTuple):
@@ -88,6 +88,8 @@ class Known(NamedTuple):
     """How many chunks mention the entity, under all of its names."""
     homes: int
     """How many chunks are about it, counted to a limit."""
+    remembered: bool = False
+    """Whether facts, of whatever status, name it too, by this name."""
 
 
 class Mention(NamedTuple):

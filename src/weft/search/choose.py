@@ -15,11 +15,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from weft.config import GraphOptions, SearchOptions
 from weft.records import Choice, Features, Filter
 from weft.search.citations import Cited, search_citations, search_concepts
 from weft.search.recognise import MAX_TEXT, MAX_WORDS, Seed, is_asking, recognise_names
+from weft.search.relations import Relations
 from weft.search.trust import ENOUGH
 from weft.store.base import Store
 from weft.text.citing import read_citation
@@ -62,12 +64,25 @@ class Plan:
         return self.cited.notes if self.cited is not None else ()
 
 
-def choose(text: str, *, options: SearchOptions, graph: GraphOptions, store: Store, where: Filter) -> Plan:
-    """Return how a question is answered; where the caller left the method open, by which rule."""
+def choose(
+    text: str,
+    *,
+    options: SearchOptions,
+    graph: GraphOptions,
+    store: Store,
+    where: Filter,
+    at: datetime | None = None,
+) -> Plan:
+    """
+    Return how a question is answered; where the caller left the method open, by which rule.
+
+    Entities that facts alone know are known by those that hold `at` a time; without one they are not.
+    """
     match options.method:
         case "auto" | "agentic":
             with store.reading():
-                return _choose(text, options=options, graph=graph, store=store, where=where)
+                relations = Relations(graph=store.graph, facts=(store.facts, at) if at and graph.enabled else None)
+                return _choose(text, options=options, graph=graph, store=store, where=where, relations=relations)
         case "naive":
             return Plan(method="vector")
         case "graph":
@@ -82,7 +97,9 @@ def choose(text: str, *, options: SearchOptions, graph: GraphOptions, store: Sto
             return Plan(method=options.method)
 
 
-def _choose(text: str, *, options: SearchOptions, graph: GraphOptions, store: Store, where: Filter) -> Plan:
+def _choose(
+    text: str, *, options: SearchOptions, graph: GraphOptions, store: Store, where: Filter, relations: Relations
+) -> Plan:
     rules = options.auto_rules
     seen = read_features(text)
     cited = _cite(text, options, graph=graph, store=store, where=where) if "citation" in rules else None
@@ -92,7 +109,7 @@ def _choose(text: str, *, options: SearchOptions, graph: GraphOptions, store: St
         return _plan(
             "citation", replace(seen, citation=cited.question.kind, entities=names, degree=degree), cited=cited
         )
-    named = tuple(recognise_names(text, graph=store.graph, limit=graph.max_named))
+    named = tuple(recognise_names(text, graph=store.graph, relations=relations, limit=graph.max_named))
     seen = replace(
         seen,
         entities=tuple(seed.entity.name for seed in named),

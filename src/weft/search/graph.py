@@ -21,6 +21,7 @@ from weft.search.relations import Relations
 from weft.search.walk import Walk, walk
 from weft.store.base import Store
 from weft.text.cues import asked_types
+from weft.text.ids import fact_entity_key
 from weft.text.statements import inverse, spellings
 
 logger = logging.getLogger(__name__)
@@ -93,7 +94,7 @@ def explain_walk(state: Walk, citations: Mapping[str, str], *, known: Mapping[st
     paths = {id: [node for node in state.path(id) if node[0] == "e"] for id in citations if id in state.came_from}
     ids = sorted({node for path in paths.values() for node in path})
     others = [id for id in ids if id not in known]
-    names = {**known, **(state.graph.names(others) if others else {})}
+    names = {**known, **(state.relations.names(others) if others else {})}
     is_walked = any(len(path) > 1 for path in paths.values())
     links = _strongest_links(state.relations.between(ids, limit=state.options.max_edges)) if is_walked else {}
     sources = {}
@@ -140,13 +141,13 @@ def _expand(
 ) -> GraphFound:
     graph = relations.graph
     neighbours = _neighbours(seeds, relations=relations, options=options)
-    entities = {e.id: e for e in graph.entities([n.entity_id for n in neighbours])}
+    entities = {e.id: e for e in relations.entities([n.entity_id for n in neighbours])}
     names = {id: entity.name for id, entity in entities.items()} | {s.entity.id: s.entity.name for s in seeds}
     scores: dict[str, float] = {}
     sources: dict[str, GraphSource] = {}
     for neighbour in neighbours:
         entity = entities.get(neighbour.entity_id)
-        if entity is None:
+        if entity is None or fact_entity_key(entity.id):  # no chunk mentions it
             continue
         score = graph_score(weight=neighbour.weight, hops=neighbour.hops, mentions=entity.mentions)
         for mention in graph.mentions_of([entity.id], limit=MAX_FILTERED if where else options.max_chunks):

@@ -113,7 +113,7 @@ def walk_graph(
         return [hit.chunk_id for hit in ranking.hits[:NEAR]] if ranking else []
 
     if named is None:
-        named = recognise_names(query.text, graph=store.graph, limit=options.max_named)
+        named = recognise_names(query.text, graph=store.graph, relations=relations, limit=options.max_named)
     seeds = list(named)
     if not any(seed.homes for seed in seeds):
         known = {seed.entity.id for seed in seeds}

@@ -17,15 +17,13 @@ from weft.records import Anchor, Fact, FactEntity, Recall, Recalled, RecallStatu
 from weft.search.asked import ASKING, FIRST_PERSON, LOOKS, SPREAD, asked_terms, match, pick
 from weft.search.confidence import least_cosine
 from weft.search.prepare import trust
-from weft.search.recognise import QUESTION_WORDS
+from weft.search.recognise import QUESTION_WORDS, USER
 from weft.store.base import Store
 from weft.text.names import Word, candidate_keys, match_names, name_key, singular, words
 from weft.text.normalise import squeeze
 
 logger = logging.getLogger(__name__)
 
-USER = "user"
-"""Key of the entity that stands for the user: every recall starts there too."""
 
 MAX_WORDS = 400
 """Words of a question that are looked at."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.records import Entity, Known, Vector
+from weft.search.relations import Relations
 from weft.store.base import Graph
+from weft.text.ids import fact_entity_key
 from weft.text.names import Word, long_keys, match_names, name_key, short_keys, singular, words
 from weft.text.paper_ids import find_ids, id_key
 from weft.text.phrases import find_quoted
@@ -26,6 +28,9 @@ MAX_HOMES = 20
 
 HOMELESS = 3
 """Chunks up to which an entity that none is about starts a walk as one with a home does; with more, so much less."""
+
+USER = "user"
+"""Key of the entity of facts that stands for the one who asks; in a question the word is a word like any other."""
 
 RARE = 0.01
 """A single lower-case word counts as a name if no larger share of chunks mentions it."""
@@ -56,7 +61,7 @@ class Seed:
     how: str
     """`named` or `close in meaning (0.81)`."""
     homes: int = 0
-    """How many chunks are about it, counted to 20, where the question names it."""
+    """How many chunks are about it, counted to 20, where the question names it; else what its facts lead to."""
     key: str = ""
     """The name by which the question names it, or other words that come to the same."""
 
@@ -82,28 +87,55 @@ def recognise(
     return seeds or recognise_meaning(graph=graph, vector=vector, floor=floor, near=near, limit=fallback)
 
 
-def recognise_names(text: str, *, graph: Graph, limit: int = 5) -> list[Seed]:
-    """Return the entities named in a question, the most telling first, at most `limit`."""
+def recognise_names(text: str, *, graph: Graph, relations: Relations | None = None, limit: int = 5) -> list[Seed]:
+    """
+    Return the entities named in a question, the most telling first, at most `limit`.
+
+    With the facts of `relations`, those are among them that facts alone know and lead on from.
+    """
     found = words(text[:MAX_TEXT])[:MAX_WORDS]
     given = {id_key(paper.id): len(words(paper.id)) for paper in find_ids(text[:MAX_TEXT])}
     given |= {name_key(quoted.text): len(words(quoted.text)) for quoted in find_quoted(text[:MAX_TEXT])}
     asking = {word for word in found if is_asking(word, text)}
     small = QUESTION_WORDS.difference(word.text for word in found if word not in asking)
     keys = _candidates(found, graph=graph) - small
-    known = graph.find_known(sorted(keys | given.keys()), homes=MAX_HOMES)
+    known = _with_facts(graph.find_known(sorted(keys | given.keys()), homes=MAX_HOMES), relations=relations)
     total = max(1, graph.size())
     named = {known[key].entity_id: (key, size) for key, size in given.items() if key in known}
     strong = {key: name for key, name in known.items() if name.strong}
-    for key, size in _match(found, strong, asking=asking, total=total):
+    for key, size in _match(found, strong, asking=asking, total=total, has_others=bool(named)):
         named.setdefault(known[key].entity_id, (key, size))
     weights = {id: _weigh(known[key], total=total) for id, (key, _) in named.items()}
     best = sorted(named, key=lambda id: (-weights[id], id))[:limit]
     entities = graph.find_entities([named[id][0] for id in best])
+    alone = [id for id in best if fact_entity_key(id)]
+    entities |= {entity.key: entity for entity in (relations.entities(alone) if relations and alone else ())}
     return [
         Seed(entity=entities[key], weight=weights[id], words=size, how="named", homes=known[key].homes, key=key)
         for id, (key, size) in ((id, named[id]) for id in best)
         if key in entities  # else deleted by another process between two reads
     ]
+
+
+def _with_facts(known: Mapping[str, Known], *, relations: Relations | None) -> dict[str, Known]:
+    """
+    Return what is known of names, those that facts alone know only where one that holds leads on from there.
+
+    Names that documents hardly know start a walk by the same right. What facts lead to counts as chunks about them do.
+    """
+    asked = {key: name for key, name in known.items() if name.remembered and (not name.strong or _is_alone(name))}
+    ids = sorted({name.entity_id for key, name in asked.items() if key != USER})
+    near = relations.neighbours(ids, limit=MAX_HOMES) if relations and ids else {}
+    found = {key: name for key, name in known.items() if not _is_alone(name)}
+    for key, name in asked.items():
+        if others := near.get(name.entity_id):
+            found[key] = name._replace(strong=True, homes=name.homes or min(len(others), MAX_HOMES))
+    return found
+
+
+def _is_alone(name: Known) -> bool:
+    """Tell whether facts alone know a name."""
+    return bool(fact_entity_key(name.entity_id))
 
 
 def is_asking(word: Word, text: str) -> bool:
@@ -150,16 +182,29 @@ def _candidates(found: Sequence[Word], *, graph: Graph) -> set[str]:
 
 
 def _match(
-    found: Sequence[Word], known: Mapping[str, Known], *, asking: Collection[Word], total: int
-) -> Iterator[tuple[str, int]]:
-    """Yield key and number of words of the known names in a question."""
+    found: Sequence[Word], known: Mapping[str, Known], *, asking: Collection[Word], total: int, has_others: bool
+) -> list[tuple[str, int]]:
+    """
+    Return key and number of words of the known names in a question; it `has_others` where it quotes some.
+
+    How common a word is that facts alone know nobody counts. So one that is typed small is a name only where the
+    question has no other.
+    """
     names = {key: name for key, name in known.items() if not (key.isdigit() and len(key) < 3)}
     typed_low = not any(word.is_name_like for word in found[1:])
     rare = {key for key, name in names.items() if typed_low and name.chunks <= max(_least(name), RARE * total)}
-    for key, at, size in match_names(_as_names(found, rare, asking=asking), names, longest=MAX_NAME):
+    small = {key for key in rare if _is_alone(names[key])}
+    for some in (rare - small, rare) if small and not has_others else (rare - small,):
+        matches = match_names(_as_names(found, some, asking=asking), names, longest=MAX_NAME)
         # "place of birth" may be somebody's title, but in a question that writes names large it is not one
-        if size == 1 or typed_low or any(word.is_name_like for word in found[at : at + size]):
-            yield key, size
+        named = [
+            (key, size)
+            for key, at, size in matches
+            if size == 1 or typed_low or any(word.is_name_like for word in found[at : at + size])
+        ]
+        if named:
+            break
+    return named
 
 
 def _least(name: Known) -> int:

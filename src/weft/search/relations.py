@@ -1,21 +1,30 @@
-"""The relations that are followed: those of the graph, and live facts from one of its entities to another."""
+"""The relations that are followed: those of the graph, and live facts from one entity to another."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from weft.records import Mention, Relation
+from weft.records import Entity, FactEntity, Mention, Relation
 from weft.store.base import Facts, Graph, Store
+from weft.text.ids import fact_entity_id, fact_entity_key
 
 LINKS = 50
 """Facts of each entity in each direction among which those that join two given entities are looked for."""
 
+PAGE = 200
+"""Entities of facts that are looked through at a time."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relations:
-    """The relations of a graph. With `facts`, those that hold at a time are among them."""
+    """
+    The relations of a graph. With `facts`, those that hold at a time are among them.
+
+    Then entities that facts alone know are among its entities: they have relations, and no mentions.
+    """
 
     graph: Graph
     facts: tuple[Facts, datetime] | None = None
@@ -25,17 +34,30 @@ class Relations:
         """
         Return the strongest `limit` relations of each entity in each direction, and as many facts, strongest first.
 
-        Where both say the same, the larger weight counts.
+        As many again lead to entities that facts alone know. Where both say the same, the larger weight counts.
         """
-        found = self.graph.relations_of(entity_ids, limit=limit, types=types)
+        known = _documented(entity_ids)
+        found = self.graph.relations_of(known, limit=limit, types=types) if known else []
         return _join(found, self._links(entity_ids, limit=limit, types=types))
 
     def with_mentions(
         self, entity_ids: Sequence[str], *, limit: int, min_weight: float, min_fact_weight: float
     ) -> tuple[list[Mention], list[Relation]]:
-        """Return the strongest `limit` mentions of each entity, and its relations of so much weight and more."""
-        mentions, found = self.graph.links_of(entity_ids, limit=limit, min_weight=min_weight)
-        return mentions, _join(found, self._links(entity_ids, limit=limit, min_weight=min_fact_weight))
+        """
+        Return the strongest `limit` mentions of each entity, and its relations of so much weight and more.
+
+        An entity that facts alone know is a way to others, not an answer: one that leads nowhere else is left out.
+        """
+        mentions, found = list[Mention](), list[Relation]()
+        if known := _documented(entity_ids):
+            mentions, found = self.graph.links_of(known, limit=limit, min_weight=min_weight)
+        links = self._links(entity_ids, limit=limit, min_weight=min_fact_weight)
+        ends = {end for link in links for end in link[:2] if fact_entity_key(end)}.difference(entity_ids)
+        if ends:
+            near = self.neighbours(sorted(ends), limit=limit, min_weight=min_fact_weight)
+            closed = {end for end in ends if len(near.get(end, ())) < 2}
+            links = [link for link in links if closed.isdisjoint(link[:2])]
+        return mentions, _join(found, links)
 
     def between(self, entity_ids: Sequence[str], *, limit: int = LINKS) -> list[Relation]:
         """Return the relations both of whose ends are among these entities, strongest first."""
@@ -46,6 +68,26 @@ class Relations:
         ]
         return _join(self.graph.relations_between(entity_ids), links)
 
+    def neighbours(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> dict[str, set[str]]:
+        """Return, by id, the entities that facts join each of these with; those they join with none are left out."""
+        near: dict[str, set[str]] = defaultdict(set)
+        for source, target, *_ in self._links(entity_ids, limit=limit, min_weight=min_weight):
+            near[source].add(target)
+            near[target].add(source)
+        return {id: near[id] for id in entity_ids if id in near}
+
+    def entities(self, ids: Sequence[str]) -> list[Entity]:
+        """Return the entities with these ids, in this order, skipping ids that are not here."""
+        found = {entity.id: entity for entity in self.graph.entities(_documented(ids))}
+        found |= {entity.id: entity for entity in map(_as_entity, self._remembered(ids).values())}
+        return [found[id] for id in ids if id in found]
+
+    def names(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return what entities are called, by id; ids that are not here are left out."""
+        known = _documented(ids)
+        names = self.graph.names(known) if known else {}
+        return names | {fact_entity_id(key): entity.name for key, entity in self._remembered(ids).items()}
+
     def _links(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
@@ -54,11 +96,55 @@ class Relations:
         facts, at = self.facts
         return facts.links(entity_ids, at=at, limit=limit, types=types, min_weight=min_weight)
 
+    def _remembered(self, ids: Sequence[str]) -> Mapping[str, FactEntity]:
+        keys = list(filter(None, map(fact_entity_key, ids)))
+        return self.facts[0].find_entities(keys) if self.facts is not None and keys else {}
+
 
 def relations_in(store: Store, *, at: datetime | None) -> Relations:
     """Return the relations of a namespace, with facts that hold at a time; None for those of the documents alone."""
     facts = store.facts
     return Relations(graph=store.graph, facts=(facts, at) if at is not None and facts.has_links() else None)
+
+
+def find_remembered(keys: Sequence[str], *, store: Store, at: datetime) -> dict[str, Entity]:
+    """
+    Return the entities with these keys that facts alone know, by key.
+
+    Some fact about them or that leads to them holds at the time, or they were given as things of their own.
+    """
+    known = store.facts.find_entities(keys)
+    if not known:
+        return {}
+    ids = {key: name.entity_id for key, name in store.graph.find_known(list(known), homes=1).items()}
+    alone = {key: entity for key, entity in known.items() if fact_entity_key(ids.get(key, ""))}
+    live = {key for key, entity in alone.items() if entity.declared}
+    if open := [key for key in alone if key not in live]:
+        live |= {fact.subject for fact in store.facts.about(open, at=at, limit=1)}
+        live |= {fact.object for fact in store.facts.about(open, at=at, limit=1, incoming=True)}
+    return {key: _as_entity(entity) for key, entity in alone.items() if key in live}
+
+
+def iter_remembered(store: Store, *, at: datetime, after: str = "") -> Iterator[Entity]:
+    """Yield the entities that facts alone know by key, those after a key."""
+    while page := store.facts.entities_after(after, limit=PAGE):
+        yield from find_remembered([entity.key for entity in page], store=store, at=at).values()
+        after = page[-1].key
+
+
+def _documented(ids: Collection[str]) -> list[str]:
+    """Return the ids of entities that documents know."""
+    return [id for id in ids if not fact_entity_key(id)]
+
+
+def _as_entity(entity: FactEntity) -> Entity:
+    return Entity(
+        id=fact_entity_id(entity.key),
+        key=entity.key,
+        name=entity.name,
+        type=entity.type,
+        description=entity.description,
+    )
 
 
 def _join(relations: Sequence[Relation], links: Sequence[Relation]) -> list[Relation]:

@@ -87,7 +87,7 @@ def find(
     """
     watch = Stopwatch()
     with watch.stage("choose"):
-        plan = choose(text, options=options, graph=graph, store=store, where=where)
+        plan = choose(text, options=options, graph=graph, store=store, where=where, at=at)
     channels = CHANNELS[plan.method]
     with watch.stage("embed"):
         query = prepare(

@@ -10,7 +10,8 @@ from datetime import datetime
 from weft.config import MemoryOptions
 from weft.records import Fact
 from weft.search.asked import LOOKS
-from weft.search.recall import USER, activate_facts
+from weft.search.recall import activate_facts
+from weft.search.recognise import USER
 from weft.store.base import Store
 
 

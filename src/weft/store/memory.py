@@ -134,6 +134,7 @@ class MemoryStore:
             vectors,
             content.entity_vectors,
             namespace=self._namespace,
+            remembered=content.facts.entities,
         )
 
     @property

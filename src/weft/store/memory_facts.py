@@ -23,6 +23,7 @@ from weft.store.stating import (
     strongest_links,
     surest,
 )
+from weft.text.ids import fact_entity_id, fact_entity_key
 from weft.text.names import key_words
 
 
@@ -242,21 +243,21 @@ class MemoryFacts:
         self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
         heads = self._heads()
-        names = [key for key, id in heads.items() if id in entity_ids]
+        names = [key for key, id in heads.items() if id in entity_ids] + list(map(fact_entity_key, entity_ids))
         facts = [
             fact for key in names for incoming in (False, True) for fact in self._holding(key, at, incoming)[:LOOKS]
         ]
         found = [
             Link(
-                source_id=heads[fact.subject],
-                target_id=heads[fact.object],
+                source_id=heads.get(fact.subject) or fact_entity_id(fact.subject),
+                target_id=heads.get(fact.object) or fact_entity_id(fact.object),
                 predicate=fact.predicate,
                 confidence=fact.confidence,
                 created=fact.created.timestamp(),
                 fact_id=fact.id,
             )
             for fact in facts
-            if fact.subject in heads and fact.object in heads
+            if fact.object
         ]
         return strongest_links(found, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)
 

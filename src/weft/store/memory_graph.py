@@ -21,7 +21,7 @@ from weft.graph.standing import (
 )
 from weft.records import Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
 from weft.store.joining import extractors, join_descriptions, join_relations, other_names, strongest_mentions
-from weft.text.ids import entity_id
+from weft.text.ids import entity_id, fact_entity_id
 from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
 from weft.text.names import name_text, words
 
@@ -53,6 +53,7 @@ class MemoryGraph:
         all_vectors: dict[tuple[str, str, str], Vector],
         *,
         namespace: str,
+        remembered: Collection[str],
     ) -> None:
         self._chunks = chunks
         self._edits = edits
@@ -61,6 +62,8 @@ class MemoryGraph:
         self._all_vectors = all_vectors
         """By fingerprint, chunk id and key."""
         self._name = namespace
+        self._remembered = remembered
+        """Keys that facts name."""
         self._derived = _derive(chunks, edits, namespace=namespace)
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
@@ -76,11 +79,13 @@ class MemoryGraph:
         found = {}
         for key, entity in self.find_entities(keys).items():
             about = sum(mention.about for mention in self.mentions_of([entity.id], limit=homes))
-            found[key] = Known(entity.id, entity.strong, entity.chunks, about)
-        return found
+            found[key] = Known(entity.id, entity.strong, entity.chunks, about, key in self._remembered)
+        alone = [key for key in keys if key in self._remembered and key not in found]
+        return found | {key: Known(fact_entity_id(key), True, 0, 0, True) for key in alone}
 
     def find_beginnings(self, pairs: Collection[str]) -> set[str]:
-        return {pair for pair in pairs if any(key.startswith(f"{pair} ") for key in self._derived.standings)}
+        names = (*self._derived.standings, *self._remembered)
+        return {pair for pair in pairs if any(key.startswith(f"{pair} ") for key in names)}
 
     def names(self, ids: Sequence[str]) -> dict[str, str]:
         return {entity.id: entity.name for entity in self.entities(ids)}

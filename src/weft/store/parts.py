@@ -34,10 +34,15 @@ class Graph(Protocol):
         """Return the entities with these ids, in this order, skipping ids that are not here."""
 
     def find_known(self, keys: Sequence[str], *, homes: int) -> dict[str, Known]:
-        """Return less of the same for many keys at once, with chunks about an entity counted to `homes`."""
+        """
+        Return less of the same for many keys at once, with chunks about an entity counted to `homes`.
+
+        Names that facts alone know, of whatever status, are among them, under ids of their own
+        (`text.ids.fact_entity_id`): no chunk mentions them.
+        """
 
     def find_beginnings(self, pairs: Collection[str]) -> set[str]:
-        """Return those pairs of words that keys of more words begin with."""
+        """Return those pairs of words that keys of more words begin with, those that facts name among them."""
 
     def names(self, ids: Sequence[str]) -> dict[str, str]:
         """Return what entities are called, by id; ids that are not here are left out."""
@@ -211,11 +216,13 @@ class Facts(Protocol):
         self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
         """
-        Return facts that hold at a time and lead from one entity of the graph to another, as relations.
+        Return facts that hold at a time and lead from one entity to another, as relations.
 
         Of each entity (by its id in the graph, under all its names) the surest `limit` in each direction, strongest
-        first. The type is the predicate, the weight ten times the confidence; below 1, where the scale of weights
-        begins, it is none. Of a name with thousands of facts only the surest are looked at (`store.stating.LOOKS`).
+        first, and as many to entities that facts alone know. These have ids of their own (`text.ids.fact_entity_id`)
+        and can be asked for by them. The type is the predicate, the weight ten times the confidence; below 1, where
+        the scale of weights begins, it is none. Of a name with thousands of facts only the surest are looked at
+        (`store.stating.LOOKS`).
         """
 
     def frequent(self, *, limit: int) -> list[str]:

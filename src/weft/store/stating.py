@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from weft.facts.life import Change, add, is_live, overlap
 from weft.records import Fact, FactEntity, FactEvent, Relation
 from weft.store.joining import join_relations
-from weft.text.ids import fact_content
+from weft.text.ids import fact_content, fact_entity_key
 from weft.text.names import name_text
 
 LOOKS = 200
@@ -24,7 +25,7 @@ LEAST_WEIGHT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A fact between two entities of the graph, by their ids there."""
+    """A fact between two entities, by their ids in the graph; those that facts alone know have ids of their own."""
 
     source_id: str
     target_id: str
@@ -93,18 +94,23 @@ def first_steps(fact: Fact) -> Change:
 def strongest_links(
     links: Iterable[Link], *, entity_ids: Sequence[str], limit: int, types: Sequence[str], min_weight: float
 ) -> list[Relation]:
-    """Return the surest `limit` links of each of these entities in each direction as relations, strongest first."""
+    """
+    Return the surest `limit` links of each of these entities in each direction as relations, strongest first.
+
+    As many again lead to entities that facts alone know: these keep out none that documents tell more of.
+    """
     least = max(LEAST_WEIGHT, min_weight)
-    ends: dict[tuple[str, bool], list[Link]] = defaultdict(list)
+    ends: dict[tuple[str, bool, bool], dict[str, Link]] = defaultdict(dict)
     for link in links:
-        if link.confidence * FULL_WEIGHT >= least and (not types or link.predicate in types):
-            ends[link.source_id, True].append(link)
-            ends[link.target_id, False].append(link)
+        source, target = link.source_id, link.target_id
+        if source != target and link.confidence * FULL_WEIGHT >= least and (not types or link.predicate in types):
+            ends[source, True, bool(fact_entity_key(target))][link.fact_id] = link
+            ends[target, False, bool(fact_entity_key(source))][link.fact_id] = link
     kept: list[Link] = []
     for id in dict.fromkeys(entity_ids):
-        for is_source in (True, False):
-            mine = {link.fact_id: link for link in ends.get((id, is_source), ()) if link.source_id != link.target_id}
-            kept += sorted(mine.values(), key=lambda link: (-link.confidence, -link.created, link.fact_id))[:limit]
+        for is_source, is_alone in product((True, False), repeat=2):
+            mine = ends.get((id, is_source, is_alone), {}).values()
+            kept += sorted(mine, key=lambda link: (-link.confidence, -link.created, link.fact_id))[:limit]
     return join_relations(
         ((link.source_id, link.target_id, link.predicate), link.confidence * FULL_WEIGHT) for link in kept
     )

@@ -7,6 +7,9 @@ from hashlib import blake2b
 
 from weft.text.normalise import fold, squeeze
 
+FACT_ENTITY = "e:"
+"""What ids of entities that facts alone know begin with; those of documents go on in digits."""
+
 
 def digest(parts: Iterable[str], *, size: int = 16) -> str:
     """Return a hash of `parts` as hexadecimal text; `("ab", "c")` and `("a", "bc")` differ."""
@@ -36,6 +39,20 @@ def chunk_id(document: str, text: str, occurrence: int) -> str:
 def entity_id(namespace: str, key: str) -> str:
     """Return the id of the entity with this key: `e` and 24 hexadecimal digits."""
     return "e" + digest((namespace, key), size=12)
+
+
+def fact_entity_id(key: str) -> str:
+    """
+    Return the id of an entity that facts alone know: `e:` and its key, which `fact_entity_key` gives back.
+
+    Documents know nothing of it, so nothing but the key is there to find it by.
+    """
+    return FACT_ENTITY + key
+
+
+def fact_entity_key(id: str) -> str:
+    """Return the key in the id of an entity that facts alone know; empty for other ids."""
+    return id.removeprefix(FACT_ENTITY) if id.startswith(FACT_ENTITY) else ""
 
 
 def fact_content(subject: str, predicate: str, *, object: str, value: str) -> str:

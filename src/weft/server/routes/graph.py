@@ -22,7 +22,7 @@ EntityName = Annotated[
 
 @router.get("/entities", response_model=EntityList, responses=documented(401, 504))
 async def list_entities(caller: Reader, after: After = "", limit: Limit = 20) -> dict[str, Any]:
-    """List entities, those most chunks mention first, a page at a time."""
+    """List entities, those most chunks mention first and those that facts alone know last, a page at a time."""
     wanted = int(after or 0) + limit + 1
     found = await caller.door.workers.read(lambda: caller.engine.entities.top(limit=wanted))
     page, following = cut(found, after=after, limit=limit)

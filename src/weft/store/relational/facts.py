@@ -17,6 +17,7 @@ from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, make_namespace
 from weft.store.stating import LOOKS as LINK_LOOKS
 from weft.store.stating import Link, embedded_text, strongest_links, surest
+from weft.text.ids import fact_entity_id, fact_entity_key
 
 
 @once_more
@@ -164,10 +165,21 @@ class RelationalFacts:
     def links(
         self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
-        rows = self._rows("fact_links", {"ids": json.dumps(list(entity_ids)), "at": to_number(at), "looks": LINK_LOOKS})
+        keys = list(filter(None, map(fact_entity_key, entity_ids)))
+        ids = [id for id in entity_ids if not fact_entity_key(id)] if keys else list(entity_ids)
+        names = {"ids": json.dumps(ids), "keys": json.dumps(keys, ensure_ascii=False)}
         found = [
-            Link(source_id=source, target_id=target, predicate=name, confidence=sure, created=created, fact_id=id)
-            for source, target, name, sure, created, id in rows
+            Link(
+                source_id=source or fact_entity_id(subject),
+                target_id=target or fact_entity_id(object),
+                predicate=predicate,
+                confidence=confidence,
+                created=created,
+                fact_id=id,
+            )
+            for source, subject, target, object, predicate, confidence, created, id in self._rows(
+                "fact_links", {**names, "at": to_number(at), "looks": LINK_LOOKS}
+            )
         ]
         return strongest_links(found, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)
 

@@ -22,10 +22,11 @@ from weft.store.joining import (
     strongest_mentions,
 )
 from weft.store.relational.document_read import read_name_vectors
-from weft.store.relational.graph_mentions import find_beginnings, read_texts
+from weft.store.relational.graph_mentions import read_texts
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
+from weft.text.ids import fact_entity_id
 from weft.text.mentions import DERIVED_TYPES, find_sentence
 from weft.text.names import name_text
 
@@ -65,13 +66,17 @@ class RelationalGraph:
             namespace = db.namespace_key(self._name)
             values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "homes": homes}
             rows = db.run("known_entities", values)
-        return {key: Known(id, bool(strong), chunks, min(about, homes)) for key, id, strong, chunks, about in rows}
+        return {
+            key: Known(id or fact_entity_id(key), bool(strong), chunks, min(about, homes), bool(remembered))
+            for key, id, strong, chunks, about, remembered in rows
+        }
 
     def find_beginnings(self, pairs: Collection[str]) -> set[str]:
         if not pairs:
             return set()
         with self._connections.read(self._name) as db:
-            return find_beginnings(db, db.namespace_key(self._name), pairs)
+            values = {"namespace": db.namespace_key(self._name), "pairs": json.dumps(list(pairs), ensure_ascii=False)}
+            return {pair for (pair,) in db.run("named_beginnings", values)}
 
     def names(self, ids: Sequence[str]) -> dict[str, str]:
         with self._connections.read(self._name) as db:

@@ -118,11 +118,18 @@ LEFT JOIN LATERAL (
 SELECT EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object <> '');
 
 -- name: fact_links
--- One statement for a whole frontier: facts between entities of the graph, among the surest of each of their names.
+-- One statement for a whole frontier: facts between entities, among the surest of each of their names. Those of documents go
+-- by their ids, those that facts alone know by their keys; an end without an id is of the second kind.
 -- UNION, not UNION ALL, in the middle: a fact from a name to itself is found from both ends, and counts once.
-SELECT sh.id, th.id, f.predicate, f.confidence, f.created, f.id
-FROM weft.entity AS h
-JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
+SELECT sh.id, f.subject, th.id, f.object, f.predicate, f.confidence, f.created, f.id
+FROM (
+    SELECT n.key
+    FROM weft.entity AS h JOIN weft.entity AS n ON n.namespace = :namespace AND n.head = h.number
+    WHERE h.namespace = :namespace
+        AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)))
+    UNION ALL
+    SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+) AS e
 CROSS JOIN LATERAL (
     (
         SELECT a.* FROM (
@@ -172,12 +179,11 @@ CROSS JOIN LATERAL (
         LIMIT :looks::bigint
     )
 ) AS f
-JOIN weft.entity AS s ON s.namespace = :namespace AND s.key = f.subject
-JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
-JOIN weft.entity AS t ON t.namespace = :namespace AND t.key = f.object
-JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
-WHERE h.namespace = :namespace
-    AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
+LEFT JOIN weft.entity AS s ON s.namespace = :namespace AND s.key = f.subject
+LEFT JOIN weft.entity AS sh ON sh.namespace = :namespace AND sh.number = s.head
+LEFT JOIN weft.entity AS t ON t.namespace = :namespace AND t.key = f.object
+LEFT JOIN weft.entity AS th ON th.namespace = :namespace AND th.number = t.head
+WHERE f.object <> '';
 
 -- name: fact_ids_after
 SELECT f.id FROM weft.fact AS f WHERE f.namespace = :namespace AND f.id > :id ORDER BY f.id LIMIT :limit::bigint;

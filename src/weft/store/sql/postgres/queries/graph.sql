@@ -159,6 +159,17 @@ WHERE EXISTS (
     WHERE e.namespace = :namespace AND e.key > k.value || ' ' AND e.key < k.value || '!'
 );
 
+-- name: named_beginnings
+-- The same of all names that a question may hold: those of entities and those that facts alone know.
+SELECT k.value FROM jsonb_array_elements_text(:pairs::jsonb) AS k(value)
+WHERE EXISTS (
+    SELECT 1 FROM weft.entity AS e
+    WHERE e.namespace = :namespace AND e.key > k.value || ' ' AND e.key < k.value || '!'
+) OR EXISTS (
+    SELECT 1 FROM weft.fact_entity AS f
+    WHERE f.namespace = :namespace AND f.key > k.value || ' ' AND f.key < k.value || '!'
+);
+
 -- name: chunk_texts
 SELECT c.number, c.text, c.id FROM weft.chunk AS c
 WHERE c.namespace = :namespace
@@ -268,8 +279,9 @@ WHERE e.namespace = :namespace
     AND e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: known_entities
--- For each key what it is read under, how many chunks mention that under all its names, and how many are about it, up to a limit.
-SELECT e.key, h.id, h.strong, found.chunks, found.homes
+-- For each key what it is read under, how many chunks mention that under all its names, how many are about it, up to a limit, and
+-- whether facts name it; then, without an id, the names that facts alone know.
+SELECT e.key, h.id, h.strong, found.chunks, found.homes, found.remembered
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 CROSS JOIN LATERAL (
     SELECT
@@ -280,10 +292,19 @@ CROSS JOIN LATERAL (
              WHERE m.namespace = :namespace AND m.entity = o.number AND m.about
              LIMIT :homes
          ) AS a
-         WHERE o.namespace = :namespace AND o.head = h.number) AS homes
+         WHERE o.namespace = :namespace AND o.head = h.number) AS homes,
+        EXISTS (
+            SELECT 1 FROM weft.fact_entity AS f WHERE f.namespace = :namespace AND f.key = e.key
+        ) AS remembered
 ) AS found
 WHERE e.namespace = :namespace
-    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
+    AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+UNION ALL
+SELECT f.key, NULL, TRUE, 0, 0, TRUE
+FROM weft.fact_entity AS f
+WHERE f.namespace = :namespace
+    AND f.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)))
+    AND NOT EXISTS (SELECT 1 FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = f.key);
 
 -- name: entity_names
 SELECT h.id, coalesce(

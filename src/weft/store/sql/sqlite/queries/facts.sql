@@ -101,12 +101,18 @@ WHERE f.number IN (
 SELECT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND object <> '');
 
 -- name: fact_links
--- One statement for a whole frontier: facts between entities of the graph, among the surest of each of their names.
-SELECT sh.id, th.id, f.predicate, f.confidence, f.created, f.id
-FROM entity AS h CROSS JOIN entity AS e ON e.head = h.number CROSS JOIN fact AS f
-JOIN entity AS s ON s.namespace = :namespace AND s.key = f.subject JOIN entity AS sh ON sh.number = s.head
-JOIN entity AS t ON t.namespace = :namespace AND t.key = f.object JOIN entity AS th ON th.number = t.head
-WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids)) AND f.number IN (
+-- One statement for a whole frontier: facts between entities, among the surest of each of their names. Those of documents go
+-- by their ids, those that facts alone know by their keys; an end without an id is of the second kind.
+SELECT sh.id, f.subject, th.id, f.object, f.predicate, f.confidence, f.created, f.id
+FROM (
+    SELECT n.key FROM entity AS h CROSS JOIN entity AS n ON n.head = h.number
+    WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
+    UNION ALL
+    SELECT value FROM json_each(:keys)
+) AS e CROSS JOIN fact AS f
+LEFT JOIN entity AS s ON s.namespace = :namespace AND s.key = f.subject LEFT JOIN entity AS sh ON sh.number = s.head
+LEFT JOIN entity AS t ON t.namespace = :namespace AND t.key = f.object LEFT JOIN entity AS th ON th.number = t.head
+WHERE f.object <> '' AND f.number IN (
     SELECT number FROM (
         SELECT * FROM (
             SELECT number, confidence, created, id FROM fact

@@ -131,6 +131,15 @@ WHERE EXISTS (
     SELECT 1 FROM entity WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
 );
 
+-- name: named_beginnings
+-- The same of all names that a question may hold: those of entities and those that facts alone know.
+SELECT k.value FROM json_each(:pairs) AS k
+WHERE EXISTS (
+    SELECT 1 FROM entity WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
+) OR EXISTS (
+    SELECT 1 FROM fact_entity WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
+);
+
 -- name: chunk_texts
 SELECT c.number, c.text, c.id FROM json_each(:chunks) AS k
 CROSS JOIN chunk AS c ON c.number = k.value AND c.namespace = :namespace;
@@ -205,17 +214,23 @@ ORDER BY e.key;
 SELECT id, key FROM entity WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
 
 -- name: known_entities
--- For each key what it is read under, how many chunks mention that under all its names, and how many are about it, up to a limit.
+-- For each key what it is read under, how many chunks mention that under all its names, how many are about it, up to a limit, and
+-- whether facts name it; then, without an id, the names that facts alone know.
 SELECT e.key, h.id, h.strong,
     (SELECT sum(chunks) FROM entity WHERE head = h.number),
     (SELECT count(*) FROM (
         SELECT DISTINCT m.chunk FROM entity AS o CROSS JOIN mention AS m ON m.entity = o.number AND m.about = 1
         WHERE o.head = h.number
         LIMIT :homes
-    ))
+    )),
+    EXISTS (SELECT 1 FROM fact_entity WHERE namespace = :namespace AND key = e.key)
 FROM json_each(:keys) AS k
 CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value
-CROSS JOIN entity AS h ON h.number = e.head;
+CROSS JOIN entity AS h ON h.number = e.head
+UNION ALL
+SELECT f.key, NULL, 1, 0, 0, 1
+FROM json_each(:keys) AS k CROSS JOIN fact_entity AS f ON f.namespace = :namespace AND f.key = k.value
+WHERE NOT EXISTS (SELECT 1 FROM entity WHERE namespace = :namespace AND key = k.value);
 
 -- name: entity_names
 SELECT h.id, coalesce(
