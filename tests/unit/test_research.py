@@ -105,6 +105,17 @@ def test_titles_that_differ_in_parentheses_alone_are_two(engine):
     )
 
 
+def test_papers_merged_by_title_are_parted_by_title(engine):
+    """Also where parentheses alone tell the titles apart."""
+    titles = [f"Gamma Function (Algorithm {number})" for number in (31, 34)]
+    engine.add_research_findings({"academic_papers": [{"title": title} for title in titles]})
+    engine.entities.merge(*titles)
+    assert engine.entities.get(titles[0]).name == titles[1]
+    engine.entities.unmerge(titles[0])
+
+    assert [engine.entities.get(title).name for title in titles] == titles
+
+
 def test_files_that_know_different_ids_of_a_paper_know_one_paper(engine):
     """One has the DOI alone, another the arXiv id and the DOI."""
     add(engine, {"doi": "10.5555/3295222.3295349", "title": "Attention is all you need", "authors": ["Llion Jones"]})

@@ -50,17 +50,7 @@ class Entities:
 
     def get(self, name: str) -> Entity:
         """Return the entity called `name`, in any spelling, or with this id. Raises `NotFound`."""
-        keys = [id_key(read_id(name)), whole_key(name), name_key(name), fact_entity_key(name)]
-        keys = list(dict.fromkeys(filter(None, keys)))
-        known = self._store.graph.find_entities(keys)
-        found = [known[key] for key in keys if key in known]
-        found = found or self._store.graph.entities([name])
-        if not found and self._at is not None:
-            known = find_remembered(keys, store=self._store, at=self._at)
-            found = [known[key] for key in keys if key in known]
-        if not found:
-            raise NotFound(f"no entity {name[:80]!r} in namespace {self._store.namespace!r}", hint="weft entity list")
-        return found[0]
+        return self._find(name)[1]
 
     def top(self, *, limit: int = 20) -> list[Entity]:
         """Return the entities most chunks mention, then by name those that facts alone know."""
@@ -139,9 +129,8 @@ class Entities:
 
     def unmerge(self, name: str) -> Entity:
         """Take back a merge or alias of `name`, made by you or by the documents."""
-        key = name_key(name)
         graph = self._store.graph
-        target = self.get(name)
+        key, target = self._find(name)
         mine = [(kind, value) for kind, owner, value in graph.edits() if owner == key and kind in ("merge", "alias")]
         for kind, value in mine:
             graph.write_edit(kind, key, value, undo=True)  # type: ignore[arg-type]
@@ -180,6 +169,27 @@ class Entities:
             hint = f"make it another name of an entity of documents: weft entity merge {shlex.quote(name)} NAME"
             raise InputError(f"facts alone know {entity.name!r}", hint=hint)
         return entity
+
+    def _find(self, name: str) -> tuple[str, Entity]:
+        """Return the key by which an entity is known as `name`, and the entity. Raises `NotFound`."""
+        found = self._known(name) or [(entity.key, entity) for entity in self._store.graph.entities([name])]
+        if not found and self._at is not None:
+            known = find_remembered(_keys(name), store=self._store, at=self._at)
+            found = [(key, known[key]) for key in _keys(name) if key in known]
+        if not found:
+            raise NotFound(f"no entity {name[:80]!r} in namespace {self._store.namespace!r}", hint="weft entity list")
+        return found[0]
+
+    def _known(self, name: str) -> list[tuple[str, Entity]]:
+        """Return the keys that `name` may have and that documents know, the best first, each with its entity."""
+        known = self._store.graph.find_entities(_keys(name))
+        return [(key, known[key]) for key in _keys(name) if key in known]
+
+
+def _keys(name: str) -> list[str]:
+    """Return the keys that a name, or the id of what facts alone know, may have, the best first."""
+    keys = [id_key(read_id(name)), whole_key(name), name_key(name), fact_entity_key(name)]
+    return list(dict.fromkeys(filter(None, keys)))
 
 
 def _fetch(relations: Relations) -> Fetch:
