@@ -65,3 +65,41 @@ def test_without_a_graph_the_reason_says_how_to_build_one(weft, notes):
 
     assert "weft index --graph" in result["graph_context"]["skipped"]
     assert result["results"]
+
+
+@pytest.fixture
+def misspelt(weft, tmp_path):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    pages = {"one": "Kubernetes", "two": "Kubernets", "three": "SR-052", "four": "SR-053"}
+    for name, title in pages.items():
+        (docs / f"{name}.md").write_text(f"---\ntitle: {title}\n---\n{title} is a system. See also [[Kubernetes]].\n")
+    weft("index", "docs", "-q", "--graph")
+    return weft
+
+
+def test_similar_names_are_listed_and_left_as_they_are(misspelt):
+    """With why, and how often each is mentioned; numbers are never alike."""
+    head, *rows = misspelt("entity", "similar").out.splitlines()
+
+    assert head.split("\t") == ["name", "chunks", "into", "chunks", "why", "related to both"]
+    assert [row.split("\t")[:5] for row in rows] == [["Kubernets", "1", "Kubernetes", "4", "one letter is missing"]]
+    assert "nothing is merged" in misspelt("entity", "similar").err
+    [pair] = misspelt("entity", "similar", "--json").json
+    assert (pair["entity"]["name"], pair["into"]["name"], pair["undo"]) == ("Kubernets", "Kubernetes", None)
+    assert misspelt("entity", "show", "Kubernets", "--json").json["aliases"] == []
+
+
+def test_similar_names_are_merged_after_a_yes_and_parted_as_it_says(misspelt):
+    """A no, or nobody, merges nothing; the command that undoes it is printed."""
+    assert "nothing was merged" in misspelt("entity", "similar", "--merge", stdin="n\n", expect=1).err
+    assert "--yes merges without asking" in misspelt("entity", "similar", "--merge", stdin="", expect=2).err
+    assert len(misspelt("entity", "similar", "--json").json) == 1
+    said = misspelt("entity", "similar", "--merge", stdin="y\n").err
+    assert "merged Kubernets into Kubernetes; undo: weft entity unmerge Kubernets" in said
+    assert misspelt("entity", "show", "Kubernets", "--json").json["name"] == "Kubernetes"
+    assert misspelt("entity", "similar", "--json").json == []
+    misspelt("entity", "unmerge", "Kubernets")
+    [pair] = misspelt("entity", "similar", "--merge", "--yes", "--json").json
+    assert pair["undo"] == "weft entity unmerge Kubernets"
+    assert misspelt("check").out == "sound\n"

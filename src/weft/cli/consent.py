@@ -1,4 +1,4 @@
-"""Asking before something is deleted."""
+"""Asking before something is deleted or merged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from weft.cli.say import say
 from weft.errors import ConfigError
 
 
-def require_consent(question: str) -> None:
+def require_consent(question: str, *, done: str = "deleted", does: str = "deletes") -> None:
     """
     Ask on the terminal, and go on only after a yes.
 
@@ -20,7 +20,8 @@ def require_consent(question: str) -> None:
         if not isinstance(error.__context__, EOFError):
             raise
         say("", err=True)
-        raise ConfigError("nothing was deleted, because nobody said yes", hint="--yes deletes without asking") from None
+        hint = f"--yes {does} without asking"
+        raise ConfigError(f"nothing was {done}, because nobody said yes", hint=hint) from None
     if not agreed:
-        say("nothing was deleted", err=True)
+        say(f"nothing was {done}", err=True)
         raise click.exceptions.Exit(1)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli.consent import require_consent
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import path_text, print_json, print_table
+from weft.cli.progress import CountBar
 from weft.cli.say import one_line, say
 from weft.context.serialise import entity_to_dict, readers_to_dict, step_to_dict
 from weft.records import Entity
+
+if TYPE_CHECKING:
+    from weft.engine.similar import Similar
 
 
 @click.group()
@@ -83,6 +90,35 @@ def unmerge(session: Session, name: str) -> None:
 
 
 @verb()
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many pairs.")
+@click.option("--merge", "is_merging", is_flag=True, help="Merge all that is listed.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+def similar(session: Session, limit: int, is_merging: bool, yes: bool) -> None:
+    """
+    List pairs of entities that may be one, because their names are a slip apart, the likeliest first.
+
+    They are guesses, and often wrong ones: nothing is merged without --merge, which asks first.
+    """
+    with session.open() as engine:
+        total = engine.store.graph.count()[0]
+        with CountBar("comparing names", total=total, unit="names", quiet=session.verbosity < 0) as bar:
+            found = engine.entities.similar(limit=limit, on_step=bar.advance)
+        if not session.as_json:
+            _print_similar(found)
+        if is_merging and found and not yes:
+            question = f"merge {len(found):,} names, each into the second of its pair?"
+            require_consent(question, done="merged", does="merges")
+        merged = engine.entities.merge_similar(found) if is_merging else []
+    undo = {pair.entity.id: f"weft entity unmerge {shlex.quote(name)}" for pair, name in merged}
+    if session.as_json:
+        print_json([{**_similar_to_dict(pair), "undo": undo.get(pair.entity.id)} for pair in found])
+    elif session.verbosity >= 0:
+        _say_merged(merged, undo)
+        if found and not is_merging:
+            say("nothing is merged: `weft entity merge NAME INTO` merges one pair, --merge all of these", err=True)
+
+
+@verb()
 @click.argument("name")
 @click.argument("other")
 def alias(session: Session, name: str, other: str) -> None:
@@ -138,6 +174,21 @@ def path(session: Session, source: str, target: str, max_hops: int) -> int:
     return 3 if steps is None else 0
 
 
+def _print_similar(found: Sequence[Similar]) -> None:
+    heads = ("name", "chunks", "into", "chunks", "why", "related to both")
+    print_table(heads, [(p.entity.name, p.entity.chunks, p.into.name, p.into.chunks, p.why, p.shared) for p in found])
+
+
+def _similar_to_dict(pair: Similar) -> dict[str, Any]:
+    ends = {"entity": entity_to_dict(pair.entity), "into": entity_to_dict(pair.into)}
+    return {**ends, "why": pair.why, "shared": pair.shared}
+
+
+def _say_merged(merged: Sequence[tuple[Similar, str]], undo: Mapping[str, str]) -> None:
+    for pair, _ in merged:
+        say(one_line(f"merged {pair.entity.name} into {pair.into.name}; undo: {undo[pair.entity.id]}"), err=True)
+
+
 def _report(session: Session, found: Entity) -> None:
     if session.as_json:
         print_json(entity_to_dict(found))
@@ -146,5 +197,5 @@ def _report(session: Session, found: Entity) -> None:
         say(one_line(f"{found.name}{also}: {found.mentions} mentions in {found.chunks} chunks"), err=True)
 
 
-for command in (list_entities, show, merge, unmerge, alias, rename):
+for command in (list_entities, show, similar, merge, unmerge, alias, rename):
     entity.add_command(command)

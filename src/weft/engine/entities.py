@@ -1,13 +1,14 @@
-"""What can be asked and said about single entities: show, neighbours, path, merge, alias, rename."""
+"""What can be asked and said about single entities: show, neighbours, path, similar, merge, alias, rename."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
+from weft.engine.similar import Similar, find_similar
 from weft.errors import InputError, NotFound
 from weft.graph.expand import Neighbour, neighbourhood
 from weft.graph.paths import best_path
@@ -161,6 +162,28 @@ class Entities:
                 self._store.graph.write_edit("rename", owner, value, undo=True)
         self._store.graph.write_edit("rename", entity.key, to)
         return self.get(name)
+
+    def similar(self, *, limit: int = 20, on_step: Callable[[int], object] | None = None) -> list[Similar]:
+        """
+        Return pairs of entities whose names are a slip apart and that may be one, the likeliest first.
+
+        They are guesses, and often wrong ones: `merge_similar` does as they say, if you say so.
+        """
+        return find_similar(self._store.graph, limit=limit, on_step=on_step)
+
+    def merge_similar(self, pairs: Sequence[Similar]) -> list[tuple[Similar, str]]:
+        """Merge pairs that `similar` found; return those that were two until now, each with the name to `unmerge`."""
+        merged = []
+        # what most is merged into comes first, so that nothing is another name of another name
+        for pair in sorted(pairs, key=lambda pair: (-pair.into.chunks, -pair.into.mentions, pair.into.key)):
+            entity, into = pair.entity, pair.into
+            try:
+                self.merge(entity.id, into.id)
+            except (InputError, NotFound):  # done by somebody else, or gone meanwhile
+                continue
+            leads_there = [key for key, _ in self._known(entity.name)[:1]] == [entity.key]  # not where it is renamed
+            merged.append((pair, entity.name if leads_there else entity.key))
+        return merged
 
     def _documented(self, name: str) -> Entity:
         """Return an entity that documents know: only such ones have other names, and another spelling."""
