@@ -129,6 +129,26 @@ def test_the_least_graph_score_holds_for_this_call():
     assert engine.settings.graph.min_graph_score == 0.3
 
 
+@pytest.mark.parametrize("method", ["graph", "mix"])
+def test_what_weak_links_lead_to_is_not_brought_in_where_the_score_is_raised(method):
+    """What depends on it is; a book that names it, and a page that the book leads to, are not."""
+    pages = {
+        "Old Mill": ([], "Grinds corn."),
+        "Water Wheel": (["Old Mill"], "Turns the stones."),
+        "Picture Book": ([], "On page nine stands the [[Old Mill]], on page ten the [[Tall Ship]]."),
+        "Tall Ship": ([], "Sails at noon."),
+    }
+    engine = open_on(pages, search_method=method, search_gate=False)
+
+    def brought(score):
+        found = engine.memory_search("Old Mill", min_graph_score=score)["results"]
+        return {result["document"]["title"] for result in found if "graph" in result["channels"]}
+
+    assert brought(0.3) == set(pages)
+    assert brought(0.7) == {"Old Mill", "Water Wheel", "Picture Book"}  # a wikilink weighs 8
+    assert brought(0.9) == {"Old Mill", "Water Wheel"}
+
+
 # ── the arguments ───────────────────────────────────────────────────────────────────────────────
 
 

@@ -55,10 +55,10 @@ class Mentioned:
 HOME = (mention("film", "film", about=True), mention("director", "film"), mention("director", "home", about=True))
 
 
-def scores(*mentions):
+def scores(*mentions, **options):
     graph = Mentioned(*mentions)
     seed = Seed(entity=graph.entity("film"), weight=1.0, words=1, how="named")
-    hits, _ = walk([seed], relations=Relations(graph=graph), options=GraphOptions(prune=0.0))
+    hits, _ = walk([seed], relations=Relations(graph=graph), options=GraphOptions(prune=0.0, **options))
     return {hit.chunk_id: hit.score for hit in hits}
 
 
@@ -70,6 +70,42 @@ def test_chunks_with_little_activation_are_found_but_lead_nowhere(chunks, leads_
 
     assert len(found) == chunks + leads_on
     assert ("chome" in found) == leads_on
+
+
+@pytest.mark.parametrize(
+    ("least", "found"),
+    [
+        (0.0, {"cfilm", "cone", "ctwo", "cmany", "chome"}),
+        (0.3, {"cfilm", "cone", "ctwo", "cmany", "chome"}),
+        (0.31, {"cfilm", "ctwo", "cmany"}),
+        (0.4, {"cfilm", "ctwo", "cmany"}),
+        (0.5, {"cfilm", "cmany"}),
+        (0.6, {"cfilm", "cmany"}),
+        (0.7, {"cfilm"}),
+        (1.0, {"cfilm"}),
+    ],
+)
+def test_mentions_that_are_too_weak_are_not_followed(least, found):
+    """A chunk about it weighs 10; one that names it once 3, twice 4, four times and more 6."""
+    named = [mention("film", place)._replace(count=n) for place, n in (("one", 1), ("two", 2), ("many", 9))]
+
+    assert scores(*HOME, *named, min_graph_score=least).keys() == found
+
+
+def test_what_a_chunk_names_too_rarely_does_not_lead_on():
+    """The director is named once beside the film, and then three times."""
+    often = (HOME[0], HOME[1]._replace(count=3), HOME[2])
+
+    assert "chome" not in scores(*HOME, min_graph_score=0.5)
+    assert "chome" in scores(*often, min_graph_score=0.5)
+    assert "chome" not in scores(*often, min_graph_score=0.6)
+
+
+def test_at_its_default_the_least_score_changes_nothing():
+    """Not even for a mention that an import does not count."""
+    uncounted = (HOME[0], HOME[1]._replace(count=0), HOME[2])
+    for mentions in (HOME, uncounted):
+        assert scores(*mentions) == scores(*mentions, min_graph_score=0.0)
 
 
 def test_names_that_stand_in_one_chunk_alone_take_nothing_from_the_others():

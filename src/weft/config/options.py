@@ -162,7 +162,7 @@ class GraphOptions:
     max_hops: int = 1
     """With `expand` and `guided`: relations walked, 1 to 3."""
     min_graph_score: float = 0.3
-    """Relations with a smaller weight/10 are not followed; of documents `walk` follows none below 0.65."""
+    """Links with a smaller weight/10 are not followed: relations, and with `walk` mentions (docs/graph.md)."""
     max_chunks: int = 4
     """With `expand`: chunks the graph may add in all."""
     max_expansions: int = 10

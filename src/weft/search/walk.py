@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from operator import itemgetter
 
 from weft.config import GraphOptions
@@ -30,6 +31,9 @@ RELATED_ASKED = 0.7
 
 MIN_WEIGHT = 6.5
 """Relations of documents that carry activation: those somebody stated, not those that follow from standing together."""
+
+MENTION_WEIGHTS = {0: 3, 2: 4, 3: 5, 4: 6}
+"""By how often a chunk names an entity at least: what that link weighs, as relations do. A chunk about one: 10."""
 
 BACK = 0.2
 """Share of a chunk's activation that flows back to what it is about; the rest goes to what it mentions."""
@@ -66,6 +70,12 @@ class Walk:
     """How many were made."""
     answers: bool = False
     """Whether a relation that the question asks for leaves one of its entities."""
+
+    @cached_property
+    def least_count(self) -> float:
+        """How often a chunk that is not about an entity must name it for the two to lead to each other."""
+        strong = (n for n, weight in MENTION_WEIGHTS.items() if weight / FULL_WEIGHT >= self.options.min_graph_score)
+        return min(strong, default=math.inf)
 
     def spread(self, x: Mapping[str, float]) -> dict[str, float]:
         """Return one step: from entities to chunks and from chunks to entities at once."""
@@ -104,6 +114,8 @@ class Walk:
         chunks: dict[str, dict[str, float]] = {entity: {} for entity in entities}
         for mention in mentions:
             entity, chunk, count, about, known = mention[:5]
+            if count < self.least_count and not about:
+                continue
             chunks[entity][chunk] = ABOUT if about else MENTIONED * (math.log1p(count) / math.sqrt(known or 1))
             if about:
                 self.about.add((entity, chunk))
@@ -128,6 +140,8 @@ class Walk:
         for entity, chunk, count, about, known, strong, elsewhere, home in mentions:
             is_strong = strong and home
             if not (about or elsewhere) or not (is_strong or known <= WEAK_CHUNKS):
+                continue
+            if count < self.least_count and not about:
                 continue
             if about:
                 abouts[chunk].append(entity)
