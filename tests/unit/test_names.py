@@ -36,6 +36,9 @@ NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, 
         ("认证 服务", "认证服务"),
         ("The Who", "who"),
         ("The", "the"),
+        ("A Team", "team"),
+        ("An Apple", "apple"),
+        ("A", "a"),
         ("(none)", "none"),
         ("Ｔｏｋｙｏ", "tokyo"),
         ("", ""),
@@ -45,6 +48,26 @@ NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, 
 def test_what_writers_vary_is_folded(name, key):
     """Articles, case, accents, hyphens, plurals and suffixes in parentheses make no other name."""
     assert name_key(name) == key
+
+
+@pytest.mark.parametrize(
+    "name, key",
+    [
+        ("A-320", "a 320"),
+        ("The A-320s", "a 320"),
+        ("A. J. Cook", "a j cook"),
+        ("A.I.", "a i"),
+        ("Texas A&M", "texas a m"),
+        ("A/B test", "a b test"),
+    ],
+)
+def test_the_letter_a_before_a_number_or_an_initial_is_no_article(name, key):
+    """`A-320` is not 320, nor is `A. J. Cook` another J. Cook; a key is its own key, and is found in text."""
+    assert name_key(name) == name_key(key) == key
+    assert match_names(words(f"It was the {name} in 1990"), {key, "320", "j cook"})[0][0] == key
+    assert key in candidate_keys(words(name))
+    short, pairs = short_keys(words(name))
+    assert key in short | long_keys(words(name), pairs)
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ class RuleExtractor:
     @property
     def name(self) -> str:
         """What is recorded with the graph; changes whenever the same text would give another one."""
-        return f"rules-6+{self._tagger.name}" if self._tagger else "rules-6"
+        return f"rules-7+{self._tagger.name}" if self._tagger else "rules-7"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk says, in their order."""

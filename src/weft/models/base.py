@@ -55,7 +55,7 @@ class Extractor(Protocol):
 
     @property
     def name(self) -> str:
-        """What is recorded with the graph; changes whenever the same text would give another one: `rules-6`."""
+        """What is recorded with the graph; changes whenever the same text would give another one: `rules-7`."""
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each of the document's chunks says, in their order."""

@@ -183,7 +183,7 @@ def name_text(name: str, description: str) -> str:
 def join_key(parts: Sequence[str]) -> str:
     """Return the key of folded words: no leading article, last word singular, CJK without spaces."""
     parts = list(parts)
-    while len(parts) > 1 and parts[0] in _ARTICLES:
+    while len(parts) > 1 and _is_article(parts[0], parts[1]):
         parts = parts[1:]
     if not parts:
         return ""
@@ -194,13 +194,21 @@ def join_key(parts: Sequence[str]) -> str:
     return key
 
 
+def _is_article(word: str, after: str) -> bool:
+    """Tell whether a word before another is an article: not the letter of `A-320`, `A.I.` and `A. J. Cook`."""
+    if word != "a":
+        return word in _ARTICLES
+    return not (after.isascii() and ((len(after) == 1 and after.isalpha()) or after.removesuffix("s").isdigit()))
+
+
 def spans(found: Sequence[Word], at: int, *, longest: int = MAX_WORDS) -> list[tuple[int, str]]:
     """Return (number of words, key) for the names that may begin at word `at`, longest first."""
     first = found[at].text
-    if first in _ARTICLES:  # a name begins behind its article, and a lone article is a word like any other
+    after = found[at + 1].text if at + 1 < len(found) else ""
+    if _is_article(first, after):  # a name begins behind its article, and a lone article is a word like any other
         return [(1, first)]
     is_cjk = _is_cjk(first)
-    is_mixed = at + 1 < len(found) and _is_cjk(found[at + 1].text)  # `OAuth服务`
+    is_mixed = _is_cjk(after)  # `OAuth服务`
     limit = MAX_CHARACTERS if is_cjk else max(longest, MAX_CHARACTERS * is_mixed)
     keys = [(1, singular(first))]
     raw, size = first, 1
@@ -232,7 +240,7 @@ def short_keys(found: Sequence[Word], *, longest: int = MAX_WORDS) -> tuple[set[
             keys |= {key for _, key in spans(found, at, longest=longest)}
             continue
         keys.add(singular(word.text))
-        if after and word.text not in _ARTICLES:
+        if after and not _is_article(word.text, after):
             keys.add(f"{word.text} {singular(after)}")
             pairs.add(f"{word.text} {after}")
     return keys, pairs
