@@ -4,6 +4,8 @@ import pytest
 from browsing import ask, opened, show
 from serving import OTHER, Running, add
 
+from weft.records import Document
+
 pytestmark = pytest.mark.browser
 
 QUESTION = "which tokens does the OAuth Provider sign?"
@@ -156,3 +158,36 @@ def test_what_an_entity_has_too_much_of_is_said_to_be_left_out(browser, tmp_path
             page.get_by_text("spoke number 14").wait_for()
             show(page, f"{server.url}/#/entity?name=Spoke+1")
             assert "shown." not in page.locator("main").inner_text()
+
+
+def test_a_passage_far_down_a_long_document_is_shown_and_marked(page, server):
+    """With what stands around it, a way to the beginning, and one further down."""
+    parts = [
+        f"## Part {n}\n\n" + f"The marker{n} is here. " + "Nothing else of note happens. " * 20 for n in range(450)
+    ]
+    with server.client() as client:
+        made = {"documents": [{"text": "\n\n".join(parts), "source": "long", "title": "Long"}]}
+        assert client.post("/documents", json=made).json()["chunks"] == 450
+    ask(page, "marker234")
+    page.locator(".evidence article", has_text="marker234").locator("h2 a").click()
+    page.wait_for_selector(".chunks .asked")
+
+    assert "marker234 is here" in page.locator(".asked").inner_text()
+    assert page.locator(".chunks li").count() == 200
+    page.get_by_role("button", name="Show more").click()
+    page.get_by_text("marker449 is here").wait_for()
+    assert page.get_by_role("button", name="Show more").count() == 0
+    page.get_by_role("link", name="From the beginning").click()
+    page.get_by_text("marker0 is here").wait_for()
+
+
+def test_the_pages_of_a_pdf_are_called_pages(page, server):
+    """Its chunks are cited by page, and so are they counted."""
+    report = Document(source="report.pdf", title="Report", text="The heron\nstands.", lines=[3, 4], unit="page")
+    server.engines.engine("default").add([report])
+    with server.client() as client:
+        found = client.get("/documents", params={"prefix": "report.pdf"}).json()["documents"][0]
+        assert client.get(f"/documents/{found['id']}").json()["unit"] == "page"
+    show(page, f"{server.url}/#/document?id={found['id']}")
+
+    assert page.locator(".lines").inner_text() == "pages 3–4"

@@ -166,6 +166,7 @@ class WholeDocument(BaseModel):
     """A document with its chunks, or with the one that was asked for; `next` is the `after` of those that follow."""
 
     document: DocumentOut
+    unit: Literal["line", "page"] = Field(description="What `start_line` and `end_line` of its chunks count.")
     chunks: list[ChunkOut]
     next: str | None
 

@@ -65,6 +65,9 @@ async function post(path, body, { signal } = {}) {
 
 const remove = async (path) => (await send(path, { method: "DELETE" })).json();
 
+/** How many chunks of a document come at once. */
+export const CHUNKS = 200;
+
 export const stats = () => get("stats");
 export const ask = (query, { gate, signal } = {}) =>
   post("query", { query, facts: true, ...(gate === false ? { gate } : {}) }, { signal });
@@ -72,7 +75,8 @@ export const topEntities = (limit) => get("graph/entities", { limit });
 export const entity = (name, limit) => get("graph/entity", { name, limit });
 export const neighbours = (name, limit) => get("graph/neighbours", { name, limit });
 export const documents = (prefix, after) => get("documents", { prefix, after, limit: 50 });
-export const wholeDocument = (id) => get(`documents/${encodeURIComponent(id)}`);
+export const wholeDocument = (id, after = "") =>
+  get(`documents/${encodeURIComponent(id)}`, { after, limit: CHUNKS });
 export const facts = (subject, after, limit = 60) => get("facts", { subject, after, limit });
 export const fact = (id) => get(`facts/${encodeURIComponent(id)}`);
 export const confirmFact = (id) => post(`facts/${encodeURIComponent(id)}/confirm`, {});

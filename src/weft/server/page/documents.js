@@ -136,15 +136,32 @@ function receipt(job) {
   );
 }
 
-/** Show a document's chunks, the one that was asked for marked. */
+/** Show a document's chunks, the one that was asked for marked, and those around it where there are very many. */
 export async function showDocument(main, params) {
   const chunk = params.get("chunk") ?? "";
-  const id = params.get("id") ?? (await api.wholeDocument(chunk)).document.id;
-  const { document: found, chunks } = await api.wholeDocument(id);
+  const cited = chunk && (await findChunk(chunk, { isNeeded: !params.has("id") }));
+  const id = params.get("id") ?? cited.document.id;
+  const start = cited ? Math.floor(cited.chunks[0].ordinal / api.CHUNKS) * api.CHUNKS : 0;
+  const { document: found, unit, chunks, next } = await api.wholeDocument(id, String(start));
   document.title = `${found.title || short(found.source)} · Weft`;
   const labels = Object.entries(found.metadata).filter(
     ([, value]) => value !== null && (!Array.isArray(value) || value.length),
   );
+  const list = el("ol", { class: "chunks", start: start + 1 });
+  const more = el("button", { type: "button", class: "plain" });
+  const add = (parts, following) => {
+    list.append(...parts.map((part) => chunkItem(part, { unit, isAsked: part.id === chunk })));
+    more.textContent = "Show more";
+    more.hidden = !following;
+    more.onclick = () =>
+      api.wholeDocument(id, following).then(
+        (page) => add(page.chunks, page.next),
+        (error) => {
+          more.textContent = `${problem(error)} Try again`;
+        },
+      );
+  };
+  add(chunks, next);
   replace(
     main,
     el("p", { class: "row trail" }, link("documents", {}, {}, "Documents"), removal(found)),
@@ -173,33 +190,38 @@ export async function showDocument(main, params) {
           ),
         )
       : null,
-    el(
-      "ol",
-      { class: "chunks" },
-      chunks.map((part) =>
-        el(
-          "li",
-          { class: part.id === chunk ? "asked" : null, tabindex: part.id === chunk ? -1 : null },
-          el(
-            "p",
-            { class: "quiet lines" },
-            part.heading.join(" › "),
-            el(
-              "span",
-              { class: "number" },
-              part.start_line === part.end_line
-                ? `line ${part.start_line}`
-                : `lines ${part.start_line}–${part.end_line}`,
-            ),
-          ),
-          passage(part.text, null),
-        ),
-      ),
-    ),
+    start ? el("p", {}, link("document", { id }, {}, "From the beginning")) : null,
+    list,
+    more,
   );
   const asked = main.querySelector(".asked");
   asked?.scrollIntoView({ block: "center" });
   asked?.focus({ preventScroll: true });
+}
+
+/** Return a chunk with its document; null where it is gone and the document is known without it. */
+async function findChunk(id, { isNeeded }) {
+  try {
+    return await api.wholeDocument(id);
+  } catch (error) {
+    if (isNeeded || error.status !== 404) throw error;
+    return null;
+  }
+}
+
+function chunkItem(part, { unit, isAsked }) {
+  const { start_line: first, end_line: last } = part;
+  return el(
+    "li",
+    { class: isAsked ? "asked" : null, tabindex: isAsked ? -1 : null },
+    el(
+      "p",
+      { class: "quiet lines" },
+      part.heading.join(" › "),
+      el("span", { class: "number" }, first === last ? `${unit} ${first}` : `${unit}s ${first}–${last}`),
+    ),
+    passage(part.text, null),
+  );
 }
 
 /** Return the button that takes a document out of the store, once that was asked. */

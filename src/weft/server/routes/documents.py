@@ -70,6 +70,7 @@ async def get_document(caller: Reader, id: Key, after: After = "", limit: Limit 
     page, following = cut(chunks, after=after, limit=limit)
     return {
         "document": document_to_dict(document),
+        "unit": document.unit,
         "chunks": [chunk_to_dict(chunk) for chunk in page],
         "next": following,
     }
