@@ -14,6 +14,7 @@ import pytest
 import weft.errors as errors
 from weft.cli.main import COMMANDS, weft
 from weft.config import ALIASES, GROUPS
+from weft.engine.asynchronous import AsyncEngine
 
 HOME = Path(__file__).parents[2]
 DOCS = HOME / "docs"
@@ -106,6 +107,14 @@ def test_the_python_example_of_the_readme_runs(tmp_path, request):
     if is_real:
         shown = re.findall(r"ADR-0012[\w.-]*\.md:\d+-\d+", read("README.md"))
         assert shown[0] in done.stdout
+
+
+def test_the_calls_for_asyncio_are_those_on_the_page():
+    """Nobody looks in vain for one that the page promises."""
+    told = re.search(r"`AsyncEngine`.*?It has (.*?);", read("docs/python.md"), re.DOTALL)
+    calls = {name for name in vars(AsyncEngine) if not name.startswith("_")}
+
+    assert told and set(re.findall(r"`(\w+)`", told[1])) == calls
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda p: p.name)

@@ -1,4 +1,4 @@
-"""The engine for asyncio: the same calls, run in worker threads."""
+"""The engine for asyncio: its most used calls, run in worker threads."""
 
 from __future__ import annotations
 
