@@ -112,9 +112,10 @@ class Walk:
         self, entities: Sequence[str], mentions: Sequence[Mention], relations: Sequence[Relation]
     ) -> None:
         chunks: dict[str, dict[str, float]] = {entity: {} for entity in entities}
+        least = self.least_count
         for mention in mentions:
             entity, chunk, count, about, known = mention[:5]
-            if count < self.least_count and not about:
+            if count < least and not about:
                 continue
             chunks[entity][chunk] = ABOUT if about else MENTIONED * (math.log1p(count) / math.sqrt(known or 1))
             if about:
@@ -137,15 +138,14 @@ class Walk:
         """A name that stands in one chunk alone leads back to it, so it gets nothing."""
         abouts: dict[str, list[str]] = defaultdict(list)
         others: dict[str, dict[str, float]] = defaultdict(dict)
+        least = self.least_count
         for entity, chunk, count, about, known, strong, elsewhere, home in mentions:
             is_strong = strong and home
             if not (about or elsewhere) or not (is_strong or known <= WEAK_CHUNKS):
                 continue
-            if count < self.least_count and not about:
-                continue
             if about:
                 abouts[chunk].append(entity)
-            else:
+            elif count >= least:
                 weight = math.log1p(count) * idf(known, self.total)
                 others[chunk][entity] = weight if is_strong else weight * WEAK
         for chunk, found in abouts.items():
