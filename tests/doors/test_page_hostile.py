@@ -106,6 +106,25 @@ def test_marked_words_stay_in_the_order_of_their_script(page, server):
     assert article.locator(".passage > :not(.gap)").evaluate_all(directions) == ["ltr", "rtl", "rtl"]
 
 
+def test_a_name_in_latin_letters_leaves_a_right_to_left_text_in_order(page, server):
+    """In a title, and in what is said of an entity: what comes first stands to the right of it."""
+    text = "# دليل Kestrel الجلسات\n\nتعتمد خدمة المصادقة على Kestrel لتخزين الجلسات.\n"
+    with server.client() as client:
+        assert client.post("/documents", json={"documents": [{"text": text, "source": "mixed"}]}).status_code == 201
+    places = """element => { const text = element.firstChild.data, range = document.createRange();
+        return text.split(" ").map(word => { const at = text.indexOf(word); range.setStart(element.firstChild, at);
+        range.setEnd(element.firstChild, at + word.length); return range.getBoundingClientRect().x; }); }"""
+    show(page, f"{server.url}/#/documents?prefix=text:mixed")
+    titles = [page.locator(".document strong").evaluate(places)]
+    page.locator(".document").click()
+    page.wait_for_selector(".chunks")
+    titles.append(page.locator("h1").evaluate(places))
+    show(page, f"{server.url}/#/entity?name=دليل Kestrel الجلسات")
+    texts = [*titles, page.locator("h1").evaluate(places), page.locator(".lead").evaluate(places)]
+
+    assert [found for found in texts if found != sorted(found, reverse=True)] == []
+
+
 def test_a_hostile_file_name_and_an_address_that_attacks_do_nothing(browser, server):
     """What is uploaded, and what a link from elsewhere may say."""
     with opened(browser, server.url, path="/#/documents") as page:
