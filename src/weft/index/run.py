@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from weft.config import SplitOptions
+from weft.errors import ModelError
 from weft.index.plan import Draft, Plan, complete, make_batch, make_draft, read
 from weft.index.state import State
 from weft.models.base import BatchExtractor, Embedder, Extractor, Interruptible, Metered
@@ -120,7 +121,7 @@ class _Writer:
 
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
         at_work: object = self._embedder
-        if isinstance(failure, KeyboardInterrupt) and isinstance(at_work, Interruptible):
+        if isinstance(failure, (KeyboardInterrupt, ModelError)) and isinstance(at_work, Interruptible):
             at_work.interrupt()  # nobody waits for the rest of its group
         self._pool.shutdown(cancel_futures=True)
 

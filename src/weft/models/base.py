@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -41,6 +41,16 @@ class Interruptible(Protocol):
 
     def interrupt(self) -> None:
         """Let calls of `embed` that are under way end with `ModelUnavailable`; later ones work as before."""
+
+
+@runtime_checkable
+class Gradual(Protocol):
+    """An embedder that is paid for each request: what it has given is worth keeping, whatever comes after."""
+
+    def embed_gradually(
+        self, texts: Sequence[str], *, kind: TextKind = "document", keep: Callable[[Sequence[str], Vectors], None]
+    ) -> Vectors:
+        """As `embed`; `keep` is told the texts of each answer and their vectors as it comes, in any thread."""
 
 
 class TokenCounter(Protocol):

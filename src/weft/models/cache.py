@@ -11,7 +11,7 @@ from threading import Lock
 
 import numpy as np
 
-from weft.models.base import Embedder, Interruptible, Loadable, TextKind
+from weft.models.base import Embedder, Gradual, Interruptible, Loadable, TextKind
 from weft.models.cache_file import CacheFile
 from weft.records import ModelCard, Vector, Vectors
 
@@ -70,13 +70,12 @@ class CachedEmbedder:
         known = self._find_known(model, digests=list(unique), hour=hour)
         missing = {digest: text for digest, text in unique.items() if digest not in known}
         if missing:
-            fresh = self._inner.embed(list(missing.values()), kind=kind)
+            fresh = self._embed_new(list(missing.values()), kind=kind, hour=hour)
             known = _agreeing(known, dimension=fresh.shape[1])
             known.update(zip(missing, fresh, strict=True))
-            self._file.write(model, vectors={digest: known[digest] for digest in missing}, hour=hour)
         lost = {digest: text for digest, text in unique.items() if digest not in known}
         if lost:
-            known.update(zip(lost, self._inner.embed(list(lost.values()), kind=kind), strict=True))
+            known.update(zip(lost, self._embed_new(list(lost.values()), kind=kind, hour=hour), strict=True))
         with self._lock:
             self._embedded += len(missing) + len(lost)
             self._cached += len(texts) - len(missing) - len(lost)
@@ -95,6 +94,20 @@ class CachedEmbedder:
     def close(self) -> None:
         """Close the file. The embedder goes on working, and opens it again when needed."""
         self._file.close()
+
+    def _embed_new(self, texts: Sequence[str], *, kind: TextKind, hour: int) -> Vectors:
+        """Let the inner embedder embed texts, and keep what it gives: where it is paid for, as soon as it comes."""
+        model = f"{self.card.fingerprint} {kind}"
+
+        def keep(part: Sequence[str], vectors: Vectors) -> None:
+            self._file.write(model, vectors=dict(zip(map(_digest, part), vectors, strict=True)), hour=hour)
+
+        inner: object = self._inner
+        if isinstance(inner, Gradual):
+            return inner.embed_gradually(texts, kind=kind, keep=keep)
+        vectors = self._inner.embed(texts, kind=kind)
+        keep(texts, vectors)
+        return vectors
 
     def _find_known(self, model: str, *, digests: Sequence[bytes], hour: int) -> dict[bytes, Vector]:
         """Return the vectors the file holds, as long as they fit what the inner embedder gives."""

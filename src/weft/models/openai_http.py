@@ -8,12 +8,13 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Lock
+from threading import Event, Lock
 
 import numpy as np
 
-from weft.errors import BadModelOutput, ConfigError, MissingExtra
+from weft.errors import BadModelOutput, ConfigError, MissingExtra, ModelError, ModelUnavailable
 from weft.models.base import TextKind
 from weft.models.openai_transport import Transport
 from weft.models.texts import encodable
@@ -70,7 +71,7 @@ class OpenAIEmbedder:
         base_url: str = "",
         dimensions: int | None = None,
         limits: RequestLimits | None = None,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         """
@@ -91,12 +92,15 @@ class OpenAIEmbedder:
             api_key=api_key,
             attempts=self._limits.attempts,
             timeout_seconds=self._limits.timeout_seconds,
-            sleep=sleep,
+            sleep=sleep or time.sleep,
             jitter=jitter,
         )
+        self._sleep = sleep
         self._known = KNOWN_MODELS.get(model, UNKNOWN_MODEL)
         self._dimension = dimensions or self._known.dimension
         self._lock = Lock()
+        self._calls: set[Event] = set()
+        """Of each call under way, what ends it."""
 
     def __repr__(self) -> str:
         return f"OpenAIEmbedder({self._model!r}, base_url={self._base_url!r})"
@@ -121,19 +125,75 @@ class OpenAIEmbedder:
         Raises `ModelUnavailable` when the endpoint refuses or stays away, `BadModelOutput` when its
         answer is not one vector per text.
         """
+        return self.embed_gradually(texts, kind=kind, keep=lambda part, vectors: None)
+
+    def embed_gradually(
+        self, texts: Sequence[str], *, kind: TextKind = "document", keep: Callable[[Sequence[str], Vectors], None]
+    ) -> Vectors:
+        """
+        Return what `embed` does; `keep` is told of each answer as it comes.
+
+        Requests under way when one fails, or the caller is interrupted, are finished and kept; no further one is made.
+        """
         if not texts:
             return np.zeros((0, self._dimension), np.float32)
         batches = list(_batches(texts, limits=self._limits))
-        if len(batches) == 1:
-            return self._embed_batch(batches[0])
-        with ThreadPoolExecutor(min(self._limits.parallel, len(batches))) as pool:
-            return np.concatenate(list(pool.map(self._embed_batch, batches)))
+        failures: list[ModelError] = []
+        with self._call() as stop:
+
+            def ask(batch: Sequence[str]) -> Vectors:
+                try:
+                    vectors = self._embed_batch(batch, stop=stop)
+                    keep(batch, vectors)
+                except ModelError as error:
+                    failures.append(error)
+                    stop.set()
+                    raise
+                return vectors
+
+            # In threads also where there is one request, so that Ctrl-C does not cut off what is paid for.
+            pool = ThreadPoolExecutor(min(self._limits.parallel, len(batches)))
+            try:
+                asked = [pool.submit(ask, batch) for batch in batches]
+                vectors = [future.result() for future in asked]
+            except ModelError:
+                raise failures[0] from failures[0].__cause__
+            finally:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+        return np.concatenate(vectors)
+
+    def interrupt(self) -> None:
+        """Let calls that are under way end with the requests they have made."""
+        with self._lock:
+            for stop in self._calls:
+                stop.set()
 
     def close(self) -> None:
         """Close the connections; the next call opens new ones."""
         self._transport.close()
 
-    def _embed_batch(self, texts: Sequence[str]) -> Vectors:
+    @contextmanager
+    def _call(self) -> Iterator[Event]:
+        """Give what ends a call, for as long as it is under way."""
+        stop = Event()
+        with self._lock:
+            self._calls.add(stop)
+        try:
+            yield stop
+        finally:
+            with self._lock:
+                self._calls.discard(stop)
+
+    def _embed_batch(self, texts: Sequence[str], *, stop: Event) -> Vectors:
+        def wait(seconds: float) -> None:
+            if self._sleep is None:
+                stop.wait(seconds)
+            else:
+                self._sleep(seconds)
+            _check_going(stop)
+
+        _check_going(stop)
         # The API refuses the empty string, but not a space.
         request: dict[str, object] = {
             "model": self._model,
@@ -141,7 +201,7 @@ class OpenAIEmbedder:
         }
         if self._asked_dimensions:
             request["dimensions"] = self._asked_dimensions
-        vectors = read_vectors(self._transport.post(request), count=len(texts))
+        vectors = read_vectors(self._transport.post(request, sleep=wait), count=len(texts))
         self._check_dimension(vectors.shape[1])
         return vectors
 
@@ -184,6 +244,11 @@ def read_vectors(answer: object, *, count: int) -> Vectors:
         raise BadModelOutput("the endpoint gave a vector that is zero or not finite")
     unit: Vectors = (vectors / lengths).astype(np.float32)
     return unit
+
+
+def _check_going(stop: Event) -> None:
+    if stop.is_set():
+        raise ModelUnavailable("embedding was interrupted")
 
 
 def _place(numbered: tuple[int, object]) -> int:

@@ -73,8 +73,12 @@ class Transport:
     def __repr__(self) -> str:
         return f"Transport({self._url!r})"
 
-    def post(self, body: object) -> object:
-        """Return the answer to `body`. Raises `ModelUnavailable`, or `BadModelOutput` for no JSON."""
+    def post(self, body: object, *, sleep: Callable[[float], None] | None = None) -> object:
+        """
+        Return the answer to `body`. Raises `ModelUnavailable`, or `BadModelOutput` for no JSON.
+
+        `sleep` waits in the place of the usual one; what it raises ends the attempts.
+        """
         failure = ModelUnavailable("no attempt was made")
         for attempt in range(self._attempts):
             wait = FIRST_WAIT_SECONDS * 2**attempt * (1 - self._jitter() / 2)
@@ -94,7 +98,7 @@ class Transport:
                 raise failure
             if attempt + 1 < self._attempts:
                 logger.info("trying again in %.1f s: %s", wait, failure)
-                self._sleep(wait)
+                (sleep or self._sleep)(wait)
         raise failure
 
     def close(self) -> None:
