@@ -7,10 +7,10 @@ from weft.cli.output import print_receipt
 from weft.config import read_settings
 from weft.context.serialise import receipt_to_dict
 from weft.engine import advice
-from weft.engine.advice import GOOD_PART, measure_scripts, recommend
+from weft.engine.advice import GOOD_PART, advised, measure_scripts, recommend
 from weft.engine.diagnose import diagnose
 from weft.engine.engine import Engine
-from weft.records import ModelCard
+from weft.records import ModelCard, Receipt
 from weft.testing import FakeEmbedder
 
 ENGLISH = "The gateway retries a request three times before it gives up on the bank."
@@ -108,3 +108,12 @@ def test_doctor_recommends_and_names_what_cannot_be_opened(tmp_path, monkeypatch
     assert "embedder of english" not in found
     assert found["embedder of zh"].state == "problem"
     assert found["embedder of zh"].hint == "pip install 'weft[multilingual]'"
+
+
+def test_advice_does_not_take_the_place_of_what_was_noted(database, latin):
+    """A run that a bound ended says so all the same."""
+    store = filled(database, latin, CHINESE)
+    given = Receipt(notes=("stopped at $1",))
+    receipt = advised(given, store=store, embedder=latin, settings=read_settings({}, environment={}))
+
+    assert receipt.notes[0] == "stopped at $1" and len(receipt.notes) > 1

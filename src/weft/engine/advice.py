@@ -88,4 +88,4 @@ def advised(receipt: Receipt, *, store: Store, embedder: Embedder | None, settin
         notes += [f"{problem}; better: {commands}"] if problem else []
     if settings.graph.extractor != "none" and (advice := advise_chinese(store)):
         notes.append(f"{advice.what}: {advice.hint}")
-    return replace(receipt, notes=tuple(notes)) if notes else receipt
+    return replace(receipt, notes=(*receipt.notes, *notes)) if notes else receipt
