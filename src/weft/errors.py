@@ -12,6 +12,7 @@ WeftError
 │   └── ClaimLost          a job was taken over by somebody else; nothing was written
 ├── ModelError             a model failed
 │   ├── ModelUnavailable   it cannot be reached or is not fetched yet; trying again may help
+│   │   └── BoundReached   it may not cost more
 │   └── BadModelOutput     it answered, but not in the form asked for
 └── MissingExtra           an optional dependency is not installed
 """
@@ -65,6 +66,14 @@ class ModelError(WeftError):
 
 class ModelUnavailable(ModelError):
     """A model cannot be reached or is not fetched yet; trying again may help."""
+
+
+class BoundReached(ModelUnavailable):
+    """A model may not cost more; `bound` is what was reached. What it gave before is kept."""
+
+    def __init__(self, bound: str, *, hint: str) -> None:
+        super().__init__(f"the bound of {bound} is reached", hint=hint)
+        self.bound = bound
 
 
 class BadModelOutput(ModelError):

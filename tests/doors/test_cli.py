@@ -299,7 +299,7 @@ def test_another_embedder_is_refused_with_the_command_that_mends_it(weft, notes)
     refused = weft("index", "notes", "--embedder", "hash", expect=1)
     assert "weft reembed" in refused.err
 
-    assert weft("reembed", "--embedder", "hash", "--json").json["embedded"] == weft("stats", "--json").json["chunks"]
+    assert weft("reembed", "--embedder", "hash", "--json").json["chunks"] == weft("stats", "--json").json["chunks"]
     assert weft("stats", "--json").json["models"][0]["name"] == "hash"
     assert "--embedder hash" in weft("index", "notes", "--embedder", "none", expect=1).err
 

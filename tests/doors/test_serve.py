@@ -7,6 +7,9 @@ import jsonschema
 import pytest
 from serving import NOTE, OTHER, Running, add, refused, wait
 
+from weft.records import Usage
+from weft.testing import FakeEmbedder
+
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text("utf-8"))
 
 
@@ -154,6 +157,34 @@ def test_a_single_document_may_be_a_job_too(client):
 
     assert answer.status_code == 202
     assert wait(client, answer.json())[-1][1]["receipt"]["added"] == 1
+
+
+class Counting(FakeEmbedder):
+    """An embedder that counts its requests, as one behind an endpoint does."""
+
+    usage = Usage()
+
+    def embed(self, texts, *, kind="document"):
+        self.usage += Usage(calls=1, tokens_in=len(texts), cost=0.5)
+        return super().embed(texts, kind=kind)
+
+    def foresee(self, texts):
+        return Usage(calls=1)
+
+
+def test_a_receipt_tells_what_embedding_cost(tmp_path):
+    """At once and as a job, of all its transactions."""
+    many = [{"source": f"n/{number}", "text": f"Note {number}."} for number in range(40)]
+    with (
+        Running(tmp_path / "weft.db", embedder=Counting(), graph__extractor="none") as server,
+        server.client() as client,
+    ):
+        one = add(client)["embedding"]
+        job = wait(client, client.post("/documents", json={"documents": many}).json())[-1][1]
+
+    assert (one["calls"], one["tokens"], one["cost"], one["tokens_estimated"]) == (1, 1, 0.5, False)
+    asked = job["receipt"]["embedding"]
+    assert asked["calls"] > 1 and (asked["tokens"], asked["cost"]) == (40, 0.5 * asked["calls"])
 
 
 def test_the_graph_is_walked(client):

@@ -10,14 +10,15 @@ from opening import EACH, open_empty
 from postgres import new_database
 
 from weft.errors import ClaimLost, SchemaMismatch
-from weft.records import Done, Job, JobCounts, JobResult
+from weft.records import Done, Job, JobCounts, JobResult, Usage
 from weft.store.memory import MemoryDatabase
 from weft.store.postgres import schema
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.queries import load_migrations, load_schema
 from weft.text.ids import document_id
 
-ADDED = JobResult(outcome="added", chunks=1, embedded=2, cached=1, facts=3)
+SPENT = Usage(calls=1, tokens_in=9, cost=0.5, failures={"server": 2})
+ADDED = JobResult(outcome="added", chunks=1, embedded=2, cached=1, facts=3, embedding=SPENT)
 
 
 @pytest.fixture(params=EACH)

@@ -10,6 +10,8 @@ from graph_making import batch_of
 
 from weft.engine.diagnose import diagnose
 from weft.engine.engine import open_engine
+from weft.index.metering import EmbedPreview
+from weft.index.reembed import preview_reembed, reembed
 from weft.records import Document, Fact, FactEntity
 from weft.testing import FakeEmbedder
 
@@ -49,6 +51,21 @@ def test_entities_of_facts_without_vectors_are_counted_too(database, store):
     assert missing(database) == [(f"1 entity of facts has no vector of {MODEL.name!r}", "weft reembed")]
     store.facts.write_vectors(MODEL.fingerprint, {"rome": unit(0, 1, 0)})
     assert missing(database) == []
+
+
+def test_what_reembedding_would_embed_is_counted_before(store):
+    """Chunks, names and entities of facts, by every store; nothing is written."""
+    store.write(bare("Paris", ["A city.", "On a river."]))
+    store.facts.write([FACT], entities=ENTITIES)
+    generation, new = store.stats().generation, FakeEmbedder(name="fake/new")
+    preview = EmbedPreview(new)
+
+    assert preview_reembed(store, embedder=new, embedding=preview) == 2
+    assert (store.stats().generation, new.seen) == (generation, [])
+    assert reembed(store, embedder=new) == 2
+    assert preview.embedded == len(new.seen) - 1 == 6  # the first text tells the dimension
+    after = EmbedPreview(new)
+    assert (preview_reembed(store, embedder=new, embedding=after), after.embedded) == (0, 0)
 
 
 def test_without_an_embedder_nothing_is_missing(database):

@@ -297,7 +297,7 @@ def test_names_are_embedded_again_with_another_embedder(engine):
     """`reembed` covers entities too, and the fallback by meaning works under the new one."""
     other = FakeEmbedder(name="fake/other", dimension=32)
     with open_engine(engine.settings.store.db, embedder=other, graph_extractor="rules") as again:
-        assert again.reembed() == again.stats().chunks
+        assert again.reembed().chunks == again.stats().chunks
 
         assert again.store.graph.find_unembedded(other.card.fingerprint, limit=9) == {}
         chunks = [chunk.id for document in again.documents() for chunk in again.get(document.id)[1]]

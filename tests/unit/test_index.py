@@ -9,6 +9,7 @@ from making import adopt, ask, sources
 
 from weft.config import SplitOptions
 from weft.errors import InputError, ModelUnavailable
+from weft.index.metering import EmbedPreview
 from weft.index.plan import content_hash, metadata_text
 from weft.index.run import GROUP, index_documents, preview_documents
 from weft.records import Claim, Document, Extraction, Filter, Nomination, Skipped
@@ -320,7 +321,7 @@ def test_a_preview_says_what_would_happen_and_does_nothing(index, store, embedde
     index(doc("a", ALPHA), doc("b", BETA))
     items = [doc("a", ALPHA), doc("b", BETA + GAMMA), doc("c", GAMMA), Skipped(source="x", reason="binary")]
     generation, seen = store.stats().generation, list(embedder.seen)
-    preview = preview_documents(items, store=store, options=SPLIT)
+    preview = preview_documents(items, store=store, options=SPLIT, embedding=EmbedPreview(embedder))
 
     assert (store.stats().generation, embedder.seen) == (generation, seen)
     assert replace(preview, seconds=0.0) == replace(index(*items), seconds=0.0)

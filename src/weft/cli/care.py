@@ -1,4 +1,4 @@
-"""Verbs that look after a store: stats, namespaces, check, repair, backup, compact, reembed."""
+"""Verbs that look after a store: stats, namespaces, check, repair, backup, compact."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import click
 from weft.cli.consent import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table, usage_line
-from weft.cli.progress import CountBar
 from weft.cli.say import one_line, say
 from weft.config import shown
 from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict, usage_to_dict
@@ -158,21 +157,3 @@ def compact(session: Session) -> None:
     """Give free space back; in a file no trace of deleted text is left."""
     with session.open() as engine:
         engine.database.compact()
-
-
-@verb()
-def reembed(session: Session) -> None:
-    """
-    Give every chunk a vector of another embedder (--embedder), then let it answer.
-
-    Works online: the old embedder answers until the last moment. Interrupted, it goes on where it stopped.
-    """
-    with session.open() as engine:
-        total = engine.stats().chunks
-        with CountBar("embedding", total=total, unit="chunks", quiet=session.verbosity < 0) as bar:
-            count = engine.reembed(on_step=lambda done: bar.advance(done, extra=done))
-        name = engine.embedder.card.name if engine.embedder else ""
-    if session.as_json:
-        print_json({"embedded": count, "model": name})
-    elif session.verbosity >= 0:
-        say(f"embedded {count:,} chunks; {name} answers now", err=True)

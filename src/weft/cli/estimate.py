@@ -1,4 +1,4 @@
-"""`weft estimate`, and the options and the consent that asking a language model wants."""
+"""`weft estimate`, and the options and the consent that asking models behind an endpoint wants."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import click
 
 from weft.cli.options import Session, verb
-from weft.cli.output import print_json, usage_line
+from weft.cli.output import embedding_line, print_json, usage_line
 from weft.cli.say import say
-from weft.context.serialise import usage_to_dict
+from weft.context.serialise import embedding_to_dict, usage_to_dict
 from weft.engine.engine import Engine
 from weft.errors import ConfigError
 from weft.records import Receipt, Usage
@@ -20,7 +20,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS = (
     click.option("--model", metavar="NAME", help="Let a language model add to the graph: openai/…, anthropic/…"),
-    click.option("--max-cost", type=click.FloatRange(0), metavar="DOLLARS", help="Stop before it costs more."),
+    click.option(
+        "--max-cost",
+        type=click.FloatRange(0),
+        metavar="DOLLARS",
+        help="Stop before it costs more; so with an embedder behind an endpoint.",
+    ),
     click.option("--max-tokens", type=click.IntRange(0), metavar="N", help="Stop before it uses more tokens."),
     click.option("--max-minutes", type=click.FloatRange(0), metavar="N", help="Ask nothing more after this time."),
 )
@@ -38,7 +43,8 @@ def asking_overrides(session: Session, graph: bool | None, model: str | None, **
     if model and graph is False:
         raise click.UsageError("--model adds to the graph, and --no-graph leaves it out")
     extractor = "llm" if model else session.extractor(graph)
-    return {"graph__extractor": extractor, "llm__model": model} | {f"llm__{name}": n for name, n in bounds.items()}
+    overrides = {"graph__extractor": extractor, "llm__model": model, "models__max_cost": bounds["max_cost"]}
+    return overrides | {f"llm__{name}": n for name, n in bounds.items()}
 
 
 def require_consent(engine: Engine, *paths: str) -> None:
@@ -72,14 +78,20 @@ def _require_yes(engine: Engine, usage: Usage) -> None:
 @click.option("-y", "--yes", is_flag=True, help="With --sample: ask whatever it costs, within the bounds.")
 def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample: int | None, yes: bool) -> None:
     """
-    Say what asking a language model about files and folders would cost.
+    Say what indexing files and folders would cost: embedding them, and asking a language model.
 
-    Nothing is sent or written without --sample. Only new and changed chunks count. How long replies
-    are and how long they take is taken from earlier ones of the same model, from five on; before
-    that it is a guess. With --sample the model is asked about chunks chosen by chance, 60 and then
-    more, until it is known within 8 % what the others will cost, and their replies are kept.
+    Nothing is sent or written without --sample. Only new and changed chunks count, and of those only
+    what is not known. An embedder on this machine costs nothing; a language model is asked where one is
+    named here or in the settings. How long its replies are and how long they take is taken from earlier
+    ones of the same model, from five on; before that it is a guess. With --sample it is asked about
+    chunks chosen by chance, 60 and then more, until it is known within 8 % what the others will cost,
+    and their replies are kept.
     """
-    with session.open(must_exist=False, graph__extractor="llm", llm__model=model) as engine:
+    asks = bool(model or session.settings().llm.model)
+    if sample and not asks:
+        raise click.UsageError("--sample asks a language model, and none is named: --model, or llm.model")
+    extractor = "llm" if asks else None
+    with session.open(must_exist=False, graph__extractor=extractor, llm__model=model) as engine:
         receipt, sampled = engine.preview(*paths), Usage()
         if sample and receipt.usage.calls:
             first = _share(receipt.usage, sample)
@@ -90,17 +102,25 @@ def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample
             receipt = engine.preview(*paths, sample=sample)
             runs = engine.store.spending.runs()
             sampled = sum((run.usage for run in runs if run.id not in before), Usage())
-        name = engine.settings.llm.model
+        name, embedder = engine.settings.llm.model, engine.embedder.card.name if engine.embedder else "none"
     if session.as_json:
         asked = {"sample": usage_to_dict(sampled)} if sample else {}
-        print_json({"model": name, **_estimate_to_dict(receipt), **asked})
+        print_json({"model": name, **_estimate_to_dict(receipt), **asked, "embedder": _embedder(receipt, embedder)})
         return
-    usage = receipt.usage
-    if sample:
+    say(f"documents: {receipt.added:,} new, {receipt.changed:,} changed, {receipt.unchanged:,} unchanged")
+    say(f"chunks: {receipt.chunks:,}")
+    say(f"embedder: {embedder}, {receipt.embedded:,} texts to embed, {receipt.cached:,} are known")
+    say(f"embedding: {embedding_line(receipt.embedding, is_dry=True)}")
+    if asks:
+        _print_asking(receipt.usage, name, sampled if sample else None)
+
+
+def _print_asking(usage: Usage, name: str, sampled: Usage | None) -> None:
+    """Print what asking a language model would cost."""
+    if sampled is not None:
         say(f"sample: {usage_line(sampled)}")
     say(f"model: {name}")
-    say(f"documents: {receipt.added:,} new, {receipt.changed:,} changed, {receipt.unchanged:,} unchanged")
-    say(f"chunks: {receipt.chunks:,}, of which {usage.calls:,} would be asked about, {usage.cached:,} are known")
+    say(f"questions: {usage.calls:,} chunks would be asked about, {usage.cached:,} are known")
     say(f"tokens: {usage.tokens_in:,} in, {usage.tokens_out:,} out{_sureness(usage)}")
     say(f"cost: {_cost(usage)}")
     if usage.known and usage.known.calls and usage.calls:
@@ -131,6 +151,13 @@ def _sureness(usage: Usage) -> str:
     if not usage.basis:
         return " (a guess: the model was never asked; --sample asks it)" if usage.calls else ""
     return f" (± {usage.margin:.0%}, by {usage.basis:,} replies)"
+
+
+def _embedder(receipt: Receipt, name: str) -> dict[str, Any]:
+    """Return what embedding would come to as JSON values."""
+    asked = embedding_to_dict(receipt.embedding)
+    values = {name: asked.get(name, 0) for name in ("calls", "tokens", "cost")}
+    return {"model": name, "texts": receipt.embedded, "cached": receipt.cached, **values}
 
 
 def _estimate_to_dict(receipt: Receipt) -> dict[str, Any]:

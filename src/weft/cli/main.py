@@ -33,7 +33,7 @@ COMMANDS = {
     "compact": ("weft.cli.care:compact", "Give space back; leave no trace of deleted text."),
     "copy": ("weft.cli.copy:copy", "Move a namespace to another store, a file or a server."),
     "db": ("weft.cli.db:db", "Make, migrate, check and vacuum the tables of a store."),
-    "reembed": ("weft.cli.care:reembed", "Switch to another embedder without reading documents again."),
+    "reembed": ("weft.cli.reembed:reembed", "Switch to another embedder without reading documents again."),
     "calibrate": ("weft.cli.calibrate:calibrate", "Fit the confidence of answers to this namespace."),
     "serve": ("weft.cli.serve:serve", "Answer over HTTP."),
     "keys": ("weft.cli.keys:keys", "Make, list and revoke keys for doors that others can reach."),

@@ -188,6 +188,20 @@ def usage_line(usage: Usage) -> str:
     return f"{line}; {failed}" if failed else line
 
 
+def embedding_line(usage: Usage, *, is_dry: bool = False) -> str:
+    """Return in one line what an embedder behind an endpoint was asked, or would be; another one costs nothing."""
+    if usage == Usage():
+        return "costs nothing: nothing is sent"
+    about = "about " if is_dry else ""
+    cost = "price not known, models.prices tells it" if usage.unpriced else f"{about}${usage.cost:.4f}"
+    estimated = "about " if usage.guessed else ""
+    line = f"{usage.calls:,} requests, {estimated}{usage.tokens_in:,} tokens, {cost}"
+    line += "" if is_dry else f", {usage.seconds:.1f} s"
+    line += " (the endpoint does not count tokens, they are estimated)" if usage.guessed and not is_dry else ""
+    failed = ", ".join(f"{kind} {count:,}" for kind, count in sorted(usage.failures.items()))
+    return f"{line}; {failed}" if failed else line
+
+
 DONE = ("embedded", "remembered", "deleted")
 
 
@@ -198,8 +212,9 @@ def print_receipt(receipt: Receipt, *, is_dry: bool = False) -> None:
     done += f"({receipt.added:,} new, {receipt.changed:,} changed, "
     done += f"{receipt.unchanged:,} unchanged), {receipt.chunks:,} chunks in {receipt.seconds:.1f} s"
     say(done, err=True)
-    from_cache = "" if is_dry else f", {receipt.cached:,} from the cache"
-    say(f"{embedded} {receipt.embedded:,} texts{from_cache}", err=True)
+    say(f"{embedded} {receipt.embedded:,} texts, {receipt.cached:,} from the cache", err=True)
+    if receipt.embedding != Usage() or (is_dry and receipt.embedded):
+        say(f"embedder: {embedding_line(receipt.embedding, is_dry=is_dry)}", err=True)
     if receipt.usage != Usage():
         say(f"language model: {usage_line(receipt.usage)}", err=True)
     if receipt.facts:

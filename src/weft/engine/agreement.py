@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weft.errors import ConfigError, MissingExtra, ModelError, SchemaMismatch
+from weft.index.reembed import ask_dimension
 from weft.models.base import Embedder
 from weft.records import ModelCard, StoredModel
 from weft.store.base import Store
@@ -23,7 +24,7 @@ def agree(store: Store, embedder: Embedder | None) -> None:
     card = embedder.card
     if active is None:
         if card.dimension == 0:
-            embedder.embed(["a first text, so that the dimension is known"])
+            ask_dimension(embedder)
             card = embedder.card
         store.write_model(
             StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)

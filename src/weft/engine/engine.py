@@ -17,6 +17,7 @@ from weft.engine.adapters import Progress, open_counter, open_database, open_emb
 from weft.engine.advice import advised
 from weft.engine.agreement import agree, check_same, find_active, find_agreed
 from weft.engine.contexts import build_context
+from weft.engine.embedding import add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
 from weft.engine.incoming import text_document
 from weft.engine.memory import Memory
@@ -27,12 +28,10 @@ from weft.engine.research import read_findings
 from weft.engine.tools import memory_search
 from weft.engine.warming import warm
 from weft.engine.watching import watch
-from weft.engine.working import index_with_crew
 from weft.errors import ConfigError
 from weft.index.jobs import Means
 from weft.index.prune import iter_documents
-from weft.index.reembed import embed_facts, reembed
-from weft.index.run import Step, index_documents, preview_documents
+from weft.index.run import Step
 from weft.index.state import State, make_state
 from weft.load.run import count_records, iter_sources
 from weft.load.run import iter_documents as load_documents
@@ -118,7 +117,7 @@ class Engine:
         roots, seen = [Path(path) for path in paths], set[str]()
         items = noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
         receipt = self.add(items, workers=workers, on_step=on_step)
-        if prune and not receipt.usage.stopped:
+        if prune and not receipt.stopped:
             gone = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
             receipt = replace(receipt, pruned=self.store.delete(gone))
         return advised(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
@@ -129,13 +128,16 @@ class Engine:
         return sum(count_records(path) for path in found)
 
     def preview(self, *paths: str | Path, prune: bool = False, sample: int = 0) -> Receipt:
-        """Return what `index` would do; a language model is asked about a `sample` of at most so many chunks."""
+        """
+        Return what `index` would do, and what an endpoint that embeds would be asked.
+
+        A language model is asked about a `sample` of at most so many chunks; nothing else is sent.
+        """
         roots, seen = [Path(path) for path in paths], set[str]()
         items = noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
-        store, options, by, state = self.store, self.settings.split, self._extractor, self._state()
-        receipt = preview_documents(items, store=store, options=options, extractor=by, state=state, sample=sample)
-        if prune and not receipt.usage.stopped:
-            gone = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=store)
+        receipt = preview_documents(self, items, sample=sample)
+        if prune and not receipt.stopped:
+            gone = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
             receipt = replace(receipt, pruned=len(gone))
         return receipt
 
@@ -151,25 +153,8 @@ class Engine:
         on_step: Callable[[Step], None] = lambda step: None,
     ) -> Receipt:
         """Index documents made by the caller, each under its own source."""
-        before, means = self._cached(), self.means()
-        if workers != 1:
-            given = self._given_embedder is not None
-            receipt = index_with_crew(documents, means, self.settings, size=workers, given=given, on_step=on_step)
-        else:
-            receipt = index_documents(
-                documents,
-                store=means.store,
-                embedder=means.embedder,
-                options=means.options,
-                extractor=means.extractor,
-                state=means.state(),
-                on_step=on_step,
-            )
-        if means.embedder and self.settings.memory.from_files:
-            embedded = embed_facts(self.store, embedder=means.embedder)
-            receipt = replace(receipt, embedded=receipt.embedded + embedded)
-        cached = receipt.cached + self._cached() - before
-        return replace(receipt, embedded=receipt.embedded - cached, cached=cached)
+        given = self._given_embedder is not None
+        return add_documents(self, documents, workers=workers, given=given, on_step=on_step)
 
     def means(self, *, joining: bool = False) -> Means:
         """
@@ -208,14 +193,17 @@ class Engine:
         """Delete documents by id or by source; the source of a folder or file takes all that is in it."""
         return self.store.delete(get_named(names, store=self.store))
 
-    def reembed(self, *, on_step: Callable[[int], None] = lambda count: None) -> int:
-        """Switch the namespace to the embedder of the settings; return how many chunks were embedded."""
-        embedder = self._given_embedder or open_embedder(self.settings, progress=self._on_fetch)
-        if embedder is None:
-            raise ConfigError("there is no embedder to switch to", hint="weft reembed --embedder local/granite-30m")
-        count = reembed(self.store, embedder=embedder, on_step=on_step)
-        self.__dict__["embedder"] = embedder
-        return count
+    def reembed(self, *, on_step: Callable[[int], None] = lambda count: None) -> Receipt:
+        """Switch the namespace to the embedder of the settings, unless a bound on its cost is reached before."""
+        embedder = self.next_embedder()
+        receipt = switch(self.store, embedder, on_step=on_step)
+        if not receipt.stopped:
+            self.__dict__["embedder"] = embedder
+        return receipt
+
+    def preview_reembed(self) -> Receipt:
+        """Return what `reembed` would embed, and what an endpoint would be asked; nothing is sent or written."""
+        return preview_switch(self.store, self.next_embedder())
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
@@ -367,8 +355,12 @@ class Engine:
         """Return the embedder for entities of facts, or why there is none: remembering does without it."""
         return find_agreed(self.store, lambda: self.embedder, writes=writes)
 
-    def _cached(self) -> int:
-        return int(getattr(self.embedder, "cached", 0))
+    def next_embedder(self) -> Embedder:
+        """Return the embedder of the settings, which `reembed` switches to. Raises `ConfigError` where it is none."""
+        embedder = self._given_embedder or open_embedder(self.settings, progress=self._on_fetch)
+        if embedder is None:
+            raise ConfigError("there is no embedder to switch to", hint="weft reembed --embedder local/granite-30m")
+        return embedder
 
 
 def open_engine(

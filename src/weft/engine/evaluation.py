@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 from weft.config import Method, Settings, is_server, shown
 from weft.engine.adapters import open_extractor
 from weft.engine.engine import Engine
+from weft.errors import BoundReached
 from weft.evaluate.dataset import corpus_hash, find_file, read_cases
 from weft.evaluate.run import Answered, answer_cases, summarise, trec_lines
 from weft.text import analyse, split
@@ -48,6 +49,8 @@ def open_evaluation(
     with Engine(settings) as engine:
         start = time.perf_counter()
         receipt = engine.index(corpus.parent, on_step=lambda step: on_step("indexing", 1))
+        if receipt.stopped:  # figures of a part of the set would mislead
+            raise BoundReached(receipt.stopped, hint="run it again to go on, or raise the bound")
         seconds = round(time.perf_counter() - start, 3)
         if use_cache and (receipt.added or receipt.changed):
             note.write_text(str(seconds))

@@ -14,6 +14,7 @@ from weft.errors import InputError, NotFound
 from weft.exchange.clean import relation_type, to_name
 from weft.exchange.read import GraphForm, read_graph
 from weft.index.given import Division, divide_graph
+from weft.index.metering import Meter
 from weft.index.plan import IMPORT
 from weft.index.prune import iter_documents
 from weft.index.reembed import embed_names
@@ -207,6 +208,7 @@ def _write(engine: Engine, division: Division, *, name: str, on_step: Progress) 
         annotated=len(division.annotations),
         embedded=receipt.embedded,
         cached=receipt.cached,
+        embedding=receipt.embedding,
     )
 
 
@@ -214,10 +216,15 @@ def _embed_names(engine: Engine, receipt: Receipt) -> Receipt:
     """Embed what annotations describe, and count it."""
     if engine.embedder is None:
         return receipt
-    before = int(getattr(engine.embedder, "cached", 0))
+    before = Meter.of(engine.embedder)
     count = embed_names(engine.store, embedder=engine.embedder)
-    cached = int(getattr(engine.embedder, "cached", 0)) - before
-    return replace(receipt, embedded=receipt.embedded + count - cached, cached=receipt.cached + cached)
+    done = Meter.of(engine.embedder) - before
+    return replace(
+        receipt,
+        embedded=receipt.embedded + count - done.cached,
+        cached=receipt.cached + done.cached,
+        embedding=receipt.embedding + done.usage,
+    )
 
 
 def _iter_own(store: Store, name: str) -> Iterator[DocumentInfo]:

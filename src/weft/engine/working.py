@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from weft.config import Settings, flatten
 from weft.errors import ConfigError, StoreUnavailable, WeftError
 from weft.index.jobs import Means, index_by_jobs
+from weft.index.metering import is_paid
 from weft.index.run import Step
 from weft.index.work import LEASE_S, Tally, Until, Worker
-from weft.models.base import Loadable
+from weft.models.base import Embedder, Loadable
 from weft.models.local import usable_cores
 from weft.records import Document, Receipt, Skipped
 from weft.store.base import Store
@@ -56,6 +57,7 @@ def index_with_crew(
     if not 0 <= size <= MAX_WORKERS:
         raise ConfigError(f"{size} is no number of workers", hint=f"give one from 0 to {MAX_WORKERS}")
     refuse_llm(settings)
+    refuse_bound(settings, means.embedder)
     if settings.store.db == ":memory:":
         raise ConfigError("a store in memory has no workers", hint="open a file or a server, or use one worker")
     if given and size:
@@ -72,6 +74,14 @@ def refuse_llm(settings: Settings) -> None:
     if settings.graph.extractor == "llm":
         raise ConfigError(
             "workers do not ask a language model", hint="use one worker; llm.parallel asks several at once"
+        )
+
+
+def refuse_bound(settings: Settings, embedder: Embedder | None) -> None:
+    """Raise `ConfigError` where what an embedder may cost is bounded: that bound is one of one process, too."""
+    if settings.models.max_cost and is_paid(embedder):
+        raise ConfigError(
+            "workers do not share models.max_cost, which bounds one process", hint="use one worker, or no bound"
         )
 
 
@@ -197,7 +207,9 @@ def work(
     while not _has_jobs(engine.store, until=until):
         if until != "stopped" or stop.wait(EVERY_S):
             return Tally()
-    return Worker(engine.means(joining=True), name=name, lease=lease, on_step=on_step).run(stop, until=until)
+    means = engine.means(joining=True)
+    refuse_bound(engine.settings, means.embedder)
+    return Worker(means, name=name, lease=lease, on_step=on_step).run(stop, until=until)
 
 
 def _has_jobs(store: Store, *, until: Until) -> bool:

@@ -217,4 +217,5 @@ class _Handing:
                 account.embedded += result.embedded
                 account.cached += result.cached
                 account.facts += result.facts
+                account.embedding += result.embedding
                 self._on_step(Step(source=job.source, chunks=result.chunks, outcome=result.outcome))

@@ -6,14 +6,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from weft.config import SplitOptions
-from weft.errors import ModelError
+from weft.errors import BoundReached, ModelError
+from weft.index.metering import EmbedPreview
 from weft.index.plan import Draft, Plan, complete, make_batch, make_draft, read
+from weft.index.reembed import preview_facts
 from weft.index.state import State
 from weft.models.base import BatchExtractor, Embedder, Extractor, Interruptible, Metered
-from weft.records import Batch, Document, Receipt, Skipped, Usage, Vector
+from weft.records import Batch, Document, Fact, Receipt, Skipped, Usage, Vector
 from weft.store.base import Store
 
 GROUP = 64
@@ -44,9 +47,11 @@ class Account:
     cached: int = 0
     facts: int = 0
     skipped: list[Skipped] = field(default_factory=list)
+    embedding: Usage = field(default_factory=Usage)
 
     def receipt(self, usage: Usage | None = None) -> Receipt:
         usage = usage or Usage()
+        stopped = usage.stopped or self.embedding.stopped
         return Receipt(
             documents=sum(self.outcomes.values()),
             added=self.outcomes["added"],
@@ -59,8 +64,14 @@ class Account:
             seconds=time.perf_counter() - self.start,
             skipped=tuple(self.skipped),
             usage=usage,
-            notes=(f"stopped at {usage.stopped}; run it again to go on",) if usage.stopped else (),
+            embedding=self.embedding,
+            notes=(stop_note(stopped),) if stopped else (),
         )
+
+
+def stop_note(bound: str) -> str:
+    """Return what is said of a run that a bound ended."""
+    return f"stopped at {bound}; run it again to go on"
 
 
 def index_documents(
@@ -77,11 +88,15 @@ def index_documents(
     Write every document that is new or changed, a group of them in each transaction.
 
     Interrupted at any moment, every document is there wholly or not at all, what was reported as written stays,
-    and the next run goes on from there. So it does where a bound of the extractor ended the run: the receipt says so.
+    and the next run goes on from there. So it does where a bound of the extractor or the embedder ended the run: the
+    receipt says so.
     """
     account = Account()
     take_usage(extractor)  # what a run that failed has used is none of this one's
-    with _Writer(store, embedder, account=account, on_step=on_step) as writer:
+    with (
+        _noting_bound(account),
+        _Writer(store, embedder, account=account, on_step=on_step) as writer,
+    ):
         for group in _groups(
             items,
             store=store,
@@ -97,6 +112,15 @@ def index_documents(
             writer.take(group)
         writer.settle()
     return account.receipt(take_usage(extractor))
+
+
+@contextmanager
+def _noting_bound(account: Account) -> Iterator[None]:
+    """Let a bound of the embedder end what is done, and the account say so."""
+    try:
+        yield
+    except BoundReached as error:
+        account.embedding += Usage(stopped=error.bound)
 
 
 class _Writer:
@@ -164,8 +188,7 @@ def take_usage(extractor: Extractor | None) -> Usage:
 
 def make_batches(group: Sequence[Plan], *, embedder: Embedder | None) -> list[Batch]:
     """Embed what a few plans need embedded, all of it at once, and return what is to be written."""
-    texts = {id: text for plan in group for id, text in plan.texts.items()} if embedder else {}
-    names = {at: text for plan in group for at, text in plan.names.items()} if embedder else {}
+    texts, names = _gather(group)
     vectors: dict[str, Vector] = {}
     name_vectors: dict[tuple[str, str], Vector] = {}
     if embedder and (texts or names):
@@ -178,6 +201,13 @@ def make_batches(group: Sequence[Plan], *, embedder: Embedder | None) -> list[Ba
         mine = {at: name_vectors[at] for at in plan.names if at in name_vectors}
         batches.append(make_batch(plan, vectors=vectors, model=model, names=mine))
     return batches
+
+
+def _gather(group: Sequence[Plan]) -> tuple[dict[str, str], dict[tuple[str, str], str]]:
+    """Return what a few plans need embedded: chunks by id, names by chunk id and key."""
+    texts = {id: text for plan in group for id, text in plan.texts.items()}
+    names = {at: text for plan in group for at, text in plan.names.items()}
+    return texts, names
 
 
 def count_texts(plan: Plan) -> int:
@@ -198,13 +228,14 @@ def preview_documents(
     extractor: Extractor | None = None,
     state: State | None = None,
     sample: int = 0,
+    embedding: EmbedPreview,
 ) -> Receipt:
     """
-    Return what `index_documents` would do, without writing or embedding anything.
+    Return what `index_documents` would do, without writing or embedding anything; `embedding` counts what it would.
 
     A language model is asked about a `sample` of so many chunks at most, so that its replies are known.
     """
-    account = Account()
+    account, facts = Account(), list[Fact]()
     if isinstance(extractor, BatchExtractor):
         extractor = extractor.offline(sample=sample)
     for group in _groups(
@@ -220,7 +251,12 @@ def preview_documents(
             account.outcomes["added" if plan.is_new else "changed"] += 1
             account.chunks += len(plan.chunks)
             account.facts += len(plan.facts)
-            account.embedded += count_texts(plan)
+            facts += plan.facts
+        texts, names = _gather(group)
+        embedding.add([*texts.values(), *names.values()])
+    if state:
+        preview_facts(store, facts, embedding=embedding)
+    account.embedded, account.cached, account.embedding = embedding.embedded, embedding.cached, embedding.usage
     return account.receipt(take_usage(extractor))
 
 

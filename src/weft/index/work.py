@@ -12,10 +12,11 @@ from typing import Literal, TypeAlias
 
 from weft.errors import ClaimLost, ConfigError, InputError, MissingExtra, ModelError, StoreError, StoreUnavailable
 from weft.index.jobs import Means, read_payload
+from weft.index.metering import Meter
 from weft.index.plan import Plan, make_plan
 from weft.index.run import Step, count_texts, is_full, make_batches
 from weft.index.state import State
-from weft.records import Done, Job, JobResult
+from weft.records import Done, Job, JobResult, Usage
 
 logger = logging.getLogger(__name__)
 
@@ -194,16 +195,18 @@ class Worker:
 
     def _write(self, group: Sequence[tuple[Job, Plan]]) -> None:
         """Embed and write documents and finish their jobs, all or none; where that cannot be, one by one."""
-        known = self._known()
+        before = Meter.of(self._means.embedder)
         try:
             batches = make_batches([plan for _, plan in group], embedder=self._means.embedder)
+            done = Meter.of(self._means.embedder) - before
             results = {
                 job.id: JobResult(
                     outcome="added" if plan.is_new else "changed",
                     chunks=len(plan.chunks),
                     embedded=count_texts(plan) if self._means.embedder else 0,
-                    cached=self._known() - known if place == 0 else 0,  # of the whole group
+                    cached=done.cached if place == 0 else 0,  # of the whole group
                     facts=len(plan.facts),
+                    embedding=done.usage if place == 0 else Usage(),
                 )
                 for place, (job, plan) in enumerate(group)
             }
@@ -230,6 +233,3 @@ class Worker:
         self.tally.done += 1
         self.tally.chunks += result.chunks
         self._on_step(Step(source=job.source, chunks=result.chunks, outcome=result.outcome))
-
-    def _known(self) -> int:
-        return int(getattr(self._means.embedder, "cached", 0))

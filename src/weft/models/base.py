@@ -53,6 +53,34 @@ class Gradual(Protocol):
         """As `embed`; `keep` is told the texts of each answer and their vectors as it comes, in any thread."""
 
 
+@runtime_checkable
+class Paid(Protocol):
+    """An embedder that may be behind an endpoint, where each request is counted and may cost money."""
+
+    @property
+    def usage(self) -> Usage:
+        """What embedding documents has come to so far. Questions are left out."""
+
+    def foresee(self, texts: Sequence[str]) -> Usage:
+        """Return what one call of `embed` with these texts would come to; sends nothing."""
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """An embedder that keeps the vectors it gave, and counts the texts of documents."""
+
+    @property
+    def embedded(self) -> int:
+        """How many had to be embedded so far."""
+
+    @property
+    def cached(self) -> int:
+        """How many were known."""
+
+    def find_unknown(self, texts: Sequence[str]) -> dict[bytes, str]:
+        """Return the texts whose vector is not known, each once, by what tells them apart; embeds nothing."""
+
+
 class TokenCounter(Protocol):
     """Counts tokens as a language model would."""
 
@@ -136,6 +164,8 @@ class ChatReply:
     tokens_out: int
     is_cut: bool = False
     """Whether it ended because it may not be longer."""
+    is_guessed: bool = False
+    """Whether the server did not count the tokens, so that they are estimated."""
 
 
 class ChatModel(Protocol):

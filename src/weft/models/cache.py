@@ -11,9 +11,9 @@ from threading import Lock
 
 import numpy as np
 
-from weft.models.base import Embedder, Gradual, Interruptible, Loadable, TextKind
+from weft.models.base import Embedder, Gradual, Interruptible, Loadable, Paid, TextKind
 from weft.models.cache_file import CacheFile
-from weft.records import ModelCard, Vector, Vectors
+from weft.records import ModelCard, Usage, Vector, Vectors
 
 logger = logging.getLogger(__name__)
 
@@ -51,12 +51,12 @@ class CachedEmbedder:
 
     @property
     def embedded(self) -> int:
-        """How many texts the inner embedder had to embed so far."""
+        """How many texts of documents the inner embedder has embedded so far."""
         return self._embedded
 
     @property
     def cached(self) -> int:
-        """How many texts were answered without it: known ones, and repetitions inside one call."""
+        """How many texts of documents were answered without it: known ones, and repetitions inside one call."""
         return self._cached
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
@@ -76,10 +76,25 @@ class CachedEmbedder:
         lost = {digest: text for digest, text in unique.items() if digest not in known}
         if lost:
             known.update(zip(lost, self._embed_new(list(lost.values()), kind=kind, hour=hour), strict=True))
-        with self._lock:
-            self._embedded += len(missing) + len(lost)
-            self._cached += len(texts) - len(missing) - len(lost)
+        if kind == "document":
+            with self._lock:
+                self._cached += len(texts) - len(missing) - len(lost)
         return np.stack([known[digest] for digest in digests])
+
+    @property
+    def usage(self) -> Usage:
+        """What the inner embedder was asked, where it is paid for; nothing else."""
+        return self._inner.usage if isinstance(self._inner, Paid) else Usage()
+
+    def foresee(self, texts: Sequence[str]) -> Usage:
+        """Return what the inner embedder says of texts that are not known; nothing where it is not paid for."""
+        return self._inner.foresee(texts) if texts and isinstance(self._inner, Paid) else Usage()
+
+    def find_unknown(self, texts: Sequence[str]) -> dict[bytes, str]:
+        """Return the texts of documents that the inner embedder would have to embed, by digest; writes nothing."""
+        unique = {_digest(text): text for text in texts}
+        known = self._find_known(f"{self.card.fingerprint} document", digests=list(unique)) if self._file.exists else {}
+        return {digest: text for digest, text in unique.items() if digest not in known}
 
     def load(self) -> None:
         """Let the inner embedder load its weights, where it has any in this process."""
@@ -101,6 +116,9 @@ class CachedEmbedder:
 
         def keep(part: Sequence[str], vectors: Vectors) -> None:
             self._file.write(model, vectors=dict(zip(map(_digest, part), vectors, strict=True)), hour=hour)
+            if kind == "document":
+                with self._lock:
+                    self._embedded += len(part)
 
         inner: object = self._inner
         if isinstance(inner, Gradual):
@@ -109,7 +127,7 @@ class CachedEmbedder:
         keep(texts, vectors)
         return vectors
 
-    def _find_known(self, model: str, *, digests: Sequence[bytes], hour: int) -> dict[bytes, Vector]:
+    def _find_known(self, model: str, *, digests: Sequence[bytes], hour: int = 0) -> dict[bytes, Vector]:
         """Return the vectors the file holds, as long as they fit what the inner embedder gives."""
         known = self._file.read(model, digests=digests, hour=hour)
         dimension = self.card.dimension or max((len(vector) for vector in known.values()), default=0)

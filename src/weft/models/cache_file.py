@@ -63,8 +63,13 @@ class CacheFile:
         self._connection: apsw.Connection | None = None
         self._bypassed = False
 
-    def read(self, model: str, *, digests: Sequence[bytes], hour: int) -> dict[bytes, Vector]:
-        """Return the known vectors among `digests` and mark them as used in `hour`."""
+    @property
+    def exists(self) -> bool:
+        """Whether there is a file yet."""
+        return self._path.exists()
+
+    def read(self, model: str, *, digests: Sequence[bytes], hour: int = 0) -> dict[bytes, Vector]:
+        """Return the known vectors among `digests` and mark them as used in `hour`, where one is given."""
 
         def work(connection: apsw.Connection) -> dict[bytes, Vector]:
             known: dict[bytes, Vector] = {}

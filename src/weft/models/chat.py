@@ -191,4 +191,5 @@ def _counted(answer: object, text: str, names: tuple[str, str], *, asked: str, i
     given = [usage.get(name) if isinstance(usage, dict) else None for name in names]
     guessed = (guess_model_tokens(asked), guess_model_tokens(text))
     tokens = [n if type(n) is int and n >= 0 else guess for n, guess in zip(given, guessed, strict=True)]
-    return ChatReply(text=text, tokens_in=tokens[0], tokens_out=tokens[1], is_cut=is_cut)
+    is_guessed = tokens != given
+    return ChatReply(text=text, tokens_in=tokens[0], tokens_out=tokens[1], is_cut=is_cut, is_guessed=is_guessed)

@@ -1,4 +1,4 @@
-"""Bounds that requests to a language model never pass, and the count of what they cost."""
+"""Bounds that requests to a model behind an endpoint never pass, and the count of what they cost."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Lock
+from typing import Protocol
 
-from weft.models.base import ChatReply
 from weft.models.prices import Price, cost_of
 from weft.records import Usage
 
@@ -20,6 +20,17 @@ class Bounds:
     cost: float = 0.0
     tokens: int = 0
     minutes: float = 0.0
+
+
+class Counted(Protocol):
+    """What of a reply it costs."""
+
+    @property
+    def tokens_in(self) -> int: ...
+    @property
+    def tokens_out(self) -> int: ...
+    @property
+    def is_guessed(self) -> bool: ...
 
 
 class Account:
@@ -67,15 +78,22 @@ class Account:
         cost = total.cost + cost_of(self._price, tokens_in=tokens_in, tokens_out=tokens_out)
         return f"${bounds.cost:g}" if bounds.cost and cost > bounds.cost else ""
 
-    def settle(self, reply: ChatReply | None, *, tokens_in: int, tokens_out: int) -> None:
+    def settle(self, reply: Counted | None, *, tokens_in: int, tokens_out: int) -> None:
         """Count a reply, and give back what was reserved for it; None where there was none."""
         with self._lock:
             self._reserved.subtract({"in": tokens_in, "out": tokens_out})
             if reply is not None:
                 into, out = reply.tokens_in, reply.tokens_out
                 cost = cost_of(self._price, tokens_in=into, tokens_out=out)
-                unpriced = int(self._price is None)
-                self._total += Usage(calls=1, tokens_in=into, tokens_out=out, cost=cost, unpriced=unpriced)
+                unpriced, guessed = int(self._price is None), int(reply.is_guessed)
+                one = Usage(calls=1, tokens_in=into, tokens_out=out, guessed=guessed, cost=cost, unpriced=unpriced)
+                self._total += one
+
+    def foresee(self, *, calls: int, tokens: int) -> Usage:
+        """Return what so many requests of so many tokens in all would come to; they are not counted."""
+        cost = cost_of(self._price, tokens_in=tokens, tokens_out=0)
+        unpriced = calls if self._price is None else 0
+        return Usage(calls=calls, tokens_in=tokens, guessed=calls, cost=cost, unpriced=unpriced)
 
     def note(self, kind: str) -> None:
         """Count a failure."""
@@ -92,14 +110,4 @@ class Account:
         with self._lock:
             before, self._taken = self._taken, self._total
             total = self._total
-        return Usage(
-            calls=total.calls - before.calls,
-            cached=total.cached - before.cached,
-            tokens_in=total.tokens_in - before.tokens_in,
-            tokens_out=total.tokens_out - before.tokens_out,
-            cost=total.cost - before.cost,
-            unpriced=total.unpriced - before.unpriced,
-            seconds=total.seconds - before.seconds,
-            failures=dict(Counter(total.failures) - Counter(before.failures)),
-            stopped=total.stopped,
-        )
+        return replace(total - before, stopped=total.stopped)

@@ -10,15 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, Lock
 
 import numpy as np
 
-from weft.errors import BadModelOutput, ConfigError, MissingExtra, ModelError, ModelUnavailable
+from weft.errors import BadModelOutput, BoundReached, ConfigError, MissingExtra, ModelError, ModelUnavailable
 from weft.models.base import TextKind
+from weft.models.llm_budget import Account
 from weft.models.openai_transport import Transport
 from weft.models.texts import encodable
-from weft.records import ModelCard, Vectors
+from weft.records import ModelCard, Usage, Vectors
+from weft.text.tokens import guess_model_tokens
 
 DEFAULT_URL = "https://api.openai.com/v1"
 
@@ -55,6 +58,15 @@ class RequestLimits:
     timeout_seconds: float = 60.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What an answer costs."""
+
+    tokens_in: int
+    is_guessed: bool
+    tokens_out: int = 0
+
+
 class OpenAIEmbedder:
     """
     An embedder behind HTTP.
@@ -71,13 +83,15 @@ class OpenAIEmbedder:
         base_url: str = "",
         dimensions: int | None = None,
         limits: RequestLimits | None = None,
+        account: Account | None = None,
         sleep: Callable[[float], None] | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         """
         Open the embedder; nothing is sent yet.
 
-        An empty `base_url` is OpenAI's own. `dimensions` asks the server for shorter vectors.
+        An empty `base_url` is OpenAI's own. `dimensions` asks the server for shorter vectors. `account` counts what is
+        embedded of documents, and may bound it.
         """
         base_url = base_url or DEFAULT_URL
         if importlib.util.find_spec("httpx") is None:
@@ -87,6 +101,7 @@ class OpenAIEmbedder:
         self._base_url = base_url.rstrip("/")
         self._asked_dimensions = dimensions
         self._limits = limits or RequestLimits()
+        self._account = account or Account(price=None)
         self._transport = Transport(
             f"{self._base_url}/embeddings",
             api_key=api_key,
@@ -94,6 +109,7 @@ class OpenAIEmbedder:
             timeout_seconds=self._limits.timeout_seconds,
             sleep=sleep or time.sleep,
             jitter=jitter,
+            on_failure=self._account.note,
         )
         self._sleep = sleep
         self._known = KNOWN_MODELS.get(model, UNKNOWN_MODEL)
@@ -122,8 +138,8 @@ class OpenAIEmbedder:
         """
         Return one unit-length row per text; `kind` makes no difference to these models.
 
-        Raises `ModelUnavailable` when the endpoint refuses or stays away, `BadModelOutput` when its
-        answer is not one vector per text.
+        Raises `ModelUnavailable` when the endpoint refuses or stays away, or documents may not cost more
+        (`BoundReached`), and `BadModelOutput` when its answer is not one vector per text.
         """
         return self.embed_gradually(texts, kind=kind, keep=lambda part, vectors: None)
 
@@ -139,11 +155,11 @@ class OpenAIEmbedder:
             return np.zeros((0, self._dimension), np.float32)
         batches = list(_batches(texts, limits=self._limits))
         failures: list[ModelError] = []
-        with self._call() as stop:
+        with self._call(kind) as stop:
 
             def ask(batch: Sequence[str]) -> Vectors:
                 try:
-                    vectors = self._embed_batch(batch, stop=stop)
+                    vectors = self._embed_batch(batch, kind=kind, stop=stop)
                     keep(batch, vectors)
                 except ModelError as error:
                     failures.append(error)
@@ -173,10 +189,20 @@ class OpenAIEmbedder:
         """Close the connections; the next call opens new ones."""
         self._transport.close()
 
+    @property
+    def usage(self) -> Usage:
+        """What embedding documents has come to so far."""
+        return self._account.total
+
+    def foresee(self, texts: Sequence[str]) -> Usage:
+        """Return what embedding these texts at once would come to."""
+        tokens = sum(map(guess_model_tokens, texts))
+        return self._account.foresee(calls=sum(1 for _ in _batches(texts, limits=self._limits)), tokens=tokens)
+
     @contextmanager
-    def _call(self) -> Iterator[Event]:
-        """Give what ends a call, for as long as it is under way."""
-        stop = Event()
+    def _call(self, kind: TextKind) -> Iterator[Event]:
+        """Give what ends a call, for as long as it is under way, and count how long that is."""
+        stop, start = Event(), time.perf_counter()
         with self._lock:
             self._calls.add(stop)
         try:
@@ -184,8 +210,10 @@ class OpenAIEmbedder:
         finally:
             with self._lock:
                 self._calls.discard(stop)
+            if kind == "document":
+                self._account.add(seconds=time.perf_counter() - start)
 
-    def _embed_batch(self, texts: Sequence[str], *, stop: Event) -> Vectors:
+    def _embed_batch(self, texts: Sequence[str], *, kind: TextKind, stop: Event) -> Vectors:
         def wait(seconds: float) -> None:
             if self._sleep is None:
                 stop.wait(seconds)
@@ -201,9 +229,23 @@ class OpenAIEmbedder:
         }
         if self._asked_dimensions:
             request["dimensions"] = self._asked_dimensions
-        vectors = read_vectors(self._transport.post(request, sleep=wait), count=len(texts))
+        post = partial(self._transport.post, request, sleep=wait)
+        vectors = read_vectors(self._count(post, texts) if kind == "document" else post(), count=len(texts))
         self._check_dimension(vectors.shape[1])
         return vectors
+
+    def _count(self, post: Callable[[], object], texts: Sequence[str]) -> object:
+        """Return the answer to a request, and count what it costs. Raises `BoundReached` where it may not be made."""
+        tokens = sum(map(guess_model_tokens, texts))
+        if not self._account.may_ask(tokens_in=tokens, tokens_out=0):
+            raise BoundReached(self._account.total.stopped, hint="raise models.max_cost (--max-cost)")
+        counted = None
+        try:
+            answer = post()
+            counted = read_tokens(answer, guess=tokens)
+        finally:
+            self._account.settle(counted, tokens_in=tokens, tokens_out=0)
+        return answer
 
     def _check_dimension(self, dimension: int) -> None:
         """Learn the dimension from the first answer; every other one must have the same."""
@@ -219,6 +261,15 @@ class OpenAIEmbedder:
         place = "" if self._model in KNOWN_MODELS else self._base_url
         facts = f"openai {self._model} {self._asked_dimensions or 0} {place}"
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
+
+
+def read_tokens(answer: object, *, guess: int) -> Counted:
+    """Return the tokens of a request as the server counted them, or as guessed where it did not."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    names = ("prompt_tokens", "total_tokens")
+    given = [usage.get(name) for name in names] if isinstance(usage, dict) else []
+    tokens = next((number for number in given if type(number) is int and number >= 0), None)
+    return Counted(tokens_in=guess if tokens is None else tokens, is_guessed=tokens is None)
 
 
 def read_vectors(answer: object, *, count: int) -> Vectors:

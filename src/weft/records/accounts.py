@@ -30,8 +30,15 @@ class Receipt:
     skipped: tuple[Skipped, ...] = ()
     usage: Usage = field(default_factory=Usage)
     """What a language model was asked."""
+    embedding: Usage = field(default_factory=Usage)
+    """What an embedder behind an endpoint was asked; nothing for one on this machine."""
     notes: tuple[str, ...] = ()
     """What the user should know about the namespace as it is now."""
+
+    @property
+    def stopped(self) -> str:
+        """Which bound ended the run, if one did."""
+        return self.usage.stopped or self.embedding.stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +61,8 @@ class ImportReceipt:
     """Passages it names that neither come with it nor are stored."""
     embedded: int = 0
     cached: int = 0
+    embedding: Usage = field(default_factory=Usage)
+    """As that of a `Receipt`."""
     seconds: float = 0.0
     skipped: tuple[str, ...] = ()
     """What could not be used, one line each."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from weft.records.usage import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +20,8 @@ class JobResult:
     cached: int = 0
     """Those of them whose vector was already known."""
     facts: int = 0
+    embedding: Usage = field(default_factory=Usage)
+    """What an embedder behind an endpoint was asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

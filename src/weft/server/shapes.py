@@ -196,6 +196,9 @@ class ReceiptOut(BaseModel):
     skipped_files: list[SkippedOut]
     notes: list[str]
     llm: dict[str, Any] = Field(default_factory=dict, description="What a language model was asked, where one was.")
+    embedding: dict[str, Any] = Field(
+        default_factory=dict, description="What an embedder behind an endpoint was asked, where one was."
+    )
 
 
 class JobError(BaseModel):

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from weft.errors import ClaimLost
-from weft.records import Done, Job, JobCounts, JobResult
+from weft.records import Done, Job, JobCounts, JobResult, Usage
 from weft.store.jobs import ENDED, KEPT_S, clean
 from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
 
@@ -82,7 +82,7 @@ class RelationalJobs:
             namespace = db.namespace_key(self._name)
             rows = db.run("done_jobs", {"namespace": namespace, "run": run, "limit": limit})
             _change(db, "delete_jobs", namespace, [row[0] for row in rows])
-        return [_job(row, attempts=row[5], result=JobResult(**json.loads(row[6]))) for row in rows]
+        return [_job(row, attempts=row[5], result=_result(json.loads(row[6]))) for row in rows]
 
     def failed(self, run: str = "", *, limit: int) -> list[Job]:
         with self._connections.beside(self._name) as db:
@@ -116,6 +116,10 @@ def _job(row: Row, **values: Any) -> Job:
     """Return the job that a row begins with."""
     id, run, source, content_hash, recipe = row[:5]
     return Job(id=id, run=run, source=source, content_hash=content_hash, recipe=recipe, **values)
+
+
+def _result(values: dict[str, Any]) -> JobResult:
+    return JobResult(**{**values, "embedding": Usage(**values.get("embedding", {}))})
 
 
 def _held(db: Session, namespace: Namespace, worker: str) -> list[str]:
