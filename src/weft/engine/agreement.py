@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weft.errors import ConfigError, MissingExtra, ModelError, SchemaMismatch
-from weft.index.reembed import ask_dimension
+from weft.index.reembed import ask_dimension, expect_dimension
 from weft.models.base import Embedder
-from weft.records import ModelCard, StoredModel
+from weft.records import StoredModel
 from weft.store.base import Store
 
 
@@ -30,7 +30,7 @@ def agree(store: Store, embedder: Embedder | None) -> None:
             StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
         )
     else:
-        check_same(active, card, namespace=store.namespace)
+        check_same(active, embedder, namespace=store.namespace)
 
 
 def find_active(store: Store) -> StoredModel | None:
@@ -38,13 +38,22 @@ def find_active(store: Store) -> StoredModel | None:
     return next((model for model in store.models() if model.active), None)
 
 
-def check_same(active: StoredModel, card: ModelCard, *, namespace: str) -> None:
-    """Raise `SchemaMismatch` where the active embedder of a namespace is another one."""
-    if active.fingerprint != card.fingerprint:
+def check_same(active: StoredModel, embedder: Embedder, *, namespace: str) -> None:
+    """Raise `SchemaMismatch` where the active embedder of a namespace is another one, also under the same name."""
+    card, indexed = embedder.card, f"namespace {namespace!r} is indexed with {active.name!r}"
+    if active.fingerprint == card.fingerprint:
+        expect_dimension(embedder, active.dimension)
+    elif active.name != card.name:
         raise SchemaMismatch(
-            f"namespace {namespace!r} is indexed with {active.name!r} "
-            f"(dimension {active.dimension}), the settings say {card.name!r}",
+            f"{indexed} (dimension {active.dimension}), the settings say {card.name!r}",
             hint=f"weft reembed --embedder {card.name}, or use --embedder {active.name}",
+        )
+    else:
+        is_remote = card.name.startswith("openai/")
+        former = ", or set models.base_url and models.dimensions as they were" if is_remote else ""
+        raise SchemaMismatch(
+            f"{indexed} (dimension {active.dimension}), and the settings now mean another model by that name",
+            hint=f"weft reembed --embedder {card.name}{former}",
         )
 
 

@@ -247,7 +247,7 @@ class Engine:
         with self.store.reading():
             active = find_active(self.store)
         if active and self.embedder:
-            check_same(active, self.embedder.card, namespace=self.store.namespace)
+            check_same(active, self.embedder, namespace=self.store.namespace)
         return self.embedder if active else None
 
     def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:

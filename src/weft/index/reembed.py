@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from weft.errors import SchemaMismatch
 from weft.index.metering import EmbedPreview
-from weft.models.base import Embedder
+from weft.models.base import Embedder, Expecting
 from weft.records import Fact, StoredModel
 from weft.store.base import Store
 from weft.text.split import indexed_text
@@ -25,10 +25,13 @@ def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] 
     Online: until the last moment the old embedder answers, and others may write. Interrupted, it goes on
     where it stopped when called again.
     """
+    active = next((known for known in store.models() if known.active), None)
+    for known in store.models():
+        if known.fingerprint == embedder.card.fingerprint:
+            expect_dimension(embedder, known.dimension)
     ask_dimension(embedder)
     card = embedder.card
     model = StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=False)
-    active = next((known for known in store.models() if known.active), None)
     if active is None or active.fingerprint != card.fingerprint:
         store.write_model(model)
     done = 0
@@ -53,6 +56,13 @@ def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] 
 def ask_dimension(embedder: Embedder) -> None:
     """Embed a first text, so that the dimension is on the card; it is none of the documents', and not counted so."""
     embedder.embed(["a first text, so that the dimension is known"], kind="query")
+
+
+def expect_dimension(embedder: Embedder, dimension: int) -> None:
+    """Let an embedder know the dimension of its vectors that are there, where it cannot tell by itself."""
+    inside: object = embedder
+    if isinstance(inside, Expecting):
+        inside.expect(dimension)
 
 
 def preview_reembed(store: Store, *, embedder: Embedder, embedding: EmbedPreview) -> int:

@@ -44,6 +44,14 @@ class Interruptible(Protocol):
 
 
 @runtime_checkable
+class Expecting(Protocol):
+    """An embedder that may not know its dimension before the first call."""
+
+    def expect(self, dimension: int) -> None:
+        """Take it from vectors that are there, where it is not known: from then on others are `BadModelOutput`."""
+
+
+@runtime_checkable
 class Gradual(Protocol):
     """An embedder that is paid for each request: what it has given is worth keeping, whatever comes after."""
 

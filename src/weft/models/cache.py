@@ -11,7 +11,7 @@ from threading import Lock
 
 import numpy as np
 
-from weft.models.base import Embedder, Gradual, Interruptible, Loadable, Paid, TextKind
+from weft.models.base import Embedder, Expecting, Gradual, Interruptible, Loadable, Paid, TextKind
 from weft.models.cache_file import CacheFile
 from weft.records import ModelCard, Usage, Vector, Vectors
 
@@ -95,6 +95,11 @@ class CachedEmbedder:
         unique = {_digest(text): text for text in texts}
         known = self._find_known(f"{self.card.fingerprint} document", digests=list(unique)) if self._file.exists else {}
         return {digest: text for digest, text in unique.items() if digest not in known}
+
+    def expect(self, dimension: int) -> None:
+        """Let the inner embedder know the dimension, where it cannot tell."""
+        if isinstance(self._inner, Expecting):
+            self._inner.expect(dimension)
 
     def load(self) -> None:
         """Let the inner embedder load its weights, where it has any in this process."""

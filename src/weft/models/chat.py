@@ -83,6 +83,7 @@ class HttpChat:
             key_header="Authorization" if is_openai else "x-api-key",
             headers={} if is_openai else {"anthropic-version": ANTHROPIC_VERSION},
             setting="llm.base_url",
+            key_name="OPENAI_API_KEY" if is_openai else "ANTHROPIC_API_KEY",
             on_failure=on_failure,
         )
 

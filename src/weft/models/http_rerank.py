@@ -58,6 +58,7 @@ class HttpReranker:
             sleep=sleep,
             jitter=jitter,
             setting="rerank.base_url",
+            key_name="RERANK_API_KEY" if kind == "http" else f"{kind.upper()}_API_KEY",
             max_wait_seconds=seconds,
         )
 

@@ -43,6 +43,9 @@ KNOWN_MODELS = {
     "text-embedding-ada-002": KnownModel(dimension=1536, floor=0.72, background=(0.7, 0.03)),
 }
 
+REPLACED = "another model answers under this name: bring the former one back, or name it otherwise and weft reembed"
+IGNORED = "the endpoint does not shorten vectors: leave models.dimensions out"
+
 UNKNOWN_MODEL = KnownModel(dimension=0, floor=0.3)
 
 
@@ -247,14 +250,19 @@ class OpenAIEmbedder:
             self._account.settle(counted, tokens_in=tokens, tokens_out=0)
         return answer
 
-    def _check_dimension(self, dimension: int) -> None:
-        """Learn the dimension from the first answer; every other one must have the same."""
+    def expect(self, dimension: int) -> None:
+        """Take the dimension for granted, where it is not known yet."""
         with self._lock:
             self._dimension = self._dimension or dimension
-            if dimension != self._dimension:
-                raise BadModelOutput(
-                    f"{self._model!r} gave vectors of dimension {dimension} instead of {self._dimension}"
-                )
+
+    def _check_dimension(self, dimension: int) -> None:
+        """Learn the dimension from the first answer; every other one must have the same."""
+        self.expect(dimension)
+        if dimension != self._dimension:
+            raise BadModelOutput(
+                f"{self._model!r} gave vectors of dimension {dimension} instead of {self._dimension}",
+                hint=IGNORED if self._asked_dimensions else REPLACED,
+            )
 
     def _fingerprint(self) -> str:
         """Return a hash of what decides the vectors. Known models are the same wherever they run."""

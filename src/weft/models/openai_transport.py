@@ -53,6 +53,7 @@ class Transport:
         key_header: str = "Authorization",
         headers: Mapping[str, str] | None = None,
         setting: str = "models.base_url",
+        key_name: str = "OPENAI_API_KEY",
         on_failure: Callable[[str], None] = lambda kind: None,
         max_wait_seconds: float = MAX_WAIT_SECONDS,
     ) -> None:
@@ -61,6 +62,7 @@ class Transport:
         self._key_header = key_header
         self._headers = dict(headers or {})
         self._setting = setting
+        self._key_name = key_name
         self._on_failure = on_failure
         self._api_key = api_key
         self._attempts = attempts
@@ -140,16 +142,26 @@ class Transport:
         except ValueError as error:
             self._on_failure("no json")
             start = self._redact(response.text[:80])
-            raise BadModelOutput(f"{self._url!r} answered with no JSON: {start!r}") from error
+            hint = f"is it the address of the API? `{self._setting}` usually ends with /v1"
+            raise BadModelOutput(f"{self._url!r} answered with no JSON: {start!r}", hint=hint) from error
         return answer
 
     def _refusal(self, response: Any) -> Refused:
-        hint = "check the API key" if response.status_code in (401, 403) else ""
         return Refused(
             f"{self._url!r} refused with {response.status_code}: {self._redact(_server_message(response))}",
             status=response.status_code,
-            hint=hint,
+            hint=self._remedy(response.status_code, response.text),
         )
+
+    def _remedy(self, status: int, text: str) -> str:
+        """Return what helps against a refusal, where its status tells."""
+        if status in (401, 403):
+            return f"check the key in {self._key_name}" if self._api_key else f"no key was sent: set {self._key_name}"
+        if status == 404:
+            return f"check the name of the model, and `{self._setting}`, which usually ends with /v1"
+        if _NO_QUOTA in text:
+            return "the account has nothing left to spend; what was done is kept"
+        return "try again later; what was done is kept" if status in _RETRIED else ""
 
     def _redact(self, text: str) -> str:
         """Return the text, shortened, without the key: some servers quote it in their refusal."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from weft.errors import MissingExtra, ModelError, ModelUnavailable, WeftError
-from weft.models.base import Embedder, Loadable, TextKind
+from weft.models.base import Embedder, Expecting, Loadable, TextKind
 from weft.records import ModelCard, Vectors
 
 
@@ -43,6 +43,11 @@ class PatientEmbedder:
             raise
         self.failure = None
         return vectors
+
+    def expect(self, dimension: int) -> None:
+        """Let the inner embedder know the dimension, where it cannot tell."""
+        if isinstance(self._inner, Expecting):
+            self._inner.expect(dimension)
 
     def load(self) -> None:
         """Load the weights, however long it takes."""

@@ -1,0 +1,85 @@
+"""An endpoint that is not what it was, or not what the settings say: what the user is told, and what stays sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from embed_serving import Weft, serve_embedder, settle, vectors, weft, write_texts
+from loopback import Answer, Endpoint, in_json
+
+__all__ = ["weft"]
+
+OTHER_LENGTH = "gave vectors of dimension 8 instead of 4"
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    with serve_embedder() as running:
+        settle(tmp_path, running, monkeypatch)
+        write_texts(tmp_path / "texts", 3)
+        yield running
+
+
+def test_another_model_under_the_same_name_is_refused(
+    tmp_path: Path, endpoint: Endpoint, weft: Weft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it is written, questions are answered by words, and under another name it can be switched to."""
+    weft("index", "texts")
+    (tmp_path / "texts" / "new.txt").write_text("A text that is new.")
+    endpoint.default = lambda request: vectors(request, dimension=8)
+    message = weft("index", "texts", expect=1)
+
+    assert OTHER_LENGTH in message and "name it otherwise and weft reembed" in message
+    assert OTHER_LENGTH in weft("query", "Passage 1")["degraded"]
+    assert (weft("stats")["documents"], weft("check")) == (3, [])
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "another"))  # where no vector of it is known
+    assert OTHER_LENGTH in weft("reembed", expect=1)
+    weft("reembed", "--embedder", "openai/other")
+    assert weft("index", "texts", "--embedder", "openai/other")["added"] == 1
+    assert weft("check") == []
+
+
+def test_the_same_name_at_another_address_is_another_model(
+    endpoint: Endpoint, weft: Weft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message does not name the one as the remedy for the other."""
+    weft("index", "texts")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    message = weft("index", "texts", expect=1)
+
+    assert "mean another model by that name" in message
+    assert "or set models.base_url and models.dimensions as they were" in message
+    assert "or use --embedder" not in message
+
+
+def test_an_endpoint_that_does_not_shorten_vectors_is_told_so(
+    endpoint: Endpoint, weft: Weft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The setting that asks for it is named."""
+    monkeypatch.setenv("WEFT_MODELS_DIMENSIONS", "2")
+
+    assert "leave models.dimensions out" in weft("index", "texts", expect=1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "key", "hint"),
+    [
+        (in_json({}, status=401), "", "no key was sent: set OPENAI_API_KEY"),
+        (in_json({}, status=403), "sk-a", "check the key in OPENAI_API_KEY"),
+        (Answer(status=404), "", "check the name of the model, and `models.base_url`"),
+        (in_json({"error": {"code": "insufficient_quota"}}, status=429), "", "nothing left to spend"),
+        (in_json({}, status=503, Retry_After="3600"), "", "try again later; what was done is kept"),
+        (Answer(body=b"<html>"), "", "usually ends with /v1"),
+    ],
+)
+def test_a_refusal_says_what_to_do(
+    endpoint: Endpoint, weft: Weft, monkeypatch: pytest.MonkeyPatch, answer: Answer, key: str, hint: str
+) -> None:
+    """And nothing of the namespace is changed."""
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    endpoint.default = lambda request: answer
+
+    assert hint in weft("index", "texts", expect=1).partition("hint: ")[2]
+    assert weft("stats")["documents"] == 0
