@@ -6,7 +6,9 @@ from harbour import ASKED, DAY, NOW, Clock, add_pages, open_on, steps, walked
 from weft.engine.tool_calls import call_tool
 from weft.engine.tool_resources import iter_resources
 from weft.errors import InputError, NotFound
-from weft.records import Document, FactEntity
+from weft.records import Document, FactEntity, GivenFact
+from weft.search.recognise import recognise_names
+from weft.search.relations import relations_in
 
 NAMED = "what about Kestrel Works"
 
@@ -116,6 +118,20 @@ def test_a_word_typed_small_is_a_name_where_there_is_no_other(engine):
     assert engine.query("does the tide gauge stand in water").graph.recognised == ("Tide Gauge",)
     assert engine.query("how is water").graph.recognised == ("water",)
     assert engine.query("what can the user see").graph.recognised == ()
+
+
+def test_a_name_counts_less_the_more_facts_join_it_with(chain):
+    """As one does that many chunks mention: it leads everywhere."""
+
+    def seed():
+        found = recognise_names(NAMED, graph=chain.store.graph, relations=relations_in(chain.store, at=NOW))
+        return found[0]
+
+    before = seed()
+    chain.memory.add_many([GivenFact(subject="Kestrel Works", predicate="made", object=f"Part {n}") for n in range(9)])
+
+    assert (before.homes, seed().homes) == (2, 11)
+    assert before.weight > 3 * seed().weight > 0
 
 
 def test_a_name_that_documents_hardly_know_starts_a_walk_too(engine):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.records import Entity, Known, Vector
@@ -99,7 +99,9 @@ def recognise_names(text: str, *, graph: Graph, relations: Relations | None = No
     asking = {word for word in found if is_asking(word, text)}
     small = QUESTION_WORDS.difference(word.text for word in found if word not in asking)
     keys = _candidates(found, graph=graph) - small
-    known = _with_facts(graph.find_known(sorted(keys | given.keys()), homes=MAX_HOMES), relations=relations)
+    known = graph.find_known(sorted(keys | given.keys()), homes=MAX_HOMES)
+    ways = _find_ways((name for key, name in known.items() if key != USER), relations=relations)
+    known = _joined(known, ways)
     total = max(1, graph.size())
     named = {known[key].entity_id: (key, size) for key, size in given.items() if key in known}
     strong = {key: name for key, name in known.items() if name.strong}
@@ -111,26 +113,38 @@ def recognise_names(text: str, *, graph: Graph, relations: Relations | None = No
     alone = [id for id in best if fact_entity_key(id)]
     entities |= {entity.key: entity for entity in (relations.entities(alone) if relations and alone else ())}
     return [
-        Seed(entity=entities[key], weight=weights[id], words=size, how="named", homes=known[key].homes, key=key)
+        Seed(
+            entity=entities[key],
+            weight=weights[id],
+            words=size,
+            how="named",
+            homes=known[key].homes or ways.get(id, 0),
+            key=key,
+        )
         for id, (key, size) in ((id, named[id]) for id in best)
         if key in entities  # else deleted by another process between two reads
     ]
 
 
-def _with_facts(known: Mapping[str, Known], *, relations: Relations | None) -> dict[str, Known]:
-    """
-    Return what is known of names, those that facts alone know only where one that holds leads on from there.
-
-    Names that documents hardly know start a walk by the same right. What facts lead to counts as chunks about them do.
-    """
-    asked = {key: name for key, name in known.items() if name.remembered and (not name.strong or _is_alone(name))}
-    ids = sorted({name.entity_id for key, name in asked.items() if key != USER})
+def _find_ways(known: Iterable[Known], *, relations: Relations | None) -> dict[str, int]:
+    """Return, by id, with how many others facts join the entities that facts alone, or documents hardly, know."""
+    ids = sorted({name.entity_id for name in known if name.remembered and (not name.strong or _is_alone(name))})
     near = relations.neighbours(ids, limit=MAX_HOMES) if relations and ids else {}
-    found = {key: name for key, name in known.items() if not _is_alone(name)}
-    for key, name in asked.items():
-        if others := near.get(name.entity_id):
-            found[key] = name._replace(strong=True, homes=name.homes or min(len(others), MAX_HOMES))
-    return found
+    return {id: min(len(others), MAX_HOMES) for id, others in near.items()}
+
+
+def _joined(known: Mapping[str, Known], ways: Mapping[str, int]) -> dict[str, Known]:
+    """
+    Return what is known of names, those that facts alone know only where these lead on; such ones start a walk.
+
+    What facts join one with counts as chunks that mention it do: with one it is a way in, with many it is none.
+    """
+    led = {
+        key: name._replace(strong=True, chunks=max(name.chunks, ways[name.entity_id]))
+        for key, name in known.items()
+        if name.entity_id in ways
+    }
+    return {key: led.get(key, name) for key, name in known.items() if key in led or not _is_alone(name)}
 
 
 def _is_alone(name: Known) -> bool:

@@ -230,7 +230,7 @@ CROSS JOIN entity AS h ON h.number = e.head
 UNION ALL
 SELECT f.key, NULL, 1, 0, 0, 1
 FROM json_each(:keys) AS k CROSS JOIN fact_entity AS f ON f.namespace = :namespace AND f.key = k.value
-WHERE NOT EXISTS (SELECT 1 FROM entity WHERE namespace = :namespace AND key = k.value);
+WHERE NOT EXISTS (SELECT 1 FROM entity WHERE namespace = :namespace AND key = f.key);
 
 -- name: entity_names
 SELECT h.id, coalesce(
