@@ -58,6 +58,31 @@ def test_entities_can_be_shown_named_merged_and_parted(graph):
     assert graph("check").out == "sound\n"
 
 
+def test_what_only_facts_know_is_an_entity(graph):
+    """Until the last of its facts is gone."""
+    graph("fact", "add", "OAuth Provider", "made by", "--object", "Kestrel Works")
+    graph("fact", "add", "Kestrel Works", "feeds", "--object", "Login Flow", "--confidence", "0.5")
+    assert graph("entity", "show", "kestrel works").out.splitlines() == [
+        "Kestrel Works  e:kestrel work",
+        "mentioned 0 times in 0 chunks",
+        "  —made_by_of(10)→ OAuth Provider",
+        "  —feeds(5)→ Login Flow",
+    ]
+    assert [row["name"] for row in graph("neighbours", "Kestrel Works", "--json").json] == [
+        "OAuth Provider",
+        "Login Flow",
+    ]
+    way = "OAuth Provider —made_by(10)→ Kestrel Works\n"
+    assert graph("path", "OAuth Provider", "Kestrel Works").out == way
+    assert "Kestrel Works" in graph("entity", "list").out and "Kestrel Works" not in graph("stats").out
+    assert "facts alone know" in graph("entity", "rename", "Kestrel Works", "KW", expect=1).err
+    assert "Kestrel Works —feeds(5)→ Login Flow" in graph("query", "Kestrel Works", "--explain").out
+    assert graph("check").out == "sound\n"
+    graph("fact", "forget", "--entity", "Kestrel Works")
+    assert "no entity" in graph("neighbours", "Kestrel Works", expect=1).err
+    assert "Kestrel Works" not in graph("entity", "list").out
+
+
 def test_without_a_graph_the_reason_says_how_to_build_one(weft, notes):
     """`mix` is then plain hybrid."""
     weft("index", "notes", "--no-graph", "-q")

@@ -49,6 +49,23 @@ def test_the_command_line_has_a_column_for_it(weft, store):
     assert [step.get("extractors") for step in path] == [[MODEL], [MODEL, "rules"], None]
 
 
+def test_http_knows_what_only_facts_know(store):
+    """With its facts as relations; the list has it last."""
+    with Running(store) as server, server.client() as client:
+        stated = [{"subject": "Kestrel Works", "predicate": "owns", "object": "Zephyr"}]
+        client.post("/facts", json={"facts": stated})
+        shown = client.get("/graph/entity", params={"name": "kestrel works"}).json()
+        near = client.get("/graph/neighbours", params={"name": shown["entity"]["id"]}).json()
+        listed = client.get("/graph/entities", params={"limit": 100}).json()["entities"]
+        unknown = client.get("/graph/entity", params={"name": "Nobody"})
+
+    assert [(step["type"], step["target"]) for step in shown["relations"]] == [("owns", "Zephyr")]
+    assert not shown["mentions"]
+    assert [item["entity"]["name"] for item in near["neighbours"]] == ["Zephyr"]
+    assert listed[-1]["name"] == "Kestrel Works"
+    assert unknown.status_code == 404
+
+
 def test_http_tells_it_of_relations_and_paths(store):
     with Running(store) as server, server.client() as client:
         shown = client.get("/graph/entity", params={"name": "Zephyr"}).json()

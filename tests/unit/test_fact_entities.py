@@ -110,6 +110,14 @@ def test_names_are_recognised_as_those_of_documents_are(engine, name, asked):
     assert "Pilot Roster.md" in {p.document.source for p in found.evidence if p.graph}
 
 
+@pytest.mark.parametrize("name", ["Old Tide", "Gauge", "What is"])
+def test_a_name_of_a_document_keeps_its_words(engine, name):
+    """Unless facts know a longer name that holds all of it; and what is asked with is no name."""
+    engine.memory.add(name, "keeps", object="Pilot Roster")
+
+    assert engine.query("What is the Old Tide Gauge?").graph.recognised == ("Tide Gauge",)
+
+
 def test_a_word_typed_small_is_a_name_where_there_is_no_other(engine):
     """And `user`, of whom most facts are, is none at all."""
     engine.memory.add("water", "fills", object="Canteen Menu")

@@ -22,6 +22,7 @@ from weft.search.relations import Relations
 from weft.search.trust import ANSWERED, BY_MEANING, agreement, graph_trust
 from weft.store.base import Store
 from weft.text.analyse import query_terms
+from weft.text.ids import fact_entity_key
 
 MAX_ENTITIES = 12
 """Entities named in the graph context: the question's own and those of the best graph chunks."""
@@ -168,7 +169,8 @@ def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: Store, options: G
     if options.confidence != "measured" or not walked.found.hits or not text or walked.cited is not None:
         return walked
     agreed = agreement(text, walked.found.hits)
-    if agreed < ANSWERED:
+    # of what facts alone know the text says nothing, so that it may seem to agree
+    if agreed < (1.0 if any(fact_entity_key(seed.entity.id) for seed in walked.seeds) else ANSWERED):
         agreed = 1.0 if _are_unseen(walked.seeds, store=store) else max(agreed, ANSWERED * walked.found.answers)
     return replace(walked, trust=walked.trust * agreed)
 

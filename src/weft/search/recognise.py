@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from weft.records import Entity, Known, Vector
 from weft.search.relations import Relations
@@ -48,6 +49,10 @@ QUESTION_WORDS = frozenset(
     """.split()
 )
 """Words that a question is made of, not about."""
+
+
+Match: TypeAlias = tuple[str, int, int]
+"""Key, first word and number of words of a name in a question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +105,16 @@ def recognise_names(text: str, *, graph: Graph, relations: Relations | None = No
     small = QUESTION_WORDS.difference(word.text for word in found if word not in asking)
     keys = _candidates(found, graph=graph) - small
     known = graph.find_known(sorted(keys | given.keys()), homes=MAX_HOMES)
-    ways = _find_ways((name for key, name in known.items() if key != USER), relations=relations)
-    known = _joined(known, ways)
+    remembered = _find_remembered(known, relations=relations)
+    known = {key: name for key, name in known.items() if not _is_alone(name)} | remembered
     total = max(1, graph.size())
     named = {known[key].entity_id: (key, size) for key, size in given.items() if key in known}
-    strong = {key: name for key, name in known.items() if name.strong}
-    for key, size in _match(found, strong, asking=asking, total=total, has_others=bool(named)):
+    strong = {key: name for key, name in known.items() if name.strong and key not in remembered}
+    matches = _match(found, strong, asking=asking, total=total)
+    if remembered:
+        others = _match(found, remembered, asking=asking, total=total)
+        matches = _add_remembered(others, to=matches, found=found, asking=asking, is_only=not named)
+    for key, _, size in matches:
         named.setdefault(known[key].entity_id, (key, size))
     weights = {id: _weigh(known[key], total=total) for id, (key, _) in named.items()}
     best = sorted(named, key=lambda id: (-weights[id], id))[:limit]
@@ -118,7 +127,7 @@ def recognise_names(text: str, *, graph: Graph, relations: Relations | None = No
             weight=weights[id],
             words=size,
             how="named",
-            homes=known[key].homes or ways.get(id, 0),
+            homes=known[key].homes or (known[key].chunks if key in remembered else 0),
             key=key,
         )
         for id, (key, size) in ((id, named[id]) for id in best)
@@ -126,25 +135,24 @@ def recognise_names(text: str, *, graph: Graph, relations: Relations | None = No
     ]
 
 
-def _find_ways(known: Iterable[Known], *, relations: Relations | None) -> dict[str, int]:
-    """Return, by id, with how many others facts join the entities that facts alone, or documents hardly, know."""
-    ids = sorted({name.entity_id for name in known if name.remembered and (not name.strong or _is_alone(name))})
-    near = relations.neighbours(ids, limit=MAX_HOMES) if relations and ids else {}
-    return {id: min(len(others), MAX_HOMES) for id, others in near.items()}
-
-
-def _joined(known: Mapping[str, Known], ways: Mapping[str, int]) -> dict[str, Known]:
+def _find_remembered(known: Mapping[str, Known], *, relations: Relations | None) -> dict[str, Known]:
     """
-    Return what is known of names, those that facts alone know only where these lead on; such ones start a walk.
+    Return the names that facts alone, or documents hardly, know and that facts lead on from: such ones start a walk.
 
     What facts join one with counts as chunks that mention it do: with one it is a way in, with many it is none.
     """
-    led = {
-        key: name._replace(strong=True, chunks=max(name.chunks, ways[name.entity_id]))
+    asked = {
+        key: name
         for key, name in known.items()
-        if name.entity_id in ways
+        if name.remembered and key != USER and (not name.strong or _is_alone(name))
     }
-    return {key: led.get(key, name) for key, name in known.items() if key in led or not _is_alone(name)}
+    ids = sorted({name.entity_id for name in asked.values()})
+    near = relations.neighbours(ids, limit=MAX_HOMES) if relations and ids else {}
+    return {
+        key: name._replace(strong=True, chunks=max(name.chunks, len(near[name.entity_id])))
+        for key, name in asked.items()
+        if name.entity_id in near
+    }
 
 
 def _is_alone(name: Known) -> bool:
@@ -195,30 +203,37 @@ def _candidates(found: Sequence[Word], *, graph: Graph) -> set[str]:
     return keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME)
 
 
-def _match(
-    found: Sequence[Word], known: Mapping[str, Known], *, asking: Collection[Word], total: int, has_others: bool
-) -> list[tuple[str, int]]:
-    """
-    Return key and number of words of the known names in a question; it `has_others` where it quotes some.
-
-    How common a word is that facts alone know nobody counts. So one that is typed small is a name only where the
-    question has no other.
-    """
+def _match(found: Sequence[Word], known: Mapping[str, Known], *, asking: Collection[Word], total: int) -> list[Match]:
+    """Return the known names in a question."""
     names = {key: name for key, name in known.items() if not (key.isdigit() and len(key) < 3)}
     typed_low = not any(word.is_name_like for word in found[1:])
     rare = {key for key, name in names.items() if typed_low and name.chunks <= max(_least(name), RARE * total)}
-    small = {key for key in rare if _is_alone(names[key])}
-    for some in (rare - small, rare) if small and not has_others else (rare - small,):
-        matches = match_names(_as_names(found, some, asking=asking), names, longest=MAX_NAME)
+    return [
+        (key, at, size)
+        for key, at, size in match_names(_as_names(found, rare, asking=asking), names, longest=MAX_NAME)
         # "place of birth" may be somebody's title, but in a question that writes names large it is not one
-        named = [
-            (key, size)
-            for key, at, size in matches
-            if size == 1 or typed_low or any(word.is_name_like for word in found[at : at + size])
-        ]
-        if named:
-            break
-    return named
+        if size == 1 or typed_low or any(word.is_name_like for word in found[at : at + size])
+    ]
+
+
+def _add_remembered(
+    others: Sequence[Match], *, to: Sequence[Match], found: Sequence[Word], asking: Collection[Word], is_only: bool
+) -> list[Match]:
+    """
+    Return names of documents in a question, and `others` that facts know.
+
+    Anything may be the object of a fact. So such a name takes words from a document's only where it holds the whole of
+    it, words that every question has make none, and one typed small is one only where the question names nothing else.
+    """
+    kept = []
+    for key, at, size in others:
+        met = [(first, first + count) for _, first, count in to if first < at + size and at < first + count]
+        is_whole = all(at <= first and last <= at + size for first, last in met)
+        is_small = size == 1 and not found[at].is_name_like and bool(to or not is_only)
+        if is_whole and not is_small and any(word not in asking for word in found[at : at + size]):
+            kept.append((key, at, size))
+    taken = {place for _, at, size in kept for place in range(at, at + size)}
+    return [match for match in to if match[1] not in taken] + kept
 
 
 def _least(name: Known) -> int:
