@@ -124,6 +124,7 @@ def test_similar_names_are_merged_after_a_yes_and_parted_as_it_says(misspelt):
     assert "merged Kubernets into Kubernetes; undo: weft entity unmerge Kubernets" in said
     assert misspelt("entity", "show", "Kubernets", "--json").json["name"] == "Kubernetes"
     assert misspelt("entity", "similar", "--json").json == []
+    assert "no two names are a slip apart" in misspelt("entity", "similar").err
     misspelt("entity", "unmerge", "Kubernets")
     [pair] = misspelt("entity", "similar", "--merge", "--yes", "--json").json
     assert pair["undo"] == "weft entity unmerge Kubernets"

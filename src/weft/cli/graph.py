@@ -114,7 +114,9 @@ def similar(session: Session, limit: int, is_merging: bool, yes: bool) -> None:
         print_json([{**_similar_to_dict(pair), "undo": undo.get(pair.entity.id)} for pair in found])
     elif session.verbosity >= 0:
         _say_merged(merged, undo)
-        if found and not is_merging:
+        if not found:
+            say("no two names are a slip apart", err=True)
+        elif not is_merging:
             say("nothing is merged: `weft entity merge NAME INTO` merges one pair, --merge all of these", err=True)
 
 
