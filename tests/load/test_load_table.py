@@ -77,6 +77,21 @@ def test_a_lone_quote_swallows_nothing(load: Load, tmp_path: Path) -> None:
     assert document.text == 'id: x; text: "unclosed\nid: y; text: second'
 
 
+def test_two_lone_quotes_swallow_nothing_between_them(load: Load, tmp_path: Path) -> None:
+    """Their rows are read without quotes, all others with them."""
+    text = 'id,title,by\n1,"Alien,Scott\n2,"Tiger, Dragon",Lee\n3,"Ran,Kurosawa\n4,"M" again,Lang\n5,"Jaws,Spielberg'
+    document = read(load, tmp_path / "a.csv", text)
+
+    assert document.text.split("\n") == [
+        'id: 1; title: "Alien; by: Scott',
+        "id: 2; title: Tiger, Dragon; by: Lee",
+        'id: 3; title: "Ran; by: Kurosawa',
+        "id: 4; title: M again; by: Lang",
+        'id: 5; title: "Jaws; by: Spielberg',
+    ]
+    assert list(document.lines or ()) == [2, 3, 4, 5, 6]
+
+
 def test_a_huge_cell_is_read_and_the_limit_of_the_module_restored(load: Load, tmp_path: Path) -> None:
     """The csv module stops at 128 KiB unless told otherwise, and is told for all readers at once."""
     before = csv.field_size_limit()

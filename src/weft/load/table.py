@@ -6,7 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -73,32 +73,45 @@ def _field_limit(limit: int) -> Iterator[None]:
 
 
 def _read_rows(text: str, *, is_tabbed: bool) -> list[_Row]:
-    lines = text.split("\n")
+    lines = [*text.split("\n"), ""]  # so that a quote left open on the last line runs on as well
     delimiter = "\t" if is_tabbed else _find_delimiter(lines)
     try:
-        # With an odd number of quotes one is a mere character. Inside a cell (`24"`) it does no harm, but one that
-        # begins a cell would swallow what follows, and strict reading finds that quotes do not fit together.
-        if text.count('"') % 2:
-            with suppress(csv.Error):
-                return list(_iter_rows(lines, delimiter=delimiter, strict=True))
-            return list(_iter_rows(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE))
         return list(_iter_rows(lines, delimiter=delimiter))
     except csv.Error as error:
         raise Unloadable("broken", f"CSV: {error}") from error
 
 
-def _iter_rows(
-    lines: Sequence[str], *, delimiter: str, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL, strict: bool = False
-) -> Iterator[_Row]:
-    """Yield the rows that hold anything. Where it is strict, a cell whose quotes do not fit raises `csv.Error`."""
-    text = (f"{line}\n" for line in lines)
-    reader = csv.reader(text, delimiter=delimiter, quoting=quoting, skipinitialspace=True, strict=strict)
-    end = 0
-    for values in reader:
-        start, end = end + 1, reader.line_num
-        cells = tuple(map(collapse, values))
-        if any(cells):
-            yield _Row(line=start, cells=cells)
+def _iter_rows(lines: Sequence[str], *, delimiter: str) -> Iterator[_Row]:
+    """
+    Yield the rows that hold anything.
+
+    A quote that nothing closes, or only one in the middle of a later row, is a character like any other.
+    """
+    start = 0
+    while start < len(lines):
+        before = start
+        reader = csv.reader(_iter_ended(lines, start), delimiter=delimiter, skipinitialspace=True, strict=True)
+        try:
+            for values in reader:
+                yield from _to_row(values, line=start + 1)
+                start = before + reader.line_num
+        except csv.Error:
+            # On one line it is `"The Raven" by Poe`; beyond it, the row would swallow others.
+            is_one_line = before + reader.line_num == start + 1
+            quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if is_one_line else csv.QUOTE_NONE
+            row = csv.reader(lines[start : start + 1], delimiter=delimiter, skipinitialspace=True, quoting=quoting)
+            yield from _to_row(next(row, []), line=start + 1)
+            start += 1
+
+
+def _iter_ended(lines: Sequence[str], start: int) -> Iterator[str]:
+    return (f"{lines[index]}\n" for index in range(start, len(lines)))
+
+
+def _to_row(values: Sequence[str], *, line: int) -> Iterator[_Row]:
+    cells = tuple(map(collapse, values))
+    if any(cells):
+        yield _Row(line=line, cells=cells)
 
 
 def _find_delimiter(lines: Sequence[str]) -> str:
