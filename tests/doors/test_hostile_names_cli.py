@@ -93,8 +93,9 @@ def test_on_a_terminal_too(hostile, tmp_path, monkeypatch):
 
 def test_what_is_visible_already_stays():
     """Text in any script, tabs and line ends."""
-    text = "Größe\t漢字 👩‍🔬\n— ok"
+    text = "Größe\t漢字 👩‍🔬 שלום\u200f\n— ok"
     assert visible(text) == text
     assert visible("\x9b31m\r\x7f\udcff") == r"\x9b31m\r\x7f\udcff"
+    assert visible("exe\u202egnp\u2067") == r"exe\u202egnp\u2067"
     assert one_line("a\r\nb\tc\x85d") == "a b c d"
     assert one_line(one_line(HOSTILE)) == SHOWN

@@ -143,7 +143,7 @@ def rename(session: Session, name: str, to: str) -> None:
 @click.option("--hops", type=click.IntRange(1, 3), default=1, show_default=True, help="How far.")
 @click.option("--min-weight", type=click.FloatRange(1, 10), default=1.0, show_default=True, help="Weakest relation.")
 def neighbours(session: Session, name: str, hops: int, min_weight: float) -> None:
-    """List the entities around NAME, nearest and strongest first."""
+    """List the entities around NAME, nearest and strongest first, over the 50 strongest relations of each."""
     with session.open() as engine:
         found = engine.entities.neighbours(name, hops=hops, min_weight=min_weight)
         last = [path[-1] for path in engine.entities.in_words([n.path for _, n in found])]

@@ -6,8 +6,12 @@ import re
 
 import click
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What a terminal may act upon, or cannot show. Tabs and line ends are left to whoever writes them."""
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""
+What a terminal may act upon, or cannot show, and what turns the order of all that follows around.
+
+Tabs and line ends are left to whoever writes them.
+"""
 _BREAK = re.compile("[\t\n\v\f\r\x85\u2028\u2029]+")
 
 
