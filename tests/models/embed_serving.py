@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -84,4 +85,11 @@ def weft(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
 def start(*arguments: str) -> subprocess.Popen[str]:
     """Start `weft ARGUMENTS` in a process of its own."""
     line = [sys.executable, "-m", "weft", *arguments]
-    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ), text=True)
+    return subprocess.Popen(
+        line,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(os.environ),
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run in the background
+    )
