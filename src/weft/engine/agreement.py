@@ -42,7 +42,8 @@ def check_same(active: StoredModel, embedder: Embedder, *, namespace: str) -> No
     """Raise `SchemaMismatch` where the active embedder of a namespace is another one, also under the same name."""
     card, indexed = embedder.card, f"namespace {namespace!r} is indexed with {active.name!r}"
     if active.fingerprint == card.fingerprint:
-        expect_dimension(embedder, active.dimension)
+        if card.dimension != active.dimension:  # not known yet: every question comes here, and asking has its price
+            expect_dimension(embedder, active.dimension)
     elif active.name != card.name:
         raise SchemaMismatch(
             f"{indexed} (dimension {active.dimension}), the settings say {card.name!r}",

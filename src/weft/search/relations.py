@@ -9,7 +9,7 @@ from datetime import datetime
 
 from weft.records import Entity, FactEntity, Mention, Relation
 from weft.store.base import Facts, Graph, Store
-from weft.text.ids import fact_entity_id, fact_entity_key
+from weft.text.ids import FACT_ENTITY, fact_entity_id, fact_entity_key
 
 LINKS = 50
 """Facts of each entity in each direction among which those that join two given entities are looked for."""
@@ -134,7 +134,7 @@ def iter_remembered(store: Store, *, at: datetime, after: str = "") -> Iterator[
 
 def _documented(ids: Collection[str]) -> list[str]:
     """Return the ids of entities that documents know."""
-    return [id for id in ids if not fact_entity_key(id)]
+    return [id for id in ids if not id.startswith(FACT_ENTITY)]
 
 
 def _as_entity(entity: FactEntity) -> Entity:

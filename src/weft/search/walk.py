@@ -113,13 +113,12 @@ class Walk:
     ) -> None:
         chunks: dict[str, dict[str, float]] = {entity: {} for entity in entities}
         least = self.least_count
-        for mention in mentions:
-            entity, chunk, count, about, known = mention[:5]
-            if count < least and not about:
-                continue
-            chunks[entity][chunk] = ABOUT if about else MENTIONED * (math.log1p(count) / math.sqrt(known or 1))
+        for entity, chunk, count, about, known, _, _, _ in mentions:
             if about:
+                chunks[entity][chunk] = ABOUT
                 self.about.add((entity, chunk))
+            elif count >= least:
+                chunks[entity][chunk] = MENTIONED * (math.log1p(count) / math.sqrt(known or 1))
         others: dict[str, dict[str, float]] = defaultdict(dict)
         answers: dict[str, dict[str, float]] = defaultdict(dict)
         for one, other, kind, weight, *_ in relations:
