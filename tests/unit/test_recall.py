@@ -103,37 +103,6 @@ def test_the_same_comes_without_an_embedder_and_says_so(make_engine):
     assert engine.memory.context(found, budget=1000).text == NARRATIVE
 
 
-@pytest.mark.parametrize("by_meaning", [True, False])
-def test_the_number_of_close_entities_is_set(make_engine, embedder, by_meaning):
-    """By meaning or by words of their names; three where it is not."""
-    facts = [
-        GivenFact(subject=f"Harbour {name}", predicate="is", value="blue") for name in ("Crane", "Gate", "Bell", "Tug")
-    ]
-
-    def close(**options):
-        engine = make_engine(embedder if by_meaning else None, **options)
-        engine = engine if by_meaning else without_embedder(engine)
-        engine.memory.add_many(facts)
-        return len(engine.memory.recall("what is known about the harbour?").anchors)
-
-    assert [close(anchors=1), close(), close(anchors=4)] == [1, 3, 4]
-
-
-def test_scores_are_made_of_what_is_set(make_engine, embedder):
-    """A source that counts more puts its facts first."""
-    facts = [
-        GivenFact(subject="Harbour Crane", predicate="colour", value="blue", source="conversation"),
-        GivenFact(subject="Harbour Crane", predicate="colour", value="red", source="file"),
-    ]
-    engine = make_engine(embedder)
-    engine.memory.add_many(facts)
-    other = make_engine(embedder, conversation_weight=9.0)
-
-    assert values(engine.memory.recall("Harbour Crane")) == ["red", "blue"]
-    assert values(other.memory.recall("Harbour Crane")) == ["blue", "red"]
-    assert other.memory.recall("Harbour Crane").facts[0].factors["source"] == 9.0
-
-
 def test_an_embedder_that_fails_is_a_reason_not_an_error(make_engine):
     """Neither stating nor asking needs it."""
     embedder = FakeEmbedder()

@@ -62,7 +62,7 @@ class RequestLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class Billed:
     """What an answer costs."""
 
     tokens_in: int
@@ -271,13 +271,13 @@ class OpenAIEmbedder:
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
 
-def read_tokens(answer: object, *, guess: int) -> Counted:
+def read_tokens(answer: object, *, guess: int) -> Billed:
     """Return the tokens of a request as the server counted them, or as guessed where it did not."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     names = ("prompt_tokens", "total_tokens")
     given = [usage.get(name) for name in names] if isinstance(usage, dict) else []
     tokens = next((number for number in given if type(number) is int and number >= 0), None)
-    return Counted(tokens_in=guess if tokens is None else tokens, is_guessed=tokens is None)
+    return Billed(tokens_in=guess if tokens is None else tokens, is_guessed=tokens is None)
 
 
 def read_vectors(answer: object, *, count: int) -> Vectors:

@@ -1,0 +1,47 @@
+"""What a recall starts from and what its scores are made of follow the settings."""
+
+import pytest
+
+from weft.config import MemoryOptions, Settings
+from weft.engine.engine import Engine
+from weft.records import GivenFact
+
+
+@pytest.fixture
+def make_engine(database):
+    def make(embedder, **options):
+        return Engine(Settings(memory=MemoryOptions(**options)), database=database, embedder=embedder)
+
+    return make
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+def test_the_number_of_close_entities_is_set(make_engine, embedder, by_meaning):
+    """By meaning or by words of their names; three where it is not."""
+    facts = [
+        GivenFact(subject=f"Harbour {name}", predicate="is", value="blue") for name in ("Crane", "Gate", "Bell", "Tug")
+    ]
+
+    def close(**options):
+        engine = make_engine(embedder if by_meaning else None, **options)
+        if not by_meaning:
+            engine.__dict__["embedder"] = None
+        engine.memory.add_many(facts)
+        return len(engine.memory.recall("what is known about the harbour?").anchors)
+
+    assert [close(anchors=1), close(), close(anchors=4)] == [1, 3, 4]
+
+
+def test_scores_are_made_of_what_is_set(make_engine, embedder):
+    """A source that counts more puts its facts first."""
+    facts = [
+        GivenFact(subject="Harbour Crane", predicate="colour", value="blue", source="conversation"),
+        GivenFact(subject="Harbour Crane", predicate="colour", value="red", source="file"),
+    ]
+    engine = make_engine(embedder)
+    engine.memory.add_many(facts)
+    other = make_engine(embedder, conversation_weight=9.0)
+
+    assert [piece.fact.value for piece in engine.memory.recall("Harbour Crane").facts] == ["red", "blue"]
+    assert [piece.fact.value for piece in other.memory.recall("Harbour Crane").facts] == ["blue", "red"]
+    assert other.memory.recall("Harbour Crane").facts[0].factors["source"] == 9.0
