@@ -33,7 +33,7 @@ from weft.evaluate.measures import measure
 from weft.evaluate.run import answer_cases
 from weft.rank import boost
 from weft.search import trust, walk
-from weft.search.recognise import recognise
+from weft.search.recognise import recognise_names
 
 CONSTANTS: dict[str, tuple[ModuleType, str, tuple[float, ...]]] = {
     "curve": (boost, "CURVE", (0.2, 0.3, 0.4, 0.6, 1.0)),
@@ -102,7 +102,7 @@ def explained(engine: Any, cases: Sequence[Case]) -> tuple[float, float]:
     shares = []
     with replaced("enough", 1.0):
         for case in cases:
-            seeds = recognise(case.text, graph=graph)
+            seeds = recognise_names(case.text, graph=graph)
             ids = [seed.entity.id for seed in seeds]
             about = Counter(mention.entity_id for mention in graph.mentions_of(ids, limit=edges) if mention.about)
             every = trust.graph_trust(case.text, seeds, homes=dict.fromkeys(ids, 1))

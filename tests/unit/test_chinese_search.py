@@ -5,7 +5,7 @@ from making import sources
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.search.recognise import recognise
+from weft.search.recognise import recognise_names
 from weft.testing import FakeEmbedder
 
 
@@ -41,20 +41,22 @@ def test_an_english_question_finds_a_chinese_document_through_its_entity(engine)
     result = engine.query("How does Graph Retrieval work?", method="mix")
 
     assert sources(result)[:1] == ["text:zh"]
-    assert [seed.entity.name for seed in recognise("How does Graph Retrieval work?", graph=engine.store.graph)] == [
-        "圖檢索"
-    ]
+    assert [
+        seed.entity.name for seed in recognise_names("How does Graph Retrieval work?", graph=engine.store.graph)
+    ] == ["圖檢索"]
 
 
 def test_a_chinese_question_finds_an_english_document_through_its_entity(engine):
     """The other way round, without spaces around the name."""
     question = "谁提出了扩散激活这个方法？"
 
-    assert [seed.entity.name for seed in recognise(question, graph=engine.store.graph)] == ["Spreading Activation"]
+    assert [seed.entity.name for seed in recognise_names(question, graph=engine.store.graph)] == [
+        "Spreading Activation"
+    ]
     assert first(engine, question) == ["text:en"]
 
 
 @pytest.mark.parametrize("question", ["今天天气怎么样？", "他的代表作有哪些？", "这是什么？"])
 def test_a_question_that_names_nothing_starts_nowhere(engine, question):
     """Question words are no names."""
-    assert recognise(question, graph=engine.store.graph) == []
+    assert recognise_names(question, graph=engine.store.graph) == []

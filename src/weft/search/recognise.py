@@ -71,27 +71,6 @@ class Seed:
     """The name by which the question names it, or other words that come to the same."""
 
 
-def recognise(
-    text: str,
-    *,
-    graph: Graph,
-    vector: Vector | None = None,
-    floor: Callable[[], float] | None = None,
-    near: Callable[[], Sequence[str]] = tuple,
-    limit: int = 5,
-    fallback: int = 3,
-) -> list[Seed]:
-    """
-    Return the entities named in a question, longest names first found, at most `limit`.
-
-    If there are none, those that the chunks nearest in meaning describe and whose own name and description have at
-    least the cosine that `floor` gives, closest first, at most `fallback`. `near` gives the ids of these chunks, so
-    that no question is compared with every entity. Without `floor`, cosines are not to be trusted.
-    """
-    seeds = recognise_names(text, graph=graph, limit=limit)
-    return seeds or recognise_meaning(graph=graph, vector=vector, floor=floor, near=near, limit=fallback)
-
-
 def recognise_names(text: str, *, graph: Graph, relations: Relations | None = None, limit: int = 5) -> list[Seed]:
     """
     Return the entities named in a question, the most telling first, at most `limit`.
@@ -176,7 +155,12 @@ def recognise_meaning(
     near: Callable[[], Sequence[str]],
     limit: int = 3,
 ) -> list[Seed]:
-    """Return the entities described by chunks that are near in meaning, and near themselves, closest first."""
+    """
+    Return the entities described by the chunks nearest in meaning, and near themselves, closest first.
+
+    `near` gives the ids of these chunks, so that no question is compared with every entity; `floor` the least cosine of
+    an entity's own name and description. Without it, cosines are not to be trusted.
+    """
     if vector is None or floor is None:
         return []
     least = floor()
