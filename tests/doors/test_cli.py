@@ -345,46 +345,6 @@ def test_doctor_and_models_answer_without_a_store(weft):
     assert "not a local model" in weft("models", "fetch", "hash", expect=1).err
 
 
-def test_eval_prints_the_promised_keys(weft, tmp_path):
-    """One object for one method, a list for all; every key is there; the run file is in TREC format."""
-    folder = tmp_path / "tiny"
-    (folder / "qrels").mkdir(parents=True)
-    rows = [
-        {"_id": f"d{i}", "title": word, "text": f"about {word}"} for i, word in enumerate(["apple", "pear", "plum"])
-    ]
-    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    (folder / "queries.jsonl").write_text(json.dumps({"_id": "q1", "text": "pear"}) + "\n")
-    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
-    one = weft("eval", "tiny", "--json", "--run", "run.txt").json
-    everything = weft("eval", "tiny", "--json", "--method", "all").json
-
-    keys = {f"recall@{k}" for k in (1, 2, 5, 10, 20)} | {"ndcg@10", "mrr@10", "all_gold@5", "p50_ms", "p95_ms"}
-    keys |= {"embed_p50_ms", "index_seconds", "queries", "documents", "method"}
-    assert keys <= set(one)
-    assert (one["recall@1"], one["queries"], one["documents"]) == (1.0, 1, 3)
-    assert [row["method"] for row in everything] == ["vector", "keyword", "hybrid", "graph", "mix", "auto"]
-    assert re.match(r"q1 Q0 d1 1 [\d.]+ weft-auto\n", (tmp_path / "run.txt").read_text())
-    assert "corpus.jsonl" in weft("eval", "notes", cwd=_empty(tmp_path), expect=1).err
-
-
-def _empty(tmp_path):
-    (tmp_path / "x" / "notes").mkdir(parents=True)
-    return tmp_path / "x"
-
-
-def test_a_plot_is_drawn(weft, tmp_path):
-    """`--plot` writes a picture."""
-    pytest.importorskip("matplotlib")
-    folder = tmp_path / "tiny"
-    (folder / "qrels").mkdir(parents=True)
-    (folder / "corpus.jsonl").write_text(json.dumps({"_id": "d", "title": "a", "text": "b"}))
-    (folder / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "a"}))
-    (folder / "qrels" / "test.tsv").write_text("q\td\t1\n")
-    weft("eval", "tiny", "--method", "all", "--plot", "plot.png")
-
-    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_an_empty_namespace_says_so_and_nothing_else(ask):
     """It is not called degraded for want of an embedder that nothing needed yet."""
     result = ask("-N", "nobody", "query", "anything", "--json", expect=3).json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -19,6 +20,8 @@ from weft.evaluate.dataset import corpus_hash, find_file, read_cases
 from weft.evaluate.run import Answered, answer_cases, summarise, trec_lines
 from weft.text import analyse, split
 from weft.text.ids import digest
+
+logger = logging.getLogger(__name__)
 
 TEXT_METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid")
 GRAPH_METHODS: tuple[Method, ...] = ("graph", "mix", "auto")
@@ -56,6 +59,9 @@ def open_evaluation(
             note.write_text(str(seconds))
         elif use_cache and note.is_file():
             seconds = float(note.read_text())
+        others = engine.stats().documents - receipt.documents
+        if others > 0:
+            logger.warning("documents searched that are not of this set: %d (--namespace keeps sets apart)", others)
         yield engine, seconds
 
 
