@@ -32,6 +32,9 @@ def test_health_and_readiness_are_told_without_a_key(client):
     """They say nothing of what is stored."""
     assert client.get("/health").json()["status"] == "ok"
     assert client.get("/ready").json() == {"status": "ready"}
+    for path in ("/health", "/ready"):  # as load balancers ask
+        asked = client.head(path)
+        assert (asked.status_code, asked.content) == (200, b"")
 
 
 def test_a_server_that_stops_or_cannot_read_its_store_is_not_ready(server, client, monkeypatch):

@@ -17,12 +17,14 @@ from weft.server.shapes import Health, Ready, StatsOut
 router = APIRouter(tags=["system"])
 
 
+@router.head("/health", include_in_schema=False)
 @router.get("/health", response_model=Health, responses=documented())
 async def health() -> dict[str, str]:
     """Say that the server is there. Asks nothing of store or model, and needs no key."""
     return {"status": "ok", "version": version("weft")}
 
 
+@router.head("/ready", include_in_schema=False)
 @router.get("/ready", response_model=Ready, responses=documented())
 async def ready(request: Request) -> dict[str, str]:
     """Say whether requests will be answered: the store can be read, and the server is not stopping. Needs no key."""
