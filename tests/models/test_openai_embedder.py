@@ -140,6 +140,21 @@ def test_server_errors_are_tried_again_with_growing_waits(
     assert waits == [0.5, 1.0, 2.0]
 
 
+@pytest.mark.parametrize(("failures", "said"), [(1, ["INFO"]), (3, ["INFO", "WARNING", "INFO"])])
+def test_waiting_again_is_said_aloud_once(
+    embedder: OpenAIEmbedder, endpoint: Endpoint, caplog: pytest.LogCaptureFixture, failures: int, said: list[str]
+) -> None:
+    """Nobody sits before a silent command for half a minute, and one failure in passing is no news."""
+    endpoint.script = [Answer(status=502)] * failures
+
+    with caplog.at_level(logging.INFO, logger="weft"):
+        embedder.embed(["a"])
+
+    waiting = [record for record in caplog.records if record.name.startswith("weft")]
+    assert [record.levelname for record in waiting] == said
+    assert all("trying again in" in record.message for record in waiting)
+
+
 def test_jitter_shortens_a_wait_by_up_to_half(endpoint: Endpoint) -> None:
     """Clients that failed together do not come back together."""
     waits: list[float] = []

@@ -71,6 +71,7 @@ class Transport:
         self._jitter = jitter
         self._lock = Lock()
         self._client: Any = None
+        self._is_told = False
 
     def __repr__(self) -> str:
         return f"Transport({self._url!r})"
@@ -99,9 +100,15 @@ class Transport:
             if wait > self._max_wait_seconds:
                 raise failure
             if attempt + 1 < self._attempts:
-                logger.info("trying again in %.1f s: %s", wait, failure)
+                self._tell_waiting(wait, failure, is_again=attempt > 0)
                 (sleep or self._sleep)(wait)
         raise failure
+
+    def _tell_waiting(self, seconds: float, failure: ModelUnavailable, *, is_again: bool) -> None:
+        """Where a second attempt fails too, say so aloud, once: somebody may sit before it."""
+        is_loud = is_again and not self._is_told
+        self._is_told |= is_loud
+        logger.log(logging.WARNING if is_loud else logging.INFO, "trying again in %.1f s: %s", seconds, failure)
 
     def close(self) -> None:
         """Close the connections; the next request opens new ones."""
