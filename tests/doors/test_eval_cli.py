@@ -49,6 +49,14 @@ def test_a_store_with_other_documents_is_measured_with_them_and_says_so(weft, tm
     assert said in mixed.err and "--namespace" in mixed.err
 
 
+def test_a_copy_of_a_set_is_measured_alone(weft, tmp_path):
+    """The index kept of the first is not added to."""
+    for folder in ("here", "there"):
+        write_set(tmp_path / folder, ["apple", "pear"], asked="pear")
+
+    assert [weft("eval", folder, "--json").json["documents"] for folder in ("here", "there")] == [2, 2]
+
+
 def test_a_plot_is_drawn(weft, tmp_path):
     """`--plot` writes a picture."""
     pytest.importorskip("matplotlib")

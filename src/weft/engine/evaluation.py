@@ -42,7 +42,7 @@ def open_evaluation(
     """
     Give an engine on the indexed set, and the seconds indexing took.
 
-    With `use_cache` the index is kept under a name made of data, model and code version: in a file of the cache
+    With `use_cache` the index is kept under a name made of data, place, model and code version: in a file of the cache
     folder, or on a server in a namespace of that name. An index that was made before tells how long it took then.
     """
     corpus = find_file(folder, "corpus.jsonl")
@@ -109,6 +109,7 @@ def _cached_store(folder: Path, settings: Settings) -> tuple[Settings, Path]:
     key = digest(
         (
             corpus_hash(folder),
+            str(folder.resolve()),  # documents go by where they lie: of a copy they would be others
             settings.models.embedder,
             version("weft"),
             f"{analyse.VERSION} {split.VERSION} {settings.split} {settings.load.titles} {settings.load.citations}",
