@@ -4,7 +4,7 @@ import pytest
 
 from weft.records import Entity, Hit
 from weft.search.recognise import Seed
-from weft.search.trust import BY_MEANING, agreement, graph_trust
+from weft.search.trust import ACCORD, BY_MEANING, DOUBT, agreement, graph_trust
 
 
 def seed(name, *, size=None, weight=1.0):
@@ -62,13 +62,16 @@ def test_graph_and_text_agree_where_the_best_text_is_where_the_walk_starts():
     walk = hits(home=0.5, next=0.05)
 
     assert agreement(hits(home=0.9, other=0.1), walk) == 1.0
-    assert agreement(hits(other=0.9, home=0.85), walk) == pytest.approx((0.85 / 0.9) ** 3)
-    assert agreement(hits(other=0.9, home=0.45), walk) == pytest.approx(0.5**3)
+    assert agreement(hits(other=0.9, home=0.89), walk) == 1.0
+    assert agreement(hits(other=0.9, home=0.85), walk) == pytest.approx(((0.85 / 0.9) ** 5 - DOUBT) / (ACCORD - DOUBT))
+    assert agreement(hits(other=0.9, home=0.7), walk) == 0.0
 
 
 def test_a_text_hit_that_only_mentions_the_entity_agrees_little():
-    """A tenth of the activation, bent as the mix bends it; what comes sixth does not count."""
-    assert agreement(hits(next=0.9, third=0.1), hits(home=0.5, next=0.05)) == pytest.approx(0.1**0.4)
+    """A tenth of the activation, bent as the mix bends it; less says nothing, and what comes sixth does not count."""
+    little = (0.1**0.4 - DOUBT) / (ACCORD - DOUBT)
+    assert agreement(hits(next=0.9, third=0.1), hits(home=0.5, next=0.05)) == pytest.approx(little)
+    assert agreement(hits(next=0.9, third=0.1), hits(home=0.5, next=0.02)) == 0.0
     assert agreement(hits(a=0.9, b=0.9, c=0.9, d=0.9, e=0.9, home=0.9), hits(home=0.5)) == 0.0
 
 

@@ -18,8 +18,11 @@ ENOUGH = 0.5
 FIRST = 5
 """Text hits that the graph may agree with."""
 
-NEARNESS = 3
+NEARNESS = 5
 """Exponent of how close such a hit is to the best one: the further behind, the less it says."""
+
+DOUBT, ACCORD = 0.3, 0.9
+"""Agreement up to which the graph and the text speak of different things, and from which they speak of the same."""
 
 ANSWERED = 0.5
 """What agreement is taken for at least where the graph has a relation that the question asks for of what it names."""
@@ -59,7 +62,7 @@ def agreement(text: Sequence[Hit], graph: Sequence[Hit]) -> float:
     for hit in first:
         near = max(0.0, hit.score / top) ** NEARNESS if top > 0 else 1.0
         found = max(found, float(scores.get(hit.chunk_id, 0.0) ** CURVE * near))
-    return found
+    return min(1.0, max(0.0, (found - DOUBT) / (ACCORD - DOUBT)))
 
 
 def _explains(homes: int) -> float:
