@@ -22,7 +22,7 @@ FORMS = ["text", "markdown", "code", "table"]
 def test_it_is_an_extractor():
     """The write path asks for the protocol and records the name."""
     extractor: Extractor = RuleExtractor()
-    assert extractor.name == "rules-7"
+    assert extractor.name == "rules-8"
     assert extractor.extract(Document(source="x", title="Ledger", text=""), []) == []
 
 
@@ -157,6 +157,30 @@ def test_a_name_the_document_links_to_keeps_its_own():
 def test_the_first_sentence_gives_other_names(title, text, alias):
     """`also known as`, `born`, a longer name, `又称`."""
     assert (alias, name_key(title)) in aliases(extract(text, title=title, form="text"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yesugei was a chief of the Mongols and the father of Temujin, later known as Genghis Khan.",
+        "Ida of Cloppenburg was a daughter of Matilda of Cuyk (also known as Matilda of Rietberg).",
+        "Harbour Lights is a band of Plan A Entertainment, formerly Cube Entertainment.",
+    ],
+)
+def test_names_behind_the_verb_may_be_those_of_others(text):
+    """They are of what they follow."""
+    title = text.split(" was ")[0].split(" is ")[0]
+
+    assert not {"Genghis Khan", "Matilda of Rietberg", "Cube Entertainment"} & {
+        n for n, _ in aliases(extract(text, title=title, form="text"))
+    }
+
+
+def test_behind_the_verb_the_subject_is_named_too():
+    """`better known as` says what a thing is called, whatever stands before it."""
+    text = "Calvin Broadus is a rapper from Long Beach, better known as Snoop Dogg."
+
+    assert ("Snoop Dogg", "calvin broadus") in aliases(extract(text, title="Calvin Broadus", form="text"))
 
 
 def test_a_surname_alone_is_no_alias():

@@ -37,6 +37,21 @@ def test_a_surname_counts_only_where_it_is_used_alone(text, expected):
     assert ("Lovelace" in found) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [
+        ("Mervyn Johns", "Johns"),
+        ("Tiger Woods", "Woods"),
+        ("Anthony Roberts", "A. Roberts"),
+    ],
+)
+def test_what_would_be_another_name_as_a_key_is_left_out(name, left_out):
+    """Keys have no article and are in the singular: any John would be Mervyn Johns."""
+    found = [variant for variant, _ in name_variants(name, text=f"{name} came. {name.split()[1]} went.")]
+
+    assert left_out not in found
+
+
 @pytest.mark.parametrize("name", ["", "Plato", "ISO 9001", "the quiet harbour", "A B C D E F", "Auth-Service v2"])
 def test_what_is_not_a_full_name_has_no_variants(name):
     """One word, digits, small letters, or too many words."""

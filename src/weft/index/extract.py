@@ -88,7 +88,7 @@ class RuleExtractor:
     @property
     def name(self) -> str:
         """What is recorded with the graph; changes whenever the same text would give another one."""
-        return f"rules-7+{self._tagger.name}" if self._tagger else "rules-7"
+        return f"rules-8+{self._tagger.name}" if self._tagger else "rules-8"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk says, in their order."""
@@ -364,7 +364,7 @@ class _Reader:
         if not given.is_topic:
             reason = "full name in the first sentence"
             ballot.nominate(given.name, "definition", type=opening.type, alias_of=topic.key, reason=reason, about=True)
-        for alias in find_aliases(first.sentence, first.names, end=opening.at + MAX_ASIDE):
+        for alias in find_aliases(first.sentence, first.names, end=opening.at + MAX_ASIDE, verb=opening.at):
             ballot.nominate(alias.name, "abbreviation", alias_of=topic.key, reason=alias.reason, about=True)
         return Subject(topic.name, topic.key, given.end, "topic")
 

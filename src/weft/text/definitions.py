@@ -48,6 +48,7 @@ _AS = re.compile(
     r"|a\.?k\.?a\.?|nicknamed|(?:stage|ring|pen) name(?: of)?|formerly(?: known as| called)?|abbreviated(?: as| to)?)"
     r"|\b(?P<born>born))[,:]?\s*[\"“'‘]?\s*"
 )
+_ASIDE = re.compile(r"\s*(?:\(.*|,?\s*(?:later|then|now)\s.*|,?\s*formerly.*)", re.DOTALL)
 _ALIAS_END = re.compile(
     r"[,;:()\[\]（）\"“”]|\.(?:\s|$)|\s(?:is|was|are|were|and|or|in|who|which|from|by|when|at|on|until)\s|$"
 )
@@ -161,10 +162,16 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
     return _PERSON if head in RELATIVES else singular(head) if plural else head
 
 
-def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int) -> Iterator[Alias]:
-    """Yield the other names a first sentence gives its subject before `end`: `also known as X`, `born X`, `又称X`."""
+def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int, verb: int | None = None) -> Iterator[Alias]:
+    """
+    Yield the other names a first sentence gives its subject before `end`: `also known as X`, `born X`, `又称X`.
+
+    Behind its `verb` others are named too: in `the father of Temüjin, later known as X`, X is no name of the father.
+    """
     starts = {name.start: name for name in names}
     for match in _AS.finditer(sentence.text, 0, end):
+        if verb is not None and _names_another(sentence.text, names, match, verb=verb):
+            continue
         at = match.end()
         found = next((starts[place] for place in (at, at + 4, at - 1, at - 2) if place in starts), None)
         text = (_whole_alias(sentence.text, found) if found else "").strip("'’ ")
@@ -174,6 +181,12 @@ def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int) -> Iter
     for called in find_called(sentence.text, names, end=end):
         if is_usable(called.name):
             yield Alias(called.name, "", f"“{called.cue}” in the text")
+
+
+def _names_another(text: str, names: Sequence[Name], cue: re.Match[str], *, verb: int) -> bool:
+    """Tell whether a cue behind the verb is about the name it follows: in brackets, or for a time of its own."""
+    before = max((name.end for name in names if verb < name.start and name.end <= cue.start()), default=None)
+    return before is not None and bool(_ASIDE.fullmatch(text[before : cue.end()]))
 
 
 def _whole_alias(text: str, found: Name) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from weft.text.lexicon import word_set
+from weft.text.names import name_key, singular
+from weft.text.normalise import fold
 
 _PERSONS = word_set(
     "person human actor actress admiral aristocrat architect astronaut athlete author baron bishop boxer cardinal "
@@ -48,6 +50,8 @@ def name_variants(name: str, *, text: str) -> list[tuple[str, str]]:
         ]
     if len(surname) >= MIN_SURNAME and _stands_alone(surname, given=given[-1], text=text):
         found.append((surname, "surname behind a full name"))
+    if _is_plural(surname):
+        found = [(variant, reason) for variant, reason in found if " " in name_key(variant)]
     return [(variant, reason) for variant, reason in dict(found).items() if variant != name]
 
 
@@ -65,6 +69,12 @@ def place_head(name: str, *, text: str) -> str:
     opening = text.lstrip()
     follows = opening[len(head) : len(head) + 1]
     return head if opening.startswith(head) and not opening.startswith(name) and not follows.isalnum() else ""
+
+
+def _is_plural(surname: str) -> bool:
+    """Tell whether a surname reads as a plural: as keys, `Roberts` and `A. Roberts` are any Robert."""
+    folded = fold(surname)
+    return singular(folded) != folded
 
 
 def _stands_alone(surname: str, *, given: str, text: str) -> bool:
