@@ -54,8 +54,21 @@ def test_entities_can_be_shown_named_merged_and_parted(graph):
     assert len(graph("entity", "alias", "Login Flow", "sign-in pages", "--json").json["aliases"]) == 1
     assert graph("entity", "show", "Sign-in Pages", "--json").json["name"] == "Login Flow"
     assert graph("entity", "rename", "Login Flow", "Front Door", "--json").json["name"] == "Front Door"
+    assert graph("entity", "unmerge", "sign-in pages", "--json").json["aliases"] == []
     assert "OAuth Provider" in graph("entity", "list").out
     assert graph("check").out == "sound\n"
+
+
+def test_a_renamed_entity_is_found_by_what_it_is_shown_as(graph):
+    """It can be shown, gone on from and renamed again; its own name still leads to it, and first to what has it."""
+    id = graph("entity", "rename", "Login Flow", "Front Doors", "--json").json["id"]
+    for name in ("Front Doors", "front door", "Login Flow"):
+        assert graph("entity", "show", name, "--json").json["id"] == id
+    assert "Front Doors" in graph("path", "OAuth Provider", "Front Doors").out
+    assert graph("entity", "rename", "Front Doors", "OAuth Provider", "--json").json["id"] == id
+    assert graph("entity", "show", "OAuth Provider", "--json").json["id"] != id
+    assert graph("entity", "rename", id, "Login Flow", "--json").json["name"] == "Login Flow"
+    assert "no entity" in graph("entity", "show", "Front Doors", expect=1).err
 
 
 def test_what_only_facts_know_is_an_entity(graph):

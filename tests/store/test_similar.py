@@ -98,7 +98,7 @@ def test_a_paper_whose_key_has_its_parentheses_is_parted_by_the_name_given(store
 
 
 def test_a_renamed_entity_is_parted_by_a_name_that_leads_to_it(store):
-    """What it is shown as does not."""
+    """What it is shown as may be the name of something else."""
     write(store, "one", "Prometheus", "Promethus", text="Prometheus. Prometheus. Promethus.")
     entities = Entities(store)
     entities.rename("Promethus", "Alerts")

@@ -142,7 +142,7 @@ class Entities:
         try:
             return self.get(name)
         except NotFound:
-            return target
+            return next(iter(graph.entities([target.id])), target)
 
     def alias(self, name: str, other: str) -> Entity:
         """Give an entity another name."""
@@ -161,7 +161,7 @@ class Entities:
             if (kind, owner) == ("rename", entity.key):
                 self._store.graph.write_edit("rename", owner, value, undo=True)
         self._store.graph.write_edit("rename", entity.key, to)
-        return self.get(name)
+        return self.get(entity.id)
 
     def similar(self, *, limit: int = 20, on_step: Callable[[int], object] | None = None) -> list[Similar]:
         """
@@ -196,6 +196,7 @@ class Entities:
     def _find(self, name: str) -> tuple[str, Entity]:
         """Return the key by which an entity is known as `name`, and the entity. Raises `NotFound`."""
         found = self._known(name) or [(entity.key, entity) for entity in self._store.graph.entities([name])]
+        found = found or self._shown_as(name)
         if not found and self._at is not None:
             known = find_remembered(_keys(name), store=self._store, at=self._at)
             found = [(key, known[key]) for key in _keys(name) if key in known]
@@ -207,6 +208,13 @@ class Entities:
         """Return the keys that `name` may have and that documents know, the best first, each with its entity."""
         known = self._store.graph.find_entities(_keys(name))
         return [(key, known[key]) for key in _keys(name) if key in known]
+
+    def _shown_as(self, name: str) -> list[tuple[str, Entity]]:
+        """Return what was renamed so, each under its own key."""
+        edits, asked = self._store.graph.edits(), name_key(name)
+        keys = [owner for kind, owner, value in edits if kind == "rename" and asked and name_key(value) == asked]
+        known = self._store.graph.find_entities(keys)
+        return [(key, known[key]) for key in keys if key in known]
 
 
 def _keys(name: str) -> list[str]:
