@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import weft.store.stating as stating
 from weft.index.remember import remember
-from weft.records import GivenFact
+from weft.records import Document, GivenFact
 from weft.store.memory import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import fact_entity_id
@@ -215,3 +215,19 @@ def test_both_stores_give_the_same_links(stated, limit, looks, later):
         database.close()
 
     assert answers[0] == answers[1]
+
+
+def test_what_a_document_states_is_not_there_again_as_a_fact(engine):
+    """Whatever the field of a note is called, and whichever end says it; the surer of both counts."""
+    engine.memory.add("Tide Gauge", "owner", object="Harbour Office", confidence=0.5)
+    engine.memory.add("Harbour Office", "owns", object="Tide Gauge", confidence=0.9)
+    engine.memory.add("Harbour Office", "keeps", object="Tide Gauge")
+    shown = [(step.type, step.weight) for step in engine.entities.show("Tide Gauge").relations]
+    assert shown == [("keeps_of", 10.0), ("owned_by", 9.0)]
+    engine.add([Document(source="Quay Office.md", title="Quay Office", text="An office.")])
+    engine.add_text("# Tide Mark\n\nTide Mark is owned by Quay Office.", source="Tide Mark.md")
+    engine.memory.add("Tide Mark", "owner", object="Quay Office")
+    engine.memory.add("Quay Office", "owns", object="Tide Mark")
+    shown = engine.entities.show("Tide Mark").relations
+
+    assert [(s.type, s.weight, s.extractors) for s in shown if s.weight > 6] == [("owned_by", 10.0, ("rules",))]

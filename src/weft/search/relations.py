@@ -9,7 +9,9 @@ from datetime import datetime
 
 from weft.records import Entity, FactEntity, Mention, Relation
 from weft.store.base import Facts, Graph, Store
+from weft.text.attributes import FIELDS
 from weft.text.ids import FACT_ENTITY, fact_entity_id, fact_entity_key
+from weft.text.statements import Statement, canonical
 
 LINKS = 50
 """Facts of each entity in each direction among which those that join two given entities are looked for."""
@@ -150,9 +152,16 @@ def _as_entity(entity: FactEntity) -> Entity:
 def _join(relations: Sequence[Relation], links: Sequence[Relation]) -> list[Relation]:
     if not links:
         return list(relations)
-    best: dict[tuple[str, str, str], Relation] = {}
+    best: dict[Statement, Relation] = {}
     for relation in (*relations, *links):
-        at = (relation.source_id, relation.target_id, relation.type)
-        if at not in best or relation.weight > best[at].weight:
-            best[at] = relation
+        said = _said(relation)
+        known = best.setdefault(said, relation)
+        if relation.weight > known.weight:
+            best[said] = known._replace(weight=relation.weight)
     return sorted(best.values(), key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+
+
+def _said(relation: Relation) -> Statement:
+    """Return what a relation says in one form: `A owner B` and `B owns A` are `A owned_by B`."""
+    type = FIELDS.get(relation.type, relation.type)
+    return canonical(Statement(source=relation.source_id, target=relation.target_id, type=type))
