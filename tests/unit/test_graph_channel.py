@@ -130,6 +130,17 @@ def test_the_graph_can_be_switched_off(engine):
         engine.query("x", method="mix", graph={"hopps": 2})
 
 
+def test_the_graph_alone_says_why_it_was_not_asked(engine):
+    """Not only that nothing was found."""
+    off = engine.query("OAuth Provider", method="graph", graph={"enabled": False})
+    unknown = engine.query("nothing of the kind", method="graph", graph={"min_similarity": 1.0})
+
+    assert off.status == unknown.status == "no_match"
+    assert off.notes == ("no channel found a chunk: the graph is switched off",)
+    assert unknown.graph.skipped in unknown.notes[0] and unknown.graph.skipped
+    assert "graph" not in str(engine.query("zzz", method="keyword").notes)
+
+
 def test_expand_adds_at_most_so_many_chunks_of_neighbours(engine):
     """One hop reaches what depends on it, two hops the next; each chunk knows its relation and weight."""
     one = engine.query("OAuth Provider", method="graph", graph={"algorithm": "expand", "min_graph_score": 0.7})

@@ -56,6 +56,12 @@ class Opinion:
     about: Reranking
     scores: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Warn where a reranker should have been heard and was not."""
+        note = f"not re-ranked, so the order is that of the search: {self.about.skipped}"
+        return (note,) if self.about.is_failed else ()
+
 
 def read_pool(chosen: Chosen, *, store: Store, size: int) -> dict[str, str]:
     """Return what a reranker is given: by id the texts of the first `size` chunks, each under title and headings."""

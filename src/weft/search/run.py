@@ -240,7 +240,7 @@ def _answer(
     status: Status = "degraded" if degraded and verdict.status != "no_match" else verdict.status
     is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
     is_outside = bool(where) and not verdict.kept and not store.find_documents(where, limit=1)
-    notes = [FILTERED] if is_outside else [*_notes(query, verdict), *_unranked(opinion)]
+    notes = [FILTERED] if is_outside else [*_notes(query, found), *(opinion.notes if opinion else ())]
     return Result(
         query=query.text,
         method=plan.method,
@@ -387,14 +387,9 @@ def _degraded(query: Query, found: Found) -> str:
     return f"only {searched} searched: {query.degraded}"
 
 
-def _notes(query: Query, verdict: Verdict) -> Iterator[str]:
+def _notes(query: Query, found: Found) -> Iterator[str]:
+    verdict, skipped = found.verdict, found.walked.skipped
     if not query.terms:
         yield "there is nothing to search for: the question has no letter, digit or symbol we index"
     elif verdict.reason and verdict.status != "ok":
-        yield verdict.reason
-
-
-def _unranked(opinion: Opinion | None) -> Iterator[str]:
-    """Warn where a reranker should have been heard and was not."""
-    if opinion is not None and opinion.about.is_failed:
-        yield f"not re-ranked, so the order is that of the search: {opinion.about.skipped}"
+        yield f"{verdict.reason}: {skipped}" if skipped and set(found.rankings) <= {"graph"} else verdict.reason
