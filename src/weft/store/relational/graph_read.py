@@ -103,7 +103,8 @@ class RelationalGraph:
         return sorted(best.values(), key=lambda item: (-item[1], item[0].id))[:limit]
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
-        return _mentions(entity_ids, self._links(entity_ids, mentions=limit), limit=limit)
+        found = _mentions(entity_ids, self._links(entity_ids, mentions=limit), limit=limit)
+        return [mention._replace(about=bool(mention.about)) for mention in found]  # SQLite has 1, which is seen in JSON
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         with self._connections.read(self._name) as db:
