@@ -162,10 +162,19 @@ def test_expand_adds_at_most_so_many_chunks_of_neighbours(engine):
 
 
 def test_guided_searches_for_pairs_and_tags_what_they_found(engine):
-    """The expansion query is told with each result; without an embedder there is none."""
-    result = engine.query("OAuth Provider", method="graph", graph={"algorithm": "guided"})
+    """The expansion query is told with each result, and the way to the neighbour that it names."""
+    result = engine.query("OAuth Provider", method="graph", gate=False, graph={"algorithm": "guided", "per_query": 1})
+    found = {piece.graph.expansion: (piece.graph, piece.citation) for piece in result.evidence}
 
-    assert {piece.graph.expansion for piece in result.evidence} & {"OAuth Provider Auth Service", "OAuth Provider"}
+    own, citation = found["OAuth Provider"]
+    assert (own.entity, own.hops) == ("OAuth Provider", 0)
+    assert [(s.source, s.type, s.target) for s in own.path] == [("OAuth Provider", "searched for in", citation)]
+    pair, citation = found["OAuth Provider Auth Service"]
+    assert (pair.entity, pair.hops) == ("Auth Service", 1)
+    assert [(s.source, s.type, s.weight, s.target) for s in pair.path] == [
+        ("OAuth Provider", "depended_on_by", 10.0, "Auth Service"),
+        ("Auth Service", "searched for in", 0.0, citation),
+    ]
 
 
 @pytest.mark.parametrize("algorithm", ["walk", "expand", "guided"])

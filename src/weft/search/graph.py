@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from weft.config import GraphOptions
 from weft.errors import ModelError
@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 IN_CHUNK = "mentioned in"
 ABOUT_CHUNK = "described in"
+SEARCHED = "searched for in"
 
 MAX_FILTERED = 1000
 """Mentions of an entity among which those that pass a filter are looked for, with `expand`."""
@@ -153,18 +154,14 @@ def _expand(
         for mention in graph.mentions_of([entity.id], limit=MAX_FILTERED if where else options.max_chunks):
             if score > scores.get(mention.chunk_id, 0.0):
                 scores[mention.chunk_id] = score
-                last = ABOUT_CHUNK if mention.about else IN_CHUNK
-                steps = [
-                    PathStep(
-                        source=names.get(s.source_id, ""),
-                        type=s.type,
-                        weight=s.weight,
-                        target=names.get(s.target_id, ""),
-                    )
-                    for s in neighbour.path
-                ]
-                steps.append(PathStep(source=entity.name, type=last, weight=0.0, target=mention.chunk_id))
-                sources[mention.chunk_id] = GraphSource(entity=entity.name, hops=neighbour.hops, path=tuple(steps))
+                end = PathStep(
+                    source=entity.name,
+                    type=ABOUT_CHUNK if mention.about else IN_CHUNK,
+                    weight=0.0,
+                    target=mention.chunk_id,
+                )
+                path = (*_in_words(neighbour, names=names), end)
+                sources[mention.chunk_id] = GraphSource(entity=entity.name, hops=neighbour.hops, path=path)
     hits = _passing(order(scores), store=store, where=where, count=options.max_chunks)
     return GraphFound(hits=hits, explain=among(sources))
 
@@ -183,7 +180,7 @@ def _guided(
         return _expand(seeds, store=store, relations=relations, options=options, where=where)
     queries = _suggested(seeds, relations=relations, options=options)
     try:
-        vectors = embedder.embed([query for query, _, _ in queries], kind="query")
+        vectors = embedder.embed([suggested.query for suggested in queries], kind="query")
     except ModelError as error:
         logger.warning("embedding what the graph suggests failed: %s", error)
         why = f"the graph was searched without a model: embedding failed: {error}"
@@ -191,25 +188,60 @@ def _guided(
         return replace(found, degraded=why)
     scores: dict[str, float] = {}
     sources: dict[str, GraphSource] = {}
-    for (query, proximity, hops), vector in zip(queries, vectors, strict=True):
+    for asked, vector in zip(queries, vectors, strict=True):
         for hit in store.search_vector(vector, limit=options.per_query, where=where).hits:
-            score = proximity * max(0.0, hit.score)
+            score = asked.proximity * max(0.0, hit.score)
             if score > scores.get(hit.chunk_id, 0.0):
                 scores[hit.chunk_id] = score
-                sources[hit.chunk_id] = GraphSource(entity=query, hops=hops, expansion=query)
+                end = PathStep(source=asked.entity, type=SEARCHED, weight=0.0, target=hit.chunk_id)
+                sources[hit.chunk_id] = GraphSource(
+                    entity=asked.entity, hops=asked.hops, path=(*asked.way, end), expansion=asked.query
+                )
     return GraphFound(hits=tuple(order(scores)), explain=among(sources))
 
 
-def _suggested(seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions) -> list[tuple[str, float, int]]:
-    """Return what to search for, what it is worth and how far it lies: pairs of names, then the names themselves."""
+class _Suggested(NamedTuple):
+    """What the graph suggests to search for: the name of an entity, or that of a seed and of one of its neighbours."""
+
+    query: str
+    proximity: float
+    hops: int
+    entity: str
+    """Name of the neighbour, or of the seed itself."""
+    way: tuple[PathStep, ...] = ()
+    """From the seed to the neighbour."""
+
+
+def _suggested(seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions) -> list[_Suggested]:
+    """Return what to search for: pairs of names, closest first, then the seeds' own."""
     named = [(seed.entity.id, seed.entity.name) for seed in seeds]
     around: dict[str, list[tuple[str, str, int]]] = {}
+    ways: dict[tuple[str, str], tuple[PathStep, ...]] = {}
     for seed in seeds:
-        found = _neighbours([seed], relations=relations, options=options)
-        names = {entity.id: entity.name for entity in relations.graph.entities([n.entity_id for n in found])}
-        around[seed.entity.id] = [(n.entity_id, names[n.entity_id], n.hops) for n in found if n.entity_id in names]
-    pairs = expansion_queries(named, around, max_expansions=options.max_expansions)
-    return [(pair.query, pair.score, pair.hops) for pair in pairs] + [(name, 1.0, 0) for _, name in named]
+        id, found = seed.entity.id, _neighbours([seed], relations=relations, options=options)
+        ends = {end for n in found for step in n.path for end in (step.source_id, step.target_id)}
+        names = {entity.id: entity.name for entity in relations.entities(sorted(ends))}
+        known = [n for n in found if n.entity_id in names and not fact_entity_key(n.entity_id)]
+        around[id] = [(n.entity_id, names[n.entity_id], n.hops) for n in known]
+        ways |= {(id, n.entity_id): _in_words(n, names=names) for n in known}
+    pairs = []
+    for pair in expansion_queries(named, around, max_expansions=options.max_expansions):
+        way = ways[pair.seed_id, pair.neighbour_id]
+        pairs.append(_Suggested(pair.query, pair.score, pair.hops, way[-1].target, way))
+    return [*pairs, *(_Suggested(name, 1.0, 0, name) for _, name in named)]
+
+
+def _in_words(neighbour: Neighbour, *, names: Mapping[str, str]) -> tuple[PathStep, ...]:
+    """Return the way to a neighbour with the names of its entities."""
+    return tuple(
+        PathStep(
+            source=names.get(step.source_id, ""),
+            type=step.type,
+            weight=step.weight,
+            target=names.get(step.target_id, ""),
+        )
+        for step in neighbour.path
+    )
 
 
 def _passing(hits: Sequence[Hit], *, store: Store, where: Filter, count: int) -> tuple[Hit, ...]:
