@@ -44,7 +44,9 @@ def _check_format(ctx: click.Context, param: click.Parameter, value: str | None)
 @verb(cls=QueryCommand)
 @click.argument("question", nargs=-1, required=True)
 @click.option("--method", type=click.Choice(get_args(Method)), help="How to search (default: auto).")
-@click.option("-n", "--top-k", type=click.IntRange(1, 1000), help="How many results (default: 10).")
+@click.option(
+    "-n", "--top-k", type=click.IntRange(1, 1000), help="How many results; the graph may add more (default: 10)."
+)
 @click.option("--min-score", type=float, help="Leave out vector hits with a lower cosine.")
 @click.option("--fusion", type=click.Choice(get_args(Fusion)), help="How channels are merged (default: weighted).")
 @click.option("--vector-weight", type=float, help="Weight of the vector channel.")

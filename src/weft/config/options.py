@@ -107,7 +107,7 @@ class SearchOptions:
     method: Method = "auto"
     """`vector` (or `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (or `agentic`), which chooses."""
     top_k: int = 10
-    """How many results."""
+    """How many results; with `mix` the graph may add more (docs/graph.md)."""
     pool: int = 100
     """Chunks each channel fetches before fusion."""
     fusion: Fusion = "weighted"
