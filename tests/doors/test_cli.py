@@ -297,7 +297,7 @@ def test_another_embedder_is_refused_with_the_command_that_mends_it(weft, notes)
     """Two models never mix; `reembed` switches."""
     weft("index", "notes", "-q", "--embedder", "none")
     refused = weft("index", "notes", "--embedder", "hash", expect=1)
-    assert "weft reembed" in refused.err
+    assert "weft reembed gives them vectors; --embedder none goes on without" in refused.err
 
     assert weft("reembed", "--embedder", "hash", "--json").json["chunks"] == weft("stats", "--json").json["chunks"]
     assert weft("stats", "--json").json["models"][0]["name"] == "hash"

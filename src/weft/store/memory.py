@@ -226,7 +226,10 @@ class MemoryStore:
             if self.find_unembedded(model.fingerprint, limit=1) or self.graph.find_unembedded(
                 model.fingerprint, limit=1
             ):
-                raise SchemaMismatch(f"there are chunks without vectors of {model.name!r}", hint="weft reembed")
+                raise SchemaMismatch(
+                    f"namespace {self._namespace!r} holds chunks without vectors of {model.name!r}",
+                    hint="weft reembed gives them vectors; --embedder none goes on without",
+                )
             content.models = {}
             content.calibrations = {k: c for k, c in content.calibrations.items() if k == model.fingerprint}
             content.vectors = {key: v for key, v in content.vectors.items() if key[0] == model.fingerprint}

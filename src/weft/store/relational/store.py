@@ -112,7 +112,7 @@ class RelationalStore:
                 if db.run("find_unembedded", missing) or db.run("unembedded_entities", missing):
                     raise SchemaMismatch(
                         f"namespace {self._namespace!r} holds chunks without vectors of {model.name!r}",
-                        hint="weft reembed",
+                        hint="weft reembed gives them vectors; --embedder none goes on without",
                     )
                 key = {"namespace": namespace, "model": number}
                 db.run("delete_other_models", key)
