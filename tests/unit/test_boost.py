@@ -43,7 +43,7 @@ def test_without_trust_the_scores_are_those_of_the_text():
 
 
 def test_weighted_is_seven_parts_text_and_three_parts_graph():
-    """S0's alpha and beta."""
+    """The shares are settings: alpha and beta."""
     text, graph = hits(a=0.8, b=0.4), hits(b=4.0, c=1.0)
 
     assert scores(fuse_graph_weighted(text, graph=graph)) == {"a": 0.7, "b": 0.65, "c": 0.075}
@@ -60,7 +60,7 @@ def test_boost_does_not_bury_the_hidden_hop():
 
 @BOTH
 def test_distrust_takes_the_graph_back(fuse):
-    """S1 multiplies graph scores by the confidence; at nothing they only add chunks."""
+    """By the heuristic graph scores are multiplied by the confidence; at nothing they only add chunks."""
     text, graph = hits(a=0.8, b=0.4), hits(b=4.0, c=1.0)
     full, half, none = (fuse(text, graph=graph, trust=trust) for trust in (1.0, 0.5, 0.0))
 

@@ -137,7 +137,7 @@ def test_an_unknown_rule_is_refused(tmp_path):
 
 
 def test_retrieve_gives_evidence_and_all_else(tmp_path):
-    """The two parts of an answer, as S4 has them; the method may be left open."""
+    """The two parts of an answer; the method may be left open."""
     with open_engine(tmp_path / "weft.db", embedder="hash", graph_extractor="rules") as engine:
         engine.add_research_findings(FINDINGS)
         results, metadata = engine.retrieve(f"who cites {MAGMA}", method="agentic")

@@ -98,7 +98,7 @@ def result(engine):
 
 
 def test_the_graph_block_is_that_of_the_design(engine, result):
-    """From documents to the block: S0's sample to the character, with neighbours that no result is about."""
+    """From documents to the block: the sample to the character, with neighbours that no result is about."""
     context = engine.context(result, format="graph")
 
     assert context.text == BLOCK_TEXT
@@ -107,7 +107,7 @@ def test_the_graph_block_is_that_of_the_design(engine, result):
 
 
 def test_the_evidence_is_that_of_the_design(engine, result):
-    """S1's: entities, then what relates them, then chunks with score and source."""
+    """Entities, then what relates them, then chunks with score and source."""
     context = engine.context(result)
 
     assert context == engine.context(result, format="evidence")

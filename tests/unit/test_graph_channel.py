@@ -114,7 +114,7 @@ def test_a_question_without_entities_is_plain_hybrid(engine):
 
 
 def test_the_heuristic_skips_short_questions_and_says_why(engine):
-    """S1's rule by name: below 0.5, or without an entity, the graph is not walked."""
+    """The rule by name: below 0.5, or without an entity, the graph is not walked."""
     result = engine.query("checks", method="mix", gate=False, graph={"confidence": "heuristic"})
 
     assert result.graph.skipped

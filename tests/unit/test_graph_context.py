@@ -13,7 +13,7 @@ from weft.text.tokens import estimate_tokens
 
 
 def test_the_block_is_that_of_the_design():
-    """S0's sample, to the character."""
+    """The sample of the block, to the character."""
     context = block(SAMPLE, query_entities=["Auth Service", "OAuth Provider"])
 
     assert context.text == SAMPLE_TEXT

@@ -27,7 +27,7 @@ def evidence(*pieces, graph=None, behind=None, budget=4000, count=estimate_token
 
 
 def test_entities_stand_before_the_evidence_as_in_the_design():
-    """S1's formatter, with our citation in each piece."""
+    """Score, text and citation of each piece."""
     context = evidence(make_evidence("text", score=0.834), graph=GraphView(entities=(AUTH, entity("x", "Bare"))))
 
     assert context.text == (
@@ -109,7 +109,7 @@ def test_entities_never_break_the_budget_nor_displace_all_evidence(sizes, view, 
 
 
 def test_the_block_stands_behind_the_evidence_and_one_line_tells_of_both():
-    """As in S0, where it is appended to the results; what the two leave out is counted together."""
+    """It is appended to the results; what the two leave out is counted together."""
     pieces = [make_evidence("text", number=0), make_evidence("word " * 900, number=1)]
     whole, tight = evidence(*pieces, behind=SAMPLE), evidence(*pieces, behind=SAMPLE, budget=700, graph_budget=80)
 

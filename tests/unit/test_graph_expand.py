@@ -96,7 +96,7 @@ def test_the_threshold_is_compared_before_decay():
 
 
 def test_one_hop_is_the_default():
-    """As S0 and S1 have it."""
+    """What is two hops away is left out."""
     assert around("a", relation("a", "b"), relation("b", "c")) == [("b", 1, 5)]
 
 

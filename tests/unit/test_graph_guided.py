@@ -1,4 +1,4 @@
-"""Expansion queries, after S2."""
+"""Expansion queries, after KG2RAG."""
 
 import pytest
 from hypothesis import given

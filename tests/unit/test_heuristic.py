@@ -1,4 +1,4 @@
-"""S1's confidence, and when the graph is not asked."""
+"""The heuristic confidence, and when the graph is not asked."""
 
 import pytest
 
@@ -47,10 +47,10 @@ def test_a_skipped_expansion_says_why(confidence, has_entities, enabled, reason)
 
 
 def test_a_threshold_of_nothing_is_a_threshold():
-    """S1 would take 0 for the default."""
+    """Zero is a value, not a missing one."""
     assert should_expand(0.1, has_entities=True, enabled=True, min_confidence=0.0) == (True, "")
 
 
 def test_without_the_graph_confidence_is_medium():
-    """As S1 returns it from its vector-only path."""
+    """Medium confidence, whatever was found."""
     assert GRAPH_OFF == 0.5

@@ -10,7 +10,7 @@ from weft.context.build import UNTYPED, GraphView, flat, most, shorten
 from weft.records import Context, Entity, Relation
 
 WIDTH = 84
-"""Characters per line; the widest that breaks S0's sample where S0 does."""
+"""Characters per line; the widest that breaks the sample in the tests where it is broken."""
 
 STRONG = 7
 """From this weight on `Related:` shows it."""
