@@ -38,6 +38,7 @@ def triples(graph, **options):
     (entity,) = graph.find_entities(["hub"]).values()
     found = graph.relations_of([entity.id], **options)
     assert [relation.weight for relation in found] == sorted((relation.weight for relation in found), reverse=True)
+    assert all(isinstance(relation.weight, float) for relation in found)
     return {(relation.source_id, relation.target_id, relation.type, relation.weight) for relation in found}
 
 

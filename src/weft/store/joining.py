@@ -62,7 +62,7 @@ def join_relations(weights: Iterable[tuple[tuple[str, str, str], float]]) -> lis
     for at, weight in weights:
         if at[0] != at[1] and weight > best.get(at, -1.0):
             best[at] = weight
-    ordered = sorted([(-weight, *at) for at, weight in best.items()])
+    ordered = sorted([(-float(weight), *at) for at, weight in best.items()])  # whole ones come as JSON without a point
     return [Relation(source, target, type, -weight) for weight, source, target, type in ordered]
 
 
