@@ -26,6 +26,8 @@ def test_eval_prints_the_promised_keys(weft, tmp_path):
     assert keys <= set(one)
     assert (one["recall@1"], one["queries"], one["documents"]) == (1.0, 1, 3)
     assert [row["method"] for row in everything] == ["vector", "keyword", "hybrid", "graph", "mix", "auto"]
+    without = weft("eval", "tiny", "--json", "--method", "all", "--embedder", "none").json
+    assert [row["method"] for row in without] == ["keyword", "mix", "auto"]  # the others would be keywords too
     assert re.match(r"q1 Q0 d1 1 [\d.]+ weft-auto\n", (tmp_path / "run.txt").read_text())
 
 

@@ -25,11 +25,14 @@ logger = logging.getLogger(__name__)
 
 TEXT_METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid")
 GRAPH_METHODS: tuple[Method, ...] = ("graph", "mix", "auto")
+BY_VECTOR: frozenset[Method] = frozenset({"vector", "hybrid", "graph"})
+"""Without an embedder keywords answer in the place of vectors: figures under these names would be theirs."""
 
 
 def all_methods(settings: Settings) -> tuple[Method, ...]:
-    """Return the methods that can be compared: those of the graph only where one is built."""
-    return TEXT_METHODS + (GRAPH_METHODS if settings.graph.extractor != "none" else ())
+    """Return the methods that can be compared: those of graph or vectors only where there is one or the other."""
+    methods = TEXT_METHODS + (GRAPH_METHODS if settings.graph.extractor != "none" else ())
+    return methods if settings.models.embedder != "none" else tuple(m for m in methods if m not in BY_VECTOR)
 
 
 Stage: TypeAlias = Literal["indexing", "asking"]
