@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loading import Load, only_reason
 
+from weft.load import table
 from weft.records import Document
 
 
@@ -115,3 +118,32 @@ def test_long_column_names_do_not_swell_the_text(load: Load, tmp_path: Path) -> 
 
     assert len(document.text) < 200_000
     assert only_reason(load(path, max_expanded_bytes=50_000)) == "too large"
+
+
+def test_quotes_that_lead_nowhere_do_not_let_every_row_read_the_rest(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of these rows opens a cell that runs through all the others and never closes."""
+    taken = 0
+    inner = table._iter_ended
+
+    def counted(*arguments: Any) -> Iterator[str]:
+        nonlocal taken
+        for line in inner(*arguments):
+            taken += 1
+            yield line
+
+    monkeypatch.setattr(table, "_iter_ended", counted)
+    document = read(load, tmp_path / "a.csv", '1,2,3\n' + 'x",y,"z\n' * 2000 + 'a,b,"c, d"\n')
+
+    assert document.text.split("\n")[1] == 'x"; y; "z'
+    assert document.text.split("\n")[-1] == "a; b; c, d"
+    assert list(document.lines or ()) == list(range(1, 2003))
+    assert taken < 20 * 2000
+
+
+def test_a_very_long_number_takes_no_time(load: Load, tmp_path: Path) -> None:
+    """Telling values from names is linear in what a cell holds."""
+    document = read(load, tmp_path / "a.csv", "9" * 500_000 + "x,b\n1,2\n")
+
+    assert document.text.endswith("b: 2")

@@ -22,10 +22,12 @@ DELIMITERS = ",;\t|"
 SAMPLE_ROWS = 50
 MAX_COLUMNS = 500
 """How many column names go into the metadata."""
+MAX_REREADS = 10
+"""How often as many lines as a file has are read once more, since quotes opened there led nowhere."""
 MAX_FIELD_LIMIT = 2**31 - 1
 """The csv module keeps its limit in a C long, which has 32 bits on Windows."""
 
-_VALUE = re.compile(r"[-+(]?[\d.,]*\d[\d.,:/%)TZ+ -]*$")
+_VALUE = re.compile(r"[-+(]?[.,]*\d[\d.,:/%)TZ+ -]*$")
 """Numbers, dates and times: what a row of column names does not hold."""
 
 
@@ -85,27 +87,29 @@ def _iter_rows(lines: Sequence[str], *, delimiter: str) -> Iterator[_Row]:
     """
     Yield the rows that hold anything.
 
-    A quote that nothing closes, or only one in the middle of a later row, is a character like any other.
+    A quote that nothing closes, or only one in the middle of a later row, is a character like any other. Where that
+    happens all the time, no cell runs over its line any more, or time would grow with the square of the lines.
     """
-    start = 0
+    start, spare = 0, MAX_REREADS * len(lines)
     while start < len(lines):
-        before = start
-        reader = csv.reader(_iter_ended(lines, start), delimiter=delimiter, skipinitialspace=True, strict=True)
+        before, end = start, len(lines) if spare > 0 else start + 1
+        reader = csv.reader(_iter_ended(lines, start, end), delimiter=delimiter, skipinitialspace=True, strict=True)
         try:
             for values in reader:
                 yield from _to_row(values, line=start + 1)
                 start = before + reader.line_num
         except csv.Error:
             # On one line it is `"The Raven" by Poe`; beyond it, the row would swallow others.
-            is_one_line = before + reader.line_num == start + 1
+            taken = before + reader.line_num - start
+            is_one_line, spare = taken == 1, spare - taken
             quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if is_one_line else csv.QUOTE_NONE
             row = csv.reader(lines[start : start + 1], delimiter=delimiter, skipinitialspace=True, quoting=quoting)
             yield from _to_row(next(row, []), line=start + 1)
             start += 1
 
 
-def _iter_ended(lines: Sequence[str], start: int) -> Iterator[str]:
-    return (f"{lines[index]}\n" for index in range(start, len(lines)))
+def _iter_ended(lines: Sequence[str], start: int, end: int) -> Iterator[str]:
+    return (f"{lines[index]}\n" for index in range(start, end))
 
 
 def _to_row(values: Sequence[str], *, line: int) -> Iterator[_Row]:
