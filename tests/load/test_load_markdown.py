@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -60,6 +61,34 @@ def test_front_matter_nested_without_end_is_left_alone() -> None:
     """The YAML parser calls itself for every bracket."""
 
     assert parse("---\na: " + "[" * 20_000 + "\n---\nwords").metadata == {}
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['!!int ""', '!!float ""', "!!bool x", '!!timestamp "x"', "!!omap [1]", "!!set [1]", "!!binary é"],
+)
+def test_values_that_are_not_what_their_tag_says_are_left_alone(value: str) -> None:
+    """The YAML parser lets through whatever its own converters stumble over."""
+    head = f"---\na: {value}\n---\n"
+
+    assert parse(head + "words").text == head + "words"
+
+
+@pytest.mark.parametrize("field", ["title", "key", "? 0xHUGE"])
+def test_a_number_too_long_to_print_is_borne(field: str) -> None:
+    """Python refuses to print whole numbers of more than 4,300 digits."""
+    huge = "f" * 5000
+
+    assert parse(f"---\n{field}: 0x{huge}\n---\nwords".replace("HUGE", huge)).text.endswith("words")
+
+
+def test_a_set_reads_the_same_in_every_process() -> None:
+    """The order that Python gives its members changes, and with it the document would."""
+    members = ", ".join(f"member {n}" for n in range(50))
+
+    shown = parse(f"---\na: !!set {{{members}}}\n---\nwords").metadata["a"]
+
+    assert shown == json.dumps(sorted(members.split(", ")))
 
 
 def test_odd_values_in_front_matter_stay_storable() -> None:

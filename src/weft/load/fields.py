@@ -63,7 +63,12 @@ def _huge_to_text(value: int) -> str:
 
 def _to_json(value: object) -> str | None:
     try:
-        text = json.dumps(value, ensure_ascii=False, default=str, skipkeys=True)
+        text = json.dumps(value, ensure_ascii=False, default=_to_plain, skipkeys=True)
     except (RecursionError, ValueError):
         return None
     return text if len(text) <= MAX_NESTED_CHARACTERS else None
+
+
+def _to_plain(value: object) -> object:
+    """Return what JSON has a word for; the members of a set in an order that is always the same."""
+    return sorted(map(str, value)) if isinstance(value, set) else str(value)

@@ -10,7 +10,7 @@ import yaml
 
 from weft.config import LoadOptions
 from weft.load.fields import nested_to_json, to_metadata
-from weft.load.files import Unloadable, read_text
+from weft.load.files import PARSER_ERRORS, Unloadable, read_text
 from weft.load.formats import own_name
 from weft.records import Document
 
@@ -53,7 +53,7 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
     if not any(map(str.strip, lines)):
         raise Unloadable("empty", "nothing but front matter")
     prose = list(_iter_prose(lines))
-    title = fields.pop("title", None)
+    title = to_metadata(nested_to_json({"title": fields.pop("title", None)})).get("title")
     links = _find_links(prose)
     return Document(
         source=source,
@@ -77,11 +77,11 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], int]:
         return {}, 0
     try:
         fields = yaml.load("\n".join(lines[1:end]), Loader=_FrontMatterLoader)
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
+        if fields is None:
+            return {}, end + 1
+        return ({str(key): value for key, value in fields.items()}, end + 1) if isinstance(fields, dict) else ({}, 0)
+    except (yaml.YAMLError, *PARSER_ERRORS):  # PyYAML lets through what its converters raise: `!!int ""`
         return {}, 0
-    if fields is None:
-        return {}, end + 1
-    return ({str(key): value for key, value in fields.items()}, end + 1) if isinstance(fields, dict) else ({}, 0)
 
 
 def _iter_prose(lines: Iterable[str]) -> Iterator[str]:
