@@ -84,6 +84,19 @@ def test_what_json_can_say_and_a_store_cannot_is_cleaned(load: Load, tmp_path: P
     assert document.metadata == {"id": "a", "n": "nan", "i": "inf", "k": "99999999999999999999"}
 
 
+def test_long_places_do_not_swell_the_text(load: Load, tmp_path: Path) -> None:
+    """A place stands beside every value, and may have sixty names of a hundred characters."""
+    deep: object = list(range(1000))
+    for _ in range(60):
+        deep = {"k" * 100: deep}
+    (tmp_path / "a.json").write_text(json.dumps(deep))
+
+    (document,) = documents(load())
+
+    assert document.text.split("\n")[-1].endswith("kk[999]: 999")
+    assert len(document.text) < 400_000
+
+
 def test_packed_json_lines_are_read(load: Load, tmp_path: Path) -> None:
     """A name that ends in .jsonl.gz is not an archive to us."""
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress('{"text": "größer"}\n'.encode()))

@@ -11,6 +11,8 @@ from weft.load.assemble import shorten
 
 MAX_DEPTH = 64
 """What is nested deeper is shown as `…`."""
+MAX_PLACE_CHARACTERS = 300
+"""Of a longer place the end is kept: it stands beside every value, and would swell the text many times over."""
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 _BETWEEN = re.compile(r"[\s,]*")
@@ -74,7 +76,8 @@ def _skip(text: str, position: int) -> int:
 
 def _join(place: list[str | int | None]) -> str:
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
-    return "".join(steps).removeprefix(".")
+    text = "".join(steps).removeprefix(".")
+    return text if len(text) <= MAX_PLACE_CHARACTERS else "…" + text[1 - MAX_PLACE_CHARACTERS :]
 
 
 def iter_members(text: str) -> Iterator[tuple[str, int, object, int]]:
