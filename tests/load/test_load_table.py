@@ -134,7 +134,7 @@ def test_quotes_that_lead_nowhere_do_not_let_every_row_read_the_rest(
             yield line
 
     monkeypatch.setattr(table, "_iter_ended", counted)
-    document = read(load, tmp_path / "a.csv", '1,2,3\n' + 'x",y,"z\n' * 2000 + 'a,b,"c, d"\n')
+    document = read(load, tmp_path / "a.csv", "1,2,3\n" + 'x",y,"z\n' * 2000 + 'a,b,"c, d"\n')
 
     assert document.text.split("\n")[1] == 'x"; y; "z'
     assert document.text.split("\n")[-1] == "a; b; c, d"

@@ -22,6 +22,14 @@ _WIDE = "\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ff
 _WORD = re.compile(f"[{_WIDE}]|[^\\s{_WIDE}]{{1,60}}")
 """A Chinese, Japanese or Korean character is a word; of other scripts, a run without spaces, unless it is endless."""
 
+_LINE_ENDS = re.compile("[\n\v\f\r\x85\u2028\u2029]+")
+_OURS = re.compile(
+    r"^(?=[ \t]*(?:\[(?:Score:|omitted) -?\d|Source: .*:p?\d[\d-]*[ \t]*$"
+    r"|#{2,3} (?:Related Entities|Knowledge Graph Context|Relevant Relationships|👤 USER|💡 CONTEXT)))",
+    re.MULTILINE,
+)
+"""Where a line begins that could pass for one of ours: score, source, what is left out, a section of graph or facts."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphView:
@@ -91,6 +99,11 @@ def build_evidence(
 def flat(text: str) -> str:
     """Return `text` on one line, so that a name or description cannot pass for a heading."""
     return " ".join(text.split())
+
+
+def quoted(text: str) -> str:
+    r"""Return a passage with `\` before each line that could pass for ours, so that it speaks for itself alone."""
+    return _OURS.sub(r"\\", text)
 
 
 def most(limit: int, *, fits: Callable[[int], bool]) -> int:
@@ -193,9 +206,9 @@ def _join(parts: Sequence[str], omitted: int) -> str:
 
 
 def _part(piece: Evidence, *, include_source: bool, text: str | None = None) -> str:
-    source = f"Source: {piece.citation}\n" if include_source else ""
-    where = " › ".join(part for part in (piece.document.title, *piece.chunk.heading) if part)
-    body = piece.chunk.text if text is None else text
+    source = f"Source: {_LINE_ENDS.sub(' ', piece.citation)}\n" if include_source else ""
+    where = quoted(" › ".join(flat(part) for part in (piece.document.title, *piece.chunk.heading) if part))
+    body = quoted(piece.chunk.text if text is None else text)
     return f"[Score: {piece.score:.2f}]\n" + (f"{where}\n" if where else "") + f"{body}\n{source}"
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from weft.context.build import flat, quoted
 from weft.context.serialise import (
     document_to_dict,
     entity_to_dict,
@@ -89,7 +90,7 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     facts = [_remembered_fact(fact) for fact in (found["facts"] or {"facts": ()})["facts"]]
     context = found["context"]
     if values.get("cursor"):  # what stands before it was given with the first page
-        facts, context = [], "\n\n".join(f"{r['title']}\n{r['snippet']}\nSource: {r['citation']}" for r in results)
+        facts, context = [], "\n\n".join(map(_further, results))
     return {
         "status": found["status"],
         "confidence": found["confidence"],
@@ -326,6 +327,11 @@ def _result_to_dict(result: Mapping[str, Any]) -> dict[str, Any]:
         "endLine": chunk["end_line"],
         "source": result["source"],
     }
+
+
+def _further(result: Mapping[str, Any]) -> str:
+    """Return a result behind the first page as text for a model."""
+    return f"{quoted(flat(result['title']))}\n{quoted(result['snippet'])}\nSource: {flat(result['citation'])}"
 
 
 def _remembered_fact(fact: Mapping[str, Any]) -> dict[str, Any]:
