@@ -59,6 +59,7 @@ def test_arguments_are_read_as_models_write_them(filled, name, arguments):
         ("memory_search", {"query": "x", "limit": 1, "maxResults": 2}, "give maxResults once"),
         ("memory_search", {"query": {"text": "x"}}, "query: a text"),
         ("memory_get", {"id": "nothing.md"}, "memory_search"),
+        ("memory_get", {"id": f"docs/1.md:{9:0>5000}"}, "memory_search"),
         ("memory_get", {"id": "../../etc/passwd"}, "memory_search"),
         ("memory_add", {"subject": "user", "predicate": "likes"}, "give value, or object"),
         ("memory_add", {"subject": "user", "predicate": "likes", "value": "a", "object": "b"}, "give value, or object"),

@@ -67,7 +67,7 @@ def get_named(names: Sequence[str], *, store: Store) -> list[str]:
     for name in names:
         found = store.documents([name]) or list(documents_below(name, store=store))
         if not found:
-            raise NotFound(f"no document {name!r} in namespace {store.namespace!r}", hint="weft list")
+            raise NotFound(f"no document {name[:300]!r} in namespace {store.namespace!r}", hint="weft list")
         ids += [document.id for document in found]
     return ids
 
@@ -80,5 +80,5 @@ def get_document(name: str, *, store: Store) -> tuple[DocumentInfo, list[Chunk]]
         document for document in store.find_documents(Filter(source_prefix=name), limit=1) if document.source == name
     ]
     if not found:
-        raise NotFound(f"no document or chunk {name!r} in namespace {store.namespace!r}", hint="weft list")
+        raise NotFound(f"no document or chunk {name[:300]!r} in namespace {store.namespace!r}", hint="weft list")
     return found[0], store.find_chunks(found[0].id)

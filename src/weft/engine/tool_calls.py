@@ -43,7 +43,7 @@ SHOWN = 20
 
 ELSEWHERE = "look for it with memory_search; ids and names stand in its answers"
 
-_CITATION = re.compile(r"(?P<source>.+):p?(?P<start>\d+)(?:-(?P<end>\d+))?")
+_CITATION = re.compile(r"(?P<source>.+):p?(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?")
 _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
