@@ -171,11 +171,12 @@ def test_a_page_that_is_none_is_refused(client, after):
     assert client.get("/graph/entities", params={"after": after}).status_code == 422
 
 
-def test_a_job_lists_some_of_what_it_skipped_and_counts_all(client):
-    """A file with more bad records than any answer should hold."""
+def test_a_job_lists_some_of_what_it_skipped_and_counts_all(client, server):
+    """A file with more bad records than any answer should hold, or the server keep."""
     lines = b'{"_id": "a", "text": "fine"}\n' + b"{broken\n" * (MAX_ITEMS + 5)
     job = wait(client, client.post("/documents/upload", files=[("files", ("rows.jsonl", lines))]).json())[-1][1]
 
     assert job["state"] == "done"
     assert len(job["receipt"]["skipped_files"]) == MAX_ITEMS
     assert sum(job["receipt"]["skipped"].values()) == MAX_ITEMS + 5
+    assert len(server.app.state.door.jobs.find(job["id"], namespace="default").receipt.skipped) == MAX_ITEMS

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Any, Literal, TypeAlias
@@ -43,6 +44,9 @@ class Job:
     """Documents and skipped files that were dealt with."""
     chunks: int = 0
     receipt: Receipt = field(default_factory=Receipt)
+    """Lists the first of what was skipped; a file may hold millions of records that are none."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """All of it, by reason."""
     error: Refused | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -56,6 +60,13 @@ class Job:
         self.processed += 1
         self.chunks += step.chunks
         self.notice()
+
+    def add(self, receipt: Receipt) -> None:
+        """Count what a part of the job did."""
+        self.skipped.update(item.reason for item in receipt.skipped)
+        room = MAX_ITEMS - len(self.receipt.skipped)
+        both = add_receipts(self.receipt, replace(receipt, skipped=receipt.skipped[:room]))
+        self.receipt = replace(both, notes=tuple(dict.fromkeys(both.notes)))
 
     def end(self, state: State, error: Refused | None = None) -> None:
         """Say how it went."""
@@ -71,9 +82,12 @@ class Job:
             "total": self.total,
             "processed": self.processed,
             "chunks": self.chunks,
-            "receipt": receipt_to_dict(self.receipt, limit=MAX_ITEMS) if self.state in ENDED else None,
+            "receipt": self._receipt() if self.state in ENDED else None,
             "error": {"code": error.code, "message": error.message, "hint": error.hint} if error else None,
         }
+
+    def _receipt(self) -> dict[str, Any]:
+        return {**receipt_to_dict(self.receipt), "skipped": dict(sorted(self.skipped.items()))}
 
 
 class Jobs:
@@ -171,5 +185,5 @@ class Jobs:
             if not batch:
                 return "done"
             receipt = await self._workers.store(partial(engine.add, batch, on_step=on_step))
-            job.receipt = add_receipts(job.receipt, receipt)
+            job.add(receipt)
         return "interrupted"
