@@ -111,6 +111,33 @@ def test_a_write_is_done_or_refused_never_unclear(tmp_path):
         assert [d["source"] for d in client.get("/documents").json()["documents"]] == ["text:first"]
 
 
+def test_what_waits_is_bounded_in_size(tmp_path):
+    """Files on disk and texts in memory, of all jobs together; when they are done, there is room again."""
+    embedder = HaltingEmbedder("boulder")
+    text = {"documents": [{"text": "x " * 4000, "source": "text"}], "background": True}
+    with (
+        Running(tmp_path / "weft.db", embedder=embedder, server__max_upload_bytes=10_000) as server,
+        server.client() as client,
+    ):
+
+        def upload(data):
+            return client.post("/documents/upload", files=[("files", ("a.md", data))])
+
+        first = upload(b"a boulder").json()
+        assert embedder.reached.wait(30)
+        uploads = [upload(b"x " * 4000).status_code for _ in range(3)]
+        texts = [client.post("/documents", json=text) for _ in range(4)]
+        small = upload(b"a pebble")
+        embedder.go.set()
+        for job in (first, small.json()):
+            assert wait(client, job)[-1][1]["state"] == "done"
+
+        assert uploads == [202, 202, 202]
+        assert [answer.status_code for answer in texts] == [202, 202, 202, 503]
+        assert refused(texts[-1]) == (503, "busy")
+        assert upload(b"x " * 4000).status_code == 202
+
+
 def test_no_write_of_many_at_once_is_lost(tmp_path):
     """Documents and facts of sixteen clients, all of them there, and the store is sound."""
     with Running(tmp_path / "weft.db") as server:

@@ -53,6 +53,8 @@ class Sandbox:
         self._replaced: list[str] = []
         """Sources of files after which another of the same name came."""
         self._saved = 0
+        self.size = 0
+        """Bytes that came in."""
 
     def save(self, name: str, stream: BinaryIO) -> None:
         """Copy a file in; a second one of the same name replaces the first. Archives raise `InputError`."""
@@ -64,6 +66,7 @@ class Sandbox:
         path = self._folder / f"{self._saved:06d}{suffix if _SUFFIX.fullmatch(suffix) else ''}"
         with path.open("xb") as file:
             shutil.copyfileobj(stream, file)
+            self.size += file.tell()
         self._saved += 1
         source = f"{UPLOAD}{shown}"
         if old := self._files.pop(source, None):

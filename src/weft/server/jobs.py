@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "interrupted"]
 ENDED = frozenset({"done", "failed", "interrupted"})
+WAITING = 5
+"""How many times `max_upload_bytes` the jobs hold that have not ended: on disk, or in memory if they came as JSON."""
 PING_SECONDS = 15.0
 """How often a stream without news says that it is still there."""
 
@@ -39,6 +41,8 @@ class Job:
     namespace: str
     total: int
     """Files or documents it was given; a file may hold many documents."""
+    size: int
+    """Bytes that are kept for it until it has ended."""
     state: State = "queued"
     processed: int = 0
     """Documents and skipped files that were dealt with."""
@@ -105,16 +109,13 @@ class Jobs:
         """Whether jobs have no more time: the transaction under way is the last."""
 
     def start(
-        self, engine: Engine, items: Iterator[Document | Skipped], *, total: int, cleanup: Callable[[], None]
+        self, engine: Engine, items: Iterator[Document | Skipped], *, total: int, size: int, cleanup: Callable[[], None]
     ) -> Job:
-        """Begin a job; `cleanup` runs when it has ended, however it did."""
-        if (
-            self.closing.is_set()
-            or sum(job.state not in ENDED for job in self._jobs.values()) >= self._options.max_jobs
-        ):
+        """Begin a job with `size` bytes of text or files; `cleanup` runs when it has ended, however it did."""
+        if self.closing.is_set() or not self._has_room(size):
             cleanup()
             raise Refused(503, "busy", "no job can begin now", hint="try again")
-        job = Job(id=secrets.token_hex(12), namespace=engine.store.namespace, total=total)
+        job = Job(id=secrets.token_hex(12), namespace=engine.store.namespace, total=total, size=size)
         self._jobs[job.id] = job
         for old in [id for id, known in self._jobs.items() if known.state in ENDED][: -self._options.max_jobs]:
             del self._jobs[old]
@@ -157,6 +158,12 @@ class Jobs:
         self.is_stopping = True
         if self._tasks:
             await asyncio.wait(self._tasks)
+
+    def _has_room(self, size: int) -> bool:
+        """Tell whether so many bytes may wait beside the others; those of one job alone always may."""
+        waiting = [job.size for job in self._jobs.values() if job.state not in ENDED]
+        fits = sum(waiting) + size <= WAITING * self._options.max_upload_bytes
+        return not waiting or (fits and len(waiting) < self._options.max_jobs)
 
     async def _run(
         self, job: Job, engine: Engine, items: Iterator[Document | Skipped], cleanup: Callable[[], None]

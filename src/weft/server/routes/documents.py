@@ -82,11 +82,12 @@ async def get_document(caller: Reader, id: Key, after: After = "", limit: Limit 
     response_model=ReceiptOut,
     responses={**documented(401, 409, 501, 502), 202: {"model": JobOut, "description": "A job; see /jobs/{id}."}},
 )
-async def add_documents(caller: Writer, given: GivenDocuments) -> Response:
+async def add_documents(caller: Writer, given: GivenDocuments, request: Request) -> Response:
     """Index texts, each in the place of what was there under its source. Many of them become a job."""
     made = await caller.door.workers.load(lambda: _documents(given))
     if given.background or len(made) > caller.engine.settings.server.max_inline_documents:
-        return _started(caller.door.jobs.start(caller.engine, iter(made), total=len(made), cleanup=_nothing))
+        size = len(await request.body())
+        return _started(caller.door.jobs.start(caller.engine, iter(made), total=len(made), size=size, cleanup=_nothing))
     return await _added(caller, made)
 
 
@@ -109,7 +110,8 @@ async def upload(caller: Writer, request: Request) -> Response:
         sandbox.close()
         raise
     items = sandbox.documents(caller.engine.settings.load)
-    return _started(caller.door.jobs.start(caller.engine, items, total=len(sandbox), cleanup=sandbox.close))
+    size, cleanup = sandbox.size, sandbox.close
+    return _started(caller.door.jobs.start(caller.engine, items, total=len(sandbox), size=size, cleanup=cleanup))
 
 
 @router.delete("/documents/{id}", response_model=Deleted, responses=documented(401, 404))
