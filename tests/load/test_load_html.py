@@ -184,6 +184,24 @@ def test_many_empty_elements_take_no_time(load: Load, tmp_path: Path) -> None:
     assert time.perf_counter() - start < 20
 
 
+@pytest.mark.parametrize("attribute", ["a{} ", 'a{}=">" ', "/=a{}", "a{}='<b>'"])
+def test_an_element_with_endless_attributes_is_refused(load: Load, tmp_path: Path, attribute: str) -> None:
+    """The parser compares each of them with all others."""
+    many = "".join(attribute.format(n) for n in range(300_000))
+    (tmp_path / "a.html").write_text(f"<p>words</p><p {many}>more</p>")
+
+    assert only_reason(load()) == "broken"
+
+
+def test_code_in_a_page_is_not_taken_for_attributes(load: Load, tmp_path: Path) -> None:
+    """Only what the parser reads as tags counts."""
+    code = "if (i <n) { x = 'a b' } " * 3000
+    page = f"<script>{code}</script><style>a <b {code}</style><p title='{'a=b ' * 3000}'>words</p>"
+
+    assert read(load, tmp_path / "a.html", page).text == "words"
+    assert read(load, tmp_path / "a.html", "<p>words</p>" + "<script>" * 200_000).text == "words"
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=30))
 def test_any_soup_of_tags_is_read(fragments: list[str]) -> None:

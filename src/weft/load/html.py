@@ -37,6 +37,11 @@ _CHARSET_ALIASES = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252"
 """As browsers do, read a smaller set as the larger one it is usually meant for."""
 _WRAPPER = re.compile(r"</?(?:a|b|big|blockquote|center|div|em|font|i|section|small|span|strong|u)\b[^<>]*>", re.I)
 _SPACE = re.compile(r"\s+")
+MAX_ATTRIBUTES = 2000
+"""libxml2 compares each attribute of an element with all others: 100,000 take minutes, a million take hours."""
+_TAG = re.compile(r"<(?:(script|style)\b|[A-Za-z])[^\s/>]*", re.I)
+_ATTRIBUTE = re.compile(r"""[\s/]*[^\s/>][^\s/>=]*(?:\s*=\s*(?:"[^"]*"?|'[^']*'?|[^\s>]*))?""")
+_END_OF_CODE = re.compile(r"</(?:script|style)", re.I)
 
 
 def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
@@ -71,6 +76,20 @@ def _decode(data: bytes) -> str:
     return clean(data.decode(encoding, errors="replace"))
 
 
+def _check_attributes(text: str) -> None:
+    """Raise `Unloadable` where an element has more attributes than can be read in bearable time."""
+    position = 0
+    while tag := _TAG.search(text, position):
+        position, count = tag.end(), 0
+        while found := _ATTRIBUTE.match(text, position):
+            position, count = found.end(), count + 1
+            if count > MAX_ATTRIBUTES:
+                raise Unloadable("broken", f"HTML: an element with more than {MAX_ATTRIBUTES:,} attributes")
+        if tag[1]:
+            end = _END_OF_CODE.search(text, position)
+            position = end.end() if end else len(text)
+
+
 def _parse(text: str) -> _Element:
     """
     Return the tree of a page.
@@ -78,6 +97,7 @@ def _parse(text: str) -> _Element:
     libxml2 stops reading at about 2000 levels, so a page nested deeper is read again without the
     elements that merely wrap.
     """
+    _check_attributes(text)
     root, is_cut = _parse_once(text)
     if is_cut:
         root, is_cut = _parse_once(_WRAPPER.sub(lambda tag: " " + "\n" * tag[0].count("\n"), text))
