@@ -69,6 +69,7 @@ def test_arguments_are_read_as_models_write_them(filled, name, arguments):
         ("memory_forget", {"ids": ["none"]}, "memory_search"),
         ("memory_forget", {"ids": [["none"]]}, "a text"),
         ("memory_forget", {"entity": "Nobody"}, "memory_search"),
+        ("memory_forget", {"ids": ["none"], "entity": "Nobody"}, "give ids for these facts"),
         ("entity_lookup", {"name": "Nobody"}, "memory_search"),
         ("graph_neighbours", {"name": "Auth Service", "hops": 9}, "from 1 to 3"),
         ("graph_path", {"source": "Auth Service"}, "target"),

@@ -130,10 +130,12 @@ def memory_confirm(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def memory_forget(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Erase facts, by id or all of an entity."""
+    """Erase facts, by id or all of an entity; of both together it is not clear which is meant."""
     entities = [values["entity"]] if values.get("entity") else []
     if not values["ids"] and not entities:
         raise InputError("there is nothing to forget", hint="give ids of facts, or the name of an entity")
+    if values["ids"] and entities:
+        raise InputError("ids and entity are both given", hint="give ids for these facts, entity for all of its facts")
     return {"forgotten": engine.memory.forget(*values["ids"], entities=entities)}
 
 
