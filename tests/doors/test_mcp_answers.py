@@ -73,6 +73,7 @@ def test_arguments_are_read_as_models_write_them(filled, name, arguments):
         ("entity_lookup", {"name": "Nobody"}, "memory_search"),
         ("graph_neighbours", {"name": "Auth Service", "hops": 9}, "from 1 to 3"),
         ("graph_path", {"source": "Auth Service"}, "target"),
+        ("graph_path", {"source": "Auth Service", "target": "Nobody"}, "memory_search"),
         ("fetch", {"id": "nothing"}, "memory_search"),
         ("memory_stats", {"namespace": "other"}, "no arguments"),
     ],

@@ -302,10 +302,18 @@ def _search_text(answer: Mapping[str, Any], context: str) -> str:
 
 def _elsewhere(engine: Engine, values: Mapping[str, Any]) -> str:
     """Say where to look for what was not found."""
-    keys = [name_key(values[name]) for name in ("name", "source", "target") if name in values]
-    if _facts_of(engine, keys, cursor="")["facts"]:
+    names = [values[name] for name in ("name", "source", "target") if name in values]
+    if _facts_of(engine, [name for name in names if not _is_known(engine, name)], cursor="")["facts"]:
         return "only facts know it, and none that holds now: entity_lookup shows them"
     return ELSEWHERE
+
+
+def _is_known(engine: Engine, name: str) -> bool:
+    try:
+        engine.entities.get(name)
+    except NotFound:
+        return False
+    return True
 
 
 def _facts_of(engine: Engine, names: Sequence[str], *, cursor: str) -> dict[str, Any]:
