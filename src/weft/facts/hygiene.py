@@ -76,7 +76,7 @@ def refusal(fact: Fact, *, recalled: Iterable[Fact] = (), allow_secrets: bool = 
         return "it is boilerplate: the value says nothing"
     if not allow_secrets and (kind := find_secret(fact)):
         return f"{SECRET} ({kind})"
-    if fact.source == "conversation" and any(is_echo(fact, known) for known in recalled):
+    if fact.source == "conversation" and not fact.supersedes and any(is_echo(fact, known) for known in recalled):
         return "it repeats what was just recalled"
     return ""
 

@@ -92,6 +92,17 @@ def propose(new: Fact, rivals: Iterable[Fact]) -> Fact:
     return replace(new, supersedes=new.supersedes or (latest.id if latest else ""))
 
 
+def replacing(fact: Fact, old: Fact) -> Fact:
+    """Return a known fact that names another one as what confirming it supersedes. Raises `InputError`."""
+    if fact.status == "staged":
+        return replace(fact, supersedes=old.id)
+    if is_live(old) and overlap(old, fact):
+        raise InputError(
+            f"fact {fact.id!r} is confirmed already, beside {old.id!r}", hint="reject that one, or let it expire"
+        )
+    return fact
+
+
 def add(fact: Fact) -> Change:
     """Return the first step of a fact."""
     return Change(facts=(fact,), events=(FactEvent(fact_id=fact.id, at=fact.created, action="added"),))

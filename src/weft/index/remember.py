@@ -125,25 +125,32 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
     equal = [known for known in found if content_of(known) == content]
     described = [FactEntity(key=fact.subject, name=fact.subject_name, description=squeeze(given.description))]
     now = fact.created
+    denials = [known for known in found if content_of(known) == denial]
     for known in equal:
         if life.is_live(known) and life.overlap(known, fact):
-            return _again(known, fact, store=store, options=options, entities=described, now=now)
+            done = _again(known, fact, store=store, options=options, entities=described, now=now)
+            return replace(done, contradicts=_against(known, denials, store=store, options=options))
     rejected = next((known.id for known in equal if known.status == "rejected"), "")
     if rejected and fact.source != "user_edit":
         return Remembered(outcome="refused", reason=f"it was rejected before ({rejected})")
     if fact.supersedes:
         get_fact(fact.supersedes, store=store)
     rivals = [rival for rival in find_rivals(fact, store=store, options=options) if life.is_live(rival)]
-    denials = [known for known in found if content_of(known) == denial]
     taken, occurrence = {known.id for known in equal}, 0
     while (id := fact_id(store.namespace, content, occurrence)) in taken:
         occurrence += 1
     made = life.propose(replace(fact, id=id), rivals)
+    against = _against(made, denials, store=store, options=options)
     _write(life.add(made), store=store, entities=described)
     if made.source in options.confirm_sources:
         confirm(id, store=store, options=options, now=now)
-    against = [other for other in (*rivals, *filter(life.is_live, denials)) if life.overlap(other, made)]
-    return Remembered(outcome="added", fact=get_fact(id, store=store), contradicts=tuple(against))
+    return Remembered(outcome="added", fact=get_fact(id, store=store), contradicts=against)
+
+
+def _against(fact: Fact, denials: Sequence[Fact], *, store: Store, options: MemoryOptions) -> tuple[Fact, ...]:
+    """Return what holds at the same time and cannot: other values where one is declared, and what denies it."""
+    others = (*find_rivals(fact, store=store, options=options), *denials)
+    return tuple(other for other in others if life.is_live(other) and life.overlap(other, fact))
 
 
 def _again(
@@ -151,6 +158,8 @@ def _again(
 ) -> Remembered:
     """Strengthen a fact that was stated before; stating it from the same source again changes nothing."""
     stronger = life.strengthen(known, fact, options=options)
+    if fact.supersedes not in ("", known.id):
+        stronger = life.replacing(stronger, get_fact(fact.supersedes, store=store))
     changed = stronger != known
     if changed:
         event = FactEvent(fact_id=known.id, at=now, action="strengthened", detail=fact.source)

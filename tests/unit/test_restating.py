@@ -1,0 +1,82 @@
+"""What becomes of a fact that is stated again: what it was to replace, and what speaks against it."""
+
+import pytest
+
+from weft.config import MemoryOptions, Settings
+from weft.engine.engine import Engine
+from weft.errors import InputError, NotFound
+from weft.testing import FakeEmbedder
+
+
+@pytest.fixture
+def make_memory(database):
+    def make(**options):
+        return Engine(Settings(memory=MemoryOptions(**options)), database=database, embedder=FakeEmbedder()).memory
+
+    return make
+
+
+def drinks(memory):
+    return sorted(piece.fact.value for piece in memory.recall("what does the user drink?").facts)
+
+
+def test_a_known_value_supersedes_what_it_is_stated_in_the_place_of(make_memory):
+    """Somebody mentioned coffee before it was said that it replaces tea; after that tea is not recalled."""
+    memory = make_memory()
+    tea = memory.confirm(memory.add("user", "drinks", "tea").fact.id)
+    memory.add("user", "drinks", "coffee", source="conversation")
+    done = memory.supersede(tea.id, "coffee")
+
+    assert (done.outcome, done.fact.supersedes) == ("strengthened", tea.id)
+    memory.confirm(done.fact.id)
+    assert drinks(memory) == ["coffee"]
+    assert memory.get(tea.id).status == "superseded"
+
+
+def test_what_was_just_recalled_may_be_said_to_replace_something(make_memory):
+    """That is no echo: a model that reads two values and is told which one is over says so in the next call."""
+    memory = make_memory()
+    tea = memory.add("user", "drinks", "tea").fact
+    memory.add("user", "drinks", "coffee")
+
+    assert drinks(memory) == ["coffee", "tea"]
+    assert memory.add("user", "drinks", "coffee", source="conversation").outcome == "refused"
+    assert memory.supersede(tea.id, "coffee", source="conversation").fact.supersedes == tea.id
+
+
+def test_a_confirmed_value_cannot_be_confirmed_in_the_place_of_another(make_memory):
+    """Nothing would ever supersede the other, so it is an error that says what to do; what is over is none."""
+    memory = make_memory()
+    tea, coffee = (memory.confirm(memory.add("user", "drinks", value).fact.id) for value in ("tea", "coffee"))
+    with pytest.raises(InputError, match="confirmed already") as error:
+        memory.supersede(tea.id, "coffee")
+
+    assert "expire" in error.value.hint
+    memory.reject(tea.id)
+    assert memory.supersede(tea.id, "coffee").outcome == "known"
+    assert memory.get(coffee.id) == coffee
+
+
+def test_a_known_fact_in_the_place_of_itself_or_of_nothing(make_memory):
+    """The first is no change, the second the error that it is for a new fact."""
+    memory = make_memory()
+    tea = memory.add("user", "drinks", "tea").fact
+
+    assert memory.supersede(tea.id, "tea").fact == tea
+    with pytest.raises(NotFound):
+        memory.add("user", "drinks", "tea", supersedes="f0")
+
+
+def test_what_contradicts_a_fact_is_said_each_time_it_is_stated(make_memory):
+    """Other values of what has one, and denials; once they are over, nothing."""
+    memory = make_memory(single_valued=("lives_in",))
+    berlin = memory.confirm(memory.add("user", "lives_in", object="Berlin").fact.id)
+    denied = memory.add("user", "not_lives_in", object="Lisbon").fact
+    first = memory.add("user", "lives_in", object="Lisbon")
+    again = memory.add("user", "lives_in", object="Lisbon")
+
+    assert again.outcome == "known"
+    assert {fact.id for fact in first.contradicts} == {fact.id for fact in again.contradicts} == {berlin.id, denied.id}
+    memory.reject(denied.id)
+    memory.confirm(first.fact.id)
+    assert memory.add("user", "lives_in", object="Lisbon").contradicts == ()
