@@ -1,5 +1,7 @@
 """What becomes of a fact that is stated again: what it was to replace, and what speaks against it."""
 
+from datetime import datetime, timedelta, timezone
+
 import pytest
 
 from weft.config import MemoryOptions, Settings
@@ -80,3 +82,43 @@ def test_what_contradicts_a_fact_is_said_each_time_it_is_stated(make_memory):
     memory.reject(denied.id)
     memory.confirm(first.fact.id)
     assert memory.add("user", "lives_in", object="Lisbon").contradicts == ()
+
+
+def test_another_end_of_a_known_fact_is_refused_and_not_lost(make_memory):
+    """Nothing is overwritten, so whoever says it is told what ends a fact, or what goes on with it."""
+    memory = make_memory()
+    end = datetime.now(timezone.utc) + timedelta(days=30)
+    open_ended = memory.add("user", "drinks", "tea").fact
+    until = memory.add("user", "drinks", "coffee", valid_to=end).fact
+
+    for value, other, known in (("tea", end, open_ended), ("coffee", end + timedelta(days=1), until)):
+        done = memory.add("user", "drinks", value, valid_to=other)
+        assert (done.outcome, done.fact) == ("refused", None)
+        assert known.id in done.reason and "expire" in done.reason
+        assert memory.get(known.id) == known
+    assert memory.add("user", "drinks", "coffee", valid_to=end).outcome == "known"
+    assert memory.add("user", "drinks", "coffee").outcome == "known"
+
+
+def test_a_fact_goes_on_after_its_end_where_it_is_stated_from_there(make_memory):
+    """As the hint of expiring it later says."""
+    memory = make_memory()
+    end = datetime.now(timezone.utc) + timedelta(days=30)
+    coffee = memory.add("user", "drinks", "coffee", valid_to=end).fact
+    with pytest.raises(InputError) as error:
+        memory.expire(coffee.id, at=end + timedelta(days=1))
+
+    assert error.value.hint == f"state it again with valid_from {end.isoformat()}"
+    assert memory.add("user", "drinks", "coffee", valid_from=end).outcome == "added"
+    later = memory.recall("what does the user drink?", as_of=end + timedelta(days=60))
+    assert [piece.fact.value for piece in later.facts] == ["coffee"]
+
+
+def test_confirming_twice_says_that_it_is_done(make_memory):
+    """An error, whose hint asks for nothing more."""
+    memory = make_memory()
+    tea = memory.confirm(memory.add("user", "drinks", "tea").fact.id)
+    with pytest.raises(InputError, match="confirmed already") as error:
+        memory.confirm(tea.id)
+
+    assert error.value.hint == "there is nothing to do"

@@ -38,10 +38,10 @@ class Change:
 
 def check_move(fact: Fact, to: FactStatus) -> None:
     """Raise `InputError` where a fact cannot go from its status to another."""
+    if fact.status == to:
+        raise InputError(f"fact {fact.id!r} is {to} already", hint="there is nothing to do")
     if to not in MOVES[fact.status]:
-        raise InputError(
-            f"fact {fact.id!r} is {fact.status}, it cannot become {to}", hint="state it again with `weft fact add`"
-        )
+        raise InputError(f"fact {fact.id!r} is {fact.status}, it cannot become {to}", hint="state it again")
 
 
 def is_live(fact: Fact) -> bool:
@@ -142,10 +142,13 @@ def reject(fact: Fact, *, now: datetime, reason: str = "") -> Change:
 def expire(fact: Fact, *, at: datetime, now: datetime) -> Change:
     """Return a fact that holds until `at` only. Its time can be shortened, not prolonged."""
     if not is_live(fact):
-        raise InputError(f"fact {fact.id!r} is {fact.status}, it cannot expire")
+        raise InputError(f"fact {fact.id!r} is {fact.status}, it cannot expire", hint="it is not recalled any more")
     if at < start(fact):
-        raise InputError(f"fact {fact.id!r} holds since {start(fact).isoformat()}, it cannot end before")
+        raise InputError(
+            f"fact {fact.id!r} holds since {start(fact).isoformat()}, it cannot end before", hint="reject it instead"
+        )
     if fact.valid_to is not None and fact.valid_to < at:
-        raise InputError(f"fact {fact.id!r} ends {fact.valid_to.isoformat()} already", hint="state it again")
+        ends = fact.valid_to.isoformat()
+        raise InputError(f"fact {fact.id!r} ends {ends} already", hint=f"state it again with valid_from {ends}")
     event = FactEvent(fact_id=fact.id, at=now, action="expired", detail=at.isoformat())
     return Change(facts=(replace(fact, valid_to=at),), events=(event,))

@@ -128,6 +128,8 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
     denials = [known for known in found if content_of(known) == denial]
     for known in equal:
         if life.is_live(known) and life.overlap(known, fact):
+            if fact.valid_to not in (None, known.valid_to):
+                return Remembered(outcome="refused", reason=_other_end(known))
             done = _again(known, fact, store=store, options=options, entities=described, now=now)
             return replace(done, contradicts=_against(known, denials, store=store, options=options))
     rejected = next((known.id for known in equal if known.status == "rejected"), "")
@@ -172,6 +174,14 @@ def _again(
         confirm(known.id, store=store, options=options, now=now)
         changed = True
     return Remembered(outcome="strengthened" if changed else "known", fact=get_fact(known.id, store=store))
+
+
+def _other_end(known: Fact) -> str:
+    """Say what to do instead of stating a known fact with another end, which would be lost."""
+    if known.valid_to is None:
+        return f"it is known without an end ({known.id}): let that one expire"
+    ends = known.valid_to.isoformat()
+    return f"it is known until {ends} ({known.id}): let that one expire sooner, or state it with valid_from {ends}"
 
 
 def find_rivals(fact: Fact, *, store: Store, options: MemoryOptions) -> list[Fact]:
