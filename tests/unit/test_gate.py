@@ -101,6 +101,13 @@ def test_cosines_that_are_not_to_be_trusted_are_shown_as_uncertain_where_there_i
     assert verdict.reason
 
 
+def test_where_a_filter_leaves_nothing_we_are_sure_of_nothing():
+    """The vector channel still says how close all chunks are, those outside the filter too: no reason to be sure."""
+    verdict = decide(vector=Ranking(mean=0.9, deviation=0.01, count=3), keyword=Ranking(ceiling=1.0))
+
+    assert (verdict.status, verdict.confidence) == ("no_match", 0.0)
+
+
 def test_no_hits_are_no_match():
     """Whatever was asked."""
     for rankings in ({}, {"vector": Ranking()}, {"keyword": Ranking()}, {"vector": Ranking(), "keyword": Ranking()}):

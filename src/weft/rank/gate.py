@@ -91,16 +91,18 @@ def gate(
     `text` are those of the chunks that words and meaning found, which are judged without it too. `cover` tells which
     share of the question's telling words chunks hold; it is called where there is doubt.
     """
+    if not hits:
+        return Verdict(status="no_match", confidence=0.0, kept=(), rejected=(), reason=NOTHING)
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
-    if hits and not vector and not keyword:
+    if not vector and not keyword:
         verdict = _by_graph(hits, trust=trust) if "graph" in rankings and not text else _unjudged(hits)
         return replace(verdict, text=tuple(text))
     best_cosine, best_share = measure(rankings)
     confidence = probability(best_cosine, best_share, calibration=calibration)
-    covering = _covering(cover()) if hits and confidence < LOW else {}
+    covering = _covering(cover()) if confidence < LOW else {}
     confidence = max(confidence, WORD_BY_WORD * max(covering.values(), default=0.0))
-    reason = _reason(best_cosine, best_share) if hits else NOTHING
-    if not hits or confidence < NO_MATCH:
+    reason = _reason(best_cosine, best_share)
+    if confidence < NO_MATCH:
         verdict = Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
         return _rescued(verdict, rankings.get("graph"), trust=trust)
     strong = _strong(hits, vector, keyword, calibration=calibration) | covering.keys()
