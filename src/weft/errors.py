@@ -19,6 +19,8 @@ WeftError
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class WeftError(Exception):
     """Base of every error raised on purpose. `hint` says what to do about it."""
@@ -26,6 +28,10 @@ class WeftError(Exception):
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Some kinds are made from other arguments than a message, and an error of one process is read in another.
+        return _bare, (type(self), self.args), self.__dict__
 
 
 class ConfigError(WeftError):
@@ -85,3 +91,7 @@ class MissingExtra(WeftError, ImportError):
 
     def __init__(self, package: str, *, extra: str) -> None:
         super().__init__(f"{package!r} is not installed", hint=f"pip install 'weft[{extra}]'")
+
+
+def _bare(kind: type[WeftError], args: tuple[Any, ...]) -> WeftError:
+    return kind.__new__(kind, *args)

@@ -1,9 +1,15 @@
 """The public face of the package."""
 
+import copy
+import pickle
+import pydoc
 import subprocess
 import sys
 
+import pytest
+
 import weft
+from weft.errors import BoundReached, InputError, MissingExtra
 
 
 def test_every_public_name_is_there():
@@ -11,6 +17,28 @@ def test_every_public_name_is_there():
     assert weft.__all__ == sorted(weft.__all__)
     assert len(weft.__all__) <= 15
     assert all(getattr(weft, name) is not None for name in weft.__all__)
+
+
+def test_help_and_completion_know_every_public_name():
+    """They are looked up when first used, and `dir` would not see them."""
+    assert set(weft.__all__) <= set(dir(weft))
+    assert "open_engine(" in pydoc.plain(pydoc.render_doc(weft))
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("no", hint="yes"),
+        BoundReached("5 dollars", hint="raise it"),
+        MissingExtra("pypdf", extra="pdf"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_passes_from_process_to_process(error):
+    """With its hint and all else; one that cannot be read ends a pool of processes."""
+    for other in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):  # noqa: S301 - our own
+        assert type(other) is type(error)
+        assert (str(other), other.__dict__) == (str(error), error.__dict__)
 
 
 def test_help_loads_neither_numpy_nor_sqlite():
