@@ -183,7 +183,8 @@ def check_document(document: Document) -> None:
         for text in (document.source, document.title, document.text, *_metadata_and_given(document)):
             text.encode("utf-8")
     except (TypeError, ValueError) as error:
-        raise InputError(f"{document.source!r} cannot be kept: {error}") from error
+        hint = "texts of whole characters; in metadata also numbers, true, false, null, and lists of these"
+        raise InputError(f"{document.source!r} cannot be kept: {error}", hint=hint) from error
 
 
 def make_batch(

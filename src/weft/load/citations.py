@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.fields import Fields
 from weft.load.json_lines import find_id, iter_records
 from weft.load.work_fields import read_work
 from weft.load.work_graph import state
@@ -41,7 +40,7 @@ class Citations:
 
     def tell(self, document: Document) -> Document:
         """Return a row of the corpus as a paper: what it cites, and what its metadata says."""
-        metadata: Fields = dict(document.metadata)
+        metadata = dict(document.metadata)
         id = str(metadata.get("_id", ""))
         record = {**metadata, "id": id, "title": document.title or id}
         work = read_work(record, kind="paper", place=document.source, line=1)

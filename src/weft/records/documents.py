@@ -18,7 +18,7 @@ Vectors: TypeAlias = NDArray[np.float32]
 """Unit-length vectors as rows, shape (count, dimension)."""
 
 Scalar: TypeAlias = str | int | float | bool | None
-Metadata: TypeAlias = Mapping[str, "Scalar | list[Scalar]"]
+Metadata: TypeAlias = Mapping[str, "Scalar | Sequence[Scalar]"]
 Channel: TypeAlias = Literal["vector", "keyword", "graph"]
 Status: TypeAlias = Literal["ok", "low_confidence", "no_match", "degraded"]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from weft.records import Entity, Filter
 from weft.store.base import Store
 from weft.text.analyse import query_terms
+from weft.text.attributes import each
 from weft.text.names import name_key, words
 from weft.text.paper_ids import find_ids, id_key
 from weft.text.titles import title_likeness, title_words
@@ -95,14 +96,10 @@ def _people_near(name: str, *, store: Store) -> list[Entity]:
     hits = store.search_keyword(query_terms(name), limit=CANDIDATES, where=where).hits
     chunks = store.chunks([hit.chunk_id for hit in hits])
     documents = store.documents(list(dict.fromkeys(chunk.document_id for chunk in chunks)))
-    authors = (author for document in documents for author in _listed(document.metadata.get("authors")))
-    keys = dict.fromkeys(name_key(author) for author in authors if _is_part(asked, author))
+    authors = (author for document in documents for author in each(document.metadata.get("authors")))
+    keys = dict.fromkeys(name_key(name) for name in authors if isinstance(name, str) and _is_part(asked, name))
     known = store.graph.find_entities([key for key in keys if key])
     return sorted({e.id: e for e in known.values() if e.type == PERSON}.values(), key=lambda entity: entity.id)
-
-
-def _listed(value: object) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def _is_part(asked: Sequence[str], author: str) -> bool:

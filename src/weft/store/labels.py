@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weft.records import Filter, Metadata, Scalar
+from weft.text.attributes import each
 
 
 def label_text(value: Scalar) -> str:
@@ -14,11 +15,7 @@ def label_text(value: Scalar) -> str:
 
 def labels(metadata: Metadata) -> set[tuple[str, str]]:
     """Return every key with its value; a list gives one pair per element."""
-    return {
-        (key, label_text(item))
-        for key, value in metadata.items()
-        for item in (value if isinstance(value, list) else [value])
-    }
+    return {(key, label_text(item)) for key, value in metadata.items() for item in each(value)}
 
 
 def wanted_labels(where: Filter) -> list[tuple[str, str]]:

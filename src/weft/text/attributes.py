@@ -129,7 +129,7 @@ def read_aliases(metadata: Metadata) -> list[str]:
     found: list[str] = []
     for key, value in metadata.items():
         if field_name(key) in ALIASES:
-            values = value if isinstance(value, list) else _SEVERAL.split(value) if isinstance(value, str) else []
+            values = _SEVERAL.split(value) if isinstance(value, str) else each(value)
             found += (item.strip() for item in values[:MAX_VALUES] if isinstance(item, str) and is_usable(item.strip()))
     return found
 
@@ -142,14 +142,17 @@ def read_type(metadata: Metadata) -> str:
     return ""
 
 
-def read_values(field: str, value: Scalar | list[Scalar]) -> Iterator[str]:
+def each(value: Scalar | Sequence[Scalar]) -> Sequence[Scalar]:
+    """Return the values of a field: those of a list, else the one there is."""
+    return [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
+
+
+def read_values(field: str, value: Scalar | Sequence[Scalar]) -> Iterator[str]:
     """Yield the names in the value of a field; a string may hold several, between commas."""
-    if isinstance(value, list):
-        items = [item for item in value[:MAX_VALUES] if isinstance(item, str)]
-    elif isinstance(value, str):
+    if isinstance(value, str):
         items = (_SEVERAL_PEOPLE if field in _AUTHORS else _SEVERAL).split(value[:MAX_VALUE])[:MAX_VALUES]
     else:
-        return
+        items = [item for item in each(value)[:MAX_VALUES] if isinstance(item, str)]
     for item in items:
         name = item.strip().strip("\"'")
         if name.startswith("[[") and name.endswith("]]"):

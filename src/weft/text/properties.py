@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from weft.records import Document, GivenFact, Scalar
-from weft.text.attributes import FIELDS, MAX_VALUES, field_name, read_values
+from weft.text.attributes import FIELDS, MAX_VALUES, each, field_name, read_values
 from weft.text.lexicon import word_set
 from weft.text.names import name_key
 from weft.text.normalise import squeeze
@@ -70,9 +70,9 @@ def _is_fact(key: str) -> bool:
     return bool(field) and field not in NOT_FACTS and len(key.split()) <= MAX_KEY_WORDS
 
 
-def _state(subject: str, key: str, value: Scalar | list[Scalar]) -> Iterator[GivenFact]:
+def _state(subject: str, key: str, value: Scalar | Sequence[Scalar]) -> Iterator[GivenFact]:
     field = field_name(key)
-    for item in value[:MAX_VALUES] if isinstance(value, list) else [value]:
+    for item in each(value)[:MAX_VALUES]:
         if item is None or isinstance(item, bool):  # a switch of the page
             continue
         text = squeeze(_unmarked(str(item)))
