@@ -21,7 +21,7 @@ from weft.engine.embedding import add_documents, preview_documents, preview_swit
 from weft.engine.entities import Entities
 from weft.engine.incoming import text_document
 from weft.engine.memory import Memory
-from weft.engine.paths import find_missing, get_document, get_named, noting
+from weft.engine.paths import find_missing, get_document, get_named, noting, read_paths
 from weft.engine.reranking import OnDemand
 from weft.engine.research import SOURCE as RESEARCH
 from weft.engine.research import read_findings
@@ -114,7 +114,7 @@ class Engine:
         out is not gone. With more than one of `workers`, as many processes share the work; with 0 it is left to those
         that run elsewhere (docs/workers.md).
         """
-        roots, seen = [Path(path) for path in paths], set[str]()
+        roots, seen = read_paths(paths), set[str]()
         items = noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
         receipt = self.add(items, workers=workers, on_step=on_step)
         if prune and not receipt.stopped:
@@ -124,7 +124,7 @@ class Engine:
 
     def count(self, *paths: str | Path) -> int:
         """Return about how many documents the paths hold, without reading them: for progress bars."""
-        found = iter_sources([Path(path) for path in paths], options=self.settings.load, base=self.base)
+        found = iter_sources(read_paths(paths), options=self.settings.load, base=self.base)
         return sum(count_records(path) for path in found)
 
     def preview(self, *paths: str | Path, prune: bool = False, sample: int = 0) -> Receipt:
@@ -133,7 +133,7 @@ class Engine:
 
         A language model is asked about a `sample` of at most so many chunks; nothing else is sent.
         """
-        roots, seen = [Path(path) for path in paths], set[str]()
+        roots, seen = read_paths(paths), set[str]()
         items = noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
         receipt = preview_documents(self, items, sample=sample)
         if prune and not receipt.stopped:
@@ -143,7 +143,7 @@ class Engine:
 
     def watch(self, *paths: str | Path, on_receipt: Callable[[Receipt], None]) -> None:
         """Index again whenever a file below the paths changes, until interrupted."""
-        watch(self, [Path(path) for path in paths], on_receipt=on_receipt)
+        watch(self, read_paths(paths), on_receipt=on_receipt)
 
     def add(
         self,
@@ -369,7 +369,7 @@ def open_engine(
     namespace: str | None = None,
     embedder: str | Embedder | None = None,
     reranker: str | Reranker | None = None,
-    config: Path | None = None,
+    config: str | Path | None = None,
     **settings: Any,
 ) -> Engine:
     """
@@ -383,7 +383,7 @@ def open_engine(
         overrides[name] = model if isinstance(model, str) else None
     overrides |= {name.replace("_", ".", 1): value for name, value in settings.items()}
     return Engine(
-        read_settings(overrides, file=config),
+        read_settings(overrides, file=Path(config) if config is not None else None),
         embedder=embedder if not isinstance(embedder, str) else None,
         reranker=reranker if not isinstance(reranker, str) else None,
     )

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from weft.errors import NotFound
+from weft.errors import InputError, NotFound
 from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, is_below, iter_documents
 from weft.load.folder import is_on_disk, source_of
 from weft.records import Chunk, Document, DocumentInfo, Filter, Skipped
 from weft.store.base import Store
+
+
+def read_paths(paths: Sequence[str | Path]) -> list[Path]:
+    """Return the files and folders that are given. Raises `InputError` for an empty text, which `Path` takes for `.`"""
+    if "" in paths:
+        raise InputError("a path is empty", hint="give a file or folder; '.' is the working folder")
+    return [Path(path) for path in paths]
 
 
 def noting(items: Iterable[Document | Skipped], seen: set[str]) -> Iterator[Document | Skipped]:
