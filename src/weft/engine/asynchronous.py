@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.config import ContextFormat
 from weft.engine.engine import Engine, open_engine
-from weft.records import Context, Filter, Recall, Receipt, Result, StoreStats
+from weft.records import Context, Filter, Metadata, Recall, Receipt, Result, StoreStats
 
 
 class AsyncEngine:
@@ -22,9 +22,9 @@ class AsyncEngine:
         """Index files and folders."""
         return await asyncio.to_thread(self.engine.index, *paths, prune=prune)
 
-    async def add_text(self, text: str, *, source: str, title: str = "") -> Receipt:
+    async def add_text(self, text: str, *, source: str, title: str = "", metadata: Metadata | None = None) -> Receipt:
         """Index one text under `source`."""
-        return await asyncio.to_thread(self.engine.add_text, text, source=source, title=title)
+        return await asyncio.to_thread(self.engine.add_text, text, source=source, title=title, metadata=metadata)
 
     async def query(self, text: str, *, where: Filter | None = None, **options: Any) -> Result:
         """Answer a question."""

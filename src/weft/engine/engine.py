@@ -43,6 +43,7 @@ from weft.records import (
     DocumentInfo,
     Evidence,
     Filter,
+    Metadata,
     Recall,
     Receipt,
     Result,
@@ -173,13 +174,13 @@ class Engine:
             memory=self.settings.memory,
         )
 
-    def add_text(self, text: str, *, source: str, title: str = "") -> Receipt:
+    def add_text(self, text: str, *, source: str, title: str = "", metadata: Metadata | None = None) -> Receipt:
         """
-        Index one text, replacing what was there under the same source.
+        Index one text, replacing what was there under the same source. `metadata` is added to its front matter's.
 
         A source without a scheme becomes `text:source`, so that it is never taken for a file.
         """
-        return self.add([text_document(text, source=source, title=title)])
+        return self.add([text_document(text, source=source, title=title, metadata=metadata)])
 
     def add_bytes(self, data: bytes, *, source: str, title: str = "") -> Receipt:
         """Index one text whose encoding is not known, as it comes from standard input."""

@@ -30,6 +30,8 @@ def text_document(text: str, *, source: str, title: str = "", metadata: Metadata
 
     `metadata` is added to what the text says of itself. Raises `InputError`.
     """
+    if not source:
+        raise InputError("a text has no source", hint="give it a name of its own, by which it is replaced and deleted")
     source = source if has_scheme(source) else f"text:{source}"
     document = load_text(text, source=source, title=title, form="markdown")
     if not metadata:
