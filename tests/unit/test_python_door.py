@@ -1,10 +1,13 @@
 """What Python callers may give, and what they are told where it cannot be used."""
 
+from datetime import date
+
 import pytest
 
 from weft.config import Settings
 from weft.engine.engine import Engine, open_engine
 from weft.errors import InputError
+from weft.integrations.passages import check_options
 from weft.records import Filter
 from weft.store.memory import MemoryDatabase
 from weft.testing import FakeEmbedder
@@ -34,6 +37,69 @@ def test_a_text_without_a_source_is_refused(engine):
     """All such texts would be one document."""
     with pytest.raises(InputError, match="no source"):
         engine.add_text("The lamp is on.", source="")
+
+
+@pytest.mark.parametrize("question", [None, 5, b"lamp", ["lamp"]], ids=repr)
+def test_a_question_that_is_no_text_is_refused(engine, question):
+    """By every call that takes one."""
+    for ask in (engine.query, engine.query_with_facts, engine.retrieve, engine.memory.recall):
+        with pytest.raises(InputError, match="question") as error:
+            ask(question)
+        assert error.value.hint
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "notes/",
+        {"source_prefix": "notes/"},
+        Filter(metadata={"type": "decision"}),
+        Filter(metadata="type"),
+        Filter(metadata=(("type",),)),
+        Filter(documents="d1"),
+    ],
+    ids=repr,
+)
+def test_a_filter_that_is_none_is_refused_with_its_form(engine, where):
+    """When a question is asked, documents are listed, or a retriever is made."""
+    for ask in (
+        lambda: engine.query("lamp", where=where),
+        lambda: engine.documents(where),
+        lambda: check_options(engine, {"where": where}),
+    ):
+        with pytest.raises(InputError) as error:
+            ask()
+        assert "Filter(" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"value": 5},
+        {"value": None},
+        {"subject": None},
+        {"object": ["a"]},
+        {"note": 1},
+        {"confidence": "high"},
+        {"valid_from": "2026-01-01"},
+        {"valid_to": date(2026, 1, 1)},
+    ],
+    ids=repr,
+)
+def test_a_fact_of_other_types_is_refused(engine, wrong):
+    """With the field and its value, or the time."""
+    with pytest.raises(InputError) as error:
+        engine.memory.add(**{"subject": "user", "predicate": "age", "value": "42", **wrong})
+
+    (value,) = wrong.values()
+    assert str(value) in str(error.value)
+    assert error.value.hint
+
+
+def test_a_time_that_is_none_is_refused(engine):
+    """A text is read by the doors that take texts."""
+    with pytest.raises(InputError, match="no time"):
+        engine.memory.recall("lamp", as_of="2026-01-01")
 
 
 def test_a_file_of_settings_is_given_as_text_or_path(tmp_path):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft.errors import InputError
+from weft.records import Filter
 
 SHOWN = 80
 """Characters of a value that a refusal repeats."""
@@ -39,6 +40,24 @@ def read_arguments(
         raise InputError(f"{missing[0]} is missing", hint=f"give {_list(schema)}")
     defaults = {name: field["default"] for name, field in schema["properties"].items() if "default" in field}
     return {**defaults, **values}
+
+
+def check_question(text: Any) -> None:
+    """Raise `InputError` where a question is no text; an empty one is a question that finds nothing."""
+    if not isinstance(text, str):
+        raise InputError(f"the question is {_show(text)}", hint="give a text")
+
+
+def check_filter(where: Any) -> None:
+    """Raise `InputError` where a filter is none, or not in the form that its type says."""
+    if not isinstance(where, Filter):
+        raise InputError(f"where is {_show(where)}", hint="give a Filter, such as Filter(source_prefix='notes/')")
+    pairs: Any = where.metadata
+    ids: Any = where.documents
+    if not isinstance(pairs, tuple | list) or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
+        raise InputError(f"metadata is {_show(pairs)}", hint="give pairs: Filter(metadata=(('type', 'decision'),))")
+    if isinstance(ids, str):
+        raise InputError(f"documents is {_show(ids)}", hint="give ids: Filter(documents=(id,))")
 
 
 def read_value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:

@@ -16,6 +16,7 @@ from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.advice import advised
 from weft.engine.agreement import agree, check_same, find_active, find_agreed
+from weft.engine.arguments import check_filter, check_question
 from weft.engine.contexts import build_context
 from weft.engine.embedding import add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
@@ -223,6 +224,9 @@ class Engine:
         They are merged field by field: what is not given, or None, stays as it is set. `rerank` says whether the
         reranker of the settings is asked for the order.
         """
+        check_question(text)
+        if where is not None:
+            check_filter(where)
         store, search = self.store, self.search_options(options)
         walk = changed("graph", self.settings.graph, graph or {})
         embedder, at = self.answering_embedder(), self._clock()
@@ -289,6 +293,8 @@ class Engine:
 
     def documents(self, where: Filter | None = None) -> Iterable[DocumentInfo]:
         """Yield the documents of the namespace by source."""
+        if where is not None:
+            check_filter(where)
         return iter_documents(self.store, where or Filter())
 
     @property

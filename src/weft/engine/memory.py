@@ -10,6 +10,7 @@ from typing import Any
 
 from weft.config import MemoryOptions
 from weft.context.narrative import build_narrative
+from weft.engine.arguments import check_question
 from weft.errors import ModelError, NotFound
 from weft.facts.life import is_live
 from weft.index import remember as write_path
@@ -136,6 +137,7 @@ class Memory:
         Each fact counts as wanted once, also when the answer comes from the cache (`memory.cache_seconds`): that of the
         same question, or of one so close that the embedder takes it for the same, naming the same entities.
         """
+        check_question(text)
         store, now = self._store, self._clock()
         at = write_path.to_utc(as_of) if as_of else None
         asked = Asked(text=fold(squeeze(text)), options=(at, self._options))

@@ -18,6 +18,9 @@ from weft.text.normalise import squeeze
 
 INSTANT = timedelta(microseconds=1)
 
+TEXTS = ("subject", "predicate", "object", "value", "source", "note", "description", "supersedes")
+"""Fields of a statement that are texts."""
+
 
 def remember(
     given: Iterable[GivenFact],
@@ -83,15 +86,20 @@ def get_fact(id: str, *, store: Store) -> Fact:
 
 
 def to_utc(time: datetime) -> datetime:
-    """Return a time in UTC; one that does not say where it is meant is taken to be there already."""
+    """Return a time in UTC; one without a zone is taken to be in it already. Raises `InputError`."""
+    if not isinstance(time, datetime):
+        raise InputError(f"{str(time)[:80]!r} is no time", hint="give a datetime")
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
 def make_fact(given: GivenFact, *, at: datetime) -> Fact:
     """Return a statement as a fact without id. Raises `InputError` where it contradicts itself."""
+    for field in TEXTS:
+        if not isinstance(text := getattr(given, field), str):
+            raise InputError(f"{field} is {repr(text)[:80]}", hint="give a text")
     if bool(given.object) and bool(given.value):
         raise InputError("a fact has an object or a value, not both", hint="leave one of them out")
-    if not 0 <= given.confidence <= 1:
+    if not isinstance(given.confidence, int | float) or not 0 <= given.confidence <= 1:
         raise InputError(f"confidence is {given.confidence!r}", hint="give a number from 0 to 1")
     key = name_key(given.object)
     if given.object and not key:

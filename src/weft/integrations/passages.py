@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.context.serialise import evidence_to_dict
+from weft.engine.arguments import check_filter
 from weft.engine.asynchronous import AsyncEngine
 from weft.engine.engine import Engine
 from weft.errors import ConfigError, InputError, WeftError
@@ -26,9 +27,11 @@ class Passage:
 
 
 def check_options(engine: Engine, options: Mapping[str, Any]) -> None:
-    """Raise `ConfigError` where the engine would refuse these options of a question."""
+    """Raise `ConfigError` or `InputError` where the engine would refuse these options of a question."""
     if not isinstance(engine, Engine):
         raise ConfigError(f"engine is a {type(engine).__name__}", hint="give what open_engine returns")
+    if options.get("where") is not None:
+        check_filter(options["where"])
     engine.search_options({name: value for name, value in options.items() if name not in ("where", "rerank")})
 
 
