@@ -15,6 +15,7 @@ import weft.errors as errors
 from weft.cli.main import COMMANDS, weft
 from weft.config import ALIASES, GROUPS
 from weft.engine.asynchronous import AsyncEngine
+from weft.engine.memory import Memory
 
 HOME = Path(__file__).parents[2]
 DOCS = HOME / "docs"
@@ -107,6 +108,15 @@ def test_the_python_example_of_the_readme_runs(tmp_path, request):
     if is_real:
         shown = re.findall(r"ADR-0012[\w.-]*\.md:\d+-\d+", read("README.md"))
         assert shown[0] in done.stdout
+
+
+def test_every_call_of_the_memory_is_documented():
+    """docs/memory.md shows each with its parentheses, and docs/python.md leads there."""
+    page = read("docs/memory.md")
+
+    missing = [name for name in vars(Memory) if not name.startswith("_") and f"`{name}(" not in page]
+    assert missing == []
+    assert "`engine.memory`" in read("docs/python.md")
 
 
 def test_the_calls_for_asyncio_are_those_on_the_page():

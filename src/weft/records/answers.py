@@ -226,4 +226,4 @@ class Context:
     tokens: int
     sources: tuple[Mapping[str, str], ...]
     omitted: int
-    """Pieces of evidence that did not fit."""
+    """Pieces of evidence, facts, entities and relations that did not fit."""
