@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from loading import Load
 
 from weft.records import Document, Skipped
@@ -56,6 +57,24 @@ def test_an_entry_takes_over_what_its_crossref_says(load: Load, tmp_path: Path) 
     assert paper.text == "The Transformer, at 50% of the cost."
     assert (paper.metadata["venue"], paper.metadata["year"]) == ("Advances in NIPS", 2017)
     assert paper.metadata["ids"] == ["arXiv:1706.03762"]
+
+
+@pytest.mark.parametrize(
+    "fields, ids",
+    [
+        ("eprint={1810.04805}", ["arXiv:1810.04805"]),
+        ("eprint={math/0211159v2}", ["arXiv:math/0211159"]),
+        ("eprint={1810.04805}, eprinttype={hdl}", None),
+        ("eprint={30105375}", None),
+    ],
+)
+def test_an_eprint_without_an_archive_is_of_arxiv_where_it_looks_so(
+    load: Load, tmp_path: Path, fields: str, ids: list[str] | None
+) -> None:
+    """Many exports leave the archive out; one that is named and another is believed."""
+    found, _ = read(load, tmp_path / "a.bib", f"@misc{{a, title={{BERT}}, {fields}}}")
+
+    assert found["BERT"].metadata.get("ids") == ids
 
 
 def test_entries_cite_each_other_by_their_keys(load: Load, tmp_path: Path) -> None:

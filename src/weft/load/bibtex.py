@@ -20,6 +20,7 @@ from weft.load.works import Reference, Work
 from weft.records import Document, Skipped
 from weft.text.decode import clean
 from weft.text.names import whole_key
+from weft.text.paper_ids import read_id
 
 Entries: TypeAlias = dict[str, dict[str, str]]
 """By cite key, the fields of an entry, and under `line` where it begins."""
@@ -128,7 +129,8 @@ def _to_record(key: str, fields: Mapping[str, str], entries: Entries) -> dict[st
     if parent := entries.get(_parent(fields, entries)):
         own = {field: parent[field] for field in INHERITED if field in parent} | own
         own.setdefault("booktitle", parent.get("title", ""))
-    if "arxiv" in own.get("archiveprefix", own.get("eprinttype", "")).lower() and "eprint" in own:
+    archive = own.get("archiveprefix", own.get("eprinttype", "")).lower()
+    if "eprint" in own and ("arxiv" in archive or (not archive and read_id(own["eprint"]).startswith("arXiv:"))):
         own["arxiv_id"] = own.pop("eprint")
         own.pop("archiveprefix", None)
     record: dict[str, object] = {**own, "id": key}
