@@ -6,7 +6,7 @@ import pytest
 
 from weft.config import Settings
 from weft.engine.engine import Engine, open_engine
-from weft.errors import InputError
+from weft.errors import InputError, NotFound
 from weft.integrations.passages import check_options
 from weft.records import Filter
 from weft.store.memory import MemoryDatabase
@@ -31,6 +31,20 @@ def test_a_text_may_bring_metadata(engine):
 
     (document,) = engine.documents(Filter(metadata=(("room", 3), ("type", "note"))))
     assert document.source == "text:lamp"
+
+
+@pytest.mark.parametrize("source", ["text:lamp", "upload:lamp"])
+def test_a_text_that_is_called_by_its_bare_name_is_not_found_but_named(engine, source):
+    """Texts and uploads have a scheme before what their owner calls them."""
+    engine.add_text("The lamp is on.", source=source)
+
+    for call in (engine.get, engine.delete):
+        with pytest.raises(NotFound) as error:
+            call("lamp")
+        assert error.value.hint == f"did you mean {source!r}?"
+        with pytest.raises(NotFound) as error:
+            call("lam")
+        assert error.value.hint == "weft list"
 
 
 def test_a_text_without_a_source_is_refused(engine):

@@ -9,6 +9,7 @@ from weft.errors import InputError, NotFound
 from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, is_below, iter_documents
 from weft.load.folder import is_on_disk, source_of
+from weft.load.formats import UPLOAD
 from weft.records import Chunk, Document, DocumentInfo, Filter, Skipped
 from weft.store.base import Store
 
@@ -74,7 +75,9 @@ def get_named(names: Sequence[str], *, store: Store) -> list[str]:
     for name in names:
         found = store.documents([name]) or list(documents_below(name, store=store))
         if not found:
-            raise NotFound(f"no document {name[:300]!r} in namespace {store.namespace!r}", hint="weft list")
+            raise NotFound(
+                f"no document {name[:300]!r} in namespace {store.namespace!r}", hint=_hint(name, store=store)
+            )
         ids += [document.id for document in found]
     return ids
 
@@ -83,9 +86,19 @@ def get_document(name: str, *, store: Store) -> tuple[DocumentInfo, list[Chunk]]
     """Return a document by id or source with its chunks, or the one chunk with this id. Raises `NotFound`."""
     if chunks := store.chunks([name]):
         return store.documents([chunks[0].document_id])[0], chunks
-    found = store.documents([name]) or [
-        document for document in store.find_documents(Filter(source_prefix=name), limit=1) if document.source == name
-    ]
+    found = store.documents([name]) or _find_source(name, store=store)
     if not found:
-        raise NotFound(f"no document or chunk {name[:300]!r} in namespace {store.namespace!r}", hint="weft list")
+        text = f"no document or chunk {name[:300]!r} in namespace {store.namespace!r}"
+        raise NotFound(text, hint=_hint(name, store=store))
     return found[0], store.find_chunks(found[0].id)
+
+
+def _find_source(source: str, *, store: Store) -> list[DocumentInfo]:
+    found = store.find_documents(Filter(source_prefix=source), limit=1)
+    return [document for document in found if document.source == source]
+
+
+def _hint(name: str, *, store: Store) -> str:
+    """Name the source that a text or upload of this name has, where there is one."""
+    full = next((source for source in (f"text:{name}", f"{UPLOAD}{name}") if _find_source(source, store=store)), "")
+    return f"did you mean {full!r}?" if full else "weft list"
