@@ -6,7 +6,7 @@ import pytest
 
 from weft.config import Settings
 from weft.engine.engine import Engine, open_engine
-from weft.errors import InputError, NotFound
+from weft.errors import InputError, NotFound, StoreUnavailable
 from weft.integrations.passages import check_options
 from weft.records import Filter
 from weft.store.memory import MemoryDatabase
@@ -114,6 +114,14 @@ def test_a_time_that_is_none_is_refused(engine):
     """A text is read by the doors that take texts."""
     with pytest.raises(InputError, match="no time"):
         engine.memory.recall("lamp", as_of="2026-01-01")
+
+
+def test_a_folder_is_no_store(tmp_path):
+    """And permissions are not what is wrong with it."""
+    with pytest.raises(StoreUnavailable) as error:
+        open_engine(tmp_path, embedder="none")
+
+    assert error.value.hint == "it is a folder: name a file in it"
 
 
 def test_a_file_of_settings_is_given_as_text_or_path(tmp_path):

@@ -293,6 +293,7 @@ def _ours(path: str) -> Iterator[None]:
     except apsw.CantOpenError as error:
         known = Path(path).parent.is_dir()
         hint = "check its permissions" if known else f"there is no folder {str(Path(path).parent)!r}"
+        hint = "it is a folder: name a file in it" if Path(path).is_dir() else hint
         raise StoreUnavailable(f"cannot open {path!r}", hint=hint) from error
     except UnicodeEncodeError as error:
         raise InputError("the text holds half characters, which cannot be kept or looked up") from error
