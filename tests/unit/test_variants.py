@@ -52,6 +52,15 @@ def test_what_would_be_another_name_as_a_key_is_left_out(name, left_out):
     assert left_out not in found
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("Aretha Franklin sang.", False), ("Aretha Franklin sang. Franklin toured.", True), ("", True)],
+)
+def test_initials_that_come_to_the_surname_count_where_it_does(text, expected):
+    """The letter `A` is an article in a key; authors are listed by their initials."""
+    assert ("A. Franklin" in dict(name_variants("Aretha Franklin", text=text))) == expected
+
+
 @pytest.mark.parametrize("name", ["", "Plato", "ISO 9001", "the quiet harbour", "A B C D E F", "Auth-Service v2"])
 def test_what_is_not_a_full_name_has_no_variants(name):
     """One word, digits, small letters, or too many words."""

@@ -34,6 +34,7 @@ def name_variants(name: str, *, text: str) -> list[tuple[str, str]]:
     Return other ways to write a person's name, each with the reason it is one.
 
     `text` is what is written about the person: the surname alone counts only if it is used there behind the full name.
+    Without one, as for the authors of a paper, initials count whatever they are.
     """
     parts = name.split()
     if not 2 <= len(parts) <= 5 or not all(_NAME.fullmatch(part) and part[0].isupper() for part in parts):
@@ -48,9 +49,10 @@ def name_variants(name: str, *, text: str) -> list[tuple[str, str]]:
             (f"{given[0][0]}. {surname}", "initials of a full name"),
             (f"{given[0]} {surname}", "a full name without its middle"),
         ]
-    if len(surname) >= MIN_SURNAME and _stands_alone(surname, given=given[-1], text=text):
+    is_alone = len(surname) >= MIN_SURNAME and _stands_alone(surname, given=given[-1], text=text)
+    if is_alone:
         found.append((surname, "surname behind a full name"))
-    if _is_plural(surname):
+    if _is_plural(surname) or (text and not is_alone):  # as a key, `A. Franklin` is the surname alone
         found = [(variant, reason) for variant, reason in found if " " in name_key(variant)]
     return [(variant, reason) for variant, reason in dict(found).items() if variant != name]
 
