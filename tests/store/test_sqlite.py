@@ -16,6 +16,7 @@ from logical import content
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable, WeftError
 from weft.store.memory import MemoryDatabase
 from weft.store.queries import load_migrations, load_schema
+from weft.store.sqlite import connect
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.analyse import query_terms
 from weft.text.ids import document_id
@@ -289,6 +290,27 @@ def test_compact_leaves_no_trace_of_deleted_text(tmp_path):
     database.close()
 
     assert b"xyzzysecret" not in b"".join(p.read_bytes() for p in tmp_path.iterdir())
+
+
+def test_compact_says_that_a_reader_keeps_deleted_text_in_the_file(tmp_path, monkeypatch):
+    """A transaction that began before sees the text, so it is still there; afterwards it can be done again."""
+    monkeypatch.setattr(connect, "BUSY_MS", 1)
+    path = tmp_path / "weft.db"
+    database = SqliteDatabase(str(path))
+    store = database.store("default")
+    store.write_model(MODEL)
+    store.write(make_batch("a", ["xyzzysecret " * 30]))
+    reader = SqliteDatabase(str(path))
+    with reader.store("default").reading():
+        assert reader.store("default").stats().documents == 1
+        store.delete([document_id("default", "a")])
+        with pytest.raises(StoreUnavailable, match="deleted text is still in it"):
+            database.compact()
+    database.compact()
+
+    assert b"xyzzysecret" not in b"".join(p.read_bytes() for p in tmp_path.iterdir())
+    reader.close()
+    database.close()
 
 
 def test_a_closed_store_says_so(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from weft.errors import InputError
+from weft.errors import InputError, StoreUnavailable
 from weft.records import Problem
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.soundness import drop_lost_rows, find_lost_rows, find_problems, mend
@@ -94,7 +94,10 @@ class SqliteDatabase:
         self._connections.indexes.forget()  # they tell of deleted texts, and are built again
         with self._connections.bare() as db:
             db.execute("VACUUM")
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            ((is_busy, *_),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        if is_busy:  # it still reads the pages of before, so they are still there
+            what = f"{self._connections.path!r} is being read by another process, so that deleted text is still in it"
+            raise StoreUnavailable(what, hint="weft compact, when that process has ended")
 
     def close(self) -> None:
         self._connections.close()
