@@ -5,11 +5,11 @@ import threading
 from dataclasses import replace
 
 import pytest
-from contract import EVERYTHING, unit
+from contract import EVERYTHING, make_batch, unit
 from indexed import OURS, batch, direction, exact_vectors, fill
 
 from weft.records import Filter
-from weft.store.sqlite import held, vectors
+from weft.store.sqlite import derived, held, vectors
 from weft.store.sqlite.database import SqliteDatabase
 
 
@@ -104,6 +104,25 @@ def test_another_embedder_and_another_namespace_have_their_own(database):
     assert other.search_vector(unit(1, 2, 3), limit=9, where=EVERYTHING).hits == ()
     ask(database, direction(1))
     assert other.search_vector(unit(1, 2, 3), limit=9, where=EVERYTHING).count == 0
+
+
+@pytest.mark.parametrize("least", [derived.FROM, 20])
+def test_the_number_of_a_dropped_embedder_may_be_given_to_another(tmp_path, database, monkeypatch, least):
+    """A process that goes on keeps nothing of the one before, also not where an index would answer."""
+    monkeypatch.setattr(derived, "FROM", least)
+    ask(database, direction(1))
+    database._connections.extender.catch_up()
+    ask(database, direction(1))
+    elsewhere = SqliteDatabase(str(tmp_path / "weft.db"))
+    elsewhere.drop("default")
+    store, texts = elsewhere.store("other"), [f"text {number}" for number in range(80)]
+    store.write_model(replace(OURS, fingerprint="f3", dimension=3))
+    said = {text: unit(1, place, 1) for place, text in enumerate(texts)}
+    store.write(make_batch("new", texts, namespace="other", vectors=said, model="f3"))
+    elsewhere.close()
+
+    found = database.store("other").search_vector(unit(1, 7, 1), limit=3, where=EVERYTHING)
+    assert (found.hits[0].score, found.count) == (pytest.approx(1.0), 80)
 
 
 def test_what_was_not_asked_for_long_is_given_back(database, monkeypatch):

@@ -55,7 +55,7 @@ class HeldVectors:
         generation: int,
     ) -> Ranking:
         """Rank the chunks that pass a filter by cosine."""
-        held = self._read(db, model=model, generation=generation)
+        held = self._read(db, model=model, dimension=len(vector), generation=generation)
         if not len(held.numbers):
             return Ranking()
         # Not by `@`: its threads wait for each other longer than this takes.
@@ -73,13 +73,13 @@ class HeldVectors:
         with self._lock:
             self._known.clear()
 
-    def _read(self, db: Session, *, model: int, generation: int) -> _Held:
-        """Return what the transaction sees."""
+    def _read(self, db: Session, *, model: int, dimension: int, generation: int) -> _Held:
+        """Return what the transaction sees. The number of an embedder that is gone may be that of another by now."""
         stamp = generation, int(db.one("last_vectors", {"scope": model}))
         with self._lock:
             known = self._known.get(model)
             if known is None or known.stamp != stamp:
-                if known is None or not len(known.numbers):
+                if known is None or not len(known.numbers) or known.matrix.shape[1] != dimension:
                     known = _read(db, stamp, model=model, after=0)
                 else:
                     known = _extend(db, known, stamp, model=model) or _update(db, known, stamp, model=model)

@@ -24,7 +24,7 @@ class Spreads:
     def estimate(self, db: Session, vector: Vector, *, model: int, total: int) -> tuple[float, float]:
         """Return mean and deviation. They follow from the mean and the covariance of the sample."""
         known = self._known.get(model)
-        if known is None or abs(known[0] - total) > known[0] / 10:
+        if known is None or len(known[1]) != len(vector) or abs(known[0] - total) > known[0] / 10:
             sample = _sample(db, model=model, total=total)
             mean = sample.mean(axis=0)
             apart = sample - mean
