@@ -1,5 +1,7 @@
 """What a command says where something is wrong leads out of it."""
 
+import pytest
+
 
 def test_repair_does_not_send_to_repair(weft, notes, tmp_path):
     """Whoever ran it has done so; other commands name it."""
@@ -56,3 +58,38 @@ def test_a_cosine_that_cannot_be_is_refused(ask):
         assert "hint: give a cosine, from -1 to 1" in ask("query", "JWT", "--min-score", score, expect=2).err
     for score in ("-1", "1"):
         assert "result" in ask("query", "JWT", "--min-score", score).out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("stats", "--db", "{}"),
+        ("index", "notes", "--db", "{}"),
+        ("copy", "--from", "{}", "--to", "other.db"),
+        ("copy", "--to", "{}"),
+        ("db", "init", "--db", "{}"),
+        ("db", "migrate", "--db", "{}"),
+        ("stats", "--config", "{}"),
+        ("backup", "{}"),
+        ("export", "{}", "--format", "triples"),
+        ("delete", "{}"),
+        ("query", "JWT", "--in", "{}"),
+    ],
+)
+def test_a_path_that_cannot_be_looked_at_is_an_error_in_one_line(ask, command):
+    """Here because a name is too long; a folder that may not be entered is the same."""
+    long = "x" * 300
+    said = ask(*(part.format(long) for part in command), expect=1).err
+
+    assert said.startswith("error: ") and long in said
+    assert "Traceback" not in said
+
+
+def test_a_store_that_cannot_be_opened_says_why(weft, notes, tmp_path):
+    """A folder, a file in no folder, a home of nobody, and a link to itself."""
+    (tmp_path / "loop.db").symlink_to("loop.db")
+
+    assert "it is a folder" in weft("stats", "--db", "notes", expect=1).err
+    assert "there is no folder '~nobody-at-all'" in weft("index", "notes", "--db", "~nobody-at-all/x.db", expect=1).err
+    assert "cannot open 'loop.db'" in weft("stats", "--db", "loop.db", expect=1).err
+    assert "problem  store: cannot open 'loop.db'" in weft("doctor", "--db", "loop.db", expect=1).out

@@ -41,6 +41,10 @@ def run_reporting(command: click.Command) -> int:
         # whoever read our output has gone, as `head` does; Python would complain again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a path that cannot be looked at, a disk that is full
+        about = f"{error.filename!r}: " if error.filename is not None else ""
+        say(f"{about}{error.strerror or error}", label="error: ", colour="red", err=True)
+        return 1
 
 
 def report(error: WeftError) -> None:

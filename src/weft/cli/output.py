@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -250,4 +251,5 @@ def write_whole(path: Path, data: bytes) -> None:
             f"cannot write {str(path)!r}: {reason}", hint="check the folder and its permissions"
         ) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()

@@ -29,13 +29,25 @@ def is_server(db: str) -> bool:
 
 def find_path(db: str) -> Path | None:
     """Return the file of a store, which need not exist; None where it is not in a file."""
-    return None if is_server(db) or db == MEMORY else Path(db).expanduser()
+    if is_server(db) or db == MEMORY:
+        return None
+    try:
+        return Path(db).expanduser()
+    except RuntimeError:  # the home of nobody
+        return Path(db)
 
 
 def is_missing(db: str) -> bool:
-    """Tell whether a store is in a file that nobody has made yet."""
+    """Tell whether a store is in a file that nobody has made yet; one that cannot be looked at is not missing."""
     path = find_path(db)
-    return path is not None and not path.exists()
+    try:
+        if path is not None:
+            path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return True
+    except OSError:  # whoever opens it is told why it cannot be
+        return False
+    return False
 
 
 def shown(db: str) -> str:

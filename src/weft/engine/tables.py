@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.config import check_address, find_path, is_server, shown
+from weft.config import check_address, find_path, is_missing, is_server, shown
 from weft.engine.adapters import require_postgres
 from weft.errors import InputError
 from weft.store.sqlite.connect import read_version
@@ -40,7 +40,7 @@ def make_tables(db: str, *, partitions: int = 0) -> Tables:
         return _make_on_server(db, partitions=partitions)
     if partitions:
         raise InputError("only tables on a server can be split into parts", hint="leave --partitions out")
-    created = not path.exists()
+    created = is_missing(db)
     SqliteDatabase(str(path)).close()
     return Tables(where=str(path), created=created, schema=read_version(str(path)))
 
@@ -110,7 +110,7 @@ def _make_on_server(db: str, *, partitions: int) -> Tables:
 
 
 def _migrate_file(path: Path) -> list[str]:
-    if not path.exists():
+    if is_missing(str(path)):
         raise InputError(f"there is no store {str(path)!r}", hint="weft db init makes one")
     before = read_version(str(path))
     SqliteDatabase(str(path)).close()

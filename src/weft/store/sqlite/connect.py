@@ -289,13 +289,23 @@ def _ours(path: str) -> Iterator[None]:
     except apsw.FullError as error:
         raise StoreError(f"no space left for {path!r}", hint="free some space; nothing was lost") from error
     except apsw.ReadOnlyError as error:
-        raise StoreUnavailable(f"{path!r} cannot be written to", hint="check its permissions") from error
+        hint = "check its permissions, and those of its folder"
+        raise StoreUnavailable(f"{path!r} cannot be written to", hint=hint) from error
     except apsw.CantOpenError as error:
-        known = Path(path).parent.is_dir()
-        hint = "check its permissions" if known else f"there is no folder {str(Path(path).parent)!r}"
-        hint = "it is a folder: name a file in it" if Path(path).is_dir() else hint
-        raise StoreUnavailable(f"cannot open {path!r}", hint=hint) from error
+        raise StoreUnavailable(f"cannot open {path!r}", hint=_remedy(Path(path))) from error
     except UnicodeEncodeError as error:
         raise InputError("the text holds half characters, which cannot be kept or looked up") from error
     except apsw.Error as error:
         raise StoreError(f"SQLite: {error}") from error
+
+
+def _remedy(path: Path) -> str:
+    """Return what to do about a file that cannot be opened."""
+    try:
+        if not path.parent.is_dir():
+            return f"there is no folder {str(path.parent)!r}"
+        if path.is_dir():
+            return "it is a folder: name a file in it"
+    except OSError as error:
+        return f"choose another --db: {error.strerror}"
+    return "check its permissions, and those of its folder"

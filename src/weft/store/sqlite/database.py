@@ -71,11 +71,12 @@ class SqliteDatabase:
             return done
 
     def backup(self, target: Path) -> None:
-        if target.exists():
-            raise InputError(f"{str(target)!r} exists already", hint="choose another name")
-        if not target.parent.is_dir():
-            hint = f"there is no folder {str(target.parent)!r}"
-            raise InputError(f"cannot write {str(target)!r}", hint=hint)
+        with writing(target):
+            if target.exists():
+                raise InputError(f"{str(target)!r} exists already", hint="choose another name")
+            if not target.parent.is_dir():
+                hint = f"there is no folder {str(target.parent)!r}"
+                raise InputError(f"cannot write {str(target)!r}", hint=hint)
         partial = target.with_name(target.name + ".partial")
         try:
             with self._connections.bare() as db, writing(target):
