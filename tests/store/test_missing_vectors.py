@@ -53,6 +53,41 @@ def test_entities_of_facts_without_vectors_are_counted_too(database, store):
     assert missing(database) == []
 
 
+def test_facts_of_a_document_come_with_vectors_of_what_they_name(database, store):
+    """In its transaction; one that is there already stays."""
+    store.facts.write([], entities=[replace(ENTITIES[0], declared=True)])
+    store.facts.write_vectors(MODEL.fingerprint, {"user": unit(1, 0, 0)})
+    said = {"user": unit(0, 0, 1), "rome": unit(0, 1, 0)}
+    store.write(replace(batch_of("Paris", ["A city."]), facts=(FACT,), fact_vectors=said))
+
+    assert missing(database) == []
+    kept = store.facts.vectors(["rome", "user"])
+    assert {key: vector.tolist() for key, vector in kept.items()} == {"rome": [0, 1, 0], "user": [1, 0, 0]}
+
+
+@pytest.mark.parametrize("kind", ["weft.db", ":memory:"])
+def test_an_interrupted_run_leaves_nothing_without_a_vector(tmp_path, kind):
+    """Whatever was written is whole; what the facts of several documents name is embedded once."""
+    notes = [
+        Document(source=f"{n}.md", title=f"Note {n}", text=f"Number {n}.", metadata={"owner": "Ann Lee", "n": n})
+        for n in range(200)
+    ]
+
+    def interrupt(step):
+        raise KeyboardInterrupt
+
+    embedder = FakeEmbedder()
+    with open_engine(kind if kind == ":memory:" else tmp_path / kind, embedder=embedder) as engine:
+        with pytest.raises(KeyboardInterrupt):
+            engine.add(notes, on_step=interrupt)
+        assert 0 < engine.stats().documents < 200
+        assert engine.store.facts.count()[0] > 0
+        assert engine.database.check() == []
+        engine.add(notes)
+        assert engine.database.check() == []
+        assert embedder.seen.count("Ann Lee") == 1
+
+
 def test_what_reembedding_would_embed_is_counted_before(store):
     """Chunks, names and entities of facts, by every store; nothing is written."""
     store.write(bare("Paris", ["A city.", "On a river."]))

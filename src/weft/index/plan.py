@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 from weft.config import SplitOptions
@@ -188,9 +188,18 @@ def check_document(document: Document) -> None:
 
 
 def make_batch(
-    plan: Plan, *, vectors: dict[str, Vector], model: str, names: dict[tuple[str, str], Vector] | None = None
+    plan: Plan,
+    *,
+    vectors: dict[str, Vector],
+    model: str,
+    names: dict[tuple[str, str], Vector] | None = None,
+    things: Mapping[str, Vector] | None = None,
 ) -> Batch:
-    """Return the transaction that carries out a plan. `names` are vectors of names by chunk id and key."""
+    """
+    Return the transaction that carries out a plan.
+
+    `names` are vectors of names by chunk id and key, `things` those of entities of facts by key.
+    """
     chunks = tuple(
         IndexedChunk(
             chunk=chunk,
@@ -201,7 +210,9 @@ def make_batch(
         )
         for chunk, terms, extraction in zip(plan.chunks, plan.terms, plan.extractions, strict=True)
     )
-    return Batch(document=plan.document, chunks=chunks, model=model, facts=plan.facts)
+    named = {key for fact in plan.facts for key in (fact.subject, fact.object)}
+    mine = {key: vector for key, vector in (things or {}).items() if key in named}
+    return Batch(document=plan.document, chunks=chunks, model=model, facts=plan.facts, fact_vectors=mine)
 
 
 def content_hash(

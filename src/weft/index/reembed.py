@@ -73,24 +73,28 @@ def preview_reembed(store: Store, *, embedder: Embedder, embedding: EmbedPreview
         embedding.add(list(_read_texts(store, part).values()))
     for part in _groups(list(store.graph.find_unembedded(fingerprint, limit=ALL).values())):
         embedding.add(part)
-    preview_facts(store, (), embedding=embedding)
+    preview_facts(store, embedding=embedding)
     return len(ids)
 
 
-def preview_facts(store: Store, facts: Sequence[Fact], *, embedding: EmbedPreview) -> None:
-    """Count the entities of facts that `embed_facts` would embed once these facts are there, too."""
+def preview_facts(store: Store, *, embedding: EmbedPreview) -> None:
+    """Count the entities of facts that `embed_facts` would embed."""
     if embedding.fingerprint is None:
         return
+    texts = store.facts.find_unembedded(embedding.fingerprint, limit=ALL)
+    for part in _groups([texts[key] for key in sorted(texts)]):
+        embedding.add(part)
+
+
+def find_new(store: Store, facts: Sequence[Fact]) -> dict[str, str]:
+    """Return what is to be embedded of entities that facts name and that are not there yet, by key."""
     named: dict[str, str] = {}
     for fact in facts:
         named.setdefault(fact.subject, fact.subject_name)
         if fact.object:
             named.setdefault(fact.object, fact.value)
-    known = store.facts.find_entities(list(named))
-    texts = {key: name for key, name in named.items() if key not in known}
-    texts |= store.facts.find_unembedded(embedding.fingerprint, limit=ALL)
-    for part in _groups([texts[key] for key in sorted(texts)]):
-        embedding.add(part)
+    known = store.facts.find_entities(list(named)) if named else {}
+    return {key: name for key, name in named.items() if key not in known}
 
 
 def _groups(items: Sequence[str]) -> list[Sequence[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,14 +13,16 @@ from weft.config import SplitOptions
 from weft.errors import BoundReached, ModelError
 from weft.index.metering import EmbedPreview
 from weft.index.plan import Draft, Plan, complete, make_batch, make_draft, read
-from weft.index.reembed import preview_facts
+from weft.index.reembed import find_new, preview_facts
 from weft.index.state import State
 from weft.models.base import BatchExtractor, Embedder, Extractor, Interruptible, Metered
-from weft.records import Batch, Document, Fact, Receipt, Skipped, Usage, Vector
+from weft.records import Batch, Document, Receipt, Skipped, Usage, Vector
 from weft.store.base import Store
 
 GROUP = 64
 """Texts handed to the embedder at once: enough to keep every core busy, few enough to lose little."""
+
+NOTHING: Mapping[str, str] = {}
 
 AHEAD = 3 * GROUP
 """Texts that are embedded, or wait for it, while others are written: where that takes long, the model goes on."""
@@ -138,7 +140,8 @@ class _Writer:
         self._account = account
         self._on_step = on_step
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="weft-embed")
-        self._waiting: deque[tuple[Sequence[Plan], Future[list[Batch]]]] = deque()
+        self._waiting: deque[tuple[Sequence[Plan], dict[str, str], Future[list[Batch]]]] = deque()
+        """Plans, the entities of facts that come with them, and what is made of both."""
 
     def __enter__(self) -> _Writer:
         return self
@@ -151,8 +154,10 @@ class _Writer:
 
     def take(self, group: Sequence[Plan]) -> None:
         """Begin to embed a group, and write the first ones where enough is under way, or the model was idle."""
-        was_idle = all(batches.done() for _, batches in self._waiting)
-        self._waiting.append((group, self._pool.submit(make_batches, group, embedder=self._embedder)))
+        was_idle = all(batches.done() for *_, batches in self._waiting)
+        things = self._find_things(group)
+        batches = self._pool.submit(make_batches, group, embedder=self._embedder, things=things)
+        self._waiting.append((group, things, batches))
         while len(self._waiting) > 1 and (was_idle or self._count() > AHEAD):
             self._write_first()
 
@@ -162,17 +167,24 @@ class _Writer:
             self._write_first()
 
     def _has(self, source: str) -> bool:
-        return any(plan.document.source == source for group, _ in self._waiting for plan in group)
+        return any(plan.document.source == source for group, *_ in self._waiting for plan in group)
 
     def _count(self) -> int:
         """Return how many texts are under way; a document without any counts as one."""
-        return sum(max(1, len(plan.texts)) for group, _ in self._waiting for plan in group)
+        return sum(max(1, len(plan.texts)) for group, *_ in self._waiting for plan in group)
+
+    def _find_things(self, group: Sequence[Plan]) -> dict[str, str]:
+        """Return the entities that facts of a group are the first to name, with what is embedded of them."""
+        if self._embedder is None:
+            return {}
+        found = find_new(self._store, [fact for plan in group for fact in plan.facts])
+        return {key: text for key, text in found.items() if not any(key in things for _, things, _ in self._waiting)}
 
     def _write_first(self) -> None:
-        group, batches = self._waiting.popleft()
+        group, things, batches = self._waiting.popleft()
         self._store.write(*batches.result())
         account = self._account
-        account.embedded += sum(count_texts(plan) for plan in group) if self._embedder else 0
+        account.embedded += sum(count_texts(plan) for plan in group) + len(things) if self._embedder else 0
         for plan in group:
             outcome = "added" if plan.is_new else "changed"
             account.outcomes[outcome] += 1
@@ -186,20 +198,29 @@ def take_usage(extractor: Extractor | None) -> Usage:
     return extractor.take_usage() if isinstance(extractor, Metered) else Usage()
 
 
-def make_batches(group: Sequence[Plan], *, embedder: Embedder | None) -> list[Batch]:
-    """Embed what a few plans need embedded, all of it at once, and return what is to be written."""
+def make_batches(
+    group: Sequence[Plan], *, embedder: Embedder | None, things: Mapping[str, str] = NOTHING
+) -> list[Batch]:
+    """
+    Embed what a few plans need embedded, all of it at once, and return what is to be written.
+
+    `things` are entities of facts by key, with what is embedded of them.
+    """
     texts, names = _gather(group)
     vectors: dict[str, Vector] = {}
     name_vectors: dict[tuple[str, str], Vector] = {}
-    if embedder and (texts or names):
-        found = embedder.embed([*texts.values(), *names.values()])
-        vectors = dict(zip(texts, found[: len(texts)], strict=True))
-        name_vectors = dict(zip(names, found[len(texts) :], strict=True))
+    thing_vectors: dict[str, Vector] = {}
+    if embedder and (texts or names or things):
+        found = embedder.embed([*texts.values(), *names.values(), *things.values()])
+        named, last = len(texts) + len(names), len(texts)
+        vectors = dict(zip(texts, found[:last], strict=True))
+        name_vectors = dict(zip(names, found[last:named], strict=True))
+        thing_vectors = dict(zip(things, found[named:], strict=True))
     model = embedder.card.fingerprint if embedder else ""
     batches = []
     for plan in group:
         mine = {at: name_vectors[at] for at in plan.names if at in name_vectors}
-        batches.append(make_batch(plan, vectors=vectors, model=model, names=mine))
+        batches.append(make_batch(plan, vectors=vectors, model=model, names=mine, things=thing_vectors))
     return batches
 
 
@@ -235,7 +256,7 @@ def preview_documents(
 
     A language model is asked about a `sample` of so many chunks at most, so that its replies are known.
     """
-    account, facts = Account(), list[Fact]()
+    account, named = Account(), set[str]()
     if isinstance(extractor, BatchExtractor):
         extractor = extractor.offline(sample=sample)
     for group in _groups(
@@ -251,11 +272,12 @@ def preview_documents(
             account.outcomes["added" if plan.is_new else "changed"] += 1
             account.chunks += len(plan.chunks)
             account.facts += len(plan.facts)
-            facts += plan.facts
         texts, names = _gather(group)
-        embedding.add([*texts.values(), *names.values()])
+        things = find_new(store, [fact for plan in group for fact in plan.facts])
+        embedding.add([*texts.values(), *names.values(), *(things[key] for key in things if key not in named)])
+        named |= things.keys()
     if state:
-        preview_facts(store, facts, embedding=embedding)
+        preview_facts(store, embedding=embedding)
     account.embedded, account.cached, account.embedding = embedding.embedded, embedding.cached, embedding.usage
     return account.receipt(take_usage(extractor))
 

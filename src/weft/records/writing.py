@@ -35,3 +35,5 @@ class Batch:
     """Fingerprint of the embedder the vectors come from; empty without one."""
     facts: tuple[Fact, ...] = ()
     """What it states, each with the id it has where nothing states the same yet."""
+    fact_vectors: Mapping[str, Vector] = field(default_factory=dict)
+    """By key, vectors of entities that its facts name; one that the store holds already stays."""

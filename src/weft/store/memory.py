@@ -209,6 +209,9 @@ class MemoryStore:
             self._keep_entity_vectors(_concerns(chunk_id, described))
             content.entity_vectors |= {(batch.model, chunk_id, key): v for key, v in item.entity_vectors.items()}
         self.facts.state(id, batch.facts)
+        if batch.fact_vectors:
+            known = self.facts.vectors(list(batch.fact_vectors))
+            self.facts.write_vectors(batch.model, {**batch.fact_vectors, **known})
 
     def delete(self, document_ids: Sequence[str]) -> int:
         known = [id for id in dict.fromkeys(document_ids) if id in self._content.documents]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk
+from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk, Vector
 from weft.store.joining import same_statements, unrepeated
 from weft.store.labels import labels
 from weft.store.relational.fact_origins import write_stated
@@ -54,6 +54,8 @@ class DocumentWriter:
             self._write_vectors([(numbers[id], item, id in old) for id, item in new.items()], model=model)
         if batch.facts or not is_new:
             write_stated(db, namespace, batch.document.id, batch.facts)
+        if model is not None and batch.fact_vectors:
+            self._write_fact_vectors(batch.fact_vectors, model=model)
 
     def delete(self, document_ids: Sequence[str]) -> int:
         """Remove documents; return how many there were. `finish` must follow."""
@@ -152,6 +154,17 @@ class DocumentWriter:
                 entities.append({**chunk, "key": key, "vector": self._db.pack(vector)})
         self._db.run_many("write_vector", chunks)
         self._db.run_many("write_entity_vector", entities)
+
+    def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:
+        """Write the vectors of entities of facts that have none."""
+        at = {"namespace": self._namespace, "model": model}
+        known = {key for key, _ in self._db.run("fact_entity_vectors", {**at, "keys": json.dumps(list(vectors))})}
+        rows = [
+            {**at, "key": key, "sketch": self._db.sketch(vector), "vector": self._db.pack(vector)}
+            for key, vector in vectors.items()
+            if key not in known
+        ]
+        self._db.run_many("write_fact_vector", rows)
 
 
 def _length(item: IndexedChunk) -> int:
