@@ -391,4 +391,4 @@ def test_an_answer_over_http_is_that_of_the_engine(client, server):
     direct, asked = result_to_dict(engine.query(question)), client.post("/query", json={"query": question}).json()
 
     assert {**direct, "timings_ms": 0} == {**asked, "timings_ms": 0}
-    assert NOTE.split("\n")[2] in asked["results"][0]["chunk"]["text"]
+    assert NOTE.split("\n")[2] in {result["chunk"]["text"] for result in asked["results"]}

@@ -227,7 +227,7 @@ def test_other_roots_and_texts_are_untouched(engine, write, tmp_path):
     assert kept(engine) == ["docs.old.md", "docs2/a.md", "https://example.com/docs", "other/a.md", "text:docs/note"]
 
 
-@pytest.mark.parametrize("root", [".", "", "absolute"])
+@pytest.mark.parametrize("root", [".", "absolute"])
 def test_the_folder_the_store_lies_in_is_a_root_as_well(engine, write, tmp_path, monkeypatch, root):
     """`weft index .` prunes relative sources, not texts and not files elsewhere."""
     elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
