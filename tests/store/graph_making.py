@@ -9,9 +9,9 @@ from weft.text.names import match_names, name_key, words
 
 NAMES = [
     *("Auth Service", "OAuth Provider", "Auth Service Team", "SR-052", "SR-053", "密钥", "Ledgers", "Paris", "AS"),
-    *("Data Base", "Database", "SR 052", "SR0 52", "Authservice", "密 钥", "C", "C++", "Paris+"),
+    *("Auth", "Data Base", "Database", "SR 052", "SR0 52", "Authservice", "密 钥", "C", "C++", "Paris+"),
 ]
-"""Among them several spellings of one name, and names that differ in a sign."""
+"""Among them several spellings of one name, names that differ in a sign, and one that others begin with."""
 KEYS = [name_key(name) for name in NAMES]
 
 

@@ -51,6 +51,7 @@ HUB = {
         "entity_extractors": "the smallest, and the first by rank up to a limit",
         "key_aliases": "the smallest",
         "key_standings": "the first in its own right",
+        "vague_names": "what says that it is another name, of one thing",
         "chunks_about": "once, when a name becomes an entity",
     },
     ("nomination", "namespace key vote"): {"key_standings": "the first, the smallest and the largest"},

@@ -2,7 +2,8 @@
 
 import pytest
 
-from weft.engine.engine import open_engine
+from weft.config import Settings, StoreOptions
+from weft.engine.engine import Engine, open_engine
 from weft.records import Document
 from weft.testing import FakeEmbedder
 from weft.text.variants import is_person, name_variants, place_head
@@ -61,9 +62,11 @@ def test_initials_that_come_to_the_surname_count_where_it_does(text, expected):
     assert ("A. Franklin" in dict(name_variants("Aretha Franklin", text=text))) == expected
 
 
-@pytest.mark.parametrize("name", ["", "Plato", "ISO 9001", "the quiet harbour", "A B C D E F", "Auth-Service v2"])
+@pytest.mark.parametrize(
+    "name", ["", "Plato", "ISO 9001", "the quiet harbour", "A B C D E F", "Auth-Service v2", "Henry Ford II"]
+)
 def test_what_is_not_a_full_name_has_no_variants(name):
-    """One word, digits, small letters, or too many words."""
+    """One word, digits, small letters, or too many words; and Henry II is somebody else."""
     assert name_variants(name, text=name) == []
 
 
@@ -134,3 +137,24 @@ def test_variants_join_only_what_is_clear(tmp_path):
         assert engine.store.graph.find_entities(["j s bach"])["j s bach"].name == "Johann Sebastian Bach"
         engine.add([Document(source="other", title="Johannes Samuel Bach", text=second)])
         assert engine.store.graph.find_entities(["j s bach"])["j s bach"].name == "J. S. Bach"
+
+
+def test_a_surname_that_others_are_called_by_first_is_nobodys(database, embedder):
+    """It is the painter's as long as no other page begins so, whatever came first."""
+    engine = Engine(Settings(store=StoreOptions(db=":memory:")), database=database, embedder=embedder)
+    painter = Document(source="p", title="Jon Alexander", text="Jon Alexander was a painter. Alexander lived in Rome.")
+    others = [
+        Document(source=name, title=f"Notes {name}", text=f"In spring Alexander wrote to the harbour of {name}.")
+        for name in ("Kiel", "Cork")
+    ]
+    king = Document(source="k", title="Alexander Balas", text="Alexander Balas was a king.")
+
+    def owner():
+        return engine.store.graph.find_entities(["alexander"])["alexander"].name
+
+    engine.add([painter, *others])
+    assert owner() == "Jon Alexander"
+    engine.add([king])
+    assert owner() == "Alexander"
+    engine.delete("k")
+    assert owner() == "Jon Alexander"

@@ -7,7 +7,7 @@ It knows no order: the same documents and the same edits give the same entities,
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -46,6 +46,8 @@ class Votes:
     """A title, definition, field or the user names it in its own right, not as another name of something."""
     aliases: Collection[tuple[str, str]]
     """Keys it is said to be another name of, each with the reason."""
+    vague: bool = False
+    """It is only a way to write a person's name, and one word that names of other things begin with: `Alexander`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +73,7 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> St
     Return what a key is. `edits` are (kind, key, value) rows that name it on either side.
 
     The user's word comes first. Then a name that documents give as another name of exactly one thing, and never
-    in its own right, is that thing.
+    in its own right, is that thing, unless it is a surname that others are called by first.
     """
     mine = [(kind, value) for kind, owner, value in edits if owner == key]
     given = [value for kind, value in mine if kind in ("merge", "alias") and value != key]
@@ -84,7 +86,7 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> St
         return Standing(exists=True, strong=True, same_as=min(given), reason=f"{kind} by you")
     refused = {value for kind, value in mine if kind == "unmerge"}
     targets = {target for target, _ in votes.aliases if target != key}
-    if len(targets) == 1 and not votes.own and not targets & refused:
+    if len(targets) == 1 and not votes.own and not votes.vague and not targets & refused:
         target = next(iter(targets))
         reason = min(reason for other, reason in votes.aliases if other == target)
         return Standing(exists=True, strong=strong, same_as=target, reason=reason)
@@ -94,6 +96,11 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> St
 def preference(nomination: Nomination) -> tuple[int, str, str]:
     """Return what nominations of a key are sorted by: the first is the one whose words an entity takes."""
     return RANKS[nomination.kind], nomination.name, nomination.description
+
+
+def first_words(keys: Iterable[str]) -> set[str]:
+    """Return what names of several words begin with: where they come and go, it may become vague, or clear."""
+    return {key.partition(" ")[0] for key in keys if " " in key}
 
 
 def letters(key: str) -> str:

@@ -12,6 +12,7 @@ from weft.graph.standing import (
     EditKind,
     Standing,
     Votes,
+    first_words,
     follow,
     join_spellings,
     judge,
@@ -302,6 +303,9 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
                 documents[nomination.key].add(item.chunk.document_id)
     keys = set(derived.nominations) | {end for kind, *ends in edits if kind != "rename" for end in ends}
     own: set[str] = set()
+    begun = first_words(
+        key for key, mine in derived.nominations.items() if any(n.kind in OWN_KINDS and not n.alias_of for n in mine)
+    )
     groups: dict[str, dict[str, Standing]] = defaultdict(dict)
     for key in keys:
         mine = derived.nominations[key]
@@ -310,6 +314,7 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
             several=len(documents[key]) > 1,
             own=any(n.kind in OWN_KINDS and not n.alias_of for n in mine),
             aliases={(n.alias_of, n.reason) for n in mine if n.alias_of},
+            vague=key in begun and not any(n.alias_of and vote(n.kind) for n in mine),
         )
         own |= {key} if votes.own else set()
         groups[letters(key)][key] = judge(key, votes, [edit for edit in edits if key in edit[1:]])

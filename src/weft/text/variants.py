@@ -20,6 +20,7 @@ _PERSONS = word_set(
 _PERSON_ENDINGS = ("ist", "ian", "woman", "sman", "maker", "player", "writer", "baller", "grapher", "keeper", "wright")
 _NO_PERSON = word_set("list christian guardian")
 _NAME = re.compile(r"[^\W\d_][^\W\d_'’.-]*(?:[-'’][^\W\d_]+)*\.?")
+_NUMERAL = re.compile(r"[IVX]+|[JS]r\.?")
 MIN_SURNAME = 4
 """Letters of a surname that may stand alone; shorter ones are words of many languages."""
 
@@ -40,6 +41,8 @@ def name_variants(name: str, *, text: str) -> list[tuple[str, str]]:
     if not 2 <= len(parts) <= 5 or not all(_NAME.fullmatch(part) and part[0].isupper() for part in parts):
         return []
     given, surname = parts[:-1], parts[-1]
+    if _NUMERAL.fullmatch(surname):  # `Henry Ford II` is not Henry II
+        return []
     initials = " ".join(f"{part[0]}." for part in given)
     found = [(f"{initials} {surname}", "initials of a full name")]
     if len(given) > 1:

@@ -8,7 +8,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from typing import Any
 
-from weft.graph.standing import CHAIN, RANKS, Standing, Votes, follow, join_spellings, judge, letters, vote
+from weft.graph.standing import (
+    CHAIN,
+    OWN_KINDS,
+    RANKS,
+    Standing,
+    Votes,
+    first_words,
+    follow,
+    join_spellings,
+    judge,
+    letters,
+    vote,
+)
 from weft.records import Claim, Extraction
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
@@ -34,6 +46,8 @@ class GraphChanges:
         self._namespace = namespace
         self._name = name
         self._keys: set[str] = set()
+        self._begun: set[str] = set()
+        """What names begin with that came or went."""
         self._pairs: set[Pair] = set()
         self._nominations: list[dict[str, Any]] = []
         self._gone_claims: list[dict[str, Any]] = []
@@ -43,13 +57,13 @@ class GraphChanges:
     def withdraw(self, document: int) -> None:
         """Take back what a document itself nominated; what imports say of its chunks stays."""
         key = {"namespace": self._namespace, "document": document}
-        self._keys |= {row[0] for row in self._db.run("document_nominations", key)}
+        self._withdrawn(row[0] for row in self._db.run("document_nominations", key))
         self._db.run("delete_nominations", key)
 
     def remove(self, chunk: int) -> None:
         """Take a chunk that is about to be deleted out of the counts."""
         key = {"namespace": self._namespace, "chunk": chunk}
-        self._keys |= {row[0] for row in self._db.run("chunk_keys", key)}
+        self._withdrawn(row[0] for row in self._db.run("chunk_keys", key))
         self._pairs |= {(source, target, type) for source, target, type, _ in self._claims([chunk])[chunk]}
         self._mentions.remove(chunk)
 
@@ -67,6 +81,7 @@ class GraphChanges:
             for item in extraction.nominations
         ]  # fmt: skip
         self._keys |= {item.key for item in extraction.nominations}
+        self._begun |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
         old = () if is_new else self._claims([chunk])[chunk]
         self._change_claims(chunk, extraction.claims, id=id, origin=origin, old=old)
         self._mentions.read(chunk, is_new=is_new)
@@ -79,12 +94,17 @@ class GraphChanges:
     def retract(self, chunk: int, *, origin: str) -> None:
         """Take back what an import nominated in a chunk; what it claimed goes with the next `nominate`."""
         key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
-        self._keys |= {row[0] for row in self._db.run("origin_keys", key)}
+        self._withdrawn(row[0] for row in self._db.run("origin_keys", key))
         self._db.run("delete_origin", key)
 
     def touch(self, keys: Iterable[str]) -> None:
         """Say that the standing of these keys may have changed."""
         self._keys |= set(keys)
+
+    def _withdrawn(self, keys: Iterable[str]) -> None:
+        gone = set(keys)
+        self._keys |= gone
+        self._begun |= first_words(gone)
 
     def settle(self) -> None:
         """Bring entities, mentions and relations up to date with all that was collected."""
@@ -147,13 +167,21 @@ class GraphChanges:
         aliases: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for key, target, reason in self._db.run("key_aliases", {**values, "limit": MAX_ALIASES}):
             aliases[key].append((target, reason))
+        single = [key for key, said in aliases.items() if " " not in key and len({to for to, _ in said} - {key}) == 1]
+        vague = {row[0] for row in self._db.run("vague_names", {**values, "keys": _json(single)})} if single else set()
         edits: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
         for kind, key, value in self._db.run("key_edits", values):
             edits[key].add((kind, key, value))
             edits[value].add((kind, key, value))
         own, groups = set(), defaultdict[str, dict[str, Standing]](dict)
         for key, strong, several, is_own in self._db.run("key_standings", values):
-            votes = Votes(strong=bool(strong), several=bool(several), own=bool(is_own), aliases=aliases[key])
+            votes = Votes(
+                strong=bool(strong),
+                several=bool(several),
+                own=bool(is_own),
+                aliases=aliases[key],
+                vague=key in vague,
+            )
             groups[letters(key)][key] = judge(key, votes, edits[key])
             own |= {key} if is_own else set()
         found: dict[str, Standing] = {}
@@ -163,7 +191,7 @@ class GraphChanges:
 
     def _write_entities(self) -> tuple[set[str], set[str], set[str]]:
         """Return the keys that have become entities, those that are none any more, and those that changed."""
-        after = self.standings(self._keys)
+        after = self.standings(self._keys | self._begun)
         rows = self._db.run("entities_by_key", {"namespace": self._namespace, "keys": _json(after)})
         before = {
             key: Standing(exists=True, strong=bool(strong), same_as=same_as, reason=reason)

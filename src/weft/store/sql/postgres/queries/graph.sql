@@ -70,6 +70,18 @@ SELECT k.value,
     )
 FROM jsonb_array_elements_text(:keys::jsonb) AS k(value);
 
+-- name: vague_names
+-- Those of keys that names of others begin with, of keys that are no more than ways to write one person's name.
+SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
+WHERE EXISTS (
+    SELECT 1 FROM weft.nomination AS o
+    WHERE o.namespace = :namespace AND o.key > k.value || ' ' AND o.key < k.value || '!'
+        AND o.vote = 2 AND o.alias_of = '' AND o.kind IN ('title', 'definition', 'field', 'given')
+) AND NOT EXISTS (
+    SELECT 1 FROM weft.nomination AS n
+    WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> '' AND n.vote > 0
+);
+
 -- name: key_aliases
 -- What keys are said to be other names of, the first few of each, from one to the next without reading all who say so.
 WITH RECURSIVE said (key, alias_of, nth) AS (

@@ -61,6 +61,18 @@ SELECT k.value,
     )
 FROM json_each(:keys) AS k;
 
+-- name: vague_names
+-- Those of keys that names of others begin with, of keys that are no more than ways to write one person's name.
+SELECT k.value FROM json_each(:keys) AS k
+WHERE EXISTS (
+    SELECT 1 FROM nomination INDEXED BY nomination_own
+    WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
+        AND vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given')
+) AND NOT EXISTS (
+    SELECT 1 FROM nomination INDEXED BY nomination_alias
+    WHERE namespace = :namespace AND key = k.value AND alias_of <> '' AND vote > 0
+);
+
 -- name: key_aliases
 -- What keys are said to be other names of, the first few of each, from one to the next without reading all who say so.
 WITH RECURSIVE said (key, alias_of, nth) AS (
