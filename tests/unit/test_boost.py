@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.rank.boost import fuse_boost, fuse_graph_weighted
+from weft.rank.boost import fuse_boost, fuse_graph_weighted, put_first
 from weft.records import Hit
 
 BOTH = pytest.mark.parametrize("fuse", [fuse_boost, fuse_graph_weighted])
@@ -127,3 +127,12 @@ def test_the_scale_of_a_channel_makes_no_difference(fuse, text, factor, graph):
     after = {hit.chunk_id: hit.score for hit in fuse(text, graph=larger)}
 
     assert after == pytest.approx(before, abs=1e-6) or max((hit.score for hit in graph), default=0) < 1e-300
+
+
+def test_one_hit_is_put_before_all_others_and_is_as_good_as_the_best():
+    """The others keep their order; what is not there is put nowhere."""
+    found = hits(a=0.9, b=0.5, c=0.4)
+
+    assert put_first(found, "c") == [Hit("c", 1, 0.9), Hit("a", 2, 0.9), Hit("b", 3, 0.5)]
+    assert put_first(found, "x") == found
+    assert put_first([], "x") == []

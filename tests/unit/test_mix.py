@@ -5,10 +5,12 @@ import pytest
 from weft.engine.engine import open_engine
 from weft.records import Document, Hit
 from weft.search import mix
+from weft.search.chunks import Chunks
 from weft.search.graph import GraphFound
-from weft.search.mix import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Walked, count_dropped
+from weft.search.mix import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Walked, choose_hits, count_dropped
 from weft.search.recognise import Seed
-from weft.search.trust import BY_MEANING
+from weft.search.trust import BY_MEANING, LEADS
+from weft.store.memory import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 
@@ -65,6 +67,47 @@ def test_names_nothing_is_about_do_not_stand_in_the_way_of_what_is_close_in_mean
     assert engine.query("Wood Shed", method="graph").graph.recognised == ("Wood Shed",)
 
 
+FAIR = [
+    Document(source="oven", title="Clay Oven", text="Clay Oven is a stove that bakes loaves of bread in March."),
+    Document(source="fair", title="Fair", text="In March forty loaves of bread came out of the Clay Oven."),
+    Document(source="wood", title="Wood Shed", text="Wood Shed is a store behind the mill."),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("stove bakes forty loaves of bread in March came out Clay Oven", ["fair", "oven"]),
+        ("In March Clay Oven forty loaves of bread stove", ["oven", "fair"]),
+    ],
+)
+def test_the_best_of_the_text_stays_first_where_the_graph_explains_little(tmp_path, question, expected):
+    """The walk starts at the page of what the question names, which need not be what it asks for."""
+    with open_engine(tmp_path / "x.db", embedder=FakeEmbedder()) as engine:
+        engine.add(FAIR)
+        text, both = (engine.query(question, method=method) for method in ("hybrid", "mix"))
+
+    assert [piece.document.source for piece in text.evidence] == ["fair", "oven"]
+    assert [piece.document.source for piece in both.evidence] == expected
+    assert (0 < both.graph.trust < LEADS) == (expected[0] == "fair")
+    assert both.evidence[0].score >= both.evidence[1].score
+
+
+@pytest.mark.parametrize(
+    ("leads", "kept", "expected"),
+    [(False, "tg", "tg"), (False, "g", "gt"), (True, "tg", "gt")],
+)
+def test_a_passage_that_the_gate_turned_down_or_the_graph_overrules_is_not_put_first(leads, kept, expected):
+    """It is in the answer all the same."""
+    walked = Walked(found=GraphFound(hits=tuple(hits("g"))), leads=leads)
+    chosen = choose_hits(
+        hits("g", "t"), hits(*kept), text=hits("t"), walked=walked, chunks=Chunks(MemoryDatabase().store("x")), top_k=2
+    )
+
+    assert [hit.chunk_id for hit in chosen] == list(expected)
+    assert [hit.score for hit in chosen] == sorted([hit.score for hit in chosen], reverse=True)
+
+
 OTHERS = [
     Document(source=f"ticket{n}", title=f"Ticket {n}", text=f"Mercury Router lost packets in hall {n}. Who owns that?")
     for n in range(9)
@@ -86,6 +129,7 @@ def test_a_relation_that_is_asked_for_is_shown_though_the_best_texts_lie_elsewhe
         result = engine.query("Who owns Mercury Router?", method="mix", gate=False)
 
     assert result.graph.trust >= 0.5
+    assert result.evidence[0].document.source == "page"
     assert {"page", "owner"} <= {piece.document.source for piece in result.evidence}
 
 

@@ -43,6 +43,13 @@ def fuse_graph_weighted(
     return _fuse(_scores(text), _scores(graph), text_weight=alpha, graph_weight=beta * trust)
 
 
+def put_first(hits: Sequence[Hit], chunk_id: str) -> list[Hit]:
+    """Return the hits with one of them before all others, and as good as the best of them."""
+    first = [Hit(id, 1, hits[0].score) for id, _, _ in hits if id == chunk_id]
+    others = [hit for hit in hits if hit.chunk_id != chunk_id]
+    return first + [Hit(id, rank, score) for rank, (id, _, score) in enumerate(others, start=1 + len(first))]
+
+
 def _fuse(
     text: Mapping[str, float], graph: Mapping[str, float], *, text_weight: float, graph_weight: float
 ) -> list[Hit]:

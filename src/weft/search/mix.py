@@ -9,7 +9,7 @@ from functools import partial
 
 from weft.config import GraphOptions
 from weft.models.base import Embedder
-from weft.rank.boost import fuse_boost, fuse_graph_weighted
+from weft.rank.boost import fuse_boost, fuse_graph_weighted, put_first
 from weft.rank.fuse import fuse_reciprocal, order
 from weft.rank.heuristic import GRAPH_OFF, heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
@@ -19,7 +19,7 @@ from weft.search.confidence import least_cosine
 from weft.search.graph import GraphFound, relations_between, search_graph
 from weft.search.recognise import Seed, recognise_meaning, recognise_names
 from weft.search.relations import Relations
-from weft.search.trust import ANSWERED, BY_MEANING, agreement, graph_trust
+from weft.search.trust import ANSWERED, BY_MEANING, LEADS, agreement, graph_trust
 from weft.store.base import Store
 from weft.text.analyse import query_terms
 from weft.text.ids import fact_entity_key
@@ -56,6 +56,8 @@ class Walked:
     """With `heuristic`: the confidence of the answer, whatever the gate makes of it."""
     cited: Cited | None = None
     """The answer to a citation question, which the text need not bear out."""
+    leads: bool = True
+    """Whether it may put something before the best of the text."""
 
     def context(self, evidence: Sequence[Evidence], *, relations: Relations) -> GraphContext:
         """Return the entities of the question and of the answer, with the relations among them."""
@@ -164,15 +166,18 @@ def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: Store, options: G
     Return what the graph gave with less trust where it does not agree with the best of the text.
 
     Where it has a relation that is asked for, it is trusted by half at least; where no chunk spells what the question
-    names, as one of its other names may be, the text has no say.
+    names, as one of its other names may be, the text has no say. Then, or with enough trust, it may lead.
     """
     if options.confidence != "measured" or not walked.found.hits or not text or walked.cited is not None:
         return walked
-    agreed = agreement(text, walked.found.hits)
+    agreed, answers = agreement(text, walked.found.hits), walked.found.answers
     # of what facts alone know the text says nothing, so that it may seem to agree
-    if agreed < (1.0 if any(fact_entity_key(seed.entity.id) for seed in walked.seeds) else ANSWERED):
-        agreed = 1.0 if _are_unseen(walked.seeds, store=store) else max(agreed, ANSWERED * walked.found.answers)
-    return replace(walked, trust=walked.trust * agreed)
+    is_remembered = any(fact_entity_key(seed.entity.id) for seed in walked.seeds)
+    is_unseen = agreed < (1.0 if is_remembered else ANSWERED) and _are_unseen(walked.seeds, store=store)
+    agreed = 1.0 if is_unseen else max(agreed, ANSWERED * answers)
+    trust = walked.trust * agreed
+    leads = trust >= LEADS or answers or is_unseen or is_remembered or options.fusion != "boost"
+    return replace(walked, trust=trust, leads=leads)
 
 
 def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: GraphOptions) -> list[Hit]:
@@ -202,17 +207,21 @@ def choose_hits(
     Additive: each of the first `top_k` of `text`, what hybrid search would show, is in it, whatever the graph says, so
     it may hold more than `top_k`; a caller that wants fewer cuts it. The graph adds what the gate kept, at most two
     chunks of a document, so that a long one at the start of a chain does not hide its end; from entities that the
-    question does not name it only helps to order what text found.
+    question does not name it only helps to order what text found. The best of the text stays first where the gate kept
+    it, unless the graph leads.
     """
     if not walked.found.hits:
         return list(kept[:top_k])
     own = {hit.chunk_id for hit in text[:top_k]}
-    passed = {hit.chunk_id for hit in kept} if walked.trust > BY_MEANING or not text else set()
+    likely = {hit.chunk_id for hit in kept}
+    passed = likely if walked.trust > BY_MEANING or not text else set()
     found = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
     if found:
         chunks.read([*own, *found[:top_k]])  # nearly all that is shown, at once
     shown = own | _spread(found, chunks=chunks, count=top_k)
-    return [hit for hit in fused if hit[0] in shown]
+    chosen = [hit for hit in fused if hit[0] in shown]
+    is_first = bool(text) and not walked.leads and text[0].chunk_id in likely
+    return put_first(chosen, text[0].chunk_id) if is_first else chosen
 
 
 def count_dropped(

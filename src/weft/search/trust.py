@@ -27,6 +27,9 @@ DOUBT, ACCORD = 0.3, 0.9
 ANSWERED = 0.5
 """What agreement is taken for at least where the graph has a relation that the question asks for of what it names."""
 
+LEADS = 0.35
+"""Trust from which the graph may put something before the best of the text."""
+
 BY_MEANING = 0.02
 """Trust in entities that the question does not name: they decide between equals, no more."""
 
