@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.rank.gate import LOW, NO_MATCH, WEAK, WORDS, gate, judge, measure, probability, shipped
+from weft.rank.gate import FAINT, LOW, NO_MATCH, WEAK, WORDS, gate, judge, measure, probability, shipped
 from weft.records import Calibration, Curve, Hit, ModelCard, Ranking
 
 CARD = ModelCard(name="m", fingerprint="f", dimension=3, floor=0.3)
@@ -242,3 +242,18 @@ def test_where_no_vector_counts_the_mean_of_all_stands_for_the_best():
 
     assert measure({"vector": nothing, "keyword": keyword(a=0.3)}) == (0.05, pytest.approx(0.3))
     assert measure({"vector": Ranking(), "keyword": keyword(a=0.3)}) == (None, pytest.approx(0.3))
+
+
+@pytest.mark.parametrize(("trust", "kept"), [(1.0, ["a", "near", "far"]), (0.4, ["a", "near"]), (0.1, ["a"])])
+def test_the_graph_vouches_for_less_the_less_it_is_trusted(trust, kept):
+    """The second hop has a tenth of the activation of the first; the curve makes 0.4 of that."""
+    seen = {
+        "vector": vector(a=0.6),
+        "keyword": keyword(a=0.4),
+        "graph": Ranking(hits=_hits({"near": 0.5, "far": 0.02})),
+    }
+    union = [Hit(id, rank, 1.0 / rank) for rank, id in enumerate(("a", "near", "far"), start=1)]
+    verdict = gate(union, seen, text=union[:1], calibration=SHIPPED, trust=trust)
+
+    assert [hit.chunk_id for hit in verdict.kept] == kept
+    assert FAINT <= (0.02 / 0.5) ** 0.4 < FAINT / 0.4

@@ -30,7 +30,7 @@ WEAK = 0.02
 
 _WEAK_ODDS = math.log(WEAK / (1 - WEAK))
 
-FAINT = 0.25
+FAINT = 0.2
 """A chunk whose graph score, curved and times the trust in the graph, is less is not vouched for."""
 
 COVERED = 0.8
