@@ -10,11 +10,12 @@ from making import adopt, ask, sources
 from weft.config import SplitOptions
 from weft.errors import InputError, ModelUnavailable
 from weft.index.metering import EmbedPreview
-from weft.index.plan import content_hash, metadata_text
+from weft.index.plan import content_hash
 from weft.index.run import GROUP, index_documents, preview_documents
 from weft.records import Claim, Document, Extraction, Filter, Nomination, Skipped
 from weft.store.memory import MemoryDatabase
 from weft.testing import FakeEmbedder
+from weft.text.metadata import metadata_text
 
 SPLIT = SplitOptions(max_tokens=30, min_tokens=0)
 ALPHA = "# A\n\nThe alpha passage speaks of apples and of autumn.\n\n"

@@ -56,6 +56,17 @@ def test_the_best_chunk_by_words_covers_a_share_of_them(engine, question, share)
     assert max(found.values()) == share
 
 
+def test_words_of_the_front_matter_are_held_by_the_first_chunk(engine):
+    """They are searched with it, so what stands there alone is found and not refused."""
+    engine.add_text("---\nstatus: decommissioned\n---\n# Pump\n\nIt moves water.", source="pump.md")
+    keyword = engine.query("decommissioned pump", method="keyword", gate=False)
+
+    found = measure_cover(query_terms("decommissioned pump"), ranking(keyword), store=engine.store)
+
+    assert max(found.values()) == 1.0
+    assert engine.query("decommissioned", method="hybrid").status == "ok"
+
+
 def test_without_words_nothing_is_covered(engine):
     """Nor without a channel that was asked."""
     assert measure_cover(["what", "is", "it"], Ranking(), store=engine.store) == {}

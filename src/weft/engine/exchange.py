@@ -15,7 +15,6 @@ from weft.exchange.clean import relation_type, to_name
 from weft.exchange.read import GraphForm, read_graph
 from weft.index.given import Division, divide_graph
 from weft.index.metering import Meter
-from weft.index.plan import IMPORT
 from weft.index.prune import iter_documents
 from weft.index.reembed import embed_names
 from weft.index.run import Step
@@ -38,6 +37,7 @@ from weft.records import (
 from weft.store.base import Graph, Store
 from weft.text.ids import document_id
 from weft.text.mentions import DERIVED_TYPES
+from weft.text.metadata import IMPORT
 from weft.text.names import name_key
 
 PAGE = 500

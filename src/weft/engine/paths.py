@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from weft.errors import InputError, NotFound
-from weft.index.plan import IMPORT
 from weft.index.prune import find_gone, is_below, iter_documents
 from weft.load.folder import is_on_disk, source_of
 from weft.load.formats import UPLOAD
 from weft.records import Chunk, Document, DocumentInfo, Filter, Skipped
 from weft.store.base import Store
+from weft.text.metadata import IMPORT
 
 
 def read_paths(paths: Sequence[str | Path]) -> list[Path]:

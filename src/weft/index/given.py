@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from weft.index.plan import IMPORT
 from weft.records import (
     Chunk,
     Claim,
@@ -19,6 +18,7 @@ from weft.records import (
     Nomination,
     NominationKind,
 )
+from weft.text.metadata import IMPORT
 from weft.text.names import match_names, name_key, words
 from weft.text.normalise import squeeze
 from weft.text.phrases import is_usable

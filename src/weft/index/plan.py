@@ -22,23 +22,14 @@ from weft.records import (
     Extraction,
     Fact,
     IndexedChunk,
-    Metadata,
     Reading,
     Vector,
 )
 from weft.store.base import Store
 from weft.text import analyse, split
 from weft.text.ids import digest, document_id
+from weft.text.metadata import READ_BY, metadata_text
 from weft.text.names import name_text
-
-IMPORT = "_import"
-"""Metadata of a document that an import made: the name of the import. No file stands behind it."""
-
-READ_BY = "_extractor"
-"""Metadata of a document that a language model was asked about: the extractor, with model and version of the prompt."""
-
-NOT_SEARCHED = frozenset({"_id", "links", IMPORT, READ_BY})
-"""Metadata that is no content: BEIR ids, the wikilinks, whose words stand in the text already, and our own marks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,13 +225,6 @@ def content_hash(
             *([digest(part for fact in facts for part in (fact.id, fact.value))] if facts else []),
         )
     )
-
-
-def metadata_text(metadata: Metadata) -> str:
-    """Return the words of the metadata: its text values, and the elements of its lists."""
-    kept = [value for key, value in metadata.items() if key not in NOT_SEARCHED]
-    values = [item for value in kept for item in (value if isinstance(value, list) else [value])]
-    return "\n".join(str(value) for value in values if value is not None and not isinstance(value, bool))
 
 
 def _metadata_and_given(document: Document) -> list[str]:

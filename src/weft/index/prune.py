@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from weft.index.plan import IMPORT
 from weft.records import DocumentInfo, Filter, Skipped
 from weft.store.base import Store
+from weft.text.metadata import IMPORT
 
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]+:")
 

@@ -10,6 +10,7 @@ from weft.search.recognise import QUESTION_WORDS
 from weft.store.base import Store
 from weft.text.analyse import terms
 from weft.text.lexicon import OPENERS, word_set
+from weft.text.metadata import metadata_text
 from weft.text.split import indexed_text
 
 FIRST = 5
@@ -41,9 +42,13 @@ def measure_cover(asked: Sequence[str], keyword: Ranking | None, *, store: Store
     if not wanted or keyword is None or not keyword.hits:
         return {}
     chunks = store.chunks([hit.chunk_id for hit in keyword.hits[:FIRST]])
-    titles = {document.id: document.title for document in store.documents([chunk.document_id for chunk in chunks])}
+    documents = {document.id: document for document in store.documents([chunk.document_id for chunk in chunks])}
     found = {}
     for chunk in chunks:
-        held = set(terms(indexed_text(titles.get(chunk.document_id, ""), chunk.heading, chunk.text)))
+        if (document := documents.get(chunk.document_id)) is None:  # deleted by another process between two reads
+            continue
+        held = set(terms(indexed_text(document.title, chunk.heading, chunk.text)))
+        if not chunk.ordinal:  # metadata is searched with the first chunk
+            held.update(terms(metadata_text(document.metadata)))
         found[chunk.id] = sum(term in held for term in wanted) / len(wanted)
     return found
