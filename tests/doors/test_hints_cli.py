@@ -41,6 +41,17 @@ def test_a_budget_that_nothing_fits_into_is_named(ask):
     assert "nothing fits into the budget" in ran.err and "--budget" in ran.err
 
 
+def test_a_budget_that_no_fact_fits_into_is_named(weft):
+    """By `weft recall`, and where facts are all there is to answer with."""
+    weft("fact", "add", "user", "prefers", "dark mode")
+    question = "what do I prefer?"
+    for verb in (("recall", question), ("query", question, "--facts", "--context")):
+        ran = weft(*verb, "--budget", "1")
+
+        assert ran.out == ""
+        assert "nothing fits into the budget, 1 left out" in ran.err
+
+
 def test_watching_without_its_library_does_nothing(weft, notes, tmp_path):
     """It is looked for before anything is indexed."""
     (tmp_path / "hidden").mkdir()

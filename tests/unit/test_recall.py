@@ -84,7 +84,7 @@ def test_what_is_jacq_gives_three_sections_two_hops_deep(engine):
     found = engine.memory.recall("What is JACQ?")
 
     assert found.status == "ok"
-    assert engine.memory.context(found, budget=1000).text == NARRATIVE
+    assert engine.memory.context(found).text == NARRATIVE
     assert [(a.entity.name, a.how.split(" (")[0]) for a in found.anchors] == [
         ("JACQ Project", "close in meaning"),
         ("user", "always"),

@@ -10,7 +10,7 @@ import click
 
 from weft.cli.fact_files import export_file, import_file
 from weft.cli.options import Session, common_options, verb
-from weft.cli.output import print_json, print_table
+from weft.cli.output import print_json, print_table, say_nothing_fits
 from weft.cli.say import one_line, say
 from weft.context.serialise import event_to_dict, fact_to_dict, recall_to_dict, remembered_to_dict
 from weft.errors import InputError
@@ -154,13 +154,15 @@ def recall(session: Session, text: str, as_of: datetime | None, budget: int | No
     """Print what is known that bears on TEXT; exit code 3 if nothing is."""
     with session.open() as engine:
         found = engine.memory.recall(text, as_of=as_of)
-        context = engine.memory.context(found, budget=budget or engine.settings.context.budget)
+        context = engine.memory.context(found, budget=budget)
     if session.as_json:
         print_json(recall_to_dict(found, context))
     else:
         if found.degraded:
             say(f"degraded: {found.degraded}", err=True)
         say(context.text if found.facts else "no match", nl=not found.facts)
+        if found.facts and not context.text:
+            say_nothing_fits(context)
         if explain:
             explain_recall(found)
     return 3 if found.status == "no_match" else 0

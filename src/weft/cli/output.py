@@ -19,7 +19,7 @@ from rich.text import Text
 from weft.cli.say import hand_over, one_line, say, visible
 from weft.context.serialise import choice_to_dict
 from weft.errors import InputError
-from weft.records import Choice, Evidence, PathStep, Receipt, Result, Usage
+from weft.records import Choice, Context, Evidence, PathStep, Receipt, Result, Usage
 from weft.text.analyse import query_terms, terms
 
 SNIPPET = 420
@@ -80,6 +80,11 @@ def print_status(out: Console, result: Result) -> None:
         out.print(f"[dim]note: {escape(note)}[/]")
     if result.rejected:
         out.print(f"[dim]closest, not shown: {escape(result.rejected.citation)}[/]")
+
+
+def say_nothing_fits(context: Context) -> None:
+    """Say on stderr that there is something to show, and no room for any of it."""
+    say(f"nothing fits into the budget, {context.omitted:,} left out: raise --budget", err=True)
 
 
 def _print_evidence(out: Console, rank: int, piece: Evidence, *, wanted: set[str], explain: bool, full: bool) -> None:

@@ -11,7 +11,7 @@ import click
 from weft.cli.facts import explain_recall
 from weft.cli.failure import NO_MATCH
 from weft.cli.options import Session, verb
-from weft.cli.output import console, print_json, print_receipt, print_result, print_status
+from weft.cli.output import console, print_json, print_receipt, print_result, print_status, say_nothing_fits
 from weft.cli.say import say
 from weft.config import ContextFormat, Fusion, Method
 from weft.context.serialise import context_to_dict, facts_to_dict, result_to_dict
@@ -117,7 +117,7 @@ def query(
             print_json({**result_to_dict(result), **({"facts": facts_to_dict(recall)} if recall else {})})
         else:
             if recall and recall.facts:
-                say(engine.memory.context(recall, budget=engine.settings.context.budget).text)
+                say(engine.memory.context(recall).text)
             print_result(result, explain=explain, full=full)
             if recall and explain:
                 explain_recall(recall)
@@ -139,10 +139,10 @@ def _open(session: Session, paths: tuple[Path, ...]) -> Engine:
 
 def _explain_empty(context: Context, result: Result) -> None:
     """Say on stderr why there is no text for a model."""
-    if not result.evidence:
+    if context.omitted:
+        say_nothing_fits(context)
+    elif not result.evidence:
         print_status(console(err=True), result)
-    elif context.omitted:
-        say(f"nothing fits into the budget, {context.omitted:,} left out: raise --budget", err=True)
     else:
         say("what was found has nothing to show in this format", err=True)
 

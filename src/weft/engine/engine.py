@@ -311,6 +311,7 @@ class Engine:
             clock=self._clock,
             cache=self._recalls,
             count=lambda text: self._counter.count(text),
+            budget=self.settings.context.budget,
             embedder=self._fact_embedder,
         )
 

@@ -53,6 +53,7 @@ class Memory:
         clock: Callable[[], datetime],
         cache: RecallCache,
         count: Callable[[str], int],
+        budget: int,
         embedder: Callable[[bool], tuple[Embedder | None, str]],
     ) -> None:
         self._store = store
@@ -60,6 +61,7 @@ class Memory:
         self._clock = clock
         self._cache = cache
         self._count = count
+        self._budget = budget
         self._embedder = embedder
 
     def add(self, subject: str, predicate: str, value: str = "", **fields: Any) -> Remembered:
@@ -168,9 +170,10 @@ class Memory:
                 store.facts.search_vector(question.vector, limit=1)
         return len(warm.entities)
 
-    def context(self, recall: Recall, *, budget: int) -> Context:
-        """Return recalled facts as text for a model, inside a token budget."""
-        return build_narrative(recall.facts, count=self._count, budget=budget)
+    def context(self, recall: Recall, *, budget: int | None = None) -> Context:
+        """Return recalled facts as text for a model, inside a token budget, or that of the settings."""
+        limit = self._budget if budget is None else budget
+        return build_narrative(recall.facts, count=self._count, budget=limit)
 
     def audit(self) -> list[Suspicion]:
         """Return facts that should be looked at, with reasons."""

@@ -93,5 +93,4 @@ async def forget(caller: Writer, id: Key) -> dict[str, int]:
 
 def _recall(engine: Engine, question: RecallQuestion) -> dict[str, Any]:
     found = engine.memory.recall(question.query, as_of=question.as_of)
-    budget = question.budget or engine.settings.context.budget
-    return recall_to_dict(found, engine.memory.context(found, budget=budget))
+    return recall_to_dict(found, engine.memory.context(found, budget=question.budget))
