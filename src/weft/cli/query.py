@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -30,7 +31,7 @@ class QueryCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Write `--context=` where no format follows, so that the next word is left to the question."""
         end = args.index("--") if "--" in args else len(args)
-        words = enumerate(zip(args, [*args[1:], ""], strict=True))
+        words = enumerate(pairwise([*args, ""]))
         bare = {index for index, (word, after) in words if word == "--context" and after not in FORMATS and index < end}
         return super().parse_args(ctx, ["--context=" if index in bare else arg for index, arg in enumerate(args)])
 
