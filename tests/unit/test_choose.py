@@ -111,6 +111,7 @@ def test_without_a_graph_nothing_is_cited(store, embedder):
     result = find(f"who cites {MAGMA}", store=store, embedder=embedder, options=options, graph=off, where=Filter())
 
     assert (result.method, result.choice.rule) == ("mix", "default")
+    assert result.reason.endswith("; but the graph is switched off")
 
 
 @pytest.mark.parametrize("text", [f"who cites {MAGMA}", "SR-052", "令牌综述", "", "🙂"])

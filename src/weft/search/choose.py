@@ -35,6 +35,7 @@ REASONS = {
     "overview": "it asks for an overview, which wants text and graph together",
     "default": "the default: vector, keyword and graph together",
 }
+NO_GRAPH = "the graph is switched off"
 METHODS = {"citation": "graph", "exact": "hybrid", "comparison": "mix", "overview": "mix", "default": "mix"}
 
 _ASKING = re.compile(r"什么是|是什么|是谁|谁是|什么|请问|介绍|查找|的")
@@ -123,7 +124,8 @@ def _choose(
         rule = "comparison"
     elif "overview" in rules and seen.overview:
         rule = "overview"
-    return _plan(rule, seen, cited=cited, named=named)
+    plan = _plan(rule, seen, cited=cited, named=named)
+    return plan if graph.enabled or plan.method != "mix" else replace(plan, reason=f"{plan.reason}; but {NO_GRAPH}")
 
 
 def _plan(rule: str, seen: Features, *, cited: Cited | None, named: tuple[Seed, ...] | None = None) -> Plan:
