@@ -161,6 +161,16 @@ def test_expand_adds_at_most_so_many_chunks_of_neighbours(engine):
     assert len(only.evidence) == 1
 
 
+@pytest.mark.parametrize("asked", [{"algorithm": "expand", "max_chunks": 1, "max_hops": 2}, {"prune": 0.2}])
+def test_only_what_the_graph_channel_found_says_that_the_graph_led_there(engine, asked):
+    """A chunk that text found, and the graph beyond its limits, has no path to show."""
+    result = engine.query("OAuth Provider", method="mix", gate=False, graph=asked)
+
+    led = [piece.citation for piece in result.evidence if piece.graph is not None]
+    assert led == [piece.citation for piece in result.evidence if "graph" in piece.channels]
+    assert 0 < len(led) < len(result.evidence)
+
+
 def test_guided_searches_for_pairs_and_tags_what_they_found(engine):
     """The expansion query is told with each result, and the way to the neighbour that it names."""
     result = engine.query("OAuth Provider", method="graph", gate=False, graph={"algorithm": "guided", "per_query": 1})

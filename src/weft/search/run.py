@@ -338,7 +338,8 @@ def read_evidence(
     # without those deleted by another process between two reads
     owners = {id: document for id, chunk in texts.items() if (document := documents.get(chunk.document_id))}
     citations = {id: cite(document, texts[id]) for id, document in owners.items()}
-    sources = explain(citations)
+    # a way that was given up, or is beyond the limit of the channel, led nowhere
+    sources = explain({id: citations[id] for id in found.get("graph", ()) if id in citations})
     return [
         Evidence(
             chunk=texts[id],
