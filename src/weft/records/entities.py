@@ -74,7 +74,7 @@ class Entity:
     mentions: int = 0
     """How often it is mentioned in all."""
     chunks: int = 0
-    """How many chunks mention it."""
+    """How many chunks mention it, each counted for every one of its names that stands there."""
     strong: bool = True
     """Whether a title, link, definition or the like makes it an entity; only such ones, and facts, start a walk."""
 
