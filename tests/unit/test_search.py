@@ -274,11 +274,15 @@ def test_a_foreign_question_is_no_match_with_the_best_rejected(store, embedder):
 
 
 def test_the_gate_can_be_opened(store, embedder):
-    """Then the ranking is shown as it is."""
+    """Then the ranking is shown as it is, and is no surer than behind the gate."""
+    held, sure = ask(store, embedder, "zebra migration in the serengeti"), ask(store, embedder, LOST)
     result = ask(store, embedder, "zebra migration in the serengeti", gate=False)
 
-    assert (result.status, len(result.evidence)) == ("ok", 4)
+    assert (result.status, len(result.evidence)) == ("low_confidence", 4)
+    assert (result.confidence, result.notes) == (held.confidence, held.notes)
     assert result.rejected is None
+    assert (ask(store, embedder, LOST, gate=False).status, sure.status) == ("ok", "ok")
+    assert ask(store, embedder, LOST, gate=False).confidence == sure.confidence > 0.5
     assert ask(store, embedder, "zebra", gate=False, method="keyword").status == "no_match"
 
 

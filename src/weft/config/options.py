@@ -123,7 +123,7 @@ class SearchOptions:
     min_score: float | None = None
     """Cosine, from -1 to 1, below which vectors find nothing; None leaves it to the embedder's calibration."""
     gate: bool = True
-    """False returns the ranking as it is, however weak."""
+    """False returns the ranking as it is, however weak: what would be `no_match` is `low_confidence`."""
     auto_rules: tuple[AutoRule, ...] = ("citation", "exact", "comparison", "overview")
     """The rules by which `auto` chooses; where none applies it is `mix`."""
 

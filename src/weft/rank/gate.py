@@ -122,6 +122,12 @@ def gate(
     )
 
 
+def let_through(verdict: Verdict, hits: Sequence[Hit], *, text: Sequence[Hit]) -> Verdict:
+    """Return a verdict that shows everything, however weak, as sure as it was."""
+    status = "low_confidence" if hits and verdict.status == "no_match" else verdict.status
+    return replace(verdict, status=status, kept=tuple(hits), rejected=(), text=tuple(text))
+
+
 def measure(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | None]:
     """
     Return the best cosine and the best keyword share; None for a channel that was not asked.

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from weft.config import GraphOptions, RerankOptions, SearchOptions
 from weft.models.base import Embedder, Reranker
 from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order
-from weft.rank.gate import NOTHING, Verdict, gate
+from weft.rank.gate import Verdict, gate, let_through
 from weft.records import (
     ChannelHit,
     Evidence,
@@ -178,13 +178,13 @@ def _search(
         )
         walked = weigh_graph(walked, hits, store=store, options=graph)
         fused = add_graph(hits, walked, rrf_k=options.rrf_k, options=graph)
-        verdict, shown = _let_through(fused), hits
-        if options.gate:
-            calibration = find_calibration(query.text, store=store, embedder=embedder)
-            seen = judged(query, {**rankings, **asked}, store=store, embedder=embedder)
-            cover = partial(measure_cover, query.terms, seen.get("keyword"), store=store)
-            verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust, cover=cover)
-            shown = list(verdict.text)
+        calibration = find_calibration(query.text, store=store, embedder=embedder)
+        seen = judged(query, {**rankings, **asked}, store=store, embedder=embedder)
+        cover = partial(measure_cover, query.terms, seen.get("keyword"), store=store)
+        verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust, cover=cover)
+        if not options.gate:
+            verdict = let_through(verdict, fused, text=hits)
+        shown = list(verdict.text)
         if graph.confidence == "heuristic":  # the status stays that of the gate
             verdict = replace(verdict, confidence=walked.rated)
         chosen = choose_hits(fused, verdict.kept, text=shown, walked=walked, chunks=chunks, top_k=options.top_k)
@@ -361,16 +361,6 @@ def _above(ranking: Ranking, least: float | None, *, channel: str) -> Ranking:
         return ranking
     kept = tuple(hit for hit in ranking.hits if hit.score >= least)
     return Ranking(hits=kept, mean=ranking.mean, deviation=ranking.deviation, count=ranking.count)
-
-
-def _let_through(hits: Sequence[Hit]) -> Verdict:
-    return Verdict(
-        status="ok" if hits else "no_match",
-        confidence=0.5 if hits else 0.0,
-        kept=tuple(hits),
-        rejected=(),
-        reason="" if hits else NOTHING,
-    )
 
 
 def _rejection(evidence: Sequence[Evidence], verdict: Verdict) -> Rejected | None:
