@@ -78,6 +78,16 @@ def test_a_fact_is_read_as_it_was_written(store):
     assert store.facts.same([content_of(fact)]) == store.facts.stated("user", "works_on") == [fact]
 
 
+def test_entities_are_read_in_the_order_asked_for(store):
+    """However they came in and whatever happened to them since: pages go by it."""
+    keys = [f"thing {number}" for number in range(30)]
+    given = [FactEntity(key=key, name=key.title(), declared=True) for key in keys]
+    store.facts.write([], entities=given[::-1])
+    store.facts.write([], entities=[replace(entity, type="thing") for entity in given[3:9]])
+
+    assert list(store.facts.find_entities([*keys[15:], "nobody", *keys[:15]])) == [*keys[15:], *keys[:15]]
+
+
 def test_an_entity_keeps_its_name_and_takes_a_new_description(store):
     """The first spelling stays; objects are resolved to it."""
     store.facts.write([make("f1", "JACQ Project", object="jacq project")])

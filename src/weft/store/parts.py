@@ -189,7 +189,7 @@ class Facts(Protocol):
         """Return what happened to a fact, in its order."""
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, FactEntity]:
-        """Return the entities with these keys; keys that facts do not name are left out."""
+        """Return the entities with these keys, in this order; keys that facts do not name are left out."""
 
     def entities_after(self, key: str, *, limit: int) -> list[FactEntity]:
         """Return entities by key, those after `key`."""

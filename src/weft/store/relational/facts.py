@@ -123,7 +123,8 @@ class RelationalFacts:
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, FactEntity]:
         rows = self._rows("fact_entities", {"keys": json.dumps(list(keys))})
-        return {row[0]: to_entity(row) for row in rows}
+        found = {row[0]: to_entity(row) for row in rows}
+        return {key: found[key] for key in keys if key in found}
 
     def entities_after(self, key: str, *, limit: int) -> list[FactEntity]:
         return [to_entity(row) for row in self._rows("fact_entities_after", {"key": key, "limit": limit})]
