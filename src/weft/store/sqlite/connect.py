@@ -293,6 +293,11 @@ def _ours(path: str) -> Iterator[None]:
         raise StoreUnavailable(f"{path!r} cannot be written to", hint=hint) from error
     except apsw.CantOpenError as error:
         raise StoreUnavailable(f"cannot open {path!r}", hint=_remedy(Path(path))) from error
+    except apsw.IOError as error:
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:  # 32 kB beside the file, also to ask
+            raise StoreError(f"no space left beside {path!r}", hint="free some space; nothing was lost") from error
+        hint = "check its disk, and how much may be written there; what was committed is kept"
+        raise StoreError(f"{path!r} cannot be read or written: {error}", hint=hint) from error
     except UnicodeEncodeError as error:
         raise InputError("the text holds half characters, which cannot be kept or looked up") from error
     except apsw.Error as error:
