@@ -216,6 +216,40 @@ def test_a_merge_joins_mentions_and_relations_and_can_be_taken_back(store):
     assert view(store) == before
 
 
+def test_every_store_finds_the_same_relations_strongest(store):
+    """Each name of an entity has its own share, and equal weights are cut alike; so are sentences chosen."""
+    names = ["Paris", "Ledger", "Database", "SR-052", "密钥", "Auth Service"]
+    keys = list(map(name_key, names))
+    said = Extraction(
+        nominations=tuple(Nomination(key=name_key(name), name=name, kind="given") for name in names),
+        claims=tuple(
+            Claim(source=source, target=target, type=type, weight=5.0, description=f"{target}, said of {source}")
+            for source in keys
+            for target in keys
+            for type in ("uses", "owns")
+            if source != target
+        ),
+    )
+    views = []
+    for each in (store, MemoryDatabase().store("default")):
+        each.write_model(MODEL)
+        each.write(make_batch("Doc One", ["Some text."]))
+        each.annotate("theirs", {chunks_of("Doc One", ["Some text."])[0]: said})
+        for key in keys[1:3]:
+            each.graph.write_edit("merge", key, keys[0])
+        graph, ids = each.graph, sorted({entity.id for entity in each.graph.find_entities(keys).values()})
+        found = [
+            graph.relations_of([id], limit=limit, types=types)
+            for id in ids
+            for limit in (1, 2, 3)
+            for types in ([], ["uses"])
+        ]
+        views.append([graph.describe(relations) for relations in found])
+
+    assert views[0] == views[1]
+    assert len(ids) == 4
+
+
 def test_entities_are_listed_by_key_without_other_names_of_them(store):
     """In pages, each after the last key of the one before."""
     store.write(batch_of("Auth Service", ["Also called AS in logs."]))

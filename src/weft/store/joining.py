@@ -1,4 +1,4 @@
-"""What is said more than once is one: mentions and relations under several names, statements repeated."""
+"""What is said more than once is one: mentions and relations under several names, repeated statements; how ties go."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from weft.records import Claim, Extraction, Mention, Nomination, Relation
+from weft.text.ids import entity_id
 
 WINDOW = 20
 """Descriptions of an entity that are looked at, the best first."""
@@ -64,6 +65,17 @@ def join_relations(weights: Iterable[tuple[tuple[str, str, str], float]]) -> lis
             best[at] = weight
     ordered = sorted([(-float(weight), *at) for at, weight in best.items()])  # whole ones come as JSON without a point
     return [Relation(source, target, type, -weight) for weight, source, target, type in ordered]
+
+
+def place(id: str) -> int:
+    """Return the first 32 bits of an id: an order for ties that does not depend on when things came in."""
+    return int(id[1:9], 16)
+
+
+def pair_place(namespace: str, source: str, target: str) -> int:
+    """Return the same for a relation between two keys, in either direction."""
+    ids = [entity_id(namespace, key) for key in (source, target)]
+    return place(min(ids)) * 2**31 + place(max(ids)) // 2
 
 
 def unrepeated(extraction: Extraction) -> Extraction:

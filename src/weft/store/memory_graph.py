@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weft.graph.standing import (
@@ -21,7 +21,14 @@ from weft.graph.standing import (
     vote,
 )
 from weft.records import Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
-from weft.store.joining import extractors, join_descriptions, join_relations, other_names, strongest_mentions
+from weft.store.joining import (
+    extractors,
+    join_descriptions,
+    join_relations,
+    other_names,
+    pair_place,
+    strongest_mentions,
+)
 from weft.text.ids import entity_id, fact_entity_id
 from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
 from weft.text.names import name_text, words
@@ -126,13 +133,16 @@ class MemoryGraph:
     def relations_of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
-        every = [relation for relation in self.relations() if relation.weight >= min_weight]
-        found: dict[tuple[str, str, str], Relation] = {}
-        for id in dict.fromkeys(entity_ids):
-            for end in ("source_id", "target_id"):
-                mine = [r for r in every if getattr(r, end) == id and (not types or r.type in types)]
-                found |= {(r.source_id, r.target_id, r.type): r for r in mine[:limit]}
-        return sorted(found.values(), key=lambda r: (-r.weight, r.source_id, r.target_id, r.type))
+        heads, found = self.heads(), []
+        every = sorted(
+            (-weight, pair_place(self._name, *pair[:2]), pair)
+            for pair, weight in self._weights()
+            if weight >= min_weight and (not types or pair[2] in types)
+        )
+        for name in (key for key, id in heads.items() if id in entity_ids):
+            for end in (0, 1):
+                found += [(pair, -weight) for weight, _, pair in every if pair[end] == name][:limit]
+        return join_relations(((heads[pair[0]], heads[pair[1]], pair[2]), weight) for pair, weight in found)
 
     def links_of(
         self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0
@@ -149,22 +159,23 @@ class MemoryGraph:
 
     def relations(self) -> list[Relation]:
         """Return all relations, strongest first."""
+        heads = self.heads()
+        return join_relations(((heads[pair[0]], heads[pair[1]], pair[2]), weight) for pair, weight in self._weights())
+
+    def _weights(self) -> Iterator[tuple[tuple[str, str, str], float]]:
+        """Yield the relations between names: source key, target key and type, and the weight."""
         known = self._derived.standings
-        weights = []
-        for (source, target, type), claims in self._derived.claims.items():
-            if source in known and target in known:
+        for pair, claims in self._derived.claims.items():
+            if pair[0] in known and pair[1] in known:
                 given = [claim.weight for by_chunk in claims.values() for claim, derived in by_chunk if not derived]
-                weight = max(given) if given else derived_weight(type, support=min(len(claims), MAX_SUPPORT))
-                ends = [entity_id(self._name, self._target(key)) for key in (source, target)]
-                weights.append(((ends[0], ends[1], type), weight))
-        return join_relations(weights)
+                yield pair, max(given) if given else derived_weight(pair[2], support=min(len(claims), MAX_SUPPORT))
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         described = []
         for relation in relations:
-            claims = sorted(
+            said = (
                 (-claim.weight, id, claim.description, (source, target), derived, claim.extractor)
-                for (source, target, type), by_chunk in self._derived.claims.items()
+                for (source, target, type), by_chunk in sorted(self._derived.claims.items())
                 if source in self._derived.standings and target in self._derived.standings
                 if entity_id(self._name, self._target(source)) == relation.source_id
                 if entity_id(self._name, self._target(target)) == relation.target_id and type == relation.type
@@ -173,6 +184,7 @@ class MemoryGraph:
                     key=lambda item: (-item[1].weight, item[0]),
                 )[:CHUNKS]
             )
+            claims = sorted(said, key=lambda claim: claim[:2])
             description = next((claim[2] for claim in claims if claim[2]), "")
             if not description and claims:
                 description = find_sentence(self._chunks[claims[0][1]].chunk.text, claims[0][3])

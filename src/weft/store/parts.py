@@ -64,7 +64,7 @@ class Graph(Protocol):
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
     ) -> list[Relation]:
         """
-        Return the strongest `limit` relations of each entity in each direction, of some types or all.
+        Return the strongest `limit` relations in each direction under each name of an entity, of some types or all.
 
         They come without description and chunks, which `describe` adds where they are wanted.
         """

@@ -18,8 +18,9 @@ from typing import Any, TypeAlias
 
 from weft.graph.standing import RANKS, Standing, follow, vote
 from weft.records import Problem
+from weft.store.joining import pair_place, place
 from weft.store.relational.graph_mentions import read_subjects, read_texts
-from weft.store.relational.graph_write import GraphChanges, Pair, pair_place, place, slices
+from weft.store.relational.graph_write import GraphChanges, Pair, slices
 from weft.store.relational.session import Namespace, Session
 from weft.text.ids import entity_id
 from weft.text.mentions import MAX_SUPPORT, Named, derived_weight, read_names

@@ -22,6 +22,7 @@ from weft.graph.standing import (
     vote,
 )
 from weft.records import Claim, Extraction
+from weft.store.joining import pair_place, place
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.session import Namespace, Session
@@ -305,17 +306,6 @@ class GraphChanges:
 
 DERIVED = "*"
 """The origin of claims that follow from mentions."""
-
-
-def place(id: str) -> int:
-    """Return the first 32 bits of an id: an order for ties that does not depend on when things came in."""
-    return int(id[1:9], 16)
-
-
-def pair_place(namespace: str, source: str, target: str) -> int:
-    """Return the same for a relation between two keys, in either direction."""
-    ids = [entity_id(namespace, key) for key in (source, target)]
-    return place(min(ids)) * 2**31 + place(max(ids)) // 2
 
 
 def slices(values: Iterable[Any], size: int = SLICE) -> Iterator[list[Any]]:
