@@ -15,6 +15,7 @@ WHOLE = {
     "all_postings": "check",
     "count_unnumbered_terms": "check",
     "number_missing_terms": "repair",
+    "all_headings_and_terms": "check",
     "all_terms": "check",
     "all_keys": "check",
     "all_chunk_numbers": "check",

@@ -77,6 +77,7 @@ ONLY_SQLITE = {
     "delete_lost_fact_origin": "the same",
     "delete_lost_fact_vector": "the same",
     "delete_lost_fact_word": "the same",
+    "delete_lost_label": "the same",
     "delete_lost_mention": "the same",
     "delete_lost_nomination": "the same",
     "delete_lost_relation": "the same",

@@ -98,7 +98,7 @@ def check(session: Session, deep: bool) -> int:
     """Look for contradictions in the store; exit code 1 if there are any."""
     with session.open() as engine:
         problems = engine.database.check()
-        if deep:
+        if deep and not any(problem.repairable for problem in problems):  # else there is nothing to compare with
             problems += engine.database.compare()
     if session.as_json:
         found = [{"where": p.where, "what": p.what, "repairable": p.repairable, "command": p.command} for p in problems]

@@ -37,8 +37,8 @@ from weft.records import (
 from weft.store.base import Graph, Store
 from weft.text.ids import document_id
 from weft.text.mentions import DERIVED_TYPES
-from weft.text.metadata import IMPORT
 from weft.text.names import name_key
+from weft.text.searched import IMPORT
 
 PAGE = 500
 """Entities, chunks and documents that are read at once."""

@@ -18,10 +18,10 @@ from weft.records import (
     Nomination,
     NominationKind,
 )
-from weft.text.metadata import IMPORT
 from weft.text.names import match_names, name_key, words
 from weft.text.normalise import squeeze
 from weft.text.phrases import is_usable
+from weft.text.searched import IMPORT
 
 NO_NAME = "names that cannot be used, without letters or, in extractions, mere numbers"
 WITH_ITSELF = "relations of a name with itself"

@@ -28,8 +28,8 @@ from weft.records import (
 from weft.store.base import Store
 from weft.text import analyse, split
 from weft.text.ids import digest, document_id
-from weft.text.metadata import READ_BY, metadata_text
 from weft.text.names import name_text
+from weft.text.searched import READ_BY, searched_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,16 +92,12 @@ def make_draft(
         return None
     chunks = split.split(document, document_id=id, options=options)
     texts = {chunk.id: split.indexed_text(document.title, chunk.heading, chunk.text) for chunk in chunks}
-    terms = [analyse.count_terms(text) for text in texts.values()]
-    if terms:
-        # Metadata is searched by keyword too, once: repeating it in every chunk would drown their own words.
-        terms[0].update(analyse.terms(metadata_text(document.metadata)))
     stored = {chunk.id for chunk in store.find_chunks(id)} if known else set()
     return Draft(
         given=document,
         info=info,
         chunks=tuple(chunks),
-        terms=tuple(terms),
+        terms=tuple(searched_terms(texts.values(), metadata=document.metadata)),
         texts={chunk_id: text for chunk_id, text in texts.items() if chunk_id not in stored},
         is_new=not known,
         facts=facts,

@@ -10,7 +10,7 @@ from weft.search.recognise import QUESTION_WORDS
 from weft.store.base import Store
 from weft.text.analyse import terms
 from weft.text.lexicon import OPENERS, word_set
-from weft.text.metadata import metadata_text
+from weft.text.searched import metadata_text
 from weft.text.split import indexed_text
 
 FIRST = 5

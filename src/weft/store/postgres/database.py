@@ -8,6 +8,7 @@ from weft.errors import InputError
 from weft.records import Problem
 from weft.store.postgres import schema
 from weft.store.postgres.connect import Connections
+from weft.store.relational.json_soundness import find_unreadable_keys, mend_keys
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.soundness import find_problems, mend
 from weft.store.relational.store import RelationalStore
@@ -46,7 +47,8 @@ class PostgresDatabase:
             return db.changes() > 0
 
     def check(self) -> list[Problem]:
-        problems: list[Problem] = []
+        with self._connections.read() as db:
+            problems = find_unreadable_keys(db)
         for name in self._names():
             with self._connections.read(name) as db:
                 found = db.run("find_namespace", {"name": name})
@@ -58,7 +60,8 @@ class PostgresDatabase:
         return []  # the server keeps its own indexes in step
 
     def repair(self) -> list[str]:
-        done: list[str] = []
+        with self._connections.write() as db:
+            done = mend_keys(db)
         for name in self._names():
             with self._connections.write(name) as db:
                 done += mend(db, name, name)

@@ -8,12 +8,15 @@ from typing import Any
 
 from weft.records import Calibration, Curve
 from weft.store.relational.session import Namespace, Session
+from weft.store.relational.stored_json import read_object, unreadable
+
+WHAT = "the fitted calibration"
 
 
 def read_calibration(db: Session, namespace: str) -> Calibration | None:
     """Return what was fitted for the active embedder of the namespace with this name."""
     value = db.one("find_calibration", {"name": namespace})
-    return _calibration(json.loads(value)) if value else None
+    return parse_calibration(value) if value else None
 
 
 def write_calibration(db: Session, namespace: Namespace, calibration: Calibration | None) -> None:
@@ -23,6 +26,16 @@ def write_calibration(db: Session, namespace: Namespace, calibration: Calibratio
         db.run("write_calibration", {"namespace": namespace, "value": json.dumps(asdict(calibration))})
 
 
-def _calibration(value: dict[str, Any]) -> Calibration:
-    curves: dict[str, Any] = {name: Curve(**value[name]) for name in ("cosine", "beside", "words", "pairs")}
-    return Calibration(**{**value, **curves})
+def parse_calibration(text: str) -> Calibration:
+    """Return the calibration that a column holds. Raises `StoreCorrupt`."""
+    value = read_object(text, what=WHAT)
+    try:
+        curves: dict[str, Any] = {name: _curve(value[name]) for name in ("cosine", "beside", "words", "pairs")}
+        return Calibration(**{**value, **curves})
+    except (KeyError, TypeError, ValueError) as error:
+        raise unreadable(WHAT) from error
+
+
+def _curve(value: dict[str, Any]) -> Curve:
+    curve = Curve(**value)
+    return Curve(middle=float(curve.middle), slope=float(curve.slope))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from weft.records import Batch, Chunk, Claim, DocumentInfo, Extraction, IndexedChunk, Nomination, StoredModel, Vector
 from weft.store.relational.session import Namespace, Row, Session
+from weft.store.relational.stored_json import read_list, read_object
 
 
 def read_batches(
@@ -29,7 +30,7 @@ def read_batches(
             id=id,
             document_id=document,
             ordinal=ordinal,
-            heading=tuple(json.loads(heading)),
+            heading=tuple(read_list(heading, what=f"the headings of chunk {id!r}")),
             start_line=start,
             end_line=end,
             text=text,
@@ -38,7 +39,7 @@ def read_batches(
         described = sorted({n.key for n in extraction.nominations if n.description})
         item = IndexedChunk(
             chunk=chunk,
-            terms=json.loads(terms),
+            terms=read_object(terms, what=f"the terms of chunk {id!r}"),
             vector=vectors.get(number),
             extraction=extraction,
             entity_vectors={key: names[id, key] for key in described if (id, key) in names},

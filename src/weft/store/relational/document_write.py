@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk, Vector
@@ -12,6 +12,7 @@ from weft.store.labels import labels
 from weft.store.relational.fact_origins import write_stated
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.session import Namespace, Session
+from weft.store.relational.stored_json import read_object
 
 
 class DocumentWriter:
@@ -31,7 +32,7 @@ class DocumentWriter:
         is_new = db.one("document_number", {"namespace": namespace, "id": batch.document.id}) is None
         document = self._write_document(batch.document, is_new=is_new)
         rows = [] if is_new else db.run("document_chunks", {"namespace": namespace, "document": document})
-        old = {id: (number, json.loads(terms), length) for number, id, terms, length in rows}
+        old = {id: (number, _terms(id, terms), length) for number, id, terms, length in rows}
         new = {item.chunk.id: item for item in batch.chunks}
         numbers: dict[str, int] = {}
         if not is_new:
@@ -66,8 +67,8 @@ class DocumentWriter:
                 continue
             key = {"namespace": self._namespace, "document": document}
             self._graph.withdraw(document)
-            for number, _, terms, length in self._db.run("document_chunks", key):
-                self._remove_chunk(number, json.loads(terms))
+            for number, chunk, terms, length in self._db.run("document_chunks", key):
+                self._remove_chunk(number, _terms(chunk, terms))
                 self._chunks -= 1
                 self._length -= length
             self._db.run("delete_document", key)
@@ -99,7 +100,7 @@ class DocumentWriter:
         counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}
         self._db.run("touch_namespace", counts)
 
-    def _remove_chunk(self, number: int, terms: Sequence[str]) -> None:
+    def _remove_chunk(self, number: int, terms: Iterable[str]) -> None:
         self._terms.remove(number, terms)
         self._graph.remove(number)
 
@@ -114,11 +115,7 @@ class DocumentWriter:
             "unit": document.unit,
         }
         number: int = self._db.one("write_document", row)
-        key = {"namespace": self._namespace, "document": number}
-        if not is_new:
-            self._db.run("delete_labels", key)
-        rows = [{**key, "key": name, "value": value} for name, value in sorted(labels(document.metadata))]
-        self._db.run_many("write_label", rows)
+        write_labels(self._db, self._namespace, number, labels(document.metadata), is_new=is_new)
         return number
 
     def _write_chunk(self, document: int, item: IndexedChunk, *, old: tuple[int, Any, int] | None) -> int:
@@ -167,5 +164,19 @@ class DocumentWriter:
         self._db.run_many("write_fact_vector", rows)
 
 
+def write_labels(
+    db: Session, namespace: Namespace, document: int, found: Iterable[tuple[str, str]], *, is_new: bool = False
+) -> None:
+    """Make these the labels of a document; a new one has none yet."""
+    key = {"namespace": namespace, "document": document}
+    if not is_new:
+        db.run("delete_labels", key)
+    db.run_many("write_label", [{**key, "key": name, "value": value} for name, value in sorted(found)])
+
+
 def _length(item: IndexedChunk) -> int:
     return sum(item.terms.values())
+
+
+def _terms(id: str, text: str) -> dict[str, int]:
+    return read_object(text, what=f"the terms of chunk {id!r}")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from weft.errors import ClaimLost
 from weft.records import Done, Job, JobCounts, JobResult, Usage
 from weft.store.jobs import ENDED, KEPT_S, clean
 from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
+from weft.store.relational.stored_json import read_object, unreadable
 
+STATES = frozenset(field.name for field in fields(JobCounts))
 MANY = 1000
 """Jobs that are given up at once."""
 
@@ -81,8 +83,9 @@ class RelationalJobs:
         with self._connections.beside(self._name) as db:
             namespace = db.namespace_key(self._name)
             rows = db.run("done_jobs", {"namespace": namespace, "run": run, "limit": limit})
+            found = [_job(row, attempts=row[5], result=parse_result(row[6])) for row in rows]
             _change(db, "delete_jobs", namespace, [row[0] for row in rows])
-        return [_job(row, attempts=row[5], result=_result(json.loads(row[6]))) for row in rows]
+        return found
 
     def failed(self, run: str = "", *, limit: int) -> list[Job]:
         with self._connections.beside(self._name) as db:
@@ -93,7 +96,7 @@ class RelationalJobs:
     def counts(self, run: str = "", *, recipe: str = "") -> JobCounts:
         with self._connections.beside(self._name) as db:  # a replica may not have heard of them yet
             values = {"namespace": db.namespace_key(self._name), "run": run, "recipe": recipe}
-            return JobCounts(**dict(db.run("count_jobs", values)))
+            return JobCounts(**{state: count for state, count in db.run("count_jobs", values) if state in STATES})
 
 
 def finish_jobs(db: Session, namespace: Namespace, done: Done) -> None:
@@ -118,8 +121,14 @@ def _job(row: Row, **values: Any) -> Job:
     return Job(id=id, run=run, source=source, content_hash=content_hash, recipe=recipe, **values)
 
 
-def _result(values: dict[str, Any]) -> JobResult:
-    return JobResult(**{**values, "embedding": Usage(**values.get("embedding", {}))})
+def parse_result(text: str) -> JobResult:
+    """Return what a column says came of a job. Raises `StoreCorrupt`."""
+    what = "what came of a job"
+    values = read_object(text, what=what)
+    try:
+        return JobResult(**{**values, "embedding": Usage(**values.get("embedding", {}))})
+    except TypeError as error:
+        raise unreadable(what) from error
 
 
 def _held(db: Session, namespace: Namespace, worker: str) -> list[str]:

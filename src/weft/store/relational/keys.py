@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 from weft.records import ApiKey
 from weft.store.relational.lost import once_more
-from weft.store.relational.session import Connections
+from weft.store.relational.session import Connections, Row
+from weft.store.relational.stored_json import read_list, unreadable
 
 
 @once_more
@@ -34,11 +34,11 @@ class RelationalKeys:
 
     def all(self) -> list[ApiKey]:
         with self._connections.read() as db:
-            return [_key(row) for row in db.run("list_keys")]
+            return [parse_key(row) for row in db.run("list_keys")]
 
     def find(self, ids: Sequence[str]) -> dict[str, ApiKey]:
         with self._connections.read() as db:
-            found = [_key(row) for row in db.run("find_keys", {"ids": json.dumps(list(ids))})]
+            found = [parse_key(row) for row in db.run("find_keys", {"ids": json.dumps(list(ids))})]
         return {key.id: key for key in found}
 
     def forget(self, ids: Sequence[str]) -> int:
@@ -47,14 +47,19 @@ class RelationalKeys:
             return db.changes()
 
 
-def _key(row: tuple[Any, ...]) -> ApiKey:
+def parse_key(row: Row) -> ApiKey:
+    """Return the key that a row holds. Raises `StoreCorrupt`."""
     id, name, digest, namespaces, access, created, revoked = row
-    return ApiKey(
-        id=id,
-        name=name,
-        digest=digest,
-        namespaces=tuple(json.loads(namespaces)),
-        access=access,
-        created=datetime.fromisoformat(created),
-        revoked=datetime.fromisoformat(revoked) if revoked else None,
-    )
+    what = f"the key {id!r}"
+    try:
+        return ApiKey(
+            id=id,
+            name=name,
+            digest=digest,
+            namespaces=tuple(read_list(namespaces, what=what)),
+            access=access,
+            created=datetime.fromisoformat(created),
+            revoked=datetime.fromisoformat(revoked) if revoked else None,
+        )
+    except ValueError as error:
+        raise unreadable(what) from error

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
+from collections import Counter, defaultdict
 
 from weft.records import Problem
+from weft.store.labels import labels
 from weft.store.missing import ALL, missing_vectors
+from weft.store.relational.document_write import write_labels
 from weft.store.relational.fact_soundness import FACT_TABLES, find_fact_problems, mend_facts
 from weft.store.relational.graph_soundness import (
     GRAPH_TABLES,
@@ -15,20 +16,22 @@ from weft.store.relational.graph_soundness import (
     rebuild_graph,
     restore_statements,
 )
+from weft.store.relational.json_soundness import find_unreadable, mend_unreadable
 from weft.store.relational.session import Namespace, Session
+from weft.store.relational.stored_json import read_list, read_object
 from weft.text.ids import chunk_id
 from weft.text.split import indexed_text
 
-DOCUMENT_TABLES = ("document", "label", "chunk", "model", "chunk_vector", "calibration", "edit")
+DOCUMENT_TABLES = ("document", "chunk", "model", "chunk_vector", "calibration", "edit")
 """Tables whose rows cannot be derived again."""
 
-KEYWORD_TABLES = ("chunk_terms", "term")
+DERIVED_TABLES = ("label", "chunk_terms", "term")
 
 
 def find_lost_rows(db: Session) -> list[Problem]:
     """Return the tables that hold rows whose namespace, document, chunk, entity or model is gone."""
     found = []
-    for tables, repairable in ((DOCUMENT_TABLES, False), ((*KEYWORD_TABLES, *GRAPH_TABLES, *FACT_TABLES), True)):
+    for tables, repairable in ((DOCUMENT_TABLES, False), ((*DERIVED_TABLES, *GRAPH_TABLES, *FACT_TABLES), True)):
         for table in tables:
             if count := db.count_lost(table):
                 what = f"{counted(count, 'row refers', 'rows refer')} to nothing"
@@ -39,17 +42,24 @@ def find_lost_rows(db: Session) -> list[Problem]:
 def drop_lost_rows(db: Session) -> list[str]:
     """Remove those that mean nothing on their own; return what was done."""
     before = db.total_changes()
-    for table in (*KEYWORD_TABLES, *GRAPH_TABLES, *FACT_TABLES):
+    for table in (*DERIVED_TABLES, *GRAPH_TABLES, *FACT_TABLES):
         db.drop_lost(table)
     dropped = db.total_changes() - before
     return [f"dropped {counted(dropped, 'row', 'rows')} of what is gone"] if dropped else []
 
 
 def find_problems(db: Session, namespace: Namespace, name: str, *, chunks: int, length: int) -> list[Problem]:
-    """Check a namespace: counts, chunk texts, vectors, keyword index, graph, facts."""
+    """Check a namespace: whether it can be read; then counts, chunk texts, labels, vectors, keywords, graph, facts."""
     where = f"namespace {name!r}"
-    problems = _check_counts(db, namespace, where, chunks=chunks, length=length)
+    unreadable = find_unreadable(db, namespace)
+    problems = unreadable.problems(name)
+    if unreadable.in_documents:
+        return problems
+    problems += _check_counts(db, namespace, where, chunks=chunks, length=length)
     problems += _check_chunks(db, namespace, where)
+    if strange := _find_labels(db, namespace):
+        what = counted(len(strange), "document has", "documents have") + " other labels than the metadata gives"
+        problems.append(Problem(where=where, what=what, repairable=True))
     problems += _check_vectors(db, namespace, where)
     if not db.are_terms_sound(namespace):
         what = "the keyword index does not match the chunks"
@@ -60,8 +70,16 @@ def find_problems(db: Session, namespace: Namespace, name: str, *, chunks: int, 
 
 
 def mend(db: Session, namespace: Namespace, name: str) -> list[str]:
-    """Derive keyword index, counts and graph again, put facts in order, mark damaged documents to be indexed anew."""
-    done: list[str] = []
+    """
+    Derive again what cannot be read, keyword index, counts and graph, and put facts in order.
+
+    Damaged documents are marked to be indexed anew.
+    """
+    done = mend_unreadable(db, namespace, name)
+    if strange := _find_labels(db, namespace):
+        for number, found in strange.items():
+            write_labels(db, namespace, number, found)
+        done.append(f"{name}: put the labels of {counted(len(strange), 'document', 'documents')} in order")
     if restored := restore_statements(db, namespace):
         done.append(f"{name}: put {restored:,} rows of the graph in order")
     if not db.are_terms_sound(namespace):
@@ -100,12 +118,24 @@ def _damaged_documents(db: Session, namespace: Namespace) -> list[str]:
     seen: Counter[tuple[str, str]] = Counter()
     expected: Counter[str] = Counter()
     for document, title, id, ordinal, heading, text in db.run("all_chunks", {"namespace": namespace}):
-        indexed = indexed_text(title, tuple(json.loads(heading)), text)
+        indexed = indexed_text(title, tuple(read_list(heading, what=f"the headings of chunk {id!r}")), text)
         if id != chunk_id(document, indexed, seen[document, indexed]) or ordinal != expected[document]:
             damaged[document] = None
         seen[document, indexed] += 1
         expected[document] += 1
     return list(damaged)
+
+
+def _find_labels(db: Session, namespace: Namespace) -> dict[int, set[tuple[str, str]]]:
+    """Return the numbers of documents with other labels than their metadata gives, each with those it gives."""
+    stored: dict[int, set[tuple[str, str]]] = defaultdict(set)
+    for document, key, value in db.stream("all_labels", {"namespace": namespace}):
+        stored[document].add((key, value))
+    derived: dict[int, set[tuple[str, str]]] = {}
+    for number, _, source, metadata in db.stream("all_metadata", {"namespace": namespace}):
+        derived[number] = labels(read_object(metadata, what=f"the metadata of {source!r}"))
+    strange = {number: found for number, found in derived.items() if found != stored.get(number, set())}
+    return strange | {number: set() for number in stored if number not in derived}
 
 
 def _check_vectors(db: Session, namespace: Namespace, where: str) -> list[Problem]:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from weft.records import LlmRun, Usage
 from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, make_namespace
+from weft.store.relational.stored_json import read_object, unreadable
 
 
 @once_more
@@ -30,10 +31,19 @@ class RelationalSpending:
     def runs(self) -> list[LlmRun]:
         with self._connections.read(self._name) as db:
             rows = db.run("list_llm_runs", {"namespace": db.namespace_key(self._name)})
-        return [LlmRun(id=id, at=at, model=model, usage=Usage(**json.loads(usage))) for id, at, model, usage in rows]
+        return [LlmRun(id=id, at=at, model=model, usage=parse_usage(usage)) for id, at, model, usage in rows]
 
     def forget(self, ids: Sequence[str]) -> int:
         with self._connections.write(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(ids))}
             db.run("delete_llm_runs", values)
             return db.changes()
+
+
+def parse_usage(text: str) -> Usage:
+    """Return what a column says a run cost. Raises `StoreCorrupt`."""
+    what = "what a run of a language model cost"
+    try:
+        return Usage(**read_object(text, what=what))
+    except TypeError as error:
+        raise unreadable(what) from error

@@ -33,6 +33,7 @@ from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, Namespace, Session, make_namespace
 from weft.store.relational.spending import RelationalSpending
+from weft.store.relational.stored_json import read_list, read_object
 
 
 @once_more
@@ -291,7 +292,7 @@ def _document(row: tuple[Any, ...]) -> DocumentInfo:
         id=id,
         source=source,
         title=title,
-        metadata=json.loads(metadata),
+        metadata=read_object(metadata, what=f"the metadata of {source!r}"),
         content_hash=content_hash,
         unit=unit,
         chunk_count=count,
@@ -304,7 +305,7 @@ def _chunk(row: tuple[Any, ...]) -> Chunk:
         id=id,
         document_id=document_id,
         ordinal=ordinal,
-        heading=tuple(json.loads(heading)) if heading != "[]" else (),
+        heading=tuple(read_list(heading, what=f"the headings of chunk {id!r}")) if heading != "[]" else (),
         start_line=start_line,
         end_line=end_line,
         text=text,

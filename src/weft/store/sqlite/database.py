@@ -7,6 +7,7 @@ from pathlib import Path
 
 from weft.errors import InputError, StoreUnavailable
 from weft.records import Problem
+from weft.store.relational.json_soundness import find_unreadable_keys, mend_keys
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.soundness import drop_lost_rows, find_lost_rows, find_problems, mend
 from weft.store.relational.store import RelationalStore
@@ -51,7 +52,7 @@ class SqliteDatabase:
             problems = db.find_damage()
             if problems:
                 return problems
-            problems = find_lost_rows(db)
+            problems = find_lost_rows(db) + find_unreadable_keys(db)
             for namespace, name, chunks, length in db.run("all_namespaces"):
                 problems += find_problems(db, namespace, name, chunks=chunks, length=length)
             return problems
@@ -65,7 +66,7 @@ class SqliteDatabase:
         with self._connections.bare() as db:
             db.execute("REINDEX")
         with self._connections.write() as db:
-            done = drop_lost_rows(db)
+            done = drop_lost_rows(db) + mend_keys(db)
             for namespace, name, *_ in db.run("all_namespaces"):
                 done += mend(db, namespace, name)
             return done

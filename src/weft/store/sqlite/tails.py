@@ -6,7 +6,6 @@ Like an index, a tail can hold too much but nothing wrong: who asks looks in the
 
 from __future__ import annotations
 
-import json
 import threading
 from array import array
 from collections import defaultdict
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from weft.rank.bm25 import term_scores
 from weft.records import Vector
 from weft.store.relational.session import Row, Session
+from weft.store.relational.stored_json import read_object
 from weft.store.sqlite.chunk_names import pack_ids
 from weft.store.sqlite.kinds import Target, count_rows, last_number, read_rows
 from weft.store.sqlite.term_rank import Ranked
@@ -102,7 +102,7 @@ class TermTail:
     def add(self, rows: list[Row]) -> None:
         with self._lock:
             for number, text, length, id in rows:
-                for term, frequency in json.loads(text).items():
+                for term, frequency in read_object(text, what=f"the terms of chunk {id!r}").items():
                     self._places[term].append(len(self._numbers))
                     self._frequencies[term].append(min(frequency, 255))
                 self._numbers.append(number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.rank.bm25 import shares, term_scores
+from weft.store.relational.stored_json import read_object
 from weft.store.sqlite.chunk_names import pack_ids
 from weft.store.sqlite.term_arrays import STEPS, TermArrays, create, term_hash
 
@@ -33,7 +33,7 @@ def gather(rows: Iterable[tuple[int, str, int, str]], *, mean: float) -> TermArr
     used, frequencies = array("L"), array("L")
     ids: list[str] = []
     for number, text, length, id in rows:
-        terms = json.loads(text)
+        terms = read_object(text, what=f"the terms of chunk {id!r}")
         numbers.append(number)
         ids.append(id)
         lengths.append(min(length, 65_535))

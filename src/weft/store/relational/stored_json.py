@@ -1,0 +1,33 @@
+"""Reads the JSON that columns hold; what somebody damaged by hand is an error of ours."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from weft.errors import StoreCorrupt
+
+
+def read_object(text: str, *, what: str) -> dict[str, Any]:
+    """Return the object that a column holds. Raises `StoreCorrupt` with what cannot be read."""
+    return _read(text, dict, what=what)  # type: ignore[no-any-return]
+
+
+def read_list(text: str, *, what: str) -> list[Any]:
+    """Return the list that a column holds. Raises `StoreCorrupt` with what cannot be read."""
+    return _read(text, list, what=what)  # type: ignore[no-any-return]
+
+
+def unreadable(what: str) -> StoreCorrupt:
+    """Return the error that says what cannot be read."""
+    return StoreCorrupt(f"{what} cannot be read", hint="weft check says what is damaged, weft repair mends it")
+
+
+def _read(text: str, kind: type, *, what: str) -> Any:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise unreadable(what) from error
+    if not isinstance(value, kind):
+        raise unreadable(what)
+    return value

@@ -1,0 +1,231 @@
+"""JSON in columns that somebody damaged by hand: `check` names it, `repair` mends it, and nobody else is harmed."""
+
+from dataclasses import replace
+from datetime import datetime, timezone
+
+import apsw
+import psycopg
+import pytest
+from contract import CALIBRATION, MODEL, make_batch
+from logical import content
+from opening import open_empty, where
+
+from weft.errors import StoreCorrupt
+from weft.records import ApiKey, Filter, Job, LlmRun, Usage
+from weft.text.analyse import query_terms
+from weft.text.ids import document_id
+from weft.text.searched import searched_terms
+
+PLUM = document_id("default", "plum")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def database(kind, request):
+    database = open_empty(kind, request)
+    fill(database.store("default"))
+    fill(database.store("other"))
+    made = datetime(2026, 1, 2, tzinfo=timezone.utc)
+    for id in ("a1", "b2"):
+        key = ApiKey(id=id, name="door", digest=id, namespaces=("default",), access="read", created=made)
+        database.keys.write(key)
+    yield database
+    database.close()
+
+
+def fill(store):
+    """Write two documents, a calibration, jobs, and what a language model cost."""
+    store.write_model(MODEL)
+    metadata = {"tags": ["fruit", "tree"], "rank": "3"}
+    plum = make_batch("plum", ["plum pie", "plum jam"], namespace=store.namespace, metadata=metadata)
+    terms = searched_terms(["plum\nplum pie", "plum\nplum jam"], metadata=metadata)
+    chunks = [replace(item, terms=found) for item, found in zip(plum.chunks, terms, strict=True)]
+    store.write(replace(plum, chunks=tuple(chunks)))
+    store.write(make_batch("rye", ["rye bread"], namespace=store.namespace))
+    store.write_calibration(CALIBRATION)
+    store.spending.write(LlmRun(id="r1", at=1.0, model="m", usage=Usage(calls=2)))
+    job = Job(id="j1", run="r", source="new.md", content_hash="h", recipe="x", payload="{}")
+    store.jobs.enqueue([job])
+
+
+@pytest.fixture
+def damage(kind, request):
+    """Give what changes the tables behind the store's back, in the namespace `default` where they have one."""
+    at = where(kind, request)
+
+    def change(statement):
+        if kind == "postgres":
+            statement = statement.replace("namespace = 1", "namespace = 'default'")
+            with psycopg.connect(at, autocommit=True) as db:
+                db.execute("SET search_path = weft, public")
+                assert db.execute(statement).rowcount
+        else:
+            with apsw.Connection(str(at)) as db:
+                db.execute(statement)
+                assert db.changes()
+
+    return change
+
+
+MENDED = {
+    "terms that are no object": (
+        "UPDATE chunk SET terms = '[]' WHERE text = 'plum jam' AND namespace = 1",
+        "terms of 1 chunk of 'plum' cannot be read",
+    ),
+    "frequencies that are none": (
+        "UPDATE chunk SET terms = '{\"jam\": \"x\"}' WHERE text = 'plum jam' AND namespace = 1",
+        "terms of 1 chunk of 'plum' cannot be read",
+    ),
+    "headings": (
+        "UPDATE chunk SET heading = '[\"a' WHERE namespace = 1 AND text <> 'rye bread'",
+        "headings of 2 chunks of 'plum' cannot be read",
+    ),
+    "labels gone": ("DELETE FROM label WHERE namespace = 1", "1 document has other labels than the metadata gives"),
+    "other labels": (
+        "UPDATE label SET value = '4' WHERE key = 'rank' AND namespace = 1",
+        "1 document has other labels than the metadata gives",
+    ),
+}
+
+
+@pytest.mark.parametrize("statement, said", MENDED.values(), ids=MENDED)
+def test_what_can_be_derived_is_as_it_was(database, damage, kind, request, statement, said):
+    """Terms, empty headings and labels come back exactly; all tables are as before."""
+    before = content(where(kind, request))
+    damage(statement)
+
+    assert [(problem.what, problem.repairable) for problem in database.check()] == [(said, True)]
+    assert database.repair()
+    assert database.check() == []
+    assert content(where(kind, request)) == before
+
+
+def test_metadata_is_made_of_labels_and_the_document_read_again(database, damage):
+    """What a document was filtered by is kept as text; its hash is forgotten, so that indexing it is no idle matter."""
+    damage("UPDATE document SET metadata = '{' WHERE source = 'plum' AND namespace = 1")
+    store = database.store("default")
+
+    with pytest.raises(StoreCorrupt, match="the metadata of 'plum' cannot be read") as caught:
+        store.documents([PLUM])
+    assert "weft repair" in caught.value.hint
+    assert [problem.what for problem in database.check()] == ["the metadata of 'plum' cannot be read"]
+    assert "the metadata of 'plum' could not be read" in "\n".join(database.repair())
+    assert database.check() == []
+    (plum,) = store.documents([PLUM])
+    assert (plum.metadata, plum.content_hash) == ({"rank": "3", "tags": ["fruit", "tree"]}, "")
+    assert store.find_documents(Filter(metadata=(("tags", "tree"),))) == [plum]
+    (other,) = database.store("other").documents([document_id("other", "plum")])
+    assert other.content_hash
+
+
+LOST = {
+    "calibration": ("UPDATE calibration SET value = '{}' WHERE namespace = 1", "the fitted calibration"),
+    "what was spent": ("UPDATE llm_run SET usage = 'x' WHERE namespace = 1", "what the run 'r1' of 'm' cost"),
+    "a job of no state": ("UPDATE job SET state = 'odd' WHERE namespace = 1", "the job of 'new.md'"),
+    "a result": (
+        "UPDATE job SET state = 'done', result = '[]' WHERE namespace = 1",
+        "what came of the job of 'new.md'",
+    ),
+}
+
+
+@pytest.mark.parametrize("statement, what", LOST.values(), ids=LOST)
+def test_what_cannot_be_derived_is_left_out_and_named(database, damage, statement, what):
+    """Reading it is an error of ours or passes over it; after the repair it is gone, and documents are untouched."""
+    damage(statement)
+    store = database.store("default")
+
+    for read in (store.calibration, store.spending.runs, store.jobs.counts):
+        try:
+            read()
+        except StoreCorrupt as error:
+            assert "weft repair" in error.hint
+    assert [problem.what for problem in database.check()] == [f"{what} cannot be read"]
+    assert [line for line in database.repair() if line.startswith(f"default: {what} could not be read; ")]
+    assert database.check() == []
+    assert len(store.spending.runs()) == 1
+    store.calibration()
+    assert store.jobs.collect("r", limit=9) == []
+    assert store.documents([PLUM])[0].content_hash
+    assert database.store("other").calibration() == CALIBRATION
+    assert database.store("other").jobs.counts().waiting == 1
+
+
+def test_the_result_of_a_job_that_cannot_be_read_stays_until_it_is_repaired(database, damage):
+    """Whoever waits for it is told, and it is not deleted on the way."""
+    damage("UPDATE job SET state = 'done', result = '' WHERE namespace = 1")
+    store = database.store("default")
+
+    with pytest.raises(StoreCorrupt):
+        store.jobs.collect("r", limit=9)
+    assert store.jobs.counts().done == 1
+
+
+@pytest.mark.parametrize("column", ["namespaces", "created", "revoked"])
+def test_a_key_that_cannot_be_read_is_revoked(database, damage, column):
+    """Nobody knows what it should open; it stays, for a door without any key would be open."""
+    damage(f"UPDATE api_key SET {column} = 'x' WHERE id = 'a1'")
+
+    with pytest.raises(StoreCorrupt, match="the key 'a1' cannot be read"):
+        database.keys.all()
+    assert [problem.what for problem in database.check()] == ["the key 'a1' ('door') cannot be read"]
+    assert database.repair()
+    assert database.check() == []
+    keys = database.keys.find(["a1", "b2"])
+    assert keys["a1"].revoked
+    assert (keys["b2"].revoked, keys["b2"].namespaces) == (None, ("default",))
+
+
+def test_headings_that_were_there_are_left_out_until_the_document_is_read_again(database, damage):
+    """Without its headings a chunk is not what it was indexed from, and the document says so."""
+    damage("UPDATE document SET title = 'prune' WHERE source = 'plum' AND namespace = 1")
+    damage("UPDATE chunk SET heading = 'x', terms = '1' WHERE text = 'plum pie' AND namespace = 1")
+
+    assert len(database.check()) == 2
+    database.repair()
+    assert [problem.what for problem in database.check()] == [
+        f"document {PLUM} does not hold the text it was indexed from"
+    ]
+    assert database.store("default").search_keyword(query_terms("pie"), limit=9, where=Filter()).hits
+    assert database.store("default").documents([PLUM])[0].content_hash == ""
+
+
+def test_a_document_with_terms_that_cannot_be_read_can_be_deleted_after_the_repair(database, damage):
+    """Before it, deleting and writing refuse with the command that helps, and change nothing."""
+    damage("UPDATE chunk SET terms = '1' WHERE text = 'plum pie' AND namespace = 1")
+    store = database.store("default")
+
+    for change in (lambda: store.delete([PLUM]), lambda: store.write(make_batch("plum", ["new"]))):
+        with pytest.raises(StoreCorrupt, match="the terms of chunk"):
+            change()
+    assert [chunk.text for chunk in store.find_chunks(PLUM)] == ["plum pie", "plum jam"]
+    database.repair()
+    assert store.delete([PLUM]) == 1
+    assert database.check() == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_labels_of_no_document_are_dropped(database, damage):
+    """A server never has any: it enforces what they refer to."""
+    damage("INSERT INTO label VALUES (1, 999, 'a', 'b')")
+
+    assert ("table label", "1 row refers to nothing") in [(p.where, p.what) for p in database.check()]
+    assert all(problem.repairable for problem in database.check())
+    assert "dropped 1 row of what is gone" in database.repair()
+    assert database.check() == []
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_terms_that_are_no_json_are_derived_again(database, damage, kind, request):
+    """A server refuses to keep them."""
+    before = content(where(kind, request))
+    damage("UPDATE chunk SET terms = '{\"plum\":' WHERE namespace = 1")
+
+    assert len(database.check()) == 2
+    database.repair()
+    assert database.check() == []
+    assert content(where(kind, request)) == before
