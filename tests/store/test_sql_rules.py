@@ -70,6 +70,7 @@ ONLY_SQLITE = {
     "write_posting": "postings",
     "delete_lost_claim": "PostgreSQL always enforces its foreign keys",
     "delete_lost_chunk_terms": "the same",
+    "delete_lost_chunk_vector": "the same",
     "delete_lost_entity_vector": "the same",
     "delete_lost_fact": "the same",
     "delete_lost_fact_entity": "the same",

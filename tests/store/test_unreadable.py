@@ -1,4 +1,4 @@
-"""JSON in columns that somebody damaged by hand: `check` names it, `repair` mends it, and nobody else is harmed."""
+"""What was damaged by hand so that it cannot be read: `check` names it, `repair` mends it, nobody else is harmed."""
 
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 import apsw
 import psycopg
 import pytest
-from contract import CALIBRATION, MODEL, make_batch
+from contract import CALIBRATION, MODEL, make_batch, unit
 from logical import content
 from opening import open_empty, where
 
@@ -229,3 +229,54 @@ def test_terms_that_are_no_json_are_derived_again(database, damage, kind, reques
     database.repair()
     assert database.check() == []
     assert content(where(kind, request)) == before
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_vector_of_the_wrong_length_is_dropped(database, damage, kind):
+    """The chunk is found by its words until it is embedded again; the other chunks are found by their vectors."""
+    short = "x'0102'" if kind == "sqlite" else "'[1]'"
+    chosen = "(SELECT number FROM chunk WHERE text = 'plum pie' AND namespace = 1)"
+    damage(f"UPDATE chunk_vector SET vector = {short} WHERE chunk = {chosen}")
+    store = database.store("default")
+
+    assert ("1 vector has the wrong length", True) in [(p.what, p.repairable) for p in database.check()]
+    assert "default: dropped 1 vector of the wrong length" in database.repair()
+    assert [(p.what, p.command) for p in database.check()] == [
+        ("1 chunk has no vector of 'fake/three'", "weft reembed")
+    ]
+    assert len(store.search_vector(unit(1, 1, 1), limit=9, where=Filter()).hits) == 2
+
+
+BLOBS = {
+    "a vector": ("UPDATE chunk_vector SET vector = x'0102'", "a vector of a chunk cannot be read"),
+    "all vectors too long": (
+        "UPDATE chunk_vector SET vector = zeroblob(24)",
+        "a vector of a chunk cannot be read",
+    ),
+    "a posting": ("UPDATE posting SET entries = x'010203'", "the keyword index cannot be read"),
+    "bytes that are no text": ("UPDATE chunk SET text = CAST(x'ff41' AS TEXT)", "holds text that is not UTF-8"),
+}
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+@pytest.mark.parametrize("statement, said", BLOBS.values(), ids=BLOBS)
+def test_numbers_and_text_that_cannot_be_read_are_an_error_of_ours(database, damage, statement, said):
+    """A question that meets them says so, and names the repair."""
+    damage(statement)
+    store = database.store("default")
+
+    with pytest.raises(StoreCorrupt, match=said) as caught:
+        store.search_vector(unit(1, 1, 1), limit=9, where=Filter())
+        store.search_keyword(query_terms("plum"), limit=9, where=Filter())
+        store.find_chunks(PLUM)
+    assert "weft repair" in caught.value.hint
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_vectors_of_no_chunk_are_dropped(database, damage):
+    """They mean nothing on their own."""
+    damage("INSERT INTO chunk_vector (chunk, model, vector) VALUES (999, 1, x'000000000000000000000000')")
+
+    assert [(p.where, p.repairable) for p in database.check()] == [("table chunk_vector", True)]
+    assert database.repair() == ["dropped 1 row of what is gone"]
+    assert database.check() == []

@@ -26,6 +26,7 @@ from weft.store.relational.graph_mentions import read_texts
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
+from weft.store.relational.stored_json import unreadable
 from weft.text.ids import fact_entity_id
 from weft.text.mentions import DERIVED_TYPES, find_sentence
 from weft.text.names import name_text
@@ -92,6 +93,8 @@ class RelationalGraph:
                 return []
             values = {"namespace": namespace, "model": active[0], "ids": json.dumps(list(chunk_ids))}
             described = [(key, db.unpack(stored)) for key, stored in db.run("described_entities", values)]
+        if any(len(other) != len(vector) for _, other in described):
+            raise unreadable("the vector of a name")
         scores: dict[str, float] = {}
         for key, other in described:
             scores[key] = max(float(other @ vector), scores.get(key, -2.0))

@@ -22,10 +22,10 @@ from weft.store.relational.stored_json import read_list, read_object
 from weft.text.ids import chunk_id
 from weft.text.split import indexed_text
 
-DOCUMENT_TABLES = ("document", "chunk", "model", "chunk_vector", "calibration", "edit")
+DOCUMENT_TABLES = ("document", "chunk", "model", "calibration", "edit")
 """Tables whose rows cannot be derived again."""
 
-DERIVED_TABLES = ("label", "chunk_terms", "term")
+DERIVED_TABLES = ("label", "chunk_vector", "chunk_terms", "term")
 
 
 def find_lost_rows(db: Session) -> list[Problem]:
@@ -90,6 +90,9 @@ def mend(db: Session, namespace: Namespace, name: str) -> list[str]:
         rebuild_graph(db, namespace, name)
         entities = db.one("count_entities", {"namespace": namespace})
         done.append(f"{name}: derived the graph again ({entities:,} entities)")
+    if wrong := db.one("bad_vectors", {"namespace": namespace}):
+        db.run("delete_bad_vectors", {"namespace": namespace})
+        done.append(f"{name}: dropped {counted(wrong, 'vector', 'vectors')} of the wrong length")
     if mended := mend_facts(db, namespace):
         done.append(f"{name}: put {mended:,} rows of facts in order")
     for document in _damaged_documents(db, namespace):
@@ -141,7 +144,8 @@ def _find_labels(db: Session, namespace: Namespace) -> dict[int, set[tuple[str, 
 def _check_vectors(db: Session, namespace: Namespace, where: str) -> list[Problem]:
     problems = []
     if wrong := db.one("bad_vectors", {"namespace": namespace}):
-        problems.append(Problem(where=where, what=f"{wrong} vectors of the wrong length", repairable=False))
+        what = counted(wrong, "vector has", "vectors have") + " the wrong length"
+        problems.append(Problem(where=where, what=what, repairable=True))
     for _, name, fingerprint, _, active in db.run("list_models", {"namespace": namespace}):
         if not active:
             continue

@@ -298,6 +298,9 @@ def _ours(path: str) -> Iterator[None]:
             raise StoreError(f"no space left beside {path!r}", hint="free some space; nothing was lost") from error
         hint = "check its disk, and how much may be written there; what was committed is kept"
         raise StoreError(f"{path!r} cannot be read or written: {error}", hint=hint) from error
+    except UnicodeDecodeError as error:
+        what = f"{path!r} is damaged: it holds text that is not UTF-8"
+        raise StoreCorrupt(what, hint="weft repair, or restore a backup") from error
     except UnicodeEncodeError as error:
         raise InputError("the text holds half characters, which cannot be kept or looked up") from error
     except apsw.Error as error:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
+from weft.store.sqlite.blobs import read_matrix
 from weft.store.sqlite.candidates import allowed_chunks, rank_numbers
 
 LARGEST = 20_000
@@ -80,7 +81,7 @@ class HeldVectors:
             known = self._known.get(model)
             if known is None or known.stamp != stamp:
                 if known is None or not len(known.numbers) or known.matrix.shape[1] != dimension:
-                    known = _read(db, stamp, model=model, after=0)
+                    known = _read(db, stamp, model=model, dimension=dimension, after=0)
                 else:
                     known = _extend(db, known, stamp, model=model) or _update(db, known, stamp, model=model)
                 self._known[model] = known
@@ -90,11 +91,11 @@ class HeldVectors:
         return known
 
 
-def _read(db: Session, stamp: tuple[int, int], *, model: int, after: int) -> _Held:
+def _read(db: Session, stamp: tuple[int, int], *, model: int, dimension: int, after: int) -> _Held:
     """Return the vectors with numbers after one."""
     rows = db.run("vectors_after", {"model": model, "after": after})
     numbers, chunks = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
-    matrix = np.frombuffer(b"".join([row[2] for row in rows]), "<f4").reshape(len(rows), -1 if rows else 0)
+    matrix = read_matrix([row[2] for row in rows], dimension=dimension)
     return _Held(stamp, numbers, chunks, matrix)
 
 
@@ -102,7 +103,7 @@ def _extend(db: Session, known: _Held, stamp: tuple[int, int], *, model: int) ->
     """Return what is known with what is newer; None where something is gone, or not yet there for this transaction."""
     if stamp[1] < known.stamp[1]:
         return None
-    new = _read(db, stamp, model=model, after=known.stamp[1])
+    new = _read(db, stamp, model=model, dimension=known.matrix.shape[1], after=known.stamp[1])
     if len(known.numbers) + len(new.numbers) != db.one("count_vectors", {"model": model}):
         return None
     if not len(new.numbers):
@@ -118,8 +119,8 @@ def _update(db: Session, known: _Held, stamp: tuple[int, int], *, model: int) ->
     stays = np.isin(known.numbers, numbers, assume_unique=True)
     missing = np.setdiff1d(numbers, known.numbers, assume_unique=True)
     read = db.run("vectors_at", {"numbers": json.dumps(missing.tolist())}) if len(missing) else []
-    added = np.frombuffer(b"".join([row[2] for row in read]), "<f4").reshape(len(read), known.matrix.shape[1])
     together = np.concatenate([known.numbers[stays], np.array([row[0] for row in read], np.int64)])
+    added = read_matrix([row[2] for row in read], dimension=known.matrix.shape[1])
     matrix = np.concatenate([known.matrix[stays], added])
     order = np.argsort(together)
     return _Held(stamp, numbers, chunks, matrix[order] if np.any(np.diff(order) < 0) else matrix)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from weft.rank.bm25 import ceiling, idf, term_scores
 from weft.records import Filter, Ranking
 from weft.store.relational.session import Namespace, Session
+from weft.store.sqlite.blobs import read_entries
 from weft.store.sqlite.candidates import allowed_chunks, best_chunks
 
 BLOCK = 256
@@ -165,13 +166,13 @@ def _unpack(
     rows: Sequence[tuple[int, bytes]],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return number, frequency and length of each entry of blocks."""
-    entries = np.frombuffer(b"".join(row[1] for row in rows), dtype=_DTYPE)
+    entries = read_entries([row[1] for row in rows], _DTYPE)
     return _numbers(rows), entries["frequency"].astype(np.float64), entries["length"].astype(np.float64)
 
 
 def _numbers(rows: Sequence[tuple[int, bytes]]) -> NDArray[np.int64]:
     """Return the number of each entry of blocks."""
-    entries = np.frombuffer(b"".join(row[1] for row in rows), dtype=_DTYPE)
+    entries = read_entries([row[1] for row in rows], _DTYPE)
     blocks = np.repeat([row[0] for row in rows], [len(row[1]) // ENTRY.size for row in rows]).astype(np.int64)
     numbers: NDArray[np.int64] = blocks * BLOCK + entries["place"]
     return numbers

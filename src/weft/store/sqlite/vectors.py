@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.records import Filter, Hit, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
+from weft.store.sqlite.blobs import read_matrix
 from weft.store.sqlite.candidates import allowed_chunks, best_chunks
 
 LOOKS = 2048
@@ -41,7 +42,7 @@ def search_with_numpy(
     rows = db.run("all_vectors", {"model": model})
     if not rows:
         return Ranking()
-    matrix = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f4").reshape(len(rows), -1)
+    matrix = read_matrix([row[1] for row in rows], dimension=len(vector))
     cosines = (matrix @ vector.astype(np.float32)).astype(np.float64)
     scores = np.full(max(row[0] for row in rows) + 1, -2.0)
     for (number, _), cosine in zip(rows, cosines.tolist(), strict=True):

@@ -335,6 +335,11 @@ ORDER BY d.number, c.ordinal;
 SELECT count(*) FROM weft.model AS m JOIN weft.chunk_vector AS v ON v.namespace = :namespace AND v.model = m.number
 WHERE m.namespace = :namespace AND vector_dims(v.vector) <> m.dimension;
 
+-- name: delete_bad_vectors
+DELETE FROM weft.chunk_vector AS v USING weft.model AS m
+WHERE v.namespace = :namespace AND m.namespace = :namespace AND m.number = v.model
+    AND vector_dims(v.vector) <> m.dimension;
+
 -- name: chunk_numbers
 SELECT id, number, document FROM weft.chunk
 WHERE namespace = :namespace

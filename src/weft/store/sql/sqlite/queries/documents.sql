@@ -277,5 +277,16 @@ ORDER BY d.number, c.ordinal;
 SELECT count(*) FROM chunk_vector AS v JOIN model AS m ON m.number = v.model
 WHERE m.namespace = :namespace AND length(v.vector) <> 4 * m.dimension;
 
+-- name: delete_bad_vectors
+DELETE FROM chunk_vector
+WHERE EXISTS (
+    SELECT 1 FROM model AS m
+    WHERE m.number = chunk_vector.model AND m.namespace = :namespace
+        AND length(chunk_vector.vector) <> 4 * m.dimension
+);
+
+-- name: delete_lost_chunk_vector
+DELETE FROM chunk_vector WHERE chunk NOT IN (SELECT number FROM chunk) OR model NOT IN (SELECT number FROM model);
+
 -- name: chunk_numbers
 SELECT id, number, document FROM chunk WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));

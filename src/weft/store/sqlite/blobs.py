@@ -1,0 +1,27 @@
+"""Reads numbers out of the blobs of a file; what somebody damaged by hand is an error of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft.store.relational.stored_json import unreadable
+
+
+def read_matrix(blobs: Sequence[bytes], *, dimension: int) -> NDArray[np.float32]:
+    """Return vectors as the rows of a matrix. Raises `StoreCorrupt` where one has another dimension."""
+    try:
+        return np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), dimension)
+    except ValueError as error:
+        raise unreadable("a vector of a chunk") from error
+
+
+def read_entries(blobs: Sequence[bytes], kind: np.dtype[Any]) -> NDArray[Any]:
+    """Return the entries of blocks of postings. Raises `StoreCorrupt` where they are no whole entries."""
+    try:
+        return np.frombuffer(b"".join(blobs), dtype=kind)
+    except ValueError as error:
+        raise unreadable("the keyword index") from error
