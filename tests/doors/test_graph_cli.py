@@ -59,6 +59,17 @@ def test_entities_can_be_shown_named_merged_and_parted(graph):
     assert graph("check").out == "sound\n"
 
 
+def test_another_name_is_shown_as_it_was_given(graph):
+    """Not by the key it is looked up by; taken back, nothing of it is left."""
+    assert graph("entity", "alias", "Login Flow", "  The LogIn-Pages ", "--json").json["aliases"] == ["The LogIn-Pages"]
+    assert "also: The LogIn-Pages  (named by you; undo: weft entity unmerge 'The LogIn-Pages')" in (
+        graph("entity", "show", "login pages").out
+    )
+    assert graph("check").out == "sound\n"
+    assert graph("entity", "unmerge", "The LogIn-Pages", "--json").json["aliases"] == []
+    assert graph("entity", "alias", "Login Flow", "the login pages", "--json").json["aliases"] == ["the login pages"]
+
+
 def test_a_renamed_entity_is_found_by_what_it_is_shown_as(graph):
     """It can be shown, gone on from and renamed again; its own name still leads to it, and first to what has it."""
     id = graph("entity", "rename", "Login Flow", "Front Doors", "--json").json["id"]

@@ -250,6 +250,17 @@ def test_every_store_finds_the_same_relations_strongest(store):
     assert len(ids) == 4
 
 
+def test_another_name_that_no_document_spells_is_shown_as_the_user_spells_it(store):
+    """Where a document has it, its spelling stays."""
+    store.write(batch_of("Paris", ["A city with 密钥."]))
+    graph = store.graph
+    for key, spelled in (("lutetia", "LUTETIA"), ("密钥", "Schlüssel")):
+        graph.write_edit("alias", key, "paris")
+        graph.write_edit("rename", key, spelled)
+
+    assert store.graph.find_entities(["paris"])["paris"].aliases == ("LUTETIA", "密钥")
+
+
 def test_entities_are_listed_by_key_without_other_names_of_them(store):
     """In pages, each after the last key of the one before."""
     store.write(batch_of("Auth Service", ["Also called AS in logs."]))

@@ -132,9 +132,13 @@ class Entities:
         """Take back a merge or alias of `name`, made by you or by the documents."""
         graph = self._store.graph
         key, target = self._find(name)
-        mine = [(kind, value) for kind, owner, value in graph.edits() if owner == key and kind in ("merge", "alias")]
+        edits = [(kind, value) for kind, owner, value in graph.edits() if owner == key]
+        mine = [(kind, value) for kind, value in edits if kind in ("merge", "alias")]
         for kind, value in mine:
             graph.write_edit(kind, key, value, undo=True)  # type: ignore[arg-type]
+        for kind, value in edits:
+            if mine and kind == "rename" and name_key(value) == key:  # how `alias` spelled it
+                graph.write_edit("rename", key, value, undo=True)
         if target.key != key and not mine:
             graph.write_edit("unmerge", key, target.key)
         elif not mine:
@@ -150,6 +154,9 @@ class Entities:
         if not key or key == entity.key:
             raise InputError(f"{other[:80]!r} is no other name of {entity.name!r}")
         self._store.graph.write_edit("alias", key, entity.key)
+        spelled = " ".join(other.split())
+        if key != spelled and key in self.get(entity.id).aliases:  # no document spells it
+            self._store.graph.write_edit("rename", key, spelled)
         return self.get(name)
 
     def rename(self, name: str, to: str) -> Entity:

@@ -277,7 +277,7 @@ class MemoryGraph:
     def _entity(self, key: str) -> Entity:
         derived = self._derived
         mine = sorted(derived.nominations[key], key=lambda n: (RANKS[n.kind], n.name))
-        renamed = sorted(value for kind, owner, value in self._edits if (kind, owner) == ("rename", key))
+        renamed = self._renamed(key)
         group = [other for other in derived.standings if self._target(other) == key]
         mentions = [mention for (other, _), mention in derived.mentions.items() if other in group]
         typed = sorted((RANKS[n.kind], n.type) for n in mine if n.type)
@@ -302,7 +302,10 @@ class MemoryGraph:
 
     def _spelling(self, key: str) -> str:
         names = sorted((RANKS[n.kind], n.name) for n in self._derived.nominations[key])
-        return names[0][1] if names else key
+        return names[0][1] if names else next(iter(self._renamed(key)), key)
+
+    def _renamed(self, key: str) -> list[str]:
+        return sorted(value for kind, owner, value in self._edits if (kind, owner) == ("rename", key))
 
 
 def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]], *, namespace: str) -> _Derived:

@@ -358,6 +358,8 @@ SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
         SELECT other.key, other.reason, other.mentions, other.chunks, coalesce(
             (SELECT n.name FROM weft.nomination AS n
              WHERE n.namespace = :namespace AND n.key = other.key ORDER BY n.rank, n.name LIMIT 1),
+            (SELECT d.value FROM weft.edit AS d
+             WHERE d.namespace = :namespace AND d.kind = 'rename' AND d.key = other.key ORDER BY d.value LIMIT 1),
             other.key
         ) AS name
         FROM weft.entity AS other

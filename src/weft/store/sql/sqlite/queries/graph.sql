@@ -277,6 +277,7 @@ SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     (SELECT json_group_array(json_array(o.name, o.reason, o.mentions, o.chunks)) FROM (
         SELECT coalesce(
             (SELECT name FROM nomination WHERE namespace = :namespace AND key = other.key ORDER BY rank, name LIMIT 1),
+            (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = other.key LIMIT 1),
             other.key
         ) AS name, other.reason, other.mentions, other.chunks
         FROM entity AS other
