@@ -220,6 +220,17 @@ class StoreContract:
             assert set(found(store.search_vector(unit(1, 1, 1), limit=9, where=where), store)) == expected, where
             assert {c.text for d in store.find_documents(where) for c in store.find_chunks(d.id)} == expected
 
+    def test_filters_know_whole_numbers_with_and_without_a_point(self, store):
+        """`1` is `1.0`, as a number and as text; `1.10` is not `1.1`, `01` not `1`, and true is no number."""
+        values = {"a": 1, "b": 1.0, "c": [2.5, 1e16], "d": "1.10", "e": True, "f": "01", "g": -3}
+        for name, value in values.items():
+            store.write(make_batch(name, [name], metadata={"v": value}))
+        cases = [(1, "ab"), (1.0, "ab"), ("1", "ab"), ("1.0", "ab"), (2.5, "c"), (10**16, "c"), (1e16, "c")]
+        cases += [("1.1", ""), ("1.10", "d"), ("true", "e"), ("01", "f"), (-3.0, "g"), ("-3", "g"), ("3", "")]
+        for value, expected in cases:
+            passed = store.find_documents(Filter(metadata=(("v", value),)))
+            assert "".join(sorted(document.source for document in passed)) == expected, value
+
     # ── delete ──────────────────────────────────────────────────────────────────────────────────
 
     def test_delete_removes_the_document_from_both_channels(self, store):

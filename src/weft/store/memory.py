@@ -30,7 +30,7 @@ from weft.records import (
 )
 from weft.store.base import COMMON
 from weft.store.joining import same_statements, unrepeated
-from weft.store.labels import labels, wanted_labels
+from weft.store.labels import passes
 from weft.store.memory_facts import FactContent, MemoryFacts
 from weft.store.memory_graph import MemoryGraph
 from weft.store.memory_jobs import JobRow, MemoryJobs
@@ -387,7 +387,7 @@ def _passes(document: DocumentInfo, where: Filter) -> bool:
     return (
         (not where.documents or document.id in where.documents)
         and document.source.startswith(where.source_prefix)
-        and labels(document.metadata).issuperset(wanted_labels(where))
+        and passes(document.metadata, where)
     )
 
 

@@ -74,7 +74,7 @@ WHERE d.namespace = :namespace
         WHERE NOT EXISTS (
             SELECT 1 FROM weft.label AS l
             WHERE l.namespace = :namespace AND l.document = d.number
-                AND l.key = wanted.value ->> 0 AND l.value = wanted.value ->> 1
+                AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
         )
     )
 ORDER BY d.source
@@ -94,7 +94,7 @@ WHERE d.namespace = :namespace
         WHERE NOT EXISTS (
             SELECT 1 FROM weft.label AS l
             WHERE l.namespace = :namespace AND l.document = d.number
-                AND l.key = wanted.value ->> 0 AND l.value = wanted.value ->> 1
+                AND l.key = wanted.value ->> 0 AND l.value IN (wanted.value ->> 1, wanted.value ->> 2)
         )
     );
 

@@ -62,7 +62,7 @@ WHERE d.namespace = :namespace
         WHERE NOT EXISTS (
             SELECT 1 FROM label
             WHERE label.namespace = :namespace AND label.document = d.number
-                AND label.key = wanted.value ->> 0 AND label.value = wanted.value ->> 1
+                AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
         )
     )
 ORDER BY d.source
@@ -78,7 +78,7 @@ WHERE d.namespace = :namespace
         WHERE NOT EXISTS (
             SELECT 1 FROM label
             WHERE label.namespace = :namespace AND label.document = d.number
-                AND label.key = wanted.value ->> 0 AND label.value = wanted.value ->> 1
+                AND label.key = wanted.value ->> 0 AND label.value IN (wanted.value ->> 1, wanted.value ->> 2)
         )
     );
 
