@@ -47,6 +47,21 @@ def test_arguments_are_read_as_models_write_them(filled, name, arguments):
     assert not answer.is_error, answer.content[0].text
 
 
+def test_no_match_names_the_closest_passage(filled):
+    """In the values with score and reason, and in the text; an answer has nothing of it."""
+    empty, found = ask(
+        filled,
+        ("memory_search", {"query": "zebra etiquette in Lisbon", "useGraph": False}),
+        ("memory_search", {"query": "Auth Service", "useGraph": False}),
+    )
+    rejected = empty.structured_content["rejected"]
+
+    assert (empty.structured_content["status"], rejected.keys()) == ("no_match", {"citation", "score", "reason"})
+    assert f"closest, not shown: {rejected['citation']}" in empty.content[0].text.splitlines()
+    assert "rejected" not in found.structured_content
+    assert "not shown" not in found.content[0].text
+
+
 @pytest.mark.parametrize(
     "name, arguments, said",
     [

@@ -99,6 +99,7 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         "facts": cut_page(facts)[0],
         "entities": (found["graph_context"] or {"recognised": []})["recognised"],
         "notes": found["notes"],
+        **({"rejected": found["rejected"]} if found["rejected"] else {}),
         **_next(cursor),
         **({"degraded": found["degraded"]} if found["degraded"] else {}),
         "context": context,
@@ -293,6 +294,8 @@ def _search_text(answer: Mapping[str, Any], context: str) -> str:
     parts = [f"status: {answer['status']}, confidence {answer['confidence']:.2f}"]
     parts += [f"{name}: {answer[name]}" for name in ("warning", "action") if name in answer]
     parts += [f"note: {note}" for note in answer["notes"]]
+    if "rejected" in answer:
+        parts.append(f"closest, not shown: {flat(answer['rejected']['citation'])}")
     if facts := [fact for fact in answer["facts"] if fact["source"] != "file"]:  # those of files change with them
         known = "; ".join(f"{fact['id']} = {fact['subject']} {fact['predicate']} ({fact['status']})" for fact in facts)
         context += f"\nIds of facts: {known}"
