@@ -104,6 +104,18 @@ def test_a_huge_cell_is_read_and_the_limit_of_the_module_restored(load: Load, tm
     assert csv.field_size_limit() == before
 
 
+def test_column_names_may_repeat(load: Load, tmp_path: Path) -> None:
+    """Where a column of numbers or dates shows that the first row is names; else it may be values like any other."""
+    first = read(load, tmp_path / "a.csv", "key,comment,comment,id\nA,first,second,7\nB,,third,8\n")
+    second = read(load, tmp_path / "b.csv", "New York,New York,USA\nAlbany,New York,USA\n")
+    third = read(load, tmp_path / "c.csv", "item,2024,2024\nbread,1,2\n")
+
+    assert first.text == "key: A; comment: first; comment: second; id: 7\nkey: B; comment: third; id: 8"
+    assert first.metadata == {"columns": ["key", "comment", "id"]}
+    assert second.text.startswith("New York; New York; USA\n")
+    assert third.text.startswith("item; 2024; 2024\n")
+
+
 def test_a_single_column_needs_no_delimiter(load: Load, tmp_path: Path) -> None:
     """A list of words is a table too."""
     document = read(load, tmp_path / "a.csv", "city\nBerlin\nParis\n")

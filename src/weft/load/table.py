@@ -58,7 +58,7 @@ def load_table(path: Path, *, source: str, options: LoadOptions) -> Iterator[Doc
         title=own_name(source).name,
         text=content,
         form="table",
-        metadata=to_metadata({"columns": [name for name in header if name][:MAX_COLUMNS]} if header else {}),
+        metadata=to_metadata({"columns": list(dict.fromkeys(filter(None, header)))[:MAX_COLUMNS]} if header else {}),
         lines=lines,
     )
 
@@ -138,12 +138,24 @@ def _find_delimiter(lines: Sequence[str]) -> str:
 
 
 def _is_header(rows: Sequence[_Row]) -> bool:
-    """Tell whether the first row names the columns: distinct words, no numbers, and rows beneath."""
+    """
+    Tell whether the first row names the columns: words, no numbers, and rows beneath.
+
+    Names that come more than once may be values as well, unless some column has numbers below its word.
+    """
     if len(rows) < 2:
         return False
     names = rows[0].cells
     filled = [name for name in names if name]
-    return len(set(filled)) == len(filled) >= len(names) - 1 and not any(_VALUE.match(name) for name in filled)
+    if len(filled) < len(names) - 1 or any(_VALUE.match(name) for name in filled):
+        return False
+    return len(set(filled)) == len(filled) or any(_is_measured(rows[1:], place) for place in range(len(names)))
+
+
+def _is_measured(rows: Sequence[_Row], place: int) -> bool:
+    """Tell whether a column holds nothing but numbers, dates and times."""
+    cells = [row.cells[place] for row in rows if place < len(row.cells) and row.cells[place]]
+    return bool(cells) and all(map(_VALUE.match, cells))
 
 
 def _render(cells: Sequence[str], *, header: Sequence[str]) -> str:
