@@ -32,11 +32,33 @@ def test_a_line_becomes_a_document(load: Load, tmp_path: Path) -> None:
     first, second = documents(load())
 
     assert (first.source, first.title, first.text) == ("a.jsonl#x1", "T", "one\ntwo")
-    assert first.metadata == {"id": "x1", "tags": ["a"], "n": 1.5}
+    assert first.metadata == {"id": "x1", "tags": ["a"], "n": 1.5, "deep.a": 1}
     assert list(first.lines or ()) == [1, 1]
     assert (second.source, second.title) == ("a.jsonl#7", "7")
     assert second.metadata == {"_id": 7, "year": 2020, "n": 2, "deep": []}
     assert list(second.lines or ()) == [2]
+
+
+def test_nested_fields_are_metadata_by_the_way_to_them(load: Load, tmp_path: Path) -> None:
+    """Lists on the way give several values, a field of that very name stays, and what is huge is left out."""
+    author = {"name": "Ada", "at": [{"org": "X"}, {"org": "Y", "city": None}], "ids": {"orcid": 7}}
+    inner = {"lang": {"code": "en"}}
+    write_lines(
+        tmp_path / "a.jsonl",
+        {"text": "words", "author": author, "author.name": "A. L.", "metadata": inner, "grid": [[1, 2], [3]]},
+        {"text": "words", "many": {str(number): 1 for number in range(60)}, "long": {"a": "x" * 30_000}, "n": 1},
+    )
+
+    first, second = documents(load())
+
+    assert first.metadata == {
+        "author.name": "A. L.",
+        "author.at.org": ["X", "Y"],
+        "author.ids.orcid": 7,
+        "lang.code": "en",
+        "grid": [1, 2, 3],
+    }
+    assert second.metadata == {"n": 1}
 
 
 def test_records_without_a_usable_id_are_named_by_line(load: Load, tmp_path: Path) -> None:

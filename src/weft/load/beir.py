@@ -8,8 +8,9 @@ from pathlib import Path
 from weft.config import LoadOptions
 from weft.errors import InputError
 from weft.load.citations import Citations, find_citations
+from weft.load.fields import to_metadata
 from weft.load.files import open_text
-from weft.load.json_lines import Labels, collect_metadata, find_id, iter_records
+from weft.load.json_lines import Labels, collect_fields, find_id, iter_records
 from weft.records import Document, Skipped
 from weft.text.decode import clean
 
@@ -74,7 +75,7 @@ def _to_document(record: Mapping[str, object], *, source: str, line: int, option
     title, text = _read_field(record, "title"), _read_field(record, "text")
     if not (title.strip() or text.strip()):
         return None
-    metadata = collect_metadata(record, without=("title", "text"))
+    metadata = to_metadata(collect_fields(record, without=("title", "text")))
     if identifier := find_id(record):
         metadata["_id"] = identifier  # as text, for the judgements name it so
     return Document(

@@ -15,6 +15,8 @@ Fields: TypeAlias = dict[str, "Scalar | list[Scalar]"]
 
 MAX_NESTED_CHARACTERS = 20_000
 """A nested value whose JSON is longer is left out: metadata travels with every result."""
+MAX_NESTED_FIELDS = 50
+"""A nested value with more fields inside is left out, too."""
 MAX_INT_BITS = 63
 """Stores keep signed 64-bit integers; a larger one becomes text."""
 
@@ -24,10 +26,41 @@ def to_metadata(fields: Mapping[str, object]) -> Fields:
     return {clean(key): _to_value(value) for key, value in fields.items() if _is_flat(value)}
 
 
+def flatten(fields: Mapping[str, object]) -> dict[str, object]:
+    """
+    Return the fields with those inside a nested one beside them, named by the way to them: `author.name`.
+
+    A list on the way gives one field with several values. A nested one that is huge, or has very many fields, is left
+    out.
+    """
+    flat = {key: value for key, value in fields.items() if _is_flat(value)}
+    inside: dict[str, object] = {}
+    for key, value in fields.items():
+        found = _collect(key, value) if key not in flat and _to_json(value) is not None else {}
+        if len(found) <= MAX_NESTED_FIELDS:
+            inside |= {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+    return {**inside, **flat}
+
+
 def nested_to_json(fields: Mapping[str, object]) -> dict[str, object]:
     """Return the fields with JSON text in place of each nested value; a huge one is left out."""
     texts = {key: value if _is_flat(value) else _to_json(value) for key, value in fields.items()}
     return {key: value for key, value in texts.items() if value is not None or fields[key] is None}
+
+
+def _collect(name: str, value: object) -> dict[str, list[object]]:
+    """Return what is inside a value by the way to it, in the order it is written; nesting costs no stack."""
+    found: dict[str, list[object]] = {}
+    left = [(name, value)]
+    while left:
+        place, item = left.pop()
+        if isinstance(item, dict):
+            left += [(f"{place}.{key}", inner) for key, inner in reversed(item.items())]
+        elif isinstance(item, list):
+            left += [(place, inner) for inner in reversed(item)]
+        elif item is not None:
+            found.setdefault(place, []).append(item)
+    return found
 
 
 def _is_scalar(value: object) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.load.assemble import join_numbered
-from weft.load.fields import Fields, to_metadata
+from weft.load.fields import flatten, to_metadata
 from weft.load.files import Unloadable, iter_numbered_lines, open_text
 from weft.load.formats import UPLOAD
 from weft.load.json_leaves import iter_leaves
@@ -98,7 +98,8 @@ def to_document(record: Mapping[str, object], *, source: str, line: int, options
     Return the document a record stands for, all of which comes from one line.
 
     Without a text field the text lists all fields. The title is a title field, the id or the end of the
-    source. Fields that are neither become metadata, as do those of an object called `metadata`.
+    source. Fields that are neither become metadata, as do those of an object called `metadata`; what is nested in
+    them has its place for a name (`author.name`).
     """
     text_field = _find_field(record, TEXT_FIELDS)
     title_field = _find_field(record, TITLE_FIELDS)
@@ -111,16 +112,16 @@ def to_document(record: Mapping[str, object], *, source: str, line: int, options
         source=source,
         title=title.strip() or source.removeprefix(UPLOAD).rsplit("/", 1)[-1],
         text=text,
-        metadata=collect_metadata(record, without=(text_field, title_field)),
+        metadata=to_metadata(flatten(collect_fields(record, without=(text_field, title_field)))),
         lines=[line] * (text.count("\n") + 1),
     )
 
 
-def collect_metadata(record: Mapping[str, object], *, without: tuple[str, ...]) -> Fields:
+def collect_fields(record: Mapping[str, object], *, without: tuple[str, ...]) -> dict[str, object]:
     """Return the other fields of a record; its own win over those of its `metadata` object."""
     inner = record.get("metadata")
     outer = {key: value for key, value in record.items() if key not in without}
-    return to_metadata({**inner, **outer} if isinstance(inner, dict) else outer)
+    return {**inner, **{key: outer[key] for key in outer if key != "metadata"}} if isinstance(inner, dict) else outer
 
 
 def _find_field(record: Mapping[str, object], names: tuple[str, ...]) -> str:
