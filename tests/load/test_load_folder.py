@@ -73,6 +73,22 @@ def test_a_file_given_twice_comes_once(load: Load, tmp_path: Path) -> None:
     assert loaded(load(tmp_path / "b.txt", tmp_path, tmp_path)) == ["b.txt", "a.txt"]
 
 
+def test_a_pattern_that_would_take_forever_is_left_out_and_named(
+    load: Load, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Stars in one name, and folders of any depth; others of the same file hold."""
+    deep = tmp_path / "a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a"
+    deep.mkdir(parents=True)
+    (deep / ("a" * 200)).write_text("kept")
+    (tmp_path / "x.log").write_text("ignored")
+    stars, folders = "*a" * 20 + "*b", "**/a/" * 20 + "b"
+    (tmp_path / ".gitignore").write_text(f"{stars}\n{folders}\n**/x*.*[*]\n*.l*g\n/p/*/s/**/*.t.*\n")
+
+    assert [name.rsplit("/", 1)[-1] for name in loaded(load())] == ["a" * 200]
+    assert [record.getMessage().count("has too many stars") for record in caplog.records] == [1, 1]
+    assert stars in caplog.text
+
+
 def test_gitignore_holds_at_every_level(load: Load, tmp_path: Path) -> None:
     """The inner file decides over the outer one, and a whole folder is one skip."""
     write(tmp_path, "a.log", "build/x.txt", "build/y.txt", "sub/keep.log", "sub/other.log", "sub/b.txt", "c.tmp")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,9 +13,21 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from weft.config import MEBIBYTE
+from weft.load.assemble import shorten
 from weft.text.decode import decode
 
 NAME = ".gitignore"
+
+MAX_STARS = 3
+"""In the name of a file or folder: time grows with the length of the name to this power."""
+MAX_FOLDERS = 3
+"""`**` in a pattern: time grows with the depth of a path to this power."""
+
+_PLAIN = re.compile(r"\\.|\[[^\]/]*\]")
+"""What may look like a star and is none, or stands for one character."""
+_STARS = re.compile(r"\*+")
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +38,7 @@ class IgnoreRules:
 
     def enter(self, folder: Path) -> IgnoreRules:
         """Return the rules that hold inside a folder: these and its own."""
-        lines = _read_lines(folder / NAME)
+        lines = _read_patterns(folder / NAME)
         return IgnoreRules((*self.specs, (folder, parse_patterns(lines)))) if lines else self
 
     def ignores(self, path: Path, *, is_folder: bool) -> bool:
@@ -67,6 +81,20 @@ def _is_pattern(line: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _read_patterns(path: Path) -> list[str]:
+    """Return the lines of a `.gitignore`, but for patterns that may take forever to compare, which are reported."""
+    lines = _read_lines(path)
+    slow = {line for line in lines if _is_slow(line)}
+    for line in sorted(slow):
+        logger.warning("the pattern %s of %s has too many stars and is left out", shorten(line), path)
+    return [line for line in lines if line not in slow]
+
+
+def _is_slow(line: str) -> bool:
+    parts = _PLAIN.sub("", line).split("/")
+    return parts.count("**") > MAX_FOLDERS or any(len(_STARS.findall(part)) > MAX_STARS for part in parts)
 
 
 def _exists(path: Path) -> bool:
