@@ -233,6 +233,18 @@ def test_dry_run_writes_nothing(weft, notes, tmp_path):
     assert weft("stats", "--json").json["documents"] == 0
 
 
+def test_a_second_text_without_a_name_says_that_it_replaces_the_first(weft):
+    """The same text again does not, nor one with a name of its own."""
+    first = weft("index", "-", stdin="Remember the milk.\n")
+    again = weft("index", "-", stdin="Remember the milk.\n")
+    other = weft("index", "-", stdin="Remember the bread.\n")
+    named = [weft("index", "-", "--source", "memo", stdin=text).err for text in ("one\n", "two\n")]
+
+    assert "it replaces the text" in other.err
+    assert "--source NAME" in other.err
+    assert not any("replaces" in text for text in (first.err, again.err, *named))
+
+
 def test_standard_input_is_a_document(weft):
     """`-` reads it; the name can be given."""
     weft("index", "-", "--source", "stdin:memo", stdin="Remember the milk.\n")

@@ -19,6 +19,9 @@ from weft.index.run import Step
 from weft.load.watch import check_watching
 from weft.records import Receipt
 
+UNNAMED = "stdin:text"
+"""What a text from standard input is called that was given no name: the next one replaces it."""
+
 
 @verb()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(allow_dash=True))
@@ -42,7 +45,7 @@ from weft.records import Receipt
 @click.option("--hidden/--no-hidden", default=None, help="Read files whose name begins with a dot.")
 @click.option("--gitignore/--no-gitignore", default=None, help="Respect .gitignore (default) or not.")
 @click.option("--citations/--no-citations", default=None, help="Load citations.jsonl beside a BEIR corpus (default).")
-@click.option("--source", metavar="NAME", help="With '-': what to call the text from standard input.")
+@click.option("--source", metavar="NAME", help="With '-': what to call the text (default: stdin:text).")
 @click.option("--title", default="", help="With '-': its title.")
 def index(
     session: Session,
@@ -88,7 +91,11 @@ def index(
             _report(session, engine.preview(*paths, prune=prune), is_dry=True)
             return
         if paths == ("-",):
-            _report(session, _index_stdin(engine, source=source, title=title))
+            receipt = _index_stdin(engine, source=source, title=title)
+            _report(session, receipt)
+            if receipt.changed and source is None and session.verbosity >= 0:
+                hint = "--source NAME keeps each under its own name"
+                say(f"it replaces the text that was indexed from standard input before; {hint}", err=True)
             return
         if not yes:
             require_consent(engine, *paths)
@@ -114,7 +121,7 @@ def _index_stdin(engine: Engine, *, source: str | None, title: str) -> Receipt:
     text = sys.stdin.buffer.read(engine.settings.load.max_file_bytes + 1)
     if len(text) > engine.settings.load.max_file_bytes:
         raise InputError("standard input is larger than load.max_file_bytes", hint="save it to files")
-    return engine.add_bytes(text, source=source or "stdin:text", title=title)
+    return engine.add_bytes(text, source=source or UNNAMED, title=title)
 
 
 def _report(session: Session, receipt: Receipt, *, is_dry: bool = False) -> None:
