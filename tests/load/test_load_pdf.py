@@ -15,6 +15,7 @@ from loading import Load, make_pdf, only_document, only_reason
 from pypdf import PdfReader, PdfWriter
 
 from weft.config import LoadOptions
+from weft.load import pdf
 from weft.load.files import Unloadable
 from weft.load.pdf import load_pdf
 from weft.records import Skipped
@@ -131,3 +132,23 @@ def test_damaged_files_do_no_harm(data: st.DataObject) -> None:
             list(load_pdf(path, source="a.pdf", options=LoadOptions()))
         except Unloadable as error:
             assert error.reason
+
+
+def test_pages_that_draw_the_same_again_and_again_are_left_out(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A small file must not take hours; what comes twice is read, and so are pages with drawing of their own."""
+    data = make_pdf(["shared words"] * 3 + ["own words"])
+    for number in (7, 9):
+        data = data.replace(f"/Contents {number} 0 R".encode(), b"/Contents 5 0 R")
+    (tmp_path / "a.pdf").write_bytes(data)
+    whole = only_document(load())
+    monkeypatch.setattr(pdf, "MAX_REPEATED", 60)
+    document = only_document(load())
+
+    assert sorted(set(whole.lines or ())) == [1, 2, 3, 4]
+    assert sorted(set(document.lines or ())) == [1, 2, 4]
+    assert document.text.split("\n")[-1] == "own words"
+    assert [record.getMessage() for record in caplog.records] == [
+        "1 pages of a.pdf are left out: they draw what pages before them drew"
+    ]

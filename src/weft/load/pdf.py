@@ -20,11 +20,14 @@ from weft.records import Document
 from weft.text.decode import clean
 
 if TYPE_CHECKING:
-    from pypdf import PdfReader
+    from pypdf import PageObject, PdfReader
 
 logger = logging.getLogger(__name__)
 
 MAX_TITLE_CHARACTERS = 200
+
+MAX_REPEATED = 1 << 22
+"""Bytes of drawing that pages may have in common: read again for each, a small file could take hours."""
 
 _NO_TITLE = re.compile(r"untitled|microsoft word|powerpoint|slide 1$|\.(?:docx?|pptx?|tex|dvi|indd|qxd|pdf)$", re.I)
 """What programs write into the title field when nobody gave one."""
@@ -92,9 +95,17 @@ def _iter_pages(reader: PdfReader, *, source: str, options: LoadOptions) -> Iter
     from pypdf.errors import PyPdfError
 
     total = 0
+    seen: set[tuple[int, int]] = set()
+    spare, left_out = MAX_REPEATED, 0
     for number in range(1, len(reader.pages) + 1):
         try:
-            text = reader.pages[number - 1].extract_text()
+            page = reader.pages[number - 1]
+            repeated = _count_repeated(page, seen)
+            spare -= repeated
+            if repeated and spare < 0:
+                left_out += 1
+                continue
+            text = page.extract_text()
         except (PyPdfError, *PARSER_ERRORS) as error:
             logger.warning("page %d of %s is left out: %s", number, source, error)
             continue
@@ -103,6 +114,23 @@ def _iter_pages(reader: PdfReader, *, source: str, options: LoadOptions) -> Iter
             raise too_large(total, limit=options.max_expanded_bytes)
         if text.strip():
             yield text.strip("\n") + "\n", number
+    if left_out:
+        logger.warning("%d pages of %s are left out: they draw what pages before them drew", left_out, source)
+
+
+def _count_repeated(page: PageObject, seen: set[tuple[int, int]]) -> int:
+    """Return how many bytes of what a page draws were drawn by pages before it; note what it draws."""
+    from pypdf.generic import ArrayObject, IndirectObject, StreamObject
+
+    given = page.raw_get("/Contents") if "/Contents" in page else ArrayObject()
+    items = given.get_object()
+    repeated = 0
+    for item in items if isinstance(items, ArrayObject) else [given]:
+        if isinstance(item, IndirectObject):
+            at, stream = (item.idnum, item.generation), item.get_object()
+            repeated += len(stream.get_data()) if at in seen and isinstance(stream, StreamObject) else 0
+            seen.add(at)
+    return repeated
 
 
 def _read_info(reader: PdfReader) -> Fields:
