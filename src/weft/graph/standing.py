@@ -47,7 +47,7 @@ class Votes:
     aliases: Collection[tuple[str, str]]
     """Keys it is said to be another name of, each with the reason."""
     vague: bool = False
-    """It is only a way to write a person's name, and one word that names of other things begin with: `Alexander`."""
+    """It is only a way to write a name, and one word that names of other things begin with: `Alexander`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

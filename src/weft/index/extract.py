@@ -29,6 +29,7 @@ from weft.text.definitions import (
     find_opening,
     may_be_topic,
 )
+from weft.text.file_names import note_name, opening_id
 from weft.text.names import key_words, name_key
 from weft.text.normalise import squeeze
 from weft.text.phrases import (
@@ -43,7 +44,7 @@ from weft.text.phrases import (
     is_usable,
     parts_of,
 )
-from weft.text.sentences import MAX_SENTENCE, Sentence, prose_lines, read_sentences, strip_markup
+from weft.text.sentences import MAX_SENTENCE, Sentence, prose_lines, read_sentences, strip_markup, without_folder
 from weft.text.statements import (
     FIELD_WEIGHT,
     LINK_WEIGHT,
@@ -71,8 +72,6 @@ _CODE_HEADING = re.compile(
     r"|procedure|index|trigger)\s+(?:if\s+not\s+exists\s+)?([\w.$]+)",
     re.IGNORECASE,
 )
-_FILE_NAME = re.compile(r"([\w. -]{1,80})\.[a-z0-9]{1,5}")
-_OPENING_ID = re.compile(r"([A-Z]{2,10}-\d+)\b")
 
 
 class RuleExtractor:
@@ -88,7 +87,7 @@ class RuleExtractor:
     @property
     def name(self) -> str:
         """What is recorded with the graph; changes whenever the same text would give another one."""
-        return f"rules-8+{self._tagger.name}" if self._tagger else "rules-8"
+        return f"rules-9+{self._tagger.name}" if self._tagger else "rules-9"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk says, in their order."""
@@ -184,9 +183,11 @@ class _Reader:
             ballot.nominate(
                 alias, "metadata", about=True, alias_of=topic.key, reason="alias in the front matter", type=topic.type
             )
-        if topic.key and (id := _opening_id(topic.name)) and id not in aliases:
+        if topic.key and (id := opening_id(topic.name)) and id not in aliases:
             reason = "identifier at the start of the title"
             ballot.nominate(id, "abbreviation", about=True, alias_of=topic.key, reason=reason, type=topic.type)
+        for name in (note_name(self.document.source), without_folder(topic.name)) if topic.key else ():
+            ballot.nominate(name, "variant", alias_of=topic.key, reason="what links call it")
         for term in find_terms(topic.name):
             if name_key(term) != topic.key:
                 ballot.nominate(term, "term", about=True)
@@ -376,15 +377,6 @@ def _is_prose(passage: _Passage) -> bool:
 
 def _is_part(heading: str) -> bool:
     return is_identifier(heading) or (len(heading.split()) > 1 and is_proper(heading) and not is_label(heading))
-
-
-def _opening_id(title: str) -> str:
-    """Return the id of `INC-2041 Checkout failures` and of `INC-2090.txt`."""
-    match = _OPENING_ID.match(title)
-    if not match or match[1] == title:
-        return ""
-    file = _FILE_NAME.fullmatch(title)
-    return match[1] if file is None or file[1] == match[1] or " " in title else ""
 
 
 def _glossary_term(sentence: Sentence) -> str:

@@ -318,18 +318,20 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
                 documents[nomination.key].add(item.chunk.document_id)
     keys = set(derived.nominations) | {end for kind, *ends in edits if kind != "rename" for end in ends}
     own: set[str] = set()
-    begun = first_words(
-        key for key, mine in derived.nominations.items() if any(n.kind in OWN_KINDS and not n.alias_of for n in mine)
-    )
+    begun: dict[str, set[str]] = defaultdict(set)
+    for key, mine in derived.nominations.items():
+        for word in first_words([key]) if any(n.kind in OWN_KINDS and not n.alias_of for n in mine) else ():
+            begun[word].add(key)
     groups: dict[str, dict[str, Standing]] = defaultdict(dict)
     for key in keys:
         mine = derived.nominations[key]
+        targets = {n.alias_of for n in mine if n.alias_of}
         votes = Votes(
             strong=any(vote(n.kind) == 2 for n in mine),
             several=len(documents[key]) > 1,
             own=any(n.kind in OWN_KINDS and not n.alias_of for n in mine),
             aliases={(n.alias_of, n.reason) for n in mine if n.alias_of},
-            vague=key in begun and not any(n.alias_of and vote(n.kind) for n in mine),
+            vague=bool(begun[key] - targets) and not any(n.alias_of and vote(n.kind) for n in mine),
         )
         own |= {key} if votes.own else set()
         groups[letters(key)][key] = judge(key, votes, [edit for edit in edits if key in edit[1:]])

@@ -90,7 +90,14 @@ def shorten(text: str, *, limit: int = 300) -> str:
 
 def link_target(inner: str) -> str:
     r"""Return the page that `Page|label`, `Page#part` or, in a table, `Page\|label` points to; `C#` has no part."""
-    return _PART.split(inner.split("|")[0].rstrip("\\ "), maxsplit=1)[0].strip().removesuffix(".md")
+    page = _PART.split(inner.split("|")[0].rstrip("\\ "), maxsplit=1)[0].strip().removesuffix(".md")
+    return without_folder(page)
+
+
+def without_folder(name: str) -> str:
+    """Return `Ada Byron` for `people/Ada Byron`; `TCP/IP` and `A/B test` are names, as addresses are."""
+    folder, _, last = name.rpartition("/")
+    return last if len(last) > 1 and folder and not folder.isupper() and "://" not in name else name
 
 
 # ── blocks ──────────────────────────────────────────────────────────────────────────────────────

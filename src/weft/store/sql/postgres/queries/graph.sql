@@ -71,12 +71,16 @@ SELECT k.value,
 FROM jsonb_array_elements_text(:keys::jsonb) AS k(value);
 
 -- name: vague_names
--- Those of keys that names of others begin with, of keys that are no more than ways to write one person's name.
+-- Those of keys that names of others begin with, of keys that are no more than ways to write one name.
 SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
 WHERE EXISTS (
     SELECT 1 FROM weft.nomination AS o
     WHERE o.namespace = :namespace AND o.key > k.value || ' ' AND o.key < k.value || '!'
         AND o.vote = 2 AND o.alias_of = '' AND o.kind IN ('title', 'definition', 'field', 'given')
+        AND o.key NOT IN (
+            SELECT n.alias_of FROM weft.nomination AS n
+            WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> ''
+        )
 ) AND NOT EXISTS (
     SELECT 1 FROM weft.nomination AS n
     WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> '' AND n.vote > 0

@@ -62,12 +62,16 @@ SELECT k.value,
 FROM json_each(:keys) AS k;
 
 -- name: vague_names
--- Those of keys that names of others begin with, of keys that are no more than ways to write one person's name.
+-- Those of keys that names of others begin with, of keys that are no more than ways to write one name.
 SELECT k.value FROM json_each(:keys) AS k
 WHERE EXISTS (
     SELECT 1 FROM nomination INDEXED BY nomination_own
     WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
         AND vote = 2 AND alias_of = '' AND kind IN ('title', 'definition', 'field', 'given')
+        AND key NOT IN (
+            SELECT n.alias_of FROM nomination AS n
+            WHERE n.namespace = :namespace AND n.key = k.value AND n.alias_of <> ''
+        )
 ) AND NOT EXISTS (
     SELECT 1 FROM nomination INDEXED BY nomination_alias
     WHERE namespace = :namespace AND key = k.value AND alias_of <> '' AND vote > 0
