@@ -289,3 +289,29 @@ def test_what_is_watched_and_left_out_is_not_gone(tmp_path: Path) -> None:
 
     assert changed.present == (tmp_path / "a.md",)
     assert changed.gone == (tmp_path / "empty.md", tmp_path / "missing.txt")
+
+
+def test_a_file_that_any_folder_has_is_called_with_its_folder(load: Load, tmp_path: Path) -> None:
+    """Else a hundred packages would share one document name, and the graph would take them for one thing."""
+    for folder in ("alpha", "beta"):
+        (tmp_path / folder).mkdir()
+        for name in ("LICENSE", "README.md", "__init__.py", "index.html", "notes.md"):
+            (tmp_path / folder / name).write_text("Some words that are no title.")
+    (tmp_path / "README.md").write_text("More words.")
+
+    titles = {item.source: item.title for item in load() if isinstance(item, Document)}
+
+    assert titles == {
+        "README.md": "README",
+        **{
+            f"{folder}/{name}": title
+            for folder in ("alpha", "beta")
+            for name, title in {
+                "LICENSE": f"{folder}/LICENSE",
+                "README.md": f"{folder}/README",
+                "__init__.py": f"{folder}/__init__.py",
+                "index.html": f"{folder}/index",
+                "notes.md": "notes",
+            }.items()
+        },
+    }

@@ -27,6 +27,15 @@ from weft.records import Document, Skipped
         ("only line", "a.txt"),
         ("-----\n\nmore", "a.txt"),
         ("x" * 101 + "\n\nmore", "a.txt"),
+        (".. _`a label`:\n\n====\nPlan\n====\n\nWe ship.", "Plan"),
+        (".. comment\n   of two lines\n\n:orphan:\n\nPlan\n----\n\nWe ship.", "Plan"),
+        ("..\n\nPlan\n\nWe ship.", "Plan"),
+        ("# Plan #\n\nWe ship.", "Plan"),
+        ("#!/bin/sh\n\nexit 0", "a.txt"),
+        ("<!doctype refentry [\n\n]>", "a.txt"),
+        ("[section]\n\nkey = value", "a.txt"),
+        ("// A comment\n\nint a;", "a.txt"),
+        ("Copyright (c) 2014 Somebody\n\nPermission is granted.", "a.txt"),
     ],
 )
 def test_the_title_is_a_first_line_that_looks_like_one(load: Load, tmp_path: Path, text: str, title: str) -> None:

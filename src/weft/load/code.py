@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.load.files import read_text
-from weft.load.formats import own_name
+from weft.load.formats import file_title, own_name
 from weft.records import Document
 
 LANGUAGES: dict[str, str] = {
@@ -81,7 +81,7 @@ def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     language = find_language(own_name(source))
     yield Document(
         source=source,
-        title=own_name(source).name,
+        title=file_title(source, ending=True),
         text=read_text(path, options=options),
         form="code",
         metadata={"language": language} if language else {},

@@ -14,7 +14,7 @@ from weft.config import MEBIBYTE, LoadOptions
 from weft.load.assemble import MarkdownWriter, collapse
 from weft.load.fields import Fields
 from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, too_large
-from weft.load.formats import own_name
+from weft.load.formats import file_title
 from weft.records import Document
 from weft.text.decode import clean
 
@@ -42,7 +42,7 @@ def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
         raise Unloadable("no text")
     yield Document(
         source=source,
-        title=str(properties.get("title") or heading or own_name(source).stem),
+        title=str(properties.get("title") or heading or file_title(source)),
         text=text,
         form="markdown",
         metadata=properties,

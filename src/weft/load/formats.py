@@ -27,6 +27,21 @@ def own_name(source: str) -> Path:
     return Path(source.removeprefix(UPLOAD).rpartition("/")[2])
 
 
+_EVERYWHERE = frozenset(
+    "authors changelog changes config contributing contributors copying copyright credits history index init install "
+    "installation licence license main makefile metadata mod news notice overview package readme settings setup thanks "
+    "todo".split()
+)
+"""Names of files that any folder may hold one of."""
+
+
+def file_title(source: str, *, ending: bool = False) -> str:
+    """Return what a document without a title is called: its file, and where such a file is in any folder, that too."""
+    name, folder = own_name(source), Path(source.removeprefix(UPLOAD)).parent.name
+    title = name.name if ending else name.stem
+    return f"{folder}/{title}" if folder and name.stem.lower().strip("_") in _EVERYWHERE else title
+
+
 def is_line_based(path: Path) -> bool:
     """Tell whether a file holds JSON Lines, packed or not, and is read line by line."""
     name = path.name.lower().removesuffix(".gz")

@@ -12,7 +12,7 @@ from weft.config import LoadOptions
 from weft.load.assemble import MarkdownWriter, collapse
 from weft.load.fields import Fields
 from weft.load.files import Unloadable, missing_extra, read_bytes
-from weft.load.formats import own_name
+from weft.load.formats import file_title
 from weft.records import Document
 from weft.text.decode import clean, detect_encoding, has_byte_order_mark
 
@@ -55,7 +55,7 @@ def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     title = collapse(clean(root.findtext(".//head/title") or "")) or clean(renderer.first_heading)
     yield Document(
         source=source,
-        title=title or own_name(source).stem,
+        title=title or file_title(source),
         text=text,
         form="markdown",
         metadata=_collect_metadata(root),

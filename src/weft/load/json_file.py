@@ -9,7 +9,7 @@ from pathlib import Path
 from weft.config import LoadOptions
 from weft.load.assemble import join_numbered
 from weft.load.files import Unloadable, read_text
-from weft.load.formats import own_name
+from weft.load.formats import file_title
 from weft.load.json_leaves import iter_elements, iter_leaves
 from weft.load.json_lines import TITLE_FIELDS, Labels, skip_rest, to_document
 from weft.load.research import find_lists, iter_research, report_encoding
@@ -32,7 +32,7 @@ def load_json(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     elif isinstance(content, list) and content and all(isinstance(item, dict) for item in content):
         yield from _iter_elements(text, source=source, options=options)
     else:
-        title = _find_title(content) or own_name(source).stem
+        title = _find_title(content) or file_title(source)
         body, lines = _render(text, content=content, options=options)
         if not body:
             raise Unloadable("empty", "no values")

@@ -11,7 +11,7 @@ import yaml
 from weft.config import LoadOptions
 from weft.load.fields import nested_to_json, to_metadata
 from weft.load.files import PARSER_ERRORS, Unloadable, read_text
-from weft.load.formats import own_name
+from weft.load.formats import file_title
 from weft.records import Document
 
 MAX_FRONT_MATTER_LINES = 1000
@@ -38,7 +38,7 @@ class _FrontMatterLoader(yaml.SafeLoader):
 
 def load_markdown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the one document of a Markdown file."""
-    yield parse_markdown(read_text(path, options=options), source=source, name=own_name(source).stem)
+    yield parse_markdown(read_text(path, options=options), source=source, name=file_title(source))
 
 
 def parse_markdown(text: str, *, source: str, name: str) -> Document:

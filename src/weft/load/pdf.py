@@ -15,7 +15,7 @@ from weft.config import LoadOptions
 from weft.load.assemble import collapse, join_numbered
 from weft.load.fields import Fields
 from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, too_large
-from weft.load.formats import own_name
+from weft.load.formats import file_title
 from weft.records import Document
 from weft.text.decode import clean
 
@@ -47,7 +47,7 @@ def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docum
     title = info.pop("title", "")
     yield Document(
         source=source,
-        title=str(title) or own_name(source).stem,
+        title=str(title) or file_title(source),
         text=text,
         metadata=info,
         lines=lines,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.load.files import SAMPLE_BYTES, Unloadable, read_text
-from weft.load.formats import own_name
+from weft.load.formats import file_title
 from weft.records import Document
 from weft.text.decode import has_byte_order_mark
 
@@ -18,13 +18,18 @@ MAX_TITLE_SCAN = 4000
 
 _RULE = re.compile(r"([=\-~^*+#\"'`:.<>_])\1{2,}$")
 _TITLE_MARK = re.compile(r"=\s+|#\+title:\s*", re.IGNORECASE)
+_HASHES = re.compile(r"#+\s+(?=\S)|(?<=\S)\s+#+$")
+_NO_TITLE = re.compile(r"[<\[{/*;%@$|\\#]|--|copyright\b|\(c\)", re.IGNORECASE)
+"""What code, markup, a section of settings or a notice of rights begins with."""
+_PREAMBLE = re.compile(r"(?:\.\.(?: .*)?\n(?:[ \t]+.*\n|\s*\n)*|:[\w-]+:.*\n\s*)*")
+"""Comments, labels and fields before the title of a reStructuredText."""
 _SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
 
 
 def load_plain(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the one document of a text file."""
     text = read_text(path, options=options)
-    yield Document(source=source, title=find_title(text) or own_name(source).name, text=text)
+    yield Document(source=source, title=find_title(text) or file_title(source, ending=True), text=text)
 
 
 def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
@@ -41,9 +46,10 @@ def find_title(text: str) -> str:
     Return the title a plain text opens with, or nothing.
 
     A title is a short first line that is underlined as in reStructuredText, marked as in AsciiDoc or
-    Org, or alone in its paragraph with more to follow and no punctuation at its end.
+    Org, or alone in its paragraph with more to follow and no punctuation at its end. Labels and comments
+    of reStructuredText may stand before it; code, markup and notices of rights are no titles.
     """
-    lines = [line.strip() for line in text[:MAX_TITLE_SCAN].lstrip().split("\n")]
+    lines = [line.strip() for line in _PREAMBLE.sub("", text[:MAX_TITLE_SCAN].lstrip(), count=1).lstrip().split("\n")]
     if _RULE.match(lines[0]) and len(lines) > 2 and lines[2] == lines[0]:
         lines = lines[1:]
     first, second = lines[0], lines[1] if len(lines) > 1 else None
@@ -51,6 +57,9 @@ def find_title(text: str) -> str:
         return ""
     if mark := _TITLE_MARK.match(first):
         return first[mark.end() :]
+    first = _HASHES.sub("", first)
+    if _NO_TITLE.match(first):
+        return ""
     if second and _RULE.match(second):
         return first
     return first if second == "" and any(lines[2:]) and not first.endswith(_SENTENCE_ENDS) else ""

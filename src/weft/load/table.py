@@ -15,7 +15,7 @@ from weft.config import LoadOptions
 from weft.load.assemble import collapse, join_numbered, shorten
 from weft.load.fields import to_metadata
 from weft.load.files import Unloadable, read_text
-from weft.load.formats import own_name
+from weft.load.formats import file_title
 from weft.records import Document
 
 DELIMITERS = ",;\t|"
@@ -55,7 +55,7 @@ def load_table(path: Path, *, source: str, options: LoadOptions) -> Iterator[Doc
         raise Unloadable("empty", "no cell holds anything")
     yield Document(
         source=source,
-        title=own_name(source).name,
+        title=file_title(source, ending=True),
         text=content,
         form="table",
         metadata=to_metadata({"columns": list(dict.fromkeys(filter(None, header)))[:MAX_COLUMNS]} if header else {}),
