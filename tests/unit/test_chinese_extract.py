@@ -111,6 +111,12 @@ def test_titles_of_works_are_names_at_once():
     assert names(extract("他读过《阿Q正传》。", title="Notes", form="text"), "name") == ["阿Q正传"]
 
 
+def test_japanese_is_not_tagged():
+    """The tagger knows Chinese: it takes `名前`, a word for a name, for a person. A single kana makes no Japanese."""
+    assert names(read("カフェの名前はエレファント。", P="名前"), "name") == []
+    assert names(read("王建国喜欢茶の味。", P="王建国"), "name") == ["王建国"]
+
+
 def test_a_tagger_nominates_names_with_types():
     """Persons, places and organisations stand alone; nouns in a row are terms, which need a second document."""
     extraction = read("马云在杭州创办阿里巴巴，使用知识图谱。", P="马云", L="杭州", O="阿里巴巴", n="知识 图谱")

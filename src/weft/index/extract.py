@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +20,7 @@ from weft.text.attributes import (
 )
 from weft.text.ballots import Ballot
 from weft.text.chinese_definitions import find_called_at
-from weft.text.chinese_names import find_tagged_names, has_han
+from weft.text.chinese_names import find_tagged_names, has_han, is_chinese
 from weft.text.definitions import (
     Definition,
     find_abbreviations,
@@ -87,7 +88,7 @@ class RuleExtractor:
     @property
     def name(self) -> str:
         """What is recorded with the graph; changes whenever the same text would give another one."""
-        return f"rules-9+{self._tagger.name}" if self._tagger else "rules-9"
+        return f"rules-10+{self._tagger.name}" if self._tagger else "rules-10"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk says, in their order."""
@@ -148,7 +149,7 @@ class _Reader:
 
     def _names(self, sentence: Sentence) -> list[Name]:
         names = find_names(sentence)
-        if self.tagger is None or not has_han(sentence.text):
+        if self.tagger is None or not is_chinese(sentence.text):
             return names
         return find_tagged_names(sentence, self.tagger.tag(sentence.text), names)
 
@@ -241,6 +242,8 @@ class _Reader:
     def _read_glossary(self, ballot: Ballot, sentences: Sequence[Sentence]) -> None:
         """In a list of bold terms with a colon behind each, every term is defined."""
         entries = [(term, s) for s in sentences if s.role == "item" and (term := _glossary_term(s))]
+        times = Counter(term for term, _ in entries)
+        entries = [(term, sentence) for term, sentence in entries if times[term] == 1]  # `Default:` again and again
         for term, sentence in entries if len(entries) >= MIN_GLOSSARY else ():
             ballot.nominate(term, "definition", description=sentence.text)
 

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from weft.records import TaggedWord
 from weft.text.chinese_definitions import find_called
 from weft.text.lexicon import ZH_STOPS
-from weft.text.normalise import HAN, is_unspaced
+from weft.text.normalise import HAN, KANA, is_unspaced
 from weft.text.phrases import MAX_TERM, Name, is_label
 from weft.text.sentences import MAX_SENTENCE, Sentence
 from weft.text.simplified import simplify
@@ -21,6 +21,9 @@ MAX_NAME = 20
 MIN_TERM = 3
 """Characters of a term; a single noun of two says too little."""
 
+MIN_KANA = 3
+"""Kana that make a sentence Japanese; a Chinese one may have a `の` for ornament."""
+
 SMALL = (
     "说說是在和与與及之等的了曾也又就于於由对對从從至任为為同以有将將被把让讓向给給跟或但而且则則即因所其该該此这這那他她们們不没沒还還都只"
     "很最更已便着著过過来來去上下中里裡外内內前后後时時人者家称稱名字号號作写寫生卒死任兼率领領受获獲得出入到回先再才"
@@ -28,6 +31,7 @@ SMALL = (
 """Characters that stand alone behind a person's name and are no part of it."""
 
 _HAN = re.compile(f"[{HAN}]")
+_KANA = re.compile(f"[{KANA}]")
 _HAN_ONLY = re.compile(f"[{HAN}·]{{2,}}")
 _GIVEN = re.compile(f"(?![{SMALL}])[{HAN}]")
 _COMMON = re.compile("[文语語元币幣率账賬额額值量级級类類型制法学學]")
@@ -41,8 +45,13 @@ _EMPTY = frozenset(
 
 
 def has_han(text: str) -> bool:
-    """Tell whether a text holds a Chinese character, so that it is worth tagging."""
+    """Tell whether a text holds a Chinese character."""
     return _HAN.search(text) is not None
+
+
+def is_chinese(text: str) -> bool:
+    """Tell whether a text is worth tagging: it holds Chinese characters, and is not Japanese."""
+    return has_han(text) and len(_KANA.findall(text[:MAX_SENTENCE])) < MIN_KANA
 
 
 def find_tagged_names(sentence: Sentence, words: Sequence[TaggedWord], names: Sequence[Name]) -> list[Name]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weft.text.chinese_definitions import find_bracketed, find_called, find_chinese_type, is_clear_definition
-from weft.text.lexicon import DEMONYMS, NO_ACRONYMS, RANKS, RELATIVES, SMALL_WORDS, STARTERS, word_set
+from weft.text.lexicon import DEMONYMS, NO_ACRONYMS, PARAMETERS, RANKS, RELATIVES, SMALL_WORDS, STARTERS, word_set
 from weft.text.names import singular
 from weft.text.normalise import CJK
 from weft.text.phrases import Name, is_identifier, is_proper, is_term, is_usable
@@ -33,7 +33,7 @@ _BOUNDARY = word_set(
     "situated based published released starring known born founded used created made set developed recorded "
     "composed built named called held played featuring consisting containing owned established considered found "
     "meaning originally best most currently also not his her its their it he she they this these those "
-    "responsible available"
+    "responsible available if unless because whether though although"
 )
 _KINDS_OF = word_set("type kind sort form variety species name pair number series group class set one part")
 _EMPTY = word_set(
@@ -42,6 +42,17 @@ _EMPTY = word_set(
 )
 _MODIFIERS = word_set("film stage television theatre theater radio screen music opera voice movie tv black")
 """Nouns that another noun is likely to follow: `a film and stage director`."""
+_ADJECTIVES = word_set(
+    "advanced asynchronous basic clean complete comprehensive concise convenient cross-platform drop-in dynamic "
+    "easy-to-use efficient elegant experimental extensible extremely fast flexible free full-featured fully-featured "
+    "generic general-purpose high-level high-performance high-quality large lightweight low-level mature minimal "
+    "modern modular multi-platform native new open-source optional portable powerful production-ready reliable robust "
+    "scalable self-contained simple small stable standalone static thread-safe tiny universal"
+)
+"""Of these, several stand before a noun, between commas: `a simple, yet elegant, HTTP library`. None is a type."""
+_ASIDE_IN = re.compile(r"\s?\([^()]{0,80}\)")
+_PARTICIPLE = re.compile(r"[a-z-]{2,}[^e\W]ed")
+_NO_PARTICIPLES = word_set("biped hundred infrared kindred moped watershed")
 _PERSON = "person"
 _AS = re.compile(
     r"(?:\b(?P<known>also known as|also called|better known as|best known as|known professionally as|known as"
@@ -142,21 +153,29 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
     `1961 Italian drama film directed by …` gives `film`. Sons and queens are of type `person`.
     """
     head = before = ""
-    for match in list(_WORD.finditer(rest[:200]))[:24]:
-        word = match.group()
+    words = [match.group() for match in _WORD.finditer(_ASIDE_IN.sub("", rest[:200]))][:24]
+    for word, after in zip(words, [*words[1:], "."], strict=False):
         folded = word.lower()
         if folded == "of" and (before in _KINDS_OF or (before == "one" and plural)):
             head = before = ""
-        elif folded in ("a", "an", "the") and not head:
+        elif folded in ("a", "an", "the", "yet") and not head:
             continue
         elif folded in _BOUNDARY or not word[0].isalnum():
+            if folded in (",", "and", "or", "but") and before in _ADJECTIVES:
+                head = ""
+                continue
             if folded in (",", "and", "or") and (before in DEMONYMS or before in _EMPTY or before in _MODIFIERS):
                 continue
             break
+        elif head and _is_participle(folded, after):  # `a format designed for`
+            break
         else:
-            head, before = (folded if word.isalpha() or "-" in word else head), folded
+            is_noun = (word.isalpha() or "-" in word) and not is_identifier(word)
+            head, before = (folded if is_noun else head), folded
             if plural and singular(folded) != folded:  # `switches read by services`
                 break
+    if head in _ADJECTIVES:
+        return ""
     if head in _EMPTY or head in DEMONYMS or head in STARTERS or not head.replace("-", "").isalpha():
         return ""
     return _PERSON if head in RELATIVES else singular(head) if plural else head
@@ -238,7 +257,7 @@ def _is_aside(between: str) -> bool:
 
 def _is_defining(subject: Subject, match: re.Match[str], kind: str, text: str) -> bool:
     """Tell `Redis is a store` from `Seats are held`: without an article the subject must be a name beyond doubt."""
-    if subject.kind == "pronoun":
+    if subject.kind == "pronoun" or subject.name in PARAMETERS:
         return False
     if subject.kind == "quoted" and not (" " in subject.name and is_proper(subject.name)):
         return bool(_CJK_ALL.fullmatch(subject.name))
@@ -253,6 +272,12 @@ def _is_defining(subject: Subject, match: re.Match[str], kind: str, text: str) -
         return True
     is_plural_noun = match["verb"] in ("are", "were") and rest.endswith("s") and rest not in STARTERS
     return is_plural_noun and bool(kind) and (" " in subject.name or is_identifier(subject.name))
+
+
+def _is_participle(word: str, after: str) -> bool:
+    """Tell whether a word before a preposition or the end of a clause says what was done to what stands before it."""
+    is_closed = after.lower() in _BOUNDARY or not after[0].isalnum()
+    return is_closed and bool(_PARTICIPLE.fullmatch(word)) and word not in _NO_PARTICIPLES
 
 
 def _find_chinese(text: str, subject: Subject) -> Definition | None:

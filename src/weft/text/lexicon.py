@@ -44,7 +44,7 @@ STARTERS = (
         "always often sometimes usually rarely seldom again already almost even ever just quite rather really soon "
         "still too very well there here now today yesterday tomorrow later earlier early late recently currently "
         "originally initially finally eventually formerly previously subsequently generally typically normally mostly "
-        "mainly nearly perhaps maybe indeed nevertheless nonetheless yes please according due given"
+        "unlike mainly nearly perhaps maybe indeed nevertheless nonetheless yes please according due given"
     )
     | word_set(
         "is are was were be been being am do does did has have had can could may might must shall should will would "
@@ -143,6 +143,16 @@ LABELS = word_set(
     "步骤 影响 代价 后续 概述 总结 简介 说明 目录 参考 附录 联系 时间线 根本原因 备选方案 处理步骤 收尾"
 )
 """Headings and labels that every other document has."""
+
+PARAMETERS = word_set(
+    "action args argument arguments array body buffer bytes callback class code content context count data default "
+    "description dest destination dict directory element end entry error event file filename flag flags format func "
+    "function handle handler header headers host id index input item items key kind label length level limit line list "
+    "main message method mode module name node number object offset option options output package parameter path "
+    "pattern port prefix process property request resource response result root size source start state status stream "
+    "string suffix table target template test text time title token type url user value values version"
+)
+"""What code calls its parameters; written small, none of them names a thing of its own."""
 
 RELATIVES = word_set(
     "son sons daughter daughters wife husband mother father brother sister child mistress consort grandson "

@@ -65,6 +65,10 @@ _NO_IDENTIFIER = re.compile(
     r"|line|section|chapter|grade|class|type|under|over|up)-\d",
     re.IGNORECASE,
 )
+_ARTICLE_CODE = re.compile(r"(?:an?|the)_[^\W_]+", re.IGNORECASE)
+"""`a_type`: its key would be that of the word `type`."""
+_NO_OPENING = frozenset(")]}>,;:!?|&=*+^")
+"""What a quoted name does not begin with: where quotes stand in code, it is what lies between two of them."""
 _TIME_BEFORE = re.compile(r"\d:\d\d\s+$")
 _GAPS = frozenset({" ", "- ", "-", " & ", "& "})
 _SENTENCE_MARKS = frozenset(':"“‘«(（•–—')
@@ -119,7 +123,12 @@ def find_quoted(text: str) -> list[Name]:
     for match in _QUOTED.finditer(text):
         inner = match.group(match.lastindex or 0)
         bare = inner.strip().rstrip(",.;:!?，。；：！？").strip()
-        if is_usable(bare) and 0 < count_words(bare) <= MAX_WORDS and not is_common(bare):
+        if (
+            is_usable(bare)
+            and bare[0] not in _NO_OPENING
+            and 0 < count_words(bare) <= MAX_WORDS
+            and not is_common(bare)
+        ):
             found.append(Name(bare, match.start(), match.end(), "quoted"))
     return found
 
@@ -160,7 +169,7 @@ def code_name(code: str) -> str:
 def is_usable(name: str) -> bool:
     """Tell whether a name can be an entity: it has a key that is no number, no version and no single letter."""
     key = name_key(name)
-    if not key or len(name) > MAX_NAME or "\n" in name:
+    if not key or len(name) > MAX_NAME or "\n" in name or _ARTICLE_CODE.fullmatch(name):
         return False
     is_version = _VERSION.fullmatch(key.rstrip("+#"))
     return not (key.replace(" ", "").isdigit() or is_version or (len(key) == 1 and not _RUN.match(key)))

@@ -1,0 +1,75 @@
+"""What real documents are full of and what names nothing: parameters, labels, code, comments, other scripts."""
+
+import pytest
+from extracting import extract, find, names
+
+from weft.text.definitions import guess_type
+
+
+@pytest.mark.parametrize(
+    ("rest", "type"),
+    [
+        ("simple, yet elegant, HTTP library.", "library"),
+        ("modern, fast (high-performance), web framework for building APIs", "framework"),
+        ("open-source, cross-platform runtime for scripts", "runtime"),
+        ("lightweight and powerful parser", "parser"),
+        ("painter, sculptor and architect", "painter"),
+        ("data serialization format designed for people", "format"),
+        ("string specified.", "string"),
+        ("wounded soldier of the king", "soldier"),
+        ("riverbed of sand", "riverbed"),
+        ("flag if --limit-of-the-heap is given", "flag"),
+        ("asyncId of the resource", ""),
+        ("fast, small and free", ""),
+    ],
+)
+def test_a_type_is_a_noun(rest, type):
+    """Adjectives before commas, participles behind the noun and names from code are none."""
+    assert guess_type(rest) == type
+
+
+def test_a_parameter_is_no_thing_of_its_own():
+    """Else every `Name:` would be a mention of it. What code calls a tool may be one."""
+    found = extract("`name` is the name of the format. `ripgrep` is a search tool.", title="Archives")
+    assert names(found, "definition") == ["ripgrep"]
+
+
+def test_code_that_begins_like_an_article_is_no_name():
+    """The key of `a_type` would be `type`."""
+    assert names(extract("Take `a_type` and `the_silver_searcher`."), "identifier") == ["the_silver_searcher"]
+
+
+def test_what_stands_between_two_quoted_texts_is_not_quoted():
+    """Code has quotes that open nothing."""
+    assert names(extract('A screen of 5", "Alpha Beta", is it.'), "quoted") == []
+    assert names(extract('It asks for ".netrc" and "@team" first.'), "quoted") == [".netrc", "@team"]
+
+
+def test_a_label_again_and_again_makes_no_glossary():
+    """A glossary says once what a term means."""
+    entries = [
+        "**Default:** one",
+        "**Hold:** a seat kept",
+        "**Default:** two",
+        "**Sale:** all of it",
+        "**Fee:** a part",
+    ]
+    found = extract("\n".join(f"- {entry} of them." for entry in entries))
+    assert names(found, "definition") == ["Hold", "Sale", "Fee"]
+
+
+def test_comments_of_markdown_name_nothing():
+    """They are for tools: `[[[end]]]`."""
+    found = extract("Before <!-- [[[end]]] and\n[[Hidden]] --> see [[Shown]].")
+    assert names(found, "link") == ["Shown"]
+
+
+def test_a_sentence_that_sets_itself_apart_names_what_it_differs_from():
+    """`Unlike` is no part of the name."""
+    assert "Kestrel Works" in names(extract("Unlike Kestrel Works, it floats."), "phrase")
+
+
+def test_the_type_shows_in_the_graph():
+    """From the sentence to the entity."""
+    found = extract("Parcel is a simple, yet elegant, HTTP library.", title="Parcel")
+    assert find(found, "parcel", "title").type == "library"
