@@ -69,3 +69,11 @@ def test_a_sample_cut_inside_a_character_is_still_utf_8(size: int) -> None:
     data = ('{"text": "' + CHINESE * 10).encode()[: 10 + size]
 
     assert detect_encoding(cut_sample(data)) == "utf-8"
+
+
+def test_embedded_files_are_no_text() -> None:
+    """A pasted picture would be dozens of chunks; a short value may be a key somebody looks for."""
+    picture, key = "iVBORw0KGgo" * 300, "c2VjcmV0" * 5
+
+    assert clean(f"![](data:image/png;base64,{picture}=) a") == "![](data:image/png;base64,…) a"
+    assert clean(f"a;base64,{key}") == f"a;base64,{key}"

@@ -26,6 +26,7 @@ MIN_RUN = 2
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b") + b"\x7f"
 _BREAKS = re.compile("[\v\f\x85\u2028\u2029]")
 _UNWANTED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
+_EMBEDDED = re.compile("(?<=;base64,)[A-Za-z0-9+/=]{200,}")
 _CJK = re.compile("[\u3000-\u303f\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef]")
 _NON_ASCII_RUN = re.compile("[^\x00-\x7f]+")
 _HIGH_BYTES = bytes(range(0x80, 0x100))
@@ -61,9 +62,11 @@ def clean(text: str) -> str:
     Return the text with `\\n` for every line end and without control characters and lone surrogates.
 
     Tabs stay. Vertical tabs, form feeds and the Unicode line separators become spaces, so that
-    `split("\\n")` and `splitlines` see the same lines, which are also those an editor counts.
+    `split("\\n")` and `splitlines` see the same lines, which are also those an editor counts. Of a file that is
+    embedded in the text as `data:image/png;base64,` the content becomes `…`: it is no text.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = _EMBEDDED.sub("…", text) if ";base64," in text else text
     return _UNWANTED.sub("", _BREAKS.sub(" ", text)).removeprefix("\ufeff")
 
 
