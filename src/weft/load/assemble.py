@@ -77,15 +77,23 @@ class MarkdownWriter:
         if any(cells := [collapse(cell) for cell in cells]):
             self._add(" | ".join(cells), kind="row", line=line)
 
-    def add_code(self, text: str, *, line: int) -> None:
-        """Add a fenced block, whose text begins on `line` of the source and has its line breaks."""
+    def add_code(self, text: str, *, line: int, step: int = 1) -> None:
+        """Add a fenced block, whose text begins on `line` of the source; each of its lines is `step` further."""
         if not text.strip():
             return
         fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
-        self._add(fence, kind="block", line=line)
+        self.add_lines(f"{fence}\n{text.rstrip()}\n{fence}", line=line, step=step, fenced=1)
+
+    def add_lines(self, text: str, *, line: int, step: int = 1, fenced: int = 0) -> None:
+        """Add Markdown as it stands, with `fenced` lines around it that the source does not have."""
         lines = text.rstrip().split("\n")
-        self._pieces.extend((code, line + index) for index, code in enumerate(lines))
-        self._pieces.append((fence, line + len(lines) - 1))
+        last = len(lines) - 1 - 2 * fenced
+        for index, text_line in enumerate(lines if any(lines) else ()):
+            number = line + step * min(max(0, index - fenced), last)
+            if index:
+                self._pieces.append((text_line, number))
+            else:
+                self._add(text_line, kind="block", line=number)
 
     def finish(self) -> tuple[str, list[int]]:
         """Return the Markdown and the source line of each of its lines."""

@@ -25,7 +25,7 @@ def load_json(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     is a list of nothing but values.
     """
     text = read_text(path, options=options)
-    content = _parse(text)
+    content = parse_json(text)
     if lists := find_lists(content):
         yield from report_encoding(path, source=source, options=options)
         yield from iter_research(text, lists=lists, source=source, options=options)
@@ -39,7 +39,8 @@ def load_json(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
         yield Document(source=source, title=title, text=body, lines=lines)
 
 
-def _parse(text: str) -> object:
+def parse_json(text: str) -> object:
+    """Return what JSON says. Raises `Unloadable` where it is broken or nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError as error:

@@ -21,6 +21,7 @@ from weft.load.html import load_html
 from weft.load.json_file import load_json
 from weft.load.json_lines import load_json_lines
 from weft.load.markdown import load_markdown, parse_markdown
+from weft.load.notebook import load_notebook
 from weft.load.pdf import load_pdf
 from weft.load.plain import find_title, load_plain, load_unknown
 from weft.load.table import load_table
@@ -41,6 +42,7 @@ LOADERS: dict[str, Loader] = {
     ".docx": load_docx,
     ".htm": load_html,
     ".html": load_html,
+    ".ipynb": load_notebook,
     ".json": load_json,
     ".markdown": load_markdown,
     ".md": load_markdown,
