@@ -50,6 +50,14 @@ def test_bad_front_matter_stays_in_the_text(head: str) -> None:
     assert document.lines is None
 
 
+def test_a_colon_inside_a_value_needs_no_quotes() -> None:
+    """YAML wants them, and people leave them out of titles."""
+    document = parse('---\ntitle: Redis: the "good" parts\nby: A: B\ntags: [a]\n---\nwords')
+
+    assert (document.title, document.text) == ('Redis: the "good" parts', "words")
+    assert document.metadata == {"by": "A: B", "tags": ["a"]}
+
+
 def test_front_matter_that_refers_to_itself_is_left_alone() -> None:
     """YAML aliases can double a value thirty times over in thirty lines."""
     bomb = "\n".join(["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]" for n in range(1, 40))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from weft.records import Document
 MAX_FRONT_MATTER_LINES = 1000
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
 
+_COLON_INSIDE = re.compile(r"^([\w -]+: +)(?![\"'\[{|>&*!#])(.*: .*?)\s*$", re.MULTILINE)
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _HEADING = re.compile(r" {0,3}#[ \t]+(.*)$")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*$")
@@ -75,13 +77,22 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], int]:
     end = next((i for i, line in enumerate(lines) if i and line.rstrip() in ("---", "...")), None)
     if end is None:
         return {}, 0
+    written = "\n".join(lines[1:end])
+    fields = _read_yaml(written)
+    if fields is None:  # `title: Redis: the good parts` is what people write, and no YAML
+        fields = _read_yaml(_COLON_INSIDE.sub(lambda match: match[1] + json.dumps(match[2]), written))
+    return ({}, 0) if fields is None else (fields, end + 1)
+
+
+def _read_yaml(text: str) -> dict[str, object] | None:
+    """Return the fields that YAML states, or None where it is broken or no fields."""
     try:
-        fields = yaml.load("\n".join(lines[1:end]), Loader=_FrontMatterLoader)
+        fields = yaml.load(text, Loader=_FrontMatterLoader)
         if fields is None:
-            return {}, end + 1
-        return ({str(key): value for key, value in fields.items()}, end + 1) if isinstance(fields, dict) else ({}, 0)
+            return {}
+        return {str(key): value for key, value in fields.items()} if isinstance(fields, dict) else None
     except (yaml.YAMLError, *PARSER_ERRORS):  # PyYAML lets through what its converters raise: `!!int ""`
-        return {}, 0
+        return None
 
 
 def _iter_prose(lines: Iterable[str]) -> Iterator[str]:
