@@ -32,6 +32,17 @@ def test_a_total_that_was_too_small_is_forgotten(capsys):
     assert lines(capsys) == ["indexing: 1 of 1, 0 s left", "indexing: 2", "indexing: 3"]
 
 
+def test_the_first_steps_do_not_tell_how_long_it_takes(capsys):
+    """The model is loaded in the first: seven hours for what takes four minutes."""
+    with progress.CountBar("indexing", total=100, unit="chunks", quiet=False) as bar:
+        for _ in range(10):
+            bar.advance()
+
+    said = lines(capsys)
+    assert said[0] == "indexing: 1 of 100"
+    assert "left" not in said[8] and said[9].endswith(" s left")
+
+
 def test_quiet_says_nothing(capsys):
     """Not even at the end."""
     with progress.CountBar("indexing", total=1, unit="chunks", quiet=True) as bar:

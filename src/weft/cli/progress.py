@@ -22,6 +22,8 @@ from weft.cli.say import say
 
 EVERY_SECONDS = 10.0
 """How often a pipe gets a line."""
+MIN_DONE = 10
+"""How many must be done, of as many or more, before the time that remains is said: the first wait for the model."""
 
 
 class FetchBar:
@@ -102,7 +104,7 @@ class CountBar:
 
     def _line(self, now: float, rate: str) -> str:
         parts = [f"{self._done:,} of {self._total:,}" if self._total else f"{self._done:,}", rate]
-        if self._total and self._done:
+        if self._total and self._done >= min(MIN_DONE, self._total):
             left = (now - self._start) / self._done * max(0, self._total - self._done)
             parts.append(f"{left:.0f} s left")
         return ", ".join(part for part in parts if part)
