@@ -1,8 +1,10 @@
 """What real documents are full of and what names nothing: parameters, labels, code, comments, other scripts."""
 
 import pytest
-from extracting import extract, find, names
+from extracting import extract, find, make_chunk, names
 
+from weft.index.extract import RuleExtractor
+from weft.records import Document
 from weft.text.definitions import guess_type
 
 
@@ -73,3 +75,13 @@ def test_the_type_shows_in_the_graph():
     """From the sentence to the entity."""
     found = extract("Parcel is a simple, yet elegant, HTTP library.", title="Parcel")
     assert find(found, "parcel", "title").type == "library"
+
+
+@pytest.mark.parametrize(
+    ("id", "expected"), [("m17", []), ("5f3c9a", []), ("dep-0611", ["dep-0611"]), ("Ada", ["Ada"])]
+)
+def test_a_record_called_by_its_id_is_no_thing_of_that_name(id, expected):
+    """A chat of ten thousand messages would be as many; an id that reads like a name is one."""
+    document = Document(source=f"chat.jsonl#{id}", title=id, text="See you at noon.")
+    (found,) = RuleExtractor().extract(document, [make_chunk(document.text)])
+    assert names(found, "title") == expected

@@ -88,7 +88,7 @@ class RuleExtractor:
     @property
     def name(self) -> str:
         """What is recorded with the graph; changes whenever the same text would give another one."""
-        return f"rules-10+{self._tagger.name}" if self._tagger else "rules-10"
+        return f"rules-11+{self._tagger.name}" if self._tagger else "rules-11"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk says, in their order."""
@@ -120,7 +120,8 @@ class _Reader:
 
     def __post_init__(self) -> None:
         title = squeeze(strip_markup(self.document.title[:400]))
-        is_name = is_usable(title) and len(title.split()) <= MAX_TITLE_WORDS
+        is_id = self.document.source.endswith(f"#{title}")  # a record without a title is called by its id
+        is_name = is_usable(title) and len(title.split()) <= MAX_TITLE_WORDS and (not is_id or is_proper(title))
         metadata = self.document.metadata
         self.topic = Topic(title, name_key(title), read_type(metadata)) if is_name else Topic()
         links = metadata.get("links")
