@@ -85,3 +85,9 @@ def test_a_record_called_by_its_id_is_no_thing_of_that_name(id, expected):
     document = Document(source=f"chat.jsonl#{id}", title=id, text="See you at noon.")
     (found,) = RuleExtractor().extract(document, [make_chunk(document.text)])
     assert names(found, "title") == expected
+
+
+def test_the_mark_of_a_box_is_not_what_it_says():
+    """Obsidian and GitHub write it so; the first sentence describes the note."""
+    found = extract("> [!info]- In short\n> Heron logs what the panels give.", title="Heron")
+    assert find(found, "heron", "title").description == "Heron logs what the panels give."

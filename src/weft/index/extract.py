@@ -88,7 +88,7 @@ class RuleExtractor:
     @property
     def name(self) -> str:
         """What is recorded with the graph; changes whenever the same text would give another one."""
-        return f"rules-11+{self._tagger.name}" if self._tagger else "rules-11"
+        return f"rules-12+{self._tagger.name}" if self._tagger else "rules-12"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each chunk says, in their order."""

@@ -101,7 +101,7 @@ class Extractor(Protocol):
 
     @property
     def name(self) -> str:
-        """What is recorded with the graph; changes whenever the same text would give another one: `rules-11`."""
+        """What is recorded with the graph; changes whenever the same text would give another one: `rules-12`."""
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return what each of the document's chunks says, in their order."""

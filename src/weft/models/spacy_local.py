@@ -98,7 +98,7 @@ class SpacyExtractor:
 
     @property
     def name(self) -> str:
-        """`rules-11+spacy-en_core_web_sm-3.8.0`. Loads the pipeline, which alone knows its version."""
+        """`rules-12+spacy-en_core_web_sm-3.8.0`. Loads the pipeline, which alone knows its version."""
         with self._lock:
             return f"{self._inner.name}+{_label(self._load())}"
 

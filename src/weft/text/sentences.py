@@ -23,6 +23,8 @@ _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
 _CLOSING = re.compile(r"(?:^|\s)#+$")
 """Marks that close a heading stand apart: `C#` keeps its own."""
 _PART = re.compile(r"#(?=.)")
+_CALLOUT = re.compile(r"\s{0,3}>[\s>]*\[!\w+\]")
+"""The first line of a box, `> [!note] Title`: what it is, not what it says."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _TIME_OR_LABEL = re.compile(r"\s*(?:\d{1,4}[-:]\d\d|[A-Z][\w ]{0,20}: )")
 _PLACE = re.compile(r"[a-z_][\w.\[\]-]{0,79}: ")
@@ -128,7 +130,7 @@ def _blocks(text: str, form: Form) -> Iterator[tuple[Role, str]]:
 def _classify(line: str, form: Form) -> tuple[Role, list[str]]:
     """Return what a line is, and its parts; a blank one has none."""
     bare = line.strip().lstrip(">").lstrip() if form == "markdown" else line.strip()
-    if not bare:
+    if not bare or (form == "markdown" and _CALLOUT.match(line)):
         return "prose", []
     if form == "markdown" and (heading := _HEADING.match(line)):
         return "heading", [_CLOSING.sub("", line[heading.end() :].rstrip())]
