@@ -18,6 +18,7 @@ from weft.text.sentences import link_target
         ("项目/日志", "日志"),
         ("TCP/IP", "TCP/IP"),
         ("A/B test", "A/B test"),
+        ("9/11", "9/11"),
         ("/home", "/home"),
         ("people/", "people/"),
         ("https://example.org/page", "https://example.org/page"),

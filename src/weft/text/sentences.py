@@ -97,9 +97,10 @@ def link_target(inner: str) -> str:
 
 
 def without_folder(name: str) -> str:
-    """Return `Ada Byron` for `people/Ada Byron`; `TCP/IP` and `A/B test` are names, as addresses are."""
+    """Return `Ada Byron` for `people/Ada Byron`; `TCP/IP`, `A/B test` and `9/11` are names, as addresses are."""
     folder, _, last = name.rpartition("/")
-    return last if len(last) > 1 and folder and not folder.isupper() and "://" not in name else name
+    is_folder = not folder.isupper() and any(map(str.isalpha, folder)) and "://" not in name
+    return last if len(last) > 1 and is_folder else name
 
 
 # ── blocks ──────────────────────────────────────────────────────────────────────────────────────
