@@ -167,6 +167,15 @@ def test_a_long_line_of_brackets_takes_no_time() -> None:
     assert time.perf_counter() - start < 5
 
 
+def test_a_note_of_front_matter_alone_is_its_text() -> None:
+    """What stands there would be found nowhere else."""
+    document = parse("---\ntitle: Router\nserial: QX-4471\n---\n\n")
+
+    assert (document.title, document.text) == ("Router", "title: Router\nserial: QX-4471")
+    assert document.metadata == {"serial": "QX-4471"}
+    assert list(document.lines or ()) == [2, 3]
+
+
 def test_nothing_beneath_the_front_matter_is_empty() -> None:
     """There is nothing to find in such a note."""
 

@@ -47,15 +47,17 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
     """
     Return the document that clean Markdown makes. `name` is its title when it has none of its own.
 
-    The front matter's `title` is the title and does not show up in the metadata. Raises `Unloadable`
-    when there is nothing beneath the front matter.
+    The front matter's `title` is the title and does not show up in the metadata. With nothing beneath it, the front
+    matter itself is the text. Raises `Unloadable` when that holds no other field.
     """
     fields, start = _split_front_matter(text)
     lines = text.split("\n")[start:]
-    if not any(map(str.strip, lines)):
-        raise Unloadable("empty", "nothing but front matter")
-    prose = list(_iter_prose(lines))
     title = to_metadata(nested_to_json({"title": fields.pop("title", None)})).get("title")
+    if not any(map(str.strip, lines)):
+        if not to_metadata(nested_to_json(fields)):
+            raise Unloadable("empty", "nothing but front matter")
+        lines, start = text.split("\n")[1 : start - 1], 1
+    prose = list(_iter_prose(lines))
     links = _find_links(prose)
     return Document(
         source=source,
