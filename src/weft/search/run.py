@@ -25,6 +25,7 @@ from weft.records import (
     Result,
     Status,
 )
+from weft.search.absent import doubt_absent
 from weft.search.choose import Plan, choose
 from weft.search.chunks import Chunks
 from weft.search.cite import cite
@@ -184,6 +185,8 @@ def _search(
         verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust, cover=cover)
         if not options.gate:
             verdict = let_through(verdict, fused, text=hits)
+        if walked.cited is None:
+            verdict = doubt_absent(verdict, query.text, store=store)
         shown = list(verdict.text)
         if graph.confidence == "heuristic":  # the status stays that of the gate
             verdict = replace(verdict, confidence=walked.rated)
