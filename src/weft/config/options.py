@@ -108,7 +108,7 @@ class SearchOptions:
     """`vector` (or `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (or `agentic`), which chooses."""
     top_k: int = 10
     """How many results; with `mix` the graph may add more (docs/graph.md)."""
-    pool: int = 100
+    pool: int = 70
     """Chunks each channel fetches before fusion."""
     fusion: Fusion = "weighted"
     """`weighted` sums scores on comparable scales, `rrf` only looks at ranks."""
