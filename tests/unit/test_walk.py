@@ -8,7 +8,7 @@ from weft.config import GraphOptions
 from weft.records import Entity, Known, Mention, Relation
 from weft.search.recognise import Seed, recognise_names
 from weft.search.relations import Relations
-from weft.search.walk import RELATED, WEAK, walk
+from weft.search.walk import MANY, RELATED, WEAK, walk
 
 
 def mention(entity, chunk, *, about=False, **more):
@@ -62,9 +62,9 @@ def scores(*mentions, **options):
     return {hit.chunk_id: hit.score for hit in hits}
 
 
-@pytest.mark.parametrize(("chunks", "leads_on"), [(10, True), (40, False)])
-def test_chunks_with_little_activation_are_found_but_lead_nowhere(chunks, leads_on):
-    """To look where each of many chunks leads is what a walk would spend its time on."""
+@pytest.mark.parametrize(("chunks", "leads_on"), [(MANY, True), (MANY + 1, False), (40, False)])
+def test_many_chunks_with_the_same_activation_are_found_but_lead_nowhere(chunks, leads_on):
+    """To look where each of them leads is what a walk would spend its time on."""
     holding = [mention(name, n, elsewhere=True) for n in range(chunks) for name in ("film", "director")]
     found = scores(*holding, mention("director", "home", about=True))
 

@@ -44,6 +44,9 @@ WEAK = 0.4
 LEADING = 0.03
 """Share of all activation from which a chunk passes it on; one with less is found, and leads nowhere."""
 
+MANY = 8
+"""Chunks that may pass it on at once; where more are equally active none of them does, as nothing tells them apart."""
+
 WEAK_CHUNKS = 100
 """A weak entity that more chunks mention links nothing: it is a common word."""
 
@@ -80,7 +83,7 @@ class Walk:
     def spread(self, x: Mapping[str, float]) -> dict[str, float]:
         """Return one step: from entities to chunks and from chunks to entities at once."""
         self.steps += 1
-        leading = {node: value for node, value in x.items() if node[0] == "e" or value >= LEADING}
+        leading = _leading(x)
         self._look_up([node for node in leading if node not in self.edges])
         after: dict[str, float] = defaultdict(float)
         strongest: dict[str, float] = {}
@@ -164,6 +167,13 @@ class Walk:
                 break
             nodes.append(before)
         return nodes[::-1]
+
+
+def _leading(x: Mapping[str, float]) -> dict[str, float]:
+    """Return the nodes that pass their activation on: all entities, and the few strongest chunks."""
+    chunks = sorted([value for node, value in x.items() if node[0] == "c"], reverse=True)
+    beyond = chunks[MANY] if len(chunks) > MANY else 0.0
+    return {node: value for node, value in x.items() if node[0] == "e" or (value >= LEADING and value > beyond)}
 
 
 def walk(
