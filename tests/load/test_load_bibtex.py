@@ -50,6 +50,18 @@ def test_an_entry_is_a_paper_with_its_accents_decoded(load: Load, tmp_path: Path
     assert paper.lines == [2]
 
 
+def test_an_entry_without_an_abstract_reads_as_a_reference(load: Load, tmp_path: Path) -> None:
+    """So that whoever finds it has something to read; of many authors the first ones stand there."""
+    many = " and ".join(f"Ada Writer{place}" for place in range(23))
+    text = BIB + f"@misc{{many, title = {{By Many}}, author = {{{many}}}}}\n@misc{{bare, title = {{A Bare Title}}}}\n"
+    found, _ = read(load, tmp_path / "a.bib", text)
+
+    assert found["Programming as an Árt"].text == "Donald E. Knuth, Kurt Gödel. CACM, 1974."
+    assert found["A Plain Book"].text == "Ada Lovelace."
+    assert found["By Many"].text.endswith("Ada Writer19 and 3 more.")
+    assert found["A Bare Title"].text == ""
+
+
 def test_an_entry_takes_over_what_its_crossref_says(load: Load, tmp_path: Path) -> None:
     """Where it was published and when stand in the entry for the proceedings, which is no paper itself."""
     paper = read(load, tmp_path / "a.bib", BIB)[0]["Attention Is All You Need"]

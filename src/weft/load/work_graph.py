@@ -18,6 +18,8 @@ from weft.text.variants import name_variants
 
 MAX_DESCRIPTION = 300
 TITLE_AND_ID = "title and id of one paper"
+MAX_AUTHORS = 20
+"""Authors that stand in the text of a work without an abstract."""
 MAX_READ = 20_000
 """Characters of a text in which names and ids are looked for."""
 
@@ -41,14 +43,24 @@ def to_document(work: Work, *, source: str, catalogue: Catalogue) -> Document:
     metadata |= {key: list(values) for key, values in named.items() if values and key != "venue"}
     if work.venue:
         metadata["venue"] = work.venue
+    text = work.text or _reference(work)
     return Document(
         source=source,
         title=work.title,
-        text=work.text,
+        text=text,
         metadata=metadata,
-        lines=[work.line] * (work.text.count("\n") + 1),
+        lines=[work.line] * (text.count("\n") + 1),
         given=state(work, catalogue=catalogue),
     )
+
+
+def _reference(work: Work) -> str:
+    """Return who wrote a work, where and when it came out: what there is to read of one without an abstract."""
+    authors = ", ".join(work.authors[:MAX_AUTHORS])
+    if len(work.authors) > MAX_AUTHORS:
+        authors += f" and {len(work.authors) - MAX_AUTHORS} more"
+    published = ", ".join(filter(None, [work.venue, str(work.year or "")]))
+    return " ".join(f"{part}." for part in (authors, published) if part)
 
 
 def state(work: Work, *, catalogue: Catalogue) -> Extraction:
