@@ -66,6 +66,22 @@ def test_indexes_answer_as_a_scan_does(database, monkeypatch):
     assert store.facts.search_vector(direction(7), limit=1)[0][0].key == "thing 7"
 
 
+def test_the_spread_of_cosines_is_that_of_the_vectors_there_are_now(database):
+    """Where all vectors became others, as many as before, what is usual is another thing too."""
+    store = database.store("default")
+    fill(store)
+    catch_up(database)
+    assert store.search_vector(direction(0), limit=1, where=EVERYTHING).mean == pytest.approx(0, abs=0.1)
+    for number in range(10):
+        written = batch(f"note {number}", range(number * 1000, number * 1000 + 20))
+        chunks = tuple(replace(item, vector=direction(0), terms={**item.terms, "again": 1}) for item in written.chunks)
+        store.write(replace(written, chunks=chunks))
+    catch_up(database)
+
+    ranking = store.search_vector(direction(0), limit=1, where=EVERYTHING)
+    assert (ranking.count, ranking.mean) == (200, pytest.approx(1, abs=0.01))
+
+
 def test_what_is_newer_than_the_index_is_found_at_once(database):
     """A document is seen with its commit, a changed vector under its new place, a deleted one nowhere."""
     store = database.store("default")
