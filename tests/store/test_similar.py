@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from contract import MODEL, make_batch
 
+from weft.engine import similar
 from weft.engine.entities import Entities
-from weft.engine.similar import PAGE
 from weft.errors import InputError
 from weft.records import Claim, Extraction, Nomination
 from weft.text.names import name_key, whole_key
@@ -135,13 +135,14 @@ def test_other_namespaces_are_left_alone(database):
     assert Entities(database.store("mine")).similar() == []
 
 
-def test_names_are_read_page_by_page_and_counted(store):
+def test_names_are_read_page_by_page_and_counted(store, monkeypatch):
     """More than a page, with a pair across its end."""
-    names = [*(f"Kubernet {number:04}" for number in range(PAGE - 1)), "Kubernetical", "Kubernetixal"]
+    monkeypatch.setattr(similar, "PAGE", 50)
+    names = [*(f"Kubernet {number:04}" for number in range(49)), "Kubernetical", "Kubernetixal"]
     write(store, "one", *names)
     steps = []
 
     assert pairs(Entities(store).similar(on_step=steps.append)) == [
         ("Kubernetixal", "Kubernetical", "one letter differs")
     ]
-    assert steps == [PAGE, 1]
+    assert steps == [50, 1]
