@@ -31,7 +31,7 @@ from weft.text.split import indexed_text
 PACKAGES = ("weft",)
 NOTE = (
     "Weft: whole answers of the engine with the default settings, but a gate that lets everything through; with "
-    "graph is `mix`; it fuses the 100 best of each channel (txtai too, the others 10). It reads for itself which names"
+    "graph is `mix`; it fuses the 70 best of each channel (txtai 100, the others 10). It reads for itself which names"
     " stand in which text and derives relations from that, which is most of its time to index. Of its memory nearly"
     " all is the mapped file (50 MiB are its own at 100,000 chunks)"
 )
