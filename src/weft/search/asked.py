@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from functools import cache
 
 from weft.records import Fact
 from weft.search.recognise import QUESTION_WORDS
@@ -20,13 +21,11 @@ FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
 ASKING = frozenset({"know", "tell", "say", "about", "remember", "recall", "please", "so", "far"}) | FIRST_PERSON
 """Words in which one asks for all that is known, beside those every question is made of."""
 
-_PLAIN = frozenset(term for word in QUESTION_WORDS | ASKING for term in terms(word))
-
 
 def asked_terms(text: str, *, names: Collection[str]) -> frozenset[str]:
     """Return the terms that tell what is asked: not those every question has, nor the names it is about."""
     known = {term for name in names for term in terms(name)}
-    return frozenset(term for term in query_terms(text) if not _says_nothing(term)) - known - _PLAIN
+    return frozenset(term for term in query_terms(text) if not _says_nothing(term)) - known - _plain_terms()
 
 
 def match(fact: Fact, asked: frozenset[str]) -> int:
@@ -40,6 +39,11 @@ def pick(facts: Sequence[Fact], *, asked: frozenset[str], limit: int) -> list[tu
     for fact in facts:
         groups[fact.subject].append((fact, match(fact, asked)))
     return [item for group in groups.values() for item in sorted(group, key=lambda item: -item[1])[:limit]]
+
+
+@cache
+def _plain_terms() -> frozenset[str]:
+    return frozenset(term for word in QUESTION_WORDS | ASKING for term in terms(word))
 
 
 def _says_nothing(term: str) -> bool:
