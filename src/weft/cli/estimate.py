@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -12,9 +12,11 @@ from weft.cli.options import Session, verb
 from weft.cli.output import embedding_line, print_json, usage_line
 from weft.cli.say import say
 from weft.context.serialise import embedding_to_dict, usage_to_dict
-from weft.engine.engine import Engine
 from weft.errors import ConfigError
 from weft.records import Receipt, Usage
+
+if TYPE_CHECKING:
+    from weft.engine.engine import Engine
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
@@ -13,7 +13,6 @@ from weft.cli.output import print_json, write_whole
 from weft.cli.progress import CountBar
 from weft.cli.say import hand_over, one_line, say
 from weft.context.serialise import import_to_dict
-from weft.engine.engine import Engine
 from weft.engine.exchange import export_graph, import_graph, remove_import
 from weft.engine.fact_exchange import import_facts
 from weft.errors import InputError
@@ -21,6 +20,9 @@ from weft.exchange.read import GraphForm, find_form
 from weft.exchange.write import WriteForm, write_graph
 from weft.load.folder import source_of
 from weft.records import GivenGraph, ImportReceipt
+
+if TYPE_CHECKING:
+    from weft.engine.engine import Engine
 
 ENDINGS: dict[str, WriteForm] = {
     ".jsonl": "triples",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,12 +13,14 @@ from weft.cli.output import print_json, print_receipt
 from weft.cli.progress import CountBar
 from weft.cli.say import say
 from weft.context.serialise import receipt_to_dict
-from weft.engine.engine import Engine
 from weft.engine.working import MAX_WORKERS
 from weft.errors import InputError
 from weft.index.run import Step
 from weft.load.watch import check_watching
 from weft.records import Receipt
+
+if TYPE_CHECKING:
+    from weft.engine.engine import Engine
 
 UNNAMED = "stdin:text"
 """What a text from standard input is called that was given no name: the next one replaces it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from weft.cli.options import Session, verb
@@ -9,8 +11,10 @@ from weft.cli.output import embedding_line, print_json
 from weft.cli.progress import CountBar
 from weft.cli.say import say
 from weft.context.serialise import embedding_to_dict
-from weft.engine.engine import Engine
 from weft.records import Receipt, Usage
+
+if TYPE_CHECKING:
+    from weft.engine.engine import Engine
 
 
 @verb()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from weft.config import SearchOptions
-from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.index.probes import foreign_questions, make_probe
 from weft.models.base import Embedder, TextKind
@@ -21,6 +21,9 @@ from weft.search.prepare import prepare
 from weft.search.run import CHANNELS, Stopwatch, search
 from weft.store.base import Store
 from weft.text.normalise import is_unspaced, squeeze
+
+if TYPE_CHECKING:
+    from weft.engine.engine import Engine
 
 PROBES = 200
 """Questions made from the namespace, unless told otherwise; more move the curves by less than a hundredth."""

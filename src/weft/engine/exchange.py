@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from weft.engine.engine import Engine
 from weft.errors import InputError, NotFound
 from weft.exchange.clean import relation_type, to_name
 from weft.exchange.read import GraphForm, read_graph
@@ -39,6 +39,9 @@ from weft.text.ids import document_id
 from weft.text.mentions import DERIVED_TYPES
 from weft.text.names import name_key
 from weft.text.searched import IMPORT
+
+if TYPE_CHECKING:
+    from weft.engine.engine import Engine
 
 PAGE = 500
 """Entities, chunks and documents that are read at once."""

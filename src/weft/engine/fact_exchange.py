@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.exchange.fact_lines import from_fact_lines, to_fact_lines
 from weft.exchange.json_values import iter_values
@@ -15,6 +14,9 @@ from weft.exchange.read import read_text, recognise_form
 from weft.records import Fact, FactEntity, FactReceipt, GivenFact, KeptFact, Remembered
 from weft.search.audit import iter_facts
 from weft.store.base import Store
+
+if TYPE_CHECKING:
+    from weft.engine.engine import Engine
 
 FactForm: TypeAlias = Literal["facts", "memory"]
 PAGE = 1000
