@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import asdict, replace
 
 import apsw
@@ -110,6 +111,27 @@ def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, monkeypatch, 
     assert ways(database) == [UNBUILT] * 3
     same(database)
     database.close()
+
+
+def test_what_is_due_is_done_where_closing_begins_during_a_look(tmp_path, monkeypatch):
+    """The look under way was not the last one: it left alone what can wait while a process goes on."""
+    monkeypatch.undo()
+    monkeypatch.setattr(extend, "PAUSE", 0.0)
+    database = SqliteDatabase(str(tmp_path / "weft.db"))
+    extender, looked, begun = database._connections.extender, [], threading.Event()
+
+    def look(*, least):
+        looked.append(least)
+        begun.set()
+        assert extender._closing.wait(30)
+        return 0
+
+    monkeypatch.setattr(extender, "catch_up", look)
+    extender.call(wrote=True)
+    assert begun.wait(30)
+    database.close()
+
+    assert looked == [extend.LARGEST, min(extend.LAST, derived.TAIL)]
 
 
 def test_indexes_of_another_state_of_the_file_are_not_used(tmp_path):

@@ -118,13 +118,14 @@ class Extender:
         while self._due.wait():
             self._closing.wait(PAUSE)
             self._due.clear()
+            is_last = self._closing.is_set()  # where it begins during a look, another one follows
             try:
                 self.catch_up(least=self._enough())
             except (WeftError, OSError, RuntimeError, ValueError) as error:
                 if str(error) != self._told:  # it is tried again whenever somebody asks
                     logger.warning("read indexes were not extended: %s", error)
                 self._told = str(error)
-            if self._closing.is_set():
+            if is_last:
                 return
 
     def _enough(self) -> int:
