@@ -24,7 +24,7 @@ _OPENINGS = ("as an ai language model", "as an ai assistant", "lorem ipsum", "##
 _WORD = re.compile(r"\w+(?:\+\+?|#)?")
 _LETTER = re.compile("[\\w\U00020000-\U0003ffff]")
 """Two planes hold ideographs alone, also such as are newer than the Unicode that Python knows."""
-_PLACEHOLDER = re.compile(r"[\W_]*(?:x{3,}|\*{3,}|\.{3,}|redacted|hidden|changed|none)[\W_]*", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"x{3,}|redacted|hidden|changed|none", re.IGNORECASE)
 _SECRET_PREDICATE = re.compile(
     r"(?:^|_)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot_de_passe|contraseña|пароль|密码|密碼|口令|pin|api_?key|access_?key|secret(?:_?key)?|private_?key|"
     r"(?:access|auth|bearer|refresh|api)_?token|token|credit_?card|card_?number|cvv)$",
@@ -101,7 +101,15 @@ def find_secret(fact: Fact) -> str:
     if any(_is_random(match[0]) for match in _LONG.finditer(text)):
         return "a key"
     is_named = not fact.object and _SECRET_PREDICATE.search(fact.predicate)
-    return "a password or key" if is_named and not _PLACEHOLDER.fullmatch(fact.value) else ""
+    return "a password or key" if is_named and not is_placeholder(fact.value) else ""
+
+
+def is_placeholder(text: str) -> bool:
+    """Return whether a value stands in for a secret: `***`, `...`, `xxxx`, `<redacted>`."""
+    alphanumeric = [at for at, character in enumerate(text) if character.isalnum()]
+    if not alphanumeric:
+        return "***" in text or "..." in text
+    return bool(_PLACEHOLDER.fullmatch(text[alphanumeric[0] : alphanumeric[-1] + 1]))
 
 
 def is_card_number(text: str) -> bool:

@@ -43,7 +43,7 @@ _LINE = re.compile(
 )
 _DEFINITION = re.compile(r" {0,3}:[ \t]+(?P<value>\S.*)")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
-_LINKS = re.compile(r"(?:\s*\[\[[^\[\]\n]+\]\]\s*[,;、，；]?)+")
+_SEPARATORS = re.compile(r"[\s,;、，；]*")
 _LINK = re.compile(r"\[([^\[\]\n]+)\]\([^()\s]*\)")
 
 
@@ -87,7 +87,8 @@ def _state(subject: str, key: str, value: Scalar | Sequence[Scalar]) -> Iterator
 
 def _names(field: str, text: str) -> list[str]:
     """Return the entities a value names: all of it is wikilinks, or the field is one that holds names."""
-    if _LINKS.fullmatch(text):
+    rest, count = _WIKILINK.subn("", text)
+    if count and _SEPARATORS.fullmatch(rest):
         return [name for inner in _WIKILINK.findall(text) if name_key(name := link_target(inner))]
     found = list(read_values(field, text)) if field in FIELDS else []
     return [name for name in found if name_key(name)]
