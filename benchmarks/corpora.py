@@ -36,14 +36,14 @@ from renaming import WORD, Renaming, expect_variants
 from sets import data_folder
 
 from weft.engine.engine import open_engine
+from weft.extract.mentions import DERIVED_TYPES, TOGETHER, derived_weight
+from weft.extract.names import MAX_WORDS, match_names, singular, words
 from weft.load.beir import iter_corpus
 from weft.records import Document
 from weft.store.relational.graph_write import pair_place, place
 from weft.store.sqlite.postings import BLOCK, TermChanges
-from weft.text.analyse import count_terms, terms
+from weft.text.analyzer import count_terms, terms
 from weft.text.ids import chunk_id, document_id, entity_id
-from weft.text.mentions import DERIVED_TYPES, TOGETHER, derived_weight
-from weft.text.names import MAX_WORDS, match_names, singular, words
 from weft.text.split import indexed_text
 
 SETS = ("2wiki-dev", "musique-train", "hotpot-train")

@@ -21,6 +21,7 @@ from datetime import datetime, timedelta, timezone
 from statistics import median, quantiles
 
 from weft.config import MemoryOptions
+from weft.extract.names import name_key
 from weft.index.reembed import embed_facts
 from weft.records import Fact, StoredModel, Vectors
 from weft.search.recall import recall
@@ -28,7 +29,6 @@ from weft.store.base import Store
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 from weft.text.ids import fact_content, fact_id
-from weft.text.names import name_key
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 HUB = "Great Hub"

@@ -30,13 +30,13 @@ from speed import PAGE, rounds, to_table
 
 from weft.engine.engine import open_engine
 from weft.evaluate.dataset import Case, read_cases
+from weft.extract.names import name_key
 from weft.load.beir import iter_corpus
 from weft.records import Batch, Chunk, Document, DocumentInfo, Extraction, Filter, IndexedChunk, Nomination
 from weft.search.graph import GraphFound, search_graph
 from weft.search.recognise import Seed, recognise
-from weft.text.analyse import count_terms
+from weft.text.analyzer import count_terms
 from weft.text.ids import chunk_id, document_id
-from weft.text.names import name_key
 
 QUESTIONS = 100
 SHOWN = 10

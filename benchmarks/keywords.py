@@ -32,7 +32,7 @@ from weft.rank.bm25 import idf, term_scores
 from weft.store.sqlite.term_arrays import TermArrays, read
 from weft.store.sqlite.term_merge import gather, merge
 from weft.store.sqlite.term_rank import rank
-from weft.text.analyse import count_terms, query_terms
+from weft.text.analyzer import count_terms, query_terms
 
 RUN, LIMIT, QUESTIONS = 32_768, 100, 200
 Passage = tuple[Counter[str], list[Counter[str]]]

@@ -29,13 +29,13 @@ from speed import QUESTIONS, make_documents, sentences
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
+from weft.extract.names import name_key
 from weft.records import Batch, Chunk, Claim, DocumentInfo, Extraction, Filter, IndexedChunk, Nomination, StoredModel
 from weft.store.base import Database, Store
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder, _direction
-from weft.text.analyse import count_terms, query_terms, terms
+from weft.text.analyzer import count_terms, query_terms, terms
 from weft.text.ids import chunk_id, document_id
-from weft.text.names import name_key
 from weft.text.split import indexed_text
 
 GROUP = 64

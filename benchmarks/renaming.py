@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import apsw
 
+from weft.extract.names import iter_words, singular
 from weft.graph.standing import letters
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.sqlite.session import SqliteSession
-from weft.text.analyse import terms
-from weft.text.names import iter_words, singular
+from weft.text.analyzer import terms
 
 RARE = 8
 """Chunks that hold a word up to which it is taken for one of somebody's name, and changed."""

@@ -37,7 +37,7 @@ from weft.engine.engine import Engine, open_engine
 from weft.evaluate.dataset import read_cases
 from weft.records import Filter, Ranking
 from weft.store.sqlite import derived
-from weft.text.analyse import query_terms
+from weft.text.analyzer import query_terms
 
 NEVER = 1 << 60
 QUESTIONS, RECALLED = 50, 300

@@ -27,7 +27,7 @@ import numpy as np
 from weft.config import read_settings
 from weft.engine.engine import Engine
 from weft.records import Document, Filter
-from weft.text.analyse import query_terms
+from weft.text.analyzer import query_terms
 
 HOME = Path(__file__).resolve().parents[1]
 PAGE = HOME / "docs" / "performance.md"

@@ -12,6 +12,7 @@ from peers import DIMENSION
 from peers.given import Found, Question, Record, Vector
 from weft.config import read_settings
 from weft.engine.engine import Engine
+from weft.extract.names import name_key
 from weft.records import (
     Batch,
     Chunk,
@@ -23,9 +24,8 @@ from weft.records import (
     Nomination,
     StoredModel,
 )
-from weft.text.analyse import count_terms
+from weft.text.analyzer import count_terms
 from weft.text.ids import chunk_id, document_id
-from weft.text.names import name_key
 from weft.text.split import indexed_text
 
 PACKAGES = ("weft",)

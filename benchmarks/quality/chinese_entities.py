@@ -19,14 +19,14 @@ from typing import Any
 
 from weft.config import SplitOptions
 from weft.engine.adapters import open_tagger
-from weft.index.extract import RuleExtractor
+from weft.extract.names import name_key
+from weft.extract.rules import RuleExtractor
 from weft.index.run import index_documents
 from weft.models.base import Tagger
 from weft.records import Document, Entity
 from weft.search.recognise import recognise
 from weft.store.base import Store
 from weft.store.sqlite.database import SqliteDatabase
-from weft.text.names import name_key
 
 FOLDER = Path(__file__).parent / "zh"
 

@@ -27,8 +27,8 @@ from sets import data_folder
 
 from weft.config import read_settings
 from weft.engine.evaluation import evaluate_folder
+from weft.extract.statements import VERB_WEIGHT
 from weft.text.normalise import squeeze
-from weft.text.statements import VERB_WEIGHT
 
 PASSAGE = re.compile(r"^Title: ([^\n]*)$.*?^(=====passage [0-9a-f]{16}=====)\n(.*)\n\2", re.DOTALL | re.MULTILINE)
 

@@ -20,8 +20,8 @@ from itertools import combinations
 
 from sets import NAMES, data_folder, open_set
 
-from weft.text.names import name_key, singular
-from weft.text.slips import find_slips, written
+from weft.extract.names import name_key, singular
+from weft.extract.typos import find_slips, written
 
 Pair = tuple[str, str]
 

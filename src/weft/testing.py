@@ -10,7 +10,7 @@ import numpy as np
 from weft.errors import ModelUnavailable
 from weft.models.base import TextKind
 from weft.records import ModelCard, Vectors
-from weft.text.analyse import terms
+from weft.text.analyzer import terms
 
 
 class FakeEmbedder:

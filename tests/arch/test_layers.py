@@ -10,6 +10,7 @@ LAYERS = [
     {"records", "errors"},
     {"config"},
     {"text", "rank", "context", "graph", "facts"},
+    {"extract"},
     {"models", "store", "load", "exchange"},
     {"index", "search"},
     {"evaluate", "testing"},

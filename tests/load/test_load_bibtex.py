@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from loading import Load
 
+from weft.extract.names import name_key
+from weft.extract.papers.paper_ids import id_key
 from weft.records import Document, Skipped
-from weft.text.names import name_key
-from weft.text.paper_ids import id_key
 
 BIB = r"""@string{acm = "ACM Press"}
 @article{knuth74, author = {Knuth, Donald E. and G{\"o}del, Kurt and others}, title = {{P}rogramming as an {\'A}rt},

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from loading import Load
 
+from weft.extract.names import name_key
+from weft.extract.papers.paper_ids import id_key
 from weft.load.people import read_people
 from weft.records import Document, Skipped
-from weft.text.names import name_key
-from weft.text.paper_ids import id_key
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "research" / "findings.json"
 

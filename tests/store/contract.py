@@ -11,7 +11,7 @@ from opening import open_empty
 
 from weft.errors import SchemaMismatch
 from weft.records import Batch, Calibration, Chunk, Curve, DocumentInfo, Filter, IndexedChunk, StoredModel
-from weft.text.analyse import count_terms, query_terms
+from weft.text.analyzer import count_terms, query_terms
 from weft.text.ids import chunk_id, document_id
 from weft.text.split import indexed_text
 

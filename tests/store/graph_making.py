@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from contract import MODEL, make_batch, unit
 
+from weft.extract.names import match_names, name_key, words
 from weft.records import Claim, Extraction, Filter, Nomination
-from weft.text.names import match_names, name_key, words
 
 NAMES = [
     *("Auth Service", "OAuth Provider", "Auth Service Team", "SR-052", "SR-053", "密钥", "Ledgers", "Paris", "AS"),

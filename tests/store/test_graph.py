@@ -6,12 +6,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from logical import content
 
+from weft.extract.names import name_key
 from weft.records import Claim, Extraction, Nomination
 from weft.store.memory import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
-from weft.text.names import name_key
 
 TEXT = st.lists(
     st.sampled_from([*NAMES, "the auth services work", "and", "paris", "run. Then", "ledger"]), min_size=1, max_size=7

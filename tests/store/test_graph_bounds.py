@@ -12,6 +12,7 @@ from opening import EACH, contradictions, open_empty, where
 
 from weft.config import GraphOptions, SearchOptions
 from weft.errors import InputError
+from weft.extract.names import name_key
 from weft.records import Claim, Extraction, Filter, Nomination, Query
 from weft.search.mix import walk_graph
 from weft.search.run import find
@@ -20,7 +21,6 @@ from weft.store.queries import load_migrations
 from weft.store.relational.graph_write import place
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
-from weft.text.names import name_key
 
 # ── a hub ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 from contract import MODEL, make_batch, unit
 from graph_making import batch_of
 
+from weft.extract.names import name_key
 from weft.records import Claim, Extraction, Nomination
 from weft.text.ids import document_id
-from weft.text.names import name_key
 
 
 def said(*names, kind="given", claims=(), **fields):

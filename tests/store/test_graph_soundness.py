@@ -7,13 +7,13 @@ import pytest
 from contract import MODEL, make_batch, unit
 from logical import content
 
+from weft.extract.names import name_key
 from weft.graph.standing import OWN_KINDS
 from weft.records import Claim, Extraction, Nomination
 from weft.store.queries import load_queries, load_schema
 from weft.store.relational.graph_soundness import Tally
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
-from weft.text.names import name_key
 
 DERIVED = ("entity", "mention", "claim", "relation", "entity_vector")
 

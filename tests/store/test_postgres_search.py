@@ -17,7 +17,7 @@ from weft.records import Filter, StoredModel
 from weft.store.memory import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.session import PostgresSession, statement
-from weft.text.analyse import query_terms
+from weft.text.analyzer import query_terms
 from weft.text.ids import document_id
 
 ODD = StoredModel(name="fake/seven", fingerprint="f7", dimension=7, active=True)

@@ -8,8 +8,8 @@ from contract import MODEL, make_batch
 from weft.engine import similar
 from weft.engine.entities import Entities
 from weft.errors import InputError
+from weft.extract.names import name_key, whole_key
 from weft.records import Claim, Extraction, Nomination
-from weft.text.names import name_key, whole_key
 
 
 def write(store, source, *names, claims=(), types=None, keyed=name_key, text=""):

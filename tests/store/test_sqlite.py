@@ -18,7 +18,7 @@ from weft.store.memory import MemoryDatabase
 from weft.store.queries import load_migrations, load_schema
 from weft.store.sqlite import connect
 from weft.store.sqlite.database import SqliteDatabase
-from weft.text.analyse import query_terms
+from weft.text.analyzer import query_terms
 from weft.text.ids import document_id
 
 

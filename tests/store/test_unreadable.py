@@ -12,9 +12,9 @@ from opening import open_empty, where
 
 from weft.errors import StoreCorrupt
 from weft.records import ApiKey, Filter, Job, LlmRun, Usage
-from weft.text.analyse import query_terms
+from weft.text.analyzer import query_terms
 from weft.text.ids import document_id
-from weft.text.searched import searched_terms
+from weft.text.searchable_metadata import searched_terms
 
 PLUM = document_id("default", "plum")
 

@@ -1,6 +1,6 @@
 """Extractions of small texts, for these tests."""
 
-from weft.index.extract import RuleExtractor
+from weft.extract.rules import RuleExtractor
 from weft.records import Chunk, Document
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.analyse import MAX_TERM, count_terms, query_terms, terms
+from weft.text.analyzer import MAX_TERM, count_terms, query_terms, terms
 
 
 def finds(question, text):

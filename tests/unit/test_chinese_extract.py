@@ -3,11 +3,11 @@
 import pytest
 from extracting import aliases, claims, extract, make_chunk, names
 
-from weft.index.extract import RuleExtractor
+from weft.extract.chinese.names import find_tagged_names
+from weft.extract.phrases import find_names
+from weft.extract.rules import RuleExtractor
+from weft.extract.sentences import Sentence, read_sentences
 from weft.records import Document, TaggedWord
-from weft.text.chinese_names import find_tagged_names
-from weft.text.phrases import find_names
-from weft.text.sentences import Sentence, read_sentences
 
 KINDS = {"P": "person", "L": "place", "O": "organisation", "W": "work", "Z": "name", "n": "noun", "x": "other"}
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from weft.text.analyse import query_terms, terms
+from weft.extract.names import match_names, name_key, words
+from weft.text.analyzer import query_terms, terms
 from weft.text.chinese import asked_parts
-from weft.text.names import match_names, name_key, words
 from weft.text.normalise import fold
 from weft.text.simplified import _table, simplify
 

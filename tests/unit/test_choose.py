@@ -14,7 +14,7 @@ from weft.context.serialise import result_to_dict
 from weft.engine.engine import open_engine
 from weft.engine.research import read_findings
 from weft.errors import ConfigError
-from weft.index.extract import RuleExtractor
+from weft.extract.rules import RuleExtractor
 from weft.index.run import index_documents
 from weft.records import Document, Filter
 from weft.search.run import find

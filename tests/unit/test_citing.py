@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.citing import MAX_TEXT, read_citation, split_names
+from weft.extract.papers.citation_questions import MAX_TEXT, read_citation, split_names
 
 QUESTIONS = {
     "citing": """

@@ -11,11 +11,11 @@ from weft.engine.agreement import agree
 from weft.engine.contexts import LED_NOWHERE
 from weft.engine.engine import Engine
 from weft.errors import ConfigError
+from weft.extract.names import name_key
 from weft.index.run import index_documents
 from weft.records import Claim, Document, Extraction, Nomination
 from weft.store.memory import MemoryDatabase
 from weft.testing import FakeEmbedder
-from weft.text.names import name_key
 
 ASKED = "Auth Service and OAuth Provider"
 BLOCK_TEXT = (

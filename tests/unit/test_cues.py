@@ -2,8 +2,8 @@
 
 import pytest
 
-from weft.text.cues import asked_types
-from weft.text.statements import INVERSE
+from weft.extract.relation_cues import asked_types
+from weft.extract.statements import INVERSE
 
 
 @pytest.mark.parametrize(

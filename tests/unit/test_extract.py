@@ -5,11 +5,11 @@ from extracting import aliases, claims, extract, extract_all, find, names
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.index.extract import RuleExtractor
+from weft.extract.names import name_key
+from weft.extract.nominations import MAX_WEAK
+from weft.extract.rules import RuleExtractor
 from weft.models.base import Extractor
 from weft.records import STRONG_KINDS, Document
-from weft.text.ballots import MAX_WEAK
-from weft.text.names import name_key
 
 OTHER = "Some words come first here。"
 """A first sentence that says nothing of the title."""

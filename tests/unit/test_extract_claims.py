@@ -3,8 +3,8 @@
 import pytest
 from extracting import claims, extract, extract_all, names
 
+from weft.extract.statements import INVERSE, Statement, canonical, in_words, inverse, spellings
 from weft.records import STRONG_KINDS
-from weft.text.statements import INVERSE, Statement, canonical, in_words, inverse, spellings
 
 OTHER = "Some words come first here."
 """A first sentence that says nothing of the title."""

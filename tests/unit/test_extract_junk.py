@@ -3,9 +3,9 @@
 import pytest
 from extracting import extract, find, make_chunk, names
 
-from weft.index.extract import RuleExtractor
+from weft.extract.definitions import guess_type
+from weft.extract.rules import RuleExtractor
 from weft.records import Document
-from weft.text.definitions import guess_type
 
 
 @pytest.mark.parametrize(

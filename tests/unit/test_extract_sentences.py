@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.sentences import MAX_SENTENCE, Mark, read_sentences, shorten, strip_markup
+from weft.extract.sentences import MAX_SENTENCE, Mark, read_sentences, shorten, strip_markup
 
 
 def texts(text, form="markdown"):

@@ -3,8 +3,8 @@
 import pytest
 from extracting import extract
 
-from weft.text.definitions import find_defined_name
-from weft.text.sentences import Sentence, read_sentences
+from weft.extract.definitions import find_defined_name
+from weft.extract.sentences import Sentence, read_sentences
 
 
 @pytest.mark.parametrize(

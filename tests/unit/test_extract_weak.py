@@ -3,8 +3,8 @@
 import pytest
 from extracting import claims, extract, names
 
+from weft.extract.names import name_key
 from weft.records import STRONG_KINDS
-from weft.text.names import name_key
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ from weft.engine.exchange import export_graph
 from weft.engine.fact_exchange import export_facts, import_facts
 from weft.errors import InputError
 from weft.exchange.clean import to_name, to_text
+from weft.extract.names import name_key, predicate_key
 from weft.facts.hygiene import refusal
 from weft.records import Fact
 from weft.store.memory import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
-from weft.text.names import name_key, predicate_key
 from weft.text.normalise import fold, squeeze
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)

@@ -8,10 +8,10 @@ import pytest
 from weft.config import MemoryOptions
 from weft.context.narrative import build_narrative
 from weft.errors import InputError
+from weft.extract.names import predicate_key
 from weft.facts import hygiene, life
 from weft.facts.score import factors, recalled
 from weft.records import Fact
-from weft.text.names import predicate_key
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 DAY = timedelta(days=1)

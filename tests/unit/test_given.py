@@ -1,9 +1,9 @@
 """What of a ready-made graph is said where."""
 
+from weft.extract.names import name_key
 from weft.index.given import divide_graph
 from weft.records import Chunk, GivenEntity, GivenGraph, GivenPassage, GivenRelation
-from weft.text.names import name_key
-from weft.text.searched import IMPORT
+from weft.text.searchable_metadata import IMPORT
 
 AUTH = GivenEntity(name="Auth Service", type="service", description="Signs tokens.")
 DEPENDS = GivenRelation(

@@ -7,7 +7,7 @@ import pytest
 
 NOTE = """
 from weft.load.markdown import parse_markdown
-from weft.text.properties import read_properties
+from weft.extract.properties import read_properties
 text = "# Auth Service\\n\\n- Related: " + "[[a]] " * 40 + "and others\\n- Owner: [[b]]"
 found = read_properties(parse_markdown(text, source="a.md", name="a"))
 assert [fact.object for fact in found] == ["", "b"], found

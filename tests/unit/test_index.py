@@ -15,7 +15,7 @@ from weft.index.run import GROUP, index_documents, preview_documents
 from weft.records import Claim, Document, Extraction, Filter, Nomination, Skipped
 from weft.store.memory import MemoryDatabase
 from weft.testing import FakeEmbedder
-from weft.text.searched import metadata_text
+from weft.text.searchable_metadata import metadata_text
 
 SPLIT = SplitOptions(max_tokens=30, min_tokens=0)
 ALPHA = "# A\n\nThe alpha passage speaks of apples and of autumn.\n\n"

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.analyse import count_terms
-from weft.text.mentions import find_sentence, may_hold, must_hold
-from weft.text.names import (
+from weft.extract.mentions import find_sentence, may_hold, must_hold
+from weft.extract.names import (
     candidate_keys,
     key_words,
     long_keys,
@@ -17,6 +16,7 @@ from weft.text.names import (
     whole_key,
     words,
 )
+from weft.text.analyzer import count_terms
 
 PLAIN = st.text(st.one_of(st.characters(max_codepoint=0x2FF), st.characters(max_codepoint=0x2100)), max_size=40)
 NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, max_size=4).map(" ".join)

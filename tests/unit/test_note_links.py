@@ -5,9 +5,9 @@ from extracting import aliases, claims, extract
 
 from weft.config import Settings, StoreOptions
 from weft.engine.engine import Engine
+from weft.extract.file_names import note_name
+from weft.extract.sentences import link_target
 from weft.records import Document
-from weft.text.file_names import note_name
-from weft.text.sentences import link_target
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.names import name_key
-from weft.text.paper_ids import find_ids, id_key, read_id, sort_ids
+from weft.extract.names import name_key
+from weft.extract.papers.paper_ids import find_ids, id_key, read_id, sort_ids
 
 SPELLINGS = [
     ("arXiv:2501.03236", "arXiv:2501.03236"),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from weft.index.probes import NAME, PIECE, TOGETHER, foreign_questions, make_probe
 from weft.records import Chunk
-from weft.text.analyse import query_terms, terms
+from weft.text.analyzer import query_terms, terms
 from weft.text.normalise import is_unspaced
 
 TURBINE = (

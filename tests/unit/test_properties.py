@@ -2,9 +2,9 @@
 
 import pytest
 
+from weft.extract.properties import MAX_CHARACTERS, MAX_FACTS, read_properties
 from weft.load.markdown import parse_markdown
 from weft.records import Document
-from weft.text.properties import MAX_CHARACTERS, MAX_FACTS, read_properties
 
 
 def read(text, **fields):

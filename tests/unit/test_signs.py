@@ -8,11 +8,11 @@ from making import adopt, fill
 
 from weft.config import Settings
 from weft.engine.engine import Engine
+from weft.extract.phrases import find_names, is_usable
+from weft.extract.sentences import Sentence, link_target, read_sentences
 from weft.facts.hygiene import is_echo
 from weft.records import Document, Fact, Filter
 from weft.search.spelled import find_spelled
-from weft.text.phrases import find_names, is_usable
-from weft.text.sentences import Sentence, link_target, read_sentences
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.names import name_key
-from weft.text.slips import MAX_ALIKE, Slip, Written, find_slips, tell_slip, written
+from weft.extract.names import name_key
+from weft.extract.typos import MAX_ALIKE, Slip, Written, find_slips, tell_slip, written
 
 
 def tell(first, second):

@@ -17,7 +17,7 @@ def test_both_stores_rank_alike(database, embedder, tmp_path):
     """The same documents and questions give the same hits and scores."""
     from weft.records import Filter
     from weft.store.memory import MemoryDatabase
-    from weft.text.analyse import query_terms
+    from weft.text.analyzer import query_terms
 
     texts = {f"d{n}": f"common words {'rare ' * (n % 3)} number {n} {'long ' * n}" for n in range(30)}
     rankings = []

@@ -6,7 +6,7 @@ from weft.engine.engine import open_engine
 from weft.records import Document, Hit, Ranking
 from weft.search.telling import measure_cover, telling_terms
 from weft.testing import FakeEmbedder
-from weft.text.analyse import query_terms
+from weft.text.analyzer import query_terms
 
 PAGES = [
     Document(

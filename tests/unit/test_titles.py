@@ -1,6 +1,6 @@
 """Titles are compared by their words, in their order."""
 
-from weft.text.titles import title_likeness, title_words
+from weft.extract.papers.titles import title_likeness, title_words
 
 TITLE = title_words("Stable Numerical Methods for Obtaining the Chebyshev Solution to an Overdetermined System")
 

@@ -4,9 +4,9 @@ import pytest
 
 from weft.config import Settings, StoreOptions
 from weft.engine.engine import Engine, open_engine
+from weft.extract.name_variants import is_person, name_variants, place_head
 from weft.records import Document
 from weft.testing import FakeEmbedder
-from weft.text.variants import is_person, name_variants, place_head
 
 
 def test_a_full_name_has_initials_a_short_form_and_a_surname():

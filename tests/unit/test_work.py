@@ -9,7 +9,7 @@ import weft.index.jobs as jobs
 import weft.index.work as work
 from weft.config import MemoryOptions, SplitOptions
 from weft.errors import InputError, ModelUnavailable, StoreUnavailable
-from weft.index.extract import RuleExtractor
+from weft.extract.rules import RuleExtractor
 from weft.index.jobs import Means, index_by_jobs, make_job, read_payload
 from weft.index.run import index_documents
 from weft.index.work import Worker

@@ -20,7 +20,7 @@ from weft.cli.say import hand_over, one_line, say, visible
 from weft.context.serialise import choice_to_dict
 from weft.errors import InputError
 from weft.records import Choice, Context, Evidence, PathStep, Receipt, Result, Usage
-from weft.text.analyse import query_terms, terms
+from weft.text.analyzer import query_terms, terms
 
 SNIPPET = 420
 """Characters of a chunk shown by `weft query`; --full shows all."""

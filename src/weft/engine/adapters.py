@@ -7,7 +7,8 @@ from importlib.util import find_spec
 
 from weft.config import ModelOptions, Settings, check_address, find_path, is_server
 from weft.errors import ConfigError, MissingExtra, ModelUnavailable
-from weft.models.base import Embedder, Extractor, Reranker, Tagger, TokenCounter
+from weft.extract.chinese.tagger import Tagger
+from weft.models.base import Embedder, Extractor, Reranker, TokenCounter
 from weft.models.llm_budget import Account, Bounds
 from weft.models.prices import find_embedding_price
 from weft.records import LlmRun
@@ -120,7 +121,7 @@ def open_extractor(settings: Settings, *, record: Callable[[LlmRun], None] = lam
     """
     if settings.graph.extractor == "none":
         return None
-    from weft.index.extract import RuleExtractor
+    from weft.extract.rules import RuleExtractor
 
     rules = RuleExtractor(open_tagger())
     if settings.graph.extractor == "rules":

@@ -9,10 +9,10 @@ from weft.config import ContextOptions
 from weft.context.blend import build_blend
 from weft.context.build import GraphView, build_evidence
 from weft.context.graph_block import build_graph_block, build_no_graph
+from weft.extract.mentions import DERIVED_TYPES
+from weft.extract.statements import inverse
 from weft.records import Context, GraphContext, Recalled, Relation, Result
 from weft.search.relations import Relations
-from weft.text.mentions import DERIVED_TYPES
-from weft.text.statements import inverse
 
 NEIGHBOURS = 10
 """Relations looked up in each direction for each entity the question names."""

@@ -10,6 +10,10 @@ from itertools import islice
 
 from weft.engine.similar import Similar, find_similar
 from weft.errors import InputError, NotFound
+from weft.extract.mentions import DERIVED_TYPES
+from weft.extract.names import name_key, whole_key
+from weft.extract.papers.paper_ids import id_key, read_id
+from weft.extract.statements import inverse
 from weft.graph.expand import Neighbour, neighbourhood
 from weft.graph.paths import best_path
 from weft.graph.steps import Fetch, Step
@@ -17,10 +21,6 @@ from weft.records import Entity, Mention, PathStep, Relation
 from weft.search.relations import Relations, find_remembered, iter_remembered, relations_in
 from weft.store.base import Store
 from weft.text.ids import fact_entity_key
-from weft.text.mentions import DERIVED_TYPES
-from weft.text.names import name_key, whole_key
-from weft.text.paper_ids import id_key, read_id
-from weft.text.statements import inverse
 
 EDGES = 50
 """Strongest relations looked at for each entity."""

@@ -18,7 +18,7 @@ from weft.engine.engine import Engine
 from weft.errors import BoundReached
 from weft.evaluate.dataset import corpus_hash, find_file, read_cases
 from weft.evaluate.run import Answered, answer_cases, summarise, trec_lines
-from weft.text import analyse, split
+from weft.text import analyzer, split
 from weft.text.ids import digest
 
 logger = logging.getLogger(__name__)
@@ -115,7 +115,7 @@ def _cached_store(folder: Path, settings: Settings) -> tuple[Settings, Path]:
             str(folder.resolve()),  # documents go by where they lie: of a copy they would be others
             settings.models.embedder,
             version("weft"),
-            f"{analyse.VERSION} {split.VERSION} {settings.split} {settings.load.titles} {settings.load.citations}",
+            f"{analyzer.VERSION} {split.VERSION} {settings.split} {settings.load.titles} {settings.load.citations}",
             extractor.name if extractor else "",
         )
     )

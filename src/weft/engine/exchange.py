@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from weft.errors import InputError, NotFound
 from weft.exchange.clean import relation_type, to_name
 from weft.exchange.read import GraphForm, read_graph
+from weft.extract.mentions import DERIVED_TYPES
+from weft.extract.names import name_key
 from weft.index.given import Division, divide_graph
 from weft.index.metering import Meter
 from weft.index.prune import iter_documents
@@ -36,9 +38,7 @@ from weft.records import (
 )
 from weft.store.base import Graph, Store
 from weft.text.ids import document_id
-from weft.text.mentions import DERIVED_TYPES
-from weft.text.names import name_key
-from weft.text.searched import IMPORT
+from weft.text.searchable_metadata import IMPORT
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine

@@ -16,7 +16,7 @@ from weft.index.prune import has_scheme
 from weft.load.formats import UPLOAD, is_archive
 from weft.load.run import load_file, load_text
 from weft.records import Document, Metadata, Skipped
-from weft.text.searched import IMPORT
+from weft.text.searchable_metadata import IMPORT
 
 MAX_NAME = 200
 """Characters of an uploaded file's name that are kept."""

@@ -12,6 +12,7 @@ from weft.config import MemoryOptions
 from weft.context.narrative import build_narrative
 from weft.engine.arguments import check_question
 from weft.errors import ModelError, NotFound
+from weft.extract.names import name_key
 from weft.facts.life import is_live
 from weft.index import remember as write_path
 from weft.index.reembed import embed_facts
@@ -33,7 +34,6 @@ from weft.search.recall import answer, find_named, prepare_question
 from weft.search.recall_cache import Asked, RecallCache
 from weft.search.warm import WarmReader, read_warm
 from weft.store.base import Store
-from weft.text.names import name_key
 from weft.text.normalise import fold, squeeze
 
 logger = logging.getLogger(__name__)

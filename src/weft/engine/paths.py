@@ -11,7 +11,7 @@ from weft.load.folder import is_on_disk, source_of
 from weft.load.formats import UPLOAD
 from weft.records import Chunk, Document, DocumentInfo, Filter, Skipped
 from weft.store.base import Store
-from weft.text.searched import IMPORT
+from weft.text.searchable_metadata import IMPORT
 
 
 def read_paths(paths: Sequence[str | Path]) -> list[Path]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
 
+from weft.extract.typos import Slip, Written, find_slips, written
 from weft.records import Entity
 from weft.store.base import Graph
-from weft.text.slips import Slip, Written, find_slips, written
 
 PAGE = 500
 """Entities read at once."""

@@ -24,10 +24,10 @@ from weft.engine.limited import LIMITED, answerable, find_problem
 from weft.engine.pages import cut_page, measure, shorten
 from weft.engine.tool_definitions import TOOLS, ToolDefinition
 from weft.errors import InputError, NotFound
+from weft.extract.names import name_key
 from weft.facts.life import is_live
 from weft.records import Chunk, DocumentInfo
 from weft.search.cite import cite
-from weft.text.names import name_key
 
 SNIPPET = 1200
 """Characters of a passage in the answer to a search; memory_get gives all of it."""

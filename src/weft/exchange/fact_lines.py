@@ -17,8 +17,8 @@ from typing import Any, get_args
 
 from weft.errors import InputError
 from weft.exchange.json_values import parse_json
+from weft.extract.names import name_key, predicate_key
 from weft.records import Fact, FactAction, FactEntity, FactEvent, FactStatus, KeptFact
-from weft.text.names import name_key, predicate_key
 from weft.text.normalise import squeeze
 
 _ID = re.compile("f[0-9a-f]{24}")

@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from weft.extract.names import match_names, name_key, words
+from weft.extract.phrases import is_usable
 from weft.records import (
     Chunk,
     Claim,
@@ -18,10 +20,8 @@ from weft.records import (
     Nomination,
     NominationKind,
 )
-from weft.text.names import match_names, name_key, words
 from weft.text.normalise import squeeze
-from weft.text.phrases import is_usable
-from weft.text.searched import IMPORT
+from weft.text.searchable_metadata import IMPORT
 
 NO_NAME = "names that cannot be used, without letters or, in extractions, mere numbers"
 WITH_ITSELF = "relations of a name with itself"

@@ -18,7 +18,7 @@ from weft.index.state import State
 from weft.models.base import Embedder, Extractor
 from weft.records import Claim, Document, DocumentInfo, Extraction, Job, Nomination, Receipt, Skipped
 from weft.store.base import Store
-from weft.text import analyse, split
+from weft.text import analyzer, split
 from weft.text.ids import digest
 
 MAX_PAYLOAD = 8 * 1024 * 1024
@@ -65,7 +65,7 @@ class Means:
         rules = (memory.allow_secrets, sorted(memory.confirm_sources), sorted(memory.single_valued))
         return digest(
             (
-                f"{self.options.max_tokens} {self.options.min_tokens} {split.VERSION} {analyse.VERSION}",
+                f"{self.options.max_tokens} {self.options.min_tokens} {split.VERSION} {analyzer.VERSION}",
                 self.extractor.name if self.extractor else "",
                 self.embedder.card.fingerprint if self.embedder else "",
                 repr(rules) if memory.from_files else "",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.errors import InputError
+from weft.extract.names import name_key, whole_key
 from weft.records import STRONG_KINDS, Claim, Document, Extraction, Nomination
-from weft.text.names import name_key, whole_key
 
 
 def join_given(document: Document, extractions: Sequence[Extraction]) -> list[Extraction]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from weft.config import SplitOptions
 from weft.errors import InputError
+from weft.extract.names import name_text
 from weft.graph.standing import preference
 from weft.index.joining import join_given
 from weft.index.state import State
@@ -26,10 +27,9 @@ from weft.records import (
     Vector,
 )
 from weft.store.base import Store
-from weft.text import analyse, split
+from weft.text import analyzer, split
 from weft.text.ids import digest, document_id
-from weft.text.names import name_text
-from weft.text.searched import READ_BY, searched_terms
+from weft.text.searchable_metadata import READ_BY, searched_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +215,7 @@ def content_hash(
             document.unit,
             metadata,
             digest(map(str, document.lines)) if document.lines is not None else "",
-            f"{options.max_tokens} {options.min_tokens} {split.VERSION} {analyse.VERSION}",
+            f"{options.max_tokens} {options.min_tokens} {split.VERSION} {analyzer.VERSION}",
             extractor.name if extractor else "",
             *given,
             *([digest(part for fact in facts for part in (fact.id, fact.value))] if facts else []),

@@ -9,11 +9,11 @@ from functools import cache
 from importlib import resources
 from typing import Literal, TypeVar
 
+from weft.extract.lexicon import STARTERS, ZH_STOPS
+from weft.extract.sentences import read_sentences
 from weft.records import Chunk
 from weft.text.ids import digest
-from weft.text.lexicon import STARTERS, ZH_STOPS
 from weft.text.normalise import UNSPACED, fold, is_unspaced
-from weft.text.sentences import read_sentences
 
 _T = TypeVar("_T")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from weft.records import DocumentInfo, Filter, Skipped
 from weft.store.base import Store
-from weft.text.searched import IMPORT
+from weft.text.searchable_metadata import IMPORT
 
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]+:")
 

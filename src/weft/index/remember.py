@@ -8,12 +8,12 @@ from datetime import datetime, timedelta, timezone
 
 from weft.config import MemoryOptions
 from weft.errors import InputError, NotFound
+from weft.extract.names import name_key, predicate_key
 from weft.facts import life
 from weft.facts.hygiene import refusal
 from weft.records import Fact, FactEntity, FactEvent, GivenFact, Remembered
 from weft.store.base import Store
 from weft.text.ids import fact_content, fact_id
-from weft.text.names import name_key, predicate_key
 from weft.text.normalise import squeeze
 
 INSTANT = timedelta(microseconds=1)

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from weft.config import MemoryOptions
+from weft.extract.names import predicate_key
+from weft.extract.properties import read_properties
 from weft.facts.hygiene import refusal
 from weft.index.remember import content_of, make_fact
 from weft.records import Document, Fact, GivenFact
 from weft.text.ids import fact_id
-from weft.text.names import predicate_key
-from weft.text.properties import read_properties
 
 State = Callable[[Document, Sequence[GivenFact]], tuple[Fact, ...]]
 """Gives the facts that a document states, with those that an extractor found in it."""

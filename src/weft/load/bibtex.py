@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from weft.config import LoadOptions
+from weft.extract.names import whole_key
+from weft.extract.papers.paper_ids import read_id
 from weft.load.assemble import collapse, shorten
 from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_text
 from weft.load.json_lines import skip_rest
@@ -19,8 +21,6 @@ from weft.load.work_fields import read_work
 from weft.load.works import Reference, Work
 from weft.records import Document, Skipped
 from weft.text.decode import clean
-from weft.text.names import whole_key
-from weft.text.paper_ids import read_id
 
 Entries: TypeAlias = dict[str, dict[str, str]]
 """By cite key, the fields of an entry, and under `line` where it begins."""

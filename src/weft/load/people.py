@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from weft.extract.names import name_key
 from weft.load.assemble import collapse
 from weft.text.decode import clean
-from weft.text.names import name_key
 
 MAX_CHARACTERS = 120
 """A longer name is a list or a sentence."""

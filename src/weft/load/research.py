@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weft.config import LoadOptions
+from weft.extract.names import name_key
 from weft.load.assemble import shorten
 from weft.load.files import read_bytes
 from weft.load.json_leaves import iter_members
@@ -17,7 +18,6 @@ from weft.load.work_graph import catalogue_of, to_document
 from weft.load.works import Work, WorkKind, work_key
 from weft.records import Document, Skipped
 from weft.text.decode import clean, detect_encoding, has_byte_order_mark
-from weft.text.names import name_key
 
 KINDS: Mapping[str, WorkKind] = {"academic_papers": "paper", "github_projects": "project"}
 """Fields of a findings file, whose records are taken for what they say they are."""

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeVar
 
+from weft.extract.names import name_key
+from weft.extract.papers.paper_ids import read_id, sort_ids
 from weft.load.assemble import collapse, shorten
 from weft.load.fields import Fields, to_metadata
 from weft.load.people import read_people
@@ -20,8 +22,6 @@ from weft.load.work_values import (
 )
 from weft.load.works import Reference, Work, WorkKind
 from weft.text.decode import clean
-from weft.text.names import name_key
-from weft.text.paper_ids import read_id, sort_ids
 
 Record: TypeAlias = Mapping[str, object]
 T = TypeVar("T")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from weft.extract.mentions import find_sentence
+from weft.extract.name_variants import name_variants
+from weft.extract.names import MAX_NAME, candidate_keys, match_names, name_key, whole_key, words
+from weft.extract.papers.paper_ids import find_ids, id_key
+from weft.extract.phrases import is_usable
+from weft.extract.statements import FIELD_WEIGHT, LINK_WEIGHT, VERB_WEIGHT, Statement, in_words
 from weft.load.assemble import collapse, shorten
 from weft.load.fields import Fields
 from weft.load.works import Catalogue, Reference, Work, local_key, work_key
 from weft.records import Claim, Document, Extraction, Nomination, NominationKind
-from weft.text.mentions import find_sentence
-from weft.text.names import MAX_NAME, candidate_keys, match_names, name_key, whole_key, words
-from weft.text.paper_ids import find_ids, id_key
-from weft.text.phrases import is_usable
-from weft.text.statements import FIELD_WEIGHT, LINK_WEIGHT, VERB_WEIGHT, Statement, in_words
-from weft.text.variants import name_variants
 
 MAX_DESCRIPTION = 300
 TITLE_AND_ID = "title and id of one paper"

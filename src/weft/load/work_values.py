@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from weft.extract.names import name_key
+from weft.extract.papers.paper_ids import read_id, sort_ids
 from weft.load.assemble import collapse
 from weft.load.works import Reference
 from weft.text.decode import clean
-from weft.text.names import name_key
-from weft.text.paper_ids import read_id, sort_ids
 
 MIN_SCORE = 0.3
 """Concepts that come with a score, as those of OpenAlex do, count from here."""

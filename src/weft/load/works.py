@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from weft.extract.names import name_key, whole_key
+from weft.extract.papers.paper_ids import id_key
 from weft.load.fields import Fields
 from weft.text.ids import digest
-from weft.text.names import name_key, whole_key
-from weft.text.paper_ids import id_key
 
 WorkKind = Literal["paper", "project"]
 

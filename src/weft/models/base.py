@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from weft.records import Chunk, Document, Extraction, ModelCard, Reading, TaggedWord, Usage, Vectors
+from weft.records import Chunk, Document, Extraction, ModelCard, Reading, Usage, Vectors
 
 TextKind: TypeAlias = Literal["document", "query"]
 
@@ -135,17 +135,6 @@ class BatchExtractor(Metered, Protocol):
 
         Before it tells, it asks about a `sample` of at most so many chunks, which are paid for and kept.
         """
-
-
-class Tagger(Protocol):
-    """Cuts text in a script without spaces into words and says which of them are names."""
-
-    @property
-    def name(self) -> str:
-        """Changes whenever the same text would be read otherwise: `lac-0.1.0`."""
-
-    def tag(self, text: str) -> list[TaggedWord]:
-        """Return the words of one sentence in order, without gaps. Loads the model when it is first called."""
 
 
 class Reranker(Protocol):

@@ -19,6 +19,7 @@ from threading import Event, Lock
 from typing import Any
 
 from weft.errors import BadModelOutput, ModelUnavailable
+from weft.extract.names import predicate_key
 from weft.models.base import ChatModel, ChatReply, Extractor
 from weft.models.llm_budget import Account
 from weft.models.llm_habits import Paid
@@ -30,7 +31,6 @@ from weft.models.prices import Price
 from weft.models.reply_file import ReplyFile
 from weft.records import Chunk, Document, Extraction, GivenFact, LlmRun, Reading, Usage
 from weft.text.json_replies import read_json
-from weft.text.names import predicate_key
 from weft.text.tokens import guess_model_tokens
 
 MAX_REFUSED = 10

@@ -10,8 +10,8 @@ from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
+from weft.extract.names import predicate_key
 from weft.records import Chunk, Document
-from weft.text.names import predicate_key
 from weft.text.normalise import squeeze
 
 VERSION = "extract-1"

@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from weft.extract.names import MAX_NAME, candidate_keys, name_key, predicate_key, words
+from weft.extract.phrases import is_common, is_usable
+from weft.extract.sentences import shorten
+from weft.extract.statements import Statement, canonical
 from weft.models.texts import encodable
 from weft.records import STRONG_KINDS, Claim, Extraction, GivenFact, Nomination
-from weft.text.names import MAX_NAME, candidate_keys, name_key, predicate_key, words
 from weft.text.normalise import fold, squeeze
-from weft.text.phrases import is_common, is_usable
-from weft.text.sentences import shorten
-from weft.text.statements import Statement, canonical
 
 MAX_ITEMS = {"entities": 60, "relations": 80, "facts": 40}
 """Of one chunk; what comes later is left out."""

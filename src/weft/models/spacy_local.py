@@ -18,13 +18,13 @@ from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from weft.errors import MissingExtra, ModelUnavailable
+from weft.extract.names import match_names, name_key, words
+from weft.extract.phrases import is_common, is_usable
+from weft.extract.sentences import Form, read_sentences, shorten
+from weft.extract.statements import VERB_WEIGHT, Statement, canonical
 from weft.models.base import Extractor
 from weft.models.texts import encodable
 from weft.records import Chunk, Claim, Document, Extraction, Nomination
-from weft.text.names import match_names, name_key, words
-from weft.text.phrases import is_common, is_usable
-from weft.text.sentences import Form, read_sentences, shorten
-from weft.text.statements import VERB_WEIGHT, Statement, canonical
 
 LIBRARY = "spacy"
 DEFAULT_PIPELINE = "en_core_web_sm"

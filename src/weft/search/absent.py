@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from itertools import islice
 
+from weft.extract.names import name_key
 from weft.rank.gate import LOW, Verdict
 from weft.store.base import Store
-from weft.text.analyse import query_terms
-from weft.text.names import name_key
+from weft.text.analyzer import query_terms
 
 MAX_TEXT, MAX_IDS = 2000, 4
 """Characters of a question that are read, and how many things are looked for."""

@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from functools import cache
 
+from weft.extract.lexicon import ZH_STOPS
 from weft.records import Fact
 from weft.search.recognise import QUESTION_WORDS
-from weft.text.analyse import query_terms, terms
-from weft.text.lexicon import ZH_STOPS
+from weft.text.analyzer import query_terms, terms
 
 LOOKS = 100
 """Surest facts of an entity the question is about that are compared with its words, of which the best are kept."""

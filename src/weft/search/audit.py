@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from weft.config import MemoryOptions
+from weft.extract.names import predicate_key
 from weft.facts.hygiene import refusal
 from weft.facts.life import holds, is_live, opposite
 from weft.records import Fact, Suspicion
 from weft.store.base import Store
 from weft.text.ids import fact_content
-from weft.text.names import predicate_key
 
 PAGE = 1000
 STALE = timedelta(days=90)

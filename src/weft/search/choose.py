@@ -18,15 +18,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from weft.config import GraphOptions, SearchOptions
+from weft.extract.names import singular, words
+from weft.extract.papers.citation_questions import read_citation
 from weft.records import Choice, Features, Filter
 from weft.search.citations import Cited, search_citations, search_concepts
 from weft.search.recognise import MAX_TEXT, MAX_WORDS, Seed, is_asking, recognise_names
 from weft.search.relations import Relations
 from weft.search.trust import ENOUGH
 from weft.store.base import Store
-from weft.text.citing import read_citation
 from weft.text.features import read_features
-from weft.text.names import singular, words
 
 REASONS = {
     "citation": "it asks for citations ({citation})",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from weft.config import GraphOptions
+from weft.extract.papers.citation_questions import CitationQuestion
+from weft.extract.statements import inverse
 from weft.records import Entity
 from weft.store.base import Graph
-from weft.text.citing import CitationQuestion
-from weft.text.statements import inverse
 
 CITES, INTRODUCES, WRITTEN_BY = "cites", "introduces", "written_by"
 

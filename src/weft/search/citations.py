@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from weft.config import GraphOptions
+from weft.extract.names import name_key
+from weft.extract.papers.citation_questions import CitationQuestion, read_citation, split_names
 from weft.rank.fuse import order
 from weft.records import DocumentInfo, Filter, GraphSource, PathStep
 from weft.search.citation_links import INTRODUCES, MAX_LINKS, Reached, find_links, has_links, reach
@@ -14,8 +16,6 @@ from weft.search.graph import ABOUT_CHUNK, GraphFound, among
 from weft.search.papers import CONCEPT, PAPER, Meant, find_author, find_papers
 from weft.search.recognise import Seed
 from weft.store.base import Graph, Store
-from weft.text.citing import CitationQuestion, read_citation, split_names
-from weft.text.names import name_key
 
 MAX_HOMES = 5
 """Chunks about a paper among which its first one is looked for."""

@@ -11,6 +11,8 @@ from typing import NamedTuple, TypeAlias
 
 from weft.config import GraphOptions
 from weft.errors import ModelError
+from weft.extract.relation_cues import asked_types
+from weft.extract.statements import inverse, spellings
 from weft.graph.expand import Neighbour, graph_score, neighbourhood
 from weft.graph.guided import expansion_queries
 from weft.models.base import Embedder
@@ -20,9 +22,7 @@ from weft.search.recognise import Seed
 from weft.search.relations import Relations
 from weft.search.walk import Walk, walk
 from weft.store.base import Store
-from weft.text.cues import asked_types
 from weft.text.ids import fact_entity_key
-from weft.text.statements import inverse, spellings
 
 logger = logging.getLogger(__name__)
 

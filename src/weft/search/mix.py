@@ -21,7 +21,7 @@ from weft.search.recognise import Seed, recognise_meaning, recognise_names
 from weft.search.relations import Relations
 from weft.search.trust import ANSWERED, BY_MEANING, LEADS, agreement, graph_trust
 from weft.store.base import Store
-from weft.text.analyse import query_terms
+from weft.text.analyzer import query_terms
 from weft.text.ids import fact_entity_key
 
 MAX_ENTITIES = 12

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from weft.extract.attributes import each
+from weft.extract.names import name_key, words
+from weft.extract.papers.paper_ids import find_ids, id_key
+from weft.extract.papers.titles import title_likeness, title_words
 from weft.records import Entity, Filter
 from weft.store.base import Store
-from weft.text.analyse import query_terms
-from weft.text.attributes import each
-from weft.text.names import name_key, words
-from weft.text.paper_ids import find_ids, id_key
-from weft.text.titles import title_likeness, title_words
+from weft.text.analyzer import query_terms
 
 PAPER = "paper"
 PERSON = "person"

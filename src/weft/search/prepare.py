@@ -7,7 +7,7 @@ import logging
 from weft.errors import ModelError
 from weft.models.base import Embedder
 from weft.records import ModelCard, Query
-from weft.text.analyse import query_terms
+from weft.text.analyzer import query_terms
 from weft.text.normalise import scripts, squeeze
 
 logger = logging.getLogger(__name__)

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from weft.config import MemoryOptions
 from weft.errors import ModelError
+from weft.extract.names import Word, candidate_keys, match_names, name_key, singular, words
 from weft.facts.score import recalled
 from weft.models.base import Embedder
 from weft.records import Anchor, Fact, FactEntity, Recall, Recalled, RecallStatus, Vector
@@ -19,7 +20,6 @@ from weft.search.confidence import least_cosine
 from weft.search.prepare import trust
 from weft.search.recognise import QUESTION_WORDS, USER
 from weft.store.base import Store
-from weft.text.names import Word, candidate_keys, match_names, name_key, singular, words
 from weft.text.normalise import squeeze
 
 logger = logging.getLogger(__name__)

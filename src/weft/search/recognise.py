@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from weft.extract.names import Word, long_keys, match_names, name_key, short_keys, singular, words
+from weft.extract.papers.paper_ids import find_ids, id_key
+from weft.extract.phrases import find_quoted
 from weft.records import Entity, Known, Vector
 from weft.search.relations import Relations
 from weft.store.base import Graph
 from weft.text.ids import fact_entity_key
-from weft.text.names import Word, long_keys, match_names, name_key, short_keys, singular, words
-from weft.text.paper_ids import find_ids, id_key
-from weft.text.phrases import find_quoted
 
 MAX_WORDS = 400
 """Words of a question that are looked at; a pasted book is cut here."""

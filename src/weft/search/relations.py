@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from weft.extract.attributes import FIELDS
+from weft.extract.statements import Statement, canonical
 from weft.records import Entity, FactEntity, Mention, Relation
 from weft.store.base import Facts, Graph, Store
-from weft.text.attributes import FIELDS
 from weft.text.ids import FACT_ENTITY, fact_entity_id, fact_entity_key
-from weft.text.statements import Statement, canonical
 
 LINKS = 50
 """Facts of each entity in each direction among which those that join two given entities are looked for."""

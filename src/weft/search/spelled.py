@@ -8,12 +8,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
+from weft.extract.names import iter_words, words
+from weft.extract.phrases import find_names
+from weft.extract.sentences import Sentence
 from weft.records import Filter
 from weft.store.base import Store
-from weft.text.analyse import query_terms
-from weft.text.names import iter_words, words
-from weft.text.phrases import find_names
-from weft.text.sentences import Sentence
+from weft.text.analyzer import query_terms
 
 HOLDERS = 3
 """Chunks that may hold a name for it to tell anything; one that more of them hold is a common one."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weft.extract.lexicon import OPENERS, word_set
 from weft.records import Ranking
 from weft.search.asked import ASKING
 from weft.search.recognise import QUESTION_WORDS
 from weft.store.base import Store
-from weft.text.analyse import terms
-from weft.text.lexicon import OPENERS, word_set
-from weft.text.searched import metadata_text
+from weft.text.analyzer import terms
+from weft.text.searchable_metadata import metadata_text
 from weft.text.split import indexed_text
 
 FIRST = 5

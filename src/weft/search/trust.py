@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from weft.extract.names import words
 from weft.rank.boost import CURVE
 from weft.records import Hit
 from weft.search.recognise import MAX_TEXT, MAX_WORDS, Seed, is_asking
-from weft.text.names import words
 
 HOMES = 3
 """Chunks about an entity up to which it stands for itself; one with more of them explains less, for it is vaguer."""

@@ -10,6 +10,7 @@ from functools import cached_property
 from operator import itemgetter
 
 from weft.config import GraphOptions
+from weft.extract.statements import inverse
 from weft.graph.activate import activate, pagerank
 from weft.graph.expand import FULL_WEIGHT
 from weft.rank.fuse import order
@@ -17,7 +18,6 @@ from weft.records import Hit, Mention, Relation
 from weft.search.recognise import Seed, idf
 from weft.search.relations import Relations
 from weft.store.base import Graph
-from weft.text.statements import inverse
 
 ABOUT = 1.0
 MENTIONED = 0.1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from weft.extract.attributes import each
 from weft.records import Filter, Metadata, Scalar
-from weft.text.attributes import each
 
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]{0,299}))(\.0)?")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 
 from weft.errors import SchemaMismatch
+from weft.extract.names import key_words
 from weft.facts.life import holds, is_live
 from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vector
 from weft.store.stating import (
@@ -24,7 +25,6 @@ from weft.store.stating import (
     surest,
 )
 from weft.text.ids import fact_entity_id, fact_entity_key
-from weft.text.names import key_words
 
 
 @dataclass

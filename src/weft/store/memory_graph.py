@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weft.extract.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
+from weft.extract.names import name_text, words
 from weft.graph.standing import (
     OWN_KINDS,
     RANKS,
@@ -30,8 +32,6 @@ from weft.store.joining import (
     strongest_mentions,
 )
 from weft.text.ids import entity_id, fact_entity_id
-from weft.text.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
-from weft.text.names import name_text, words
 
 CHUNKS = 20
 

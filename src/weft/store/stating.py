@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from weft.extract.names import name_text
 from weft.facts.life import Change, add, is_live, overlap
 from weft.records import Fact, FactEntity, FactEvent, Relation
 from weft.store.joining import join_relations
 from weft.text.ids import fact_content, fact_entity_key
-from weft.text.names import name_text
 
 LOOKS = 200
 """Surest facts of one name, in each direction, among which links to other entities are looked for."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from weft.extract.papers.citation_questions import read_citation
+from weft.extract.papers.paper_ids import find_ids
 from weft.records import Features
-from weft.text.citing import read_citation
 from weft.text.normalise import scripts
-from weft.text.paper_ids import find_ids
 
 MAX_TEXT = 2000
 """Characters of a question that are read."""

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from weft.extract.names import key_words
 from weft.records import Fact, FactEntity, FactEvent
 from weft.store.relational.session import Namespace, Session
 from weft.store.stating import content_of, joined, named_entities
-from weft.text.names import key_words
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 INSTANT = timedelta(microseconds=1)

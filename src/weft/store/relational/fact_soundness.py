@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from weft.extract.names import key_words
 from weft.records import FactEntity, FactStatus, Problem
 from weft.store.relational.fact_origins import retract
 from weft.store.relational.fact_rows import drop_entities, write_entity, write_words
 from weft.store.relational.graph_soundness import counted
 from weft.store.relational.session import Namespace, Row, Session
 from weft.text.ids import fact_content
-from weft.text.names import key_words
 
 FACT_TABLES = ("fact", "fact_entity", "fact_word", "fact_vector", "fact_event", "fact_origin")
 """Tables whose rows mean nothing without their namespace or embedder."""

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from weft.extract.mentions import Named, may_hold, read_names
+from weft.extract.names import long_keys, match_names, short_keys, words
 from weft.records import Claim
 from weft.store.relational.session import Namespace, Session
-from weft.text.mentions import Named, may_hold, read_names
-from weft.text.names import long_keys, match_names, short_keys, words
 
 SLICE = 32
 """Chunks whose possible names are looked up at once."""

@@ -10,6 +10,8 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
+from weft.extract.mentions import DERIVED_TYPES, find_sentence
+from weft.extract.names import name_text
 from weft.graph.standing import RANKS, EditKind
 from weft.records import Census, Entity, Known, Mention, Relation, Vector
 from weft.store.joining import (
@@ -28,8 +30,6 @@ from weft.store.relational.lost import once_more
 from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
 from weft.store.relational.stored_json import unreadable
 from weft.text.ids import fact_entity_id
-from weft.text.mentions import DERIVED_TYPES, find_sentence
-from weft.text.names import name_text
 
 CHUNKS = 20
 """How many supporting chunks a relation names."""

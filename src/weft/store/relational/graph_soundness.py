@@ -16,6 +16,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeAlias
 
+from weft.extract.mentions import MAX_SUPPORT, Named, derived_weight, read_names
+from weft.extract.names import candidate_keys, words
 from weft.graph.standing import RANKS, Standing, follow, vote
 from weft.records import Problem
 from weft.store.joining import pair_place, place
@@ -23,8 +25,6 @@ from weft.store.relational.graph_mentions import read_subjects, read_texts
 from weft.store.relational.graph_write import GraphChanges, Pair, slices
 from weft.store.relational.session import Namespace, Session
 from weft.text.ids import entity_id
-from weft.text.mentions import MAX_SUPPORT, Named, derived_weight, read_names
-from weft.text.names import candidate_keys, words
 
 CHUNKS = 256
 """Chunks whose text is in memory at once."""

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby, islice
 from typing import Any
 
+from weft.extract.mentions import derived_weight, must_hold
 from weft.graph.standing import (
     CHAIN,
     OWN_KINDS,
@@ -27,7 +28,6 @@ from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.session import Namespace, Session
 from weft.text.ids import entity_id
-from weft.text.mentions import derived_weight, must_hold
 
 Pair = tuple[str, str, str]
 """Source key, target key, type."""

@@ -17,7 +17,7 @@ from weft.store.relational.keys import parse_key
 from weft.store.relational.session import Namespace, Row, Session
 from weft.store.relational.spending import parse_usage
 from weft.store.relational.stored_json import read_list, read_object, unreadable
-from weft.text.searched import searched_terms
+from weft.text.searchable_metadata import searched_terms
 from weft.text.split import indexed_text
 
 KEYS = "table api_key"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
-from weft.text.lexicon import (
+from weft.extract.lexicon import (
     BODIES,
     CONNECTORS,
     DATES,
@@ -24,9 +24,9 @@ from weft.text.lexicon import (
     TITLES,
     ZH_STOPS,
 )
-from weft.text.names import SIGN, name_key
+from weft.extract.names import SIGN, name_key
+from weft.extract.sentences import Sentence
 from weft.text.normalise import CJK
-from weft.text.sentences import Sentence
 from weft.text.simplified import simplify
 
 NameKind: TypeAlias = Literal["link", "identifier", "phrase", "quoted", "term", "name"]

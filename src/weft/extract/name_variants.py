@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from weft.text.lexicon import word_set
-from weft.text.names import name_key, singular
+from weft.extract.lexicon import word_set
+from weft.extract.names import name_key, singular
 from weft.text.normalise import fold
 
 _PERSONS = word_set(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from weft.text.names import SIGNS, iter_words, singular
+from weft.extract.names import SIGNS, iter_words, singular
 from weft.text.normalise import UNSPACED
 
 ALONE = 8

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from weft.records import Metadata
-from weft.text import analyse
+from weft.text import analyzer
 
 IMPORT = "_import"
 """Metadata of a document that an import made: the name of the import. No file stands behind it."""
@@ -20,10 +20,10 @@ NOT_SEARCHED = frozenset({"_id", "links", IMPORT, READ_BY})
 
 def searched_terms(texts: Iterable[str], *, metadata: Metadata) -> list[Counter[str]]:
     """Return the terms of each chunk of a document, given what is indexed of its chunks in their order."""
-    terms = [analyse.count_terms(text) for text in texts]
+    terms = [analyzer.count_terms(text) for text in texts]
     if terms:
         # Metadata is searched by keyword too, once: repeating it in every chunk would drown their own words.
-        terms[0].update(analyse.terms(metadata_text(metadata)))
+        terms[0].update(analyzer.terms(metadata_text(metadata)))
     return terms
 
 

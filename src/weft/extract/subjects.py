@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from weft.text.lexicon import DATES, LABELS, STARTERS, word_set
-from weft.text.names import after_sign, key_words, name_key
+from weft.extract.lexicon import DATES, LABELS, STARTERS, word_set
+from weft.extract.names import after_sign, key_words, name_key
+from weft.extract.phrases import Name, is_term, is_usable
+from weft.extract.sentences import Sentence
 from weft.text.normalise import CJK
-from weft.text.phrases import Name, is_term, is_usable
-from weft.text.sentences import Sentence
 
 SubjectKind: TypeAlias = Literal["topic", "pronoun", "name", "quoted", "term", "word"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from weft.extract.attributes import FIELDS, MAX_VALUES, each, field_name, read_values
+from weft.extract.lexicon import word_set
+from weft.extract.names import name_key
+from weft.extract.sentences import link_target
 from weft.records import Document, GivenFact, Scalar
-from weft.text.attributes import FIELDS, MAX_VALUES, each, field_name, read_values
-from weft.text.lexicon import word_set
-from weft.text.names import name_key
 from weft.text.normalise import squeeze
-from weft.text.sentences import link_target
 
 MAX_FACTS = 100
 """How many facts one document may state."""

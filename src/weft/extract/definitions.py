@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weft.text.chinese_definitions import find_bracketed, find_called, find_chinese_type, is_clear_definition
-from weft.text.lexicon import DEMONYMS, NO_ACRONYMS, PARAMETERS, RANKS, RELATIVES, SMALL_WORDS, STARTERS, word_set
-from weft.text.names import singular
+from weft.extract.chinese.definitions import find_bracketed, find_called, find_chinese_type, is_clear_definition
+from weft.extract.lexicon import DEMONYMS, NO_ACRONYMS, PARAMETERS, RANKS, RELATIVES, SMALL_WORDS, STARTERS, word_set
+from weft.extract.names import singular
+from weft.extract.phrases import Name, is_identifier, is_proper, is_term, is_usable
+from weft.extract.sentences import Sentence
+from weft.extract.subjects import Subject, Topic
 from weft.text.normalise import CJK
-from weft.text.phrases import Name, is_identifier, is_proper, is_term, is_usable
-from weft.text.sentences import Sentence
 from weft.text.simplified import simplify
-from weft.text.subjects import Subject, Topic
 
 MAX_BETWEEN = 300
 """Characters between a name and `is a`: dates of birth, other spellings."""

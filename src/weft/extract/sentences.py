@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from weft.text.lexicon import ABBREVIATIONS, NUMBERED
+from weft.extract.lexicon import ABBREVIATIONS, NUMBERED
 from weft.text.normalise import CJK
 
 Form: TypeAlias = Literal["text", "markdown", "code", "table"]

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from weft.extract.lexicon import word_set
+from weft.extract.names import name_key
+from weft.extract.phrases import is_identifier, is_proper, is_usable
+from weft.extract.sentences import link_target
 from weft.records import Metadata, Scalar
-from weft.text.lexicon import word_set
-from weft.text.names import name_key
 from weft.text.normalise import CJK
-from weft.text.phrases import is_identifier, is_proper, is_usable
-from weft.text.sentences import link_target
 
 MAX_WORDS = 6
 MAX_VALUES = 200

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
+from weft.extract.names import SIGNS, Word, is_opening, join_apostrophes, match_names, plain_text, words
 from weft.records import Claim
-from weft.text.analyse import terms
-from weft.text.names import SIGNS, Word, is_opening, join_apostrophes, match_names, plain_text, words
+from weft.text.analyzer import terms
 
 TOGETHER = "co_occurs_with"
 MENTIONS = "mentions"

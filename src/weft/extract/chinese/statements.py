@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from weft.extract.phrases import Name, is_term
+from weft.extract.subjects import Subject
 from weft.text.normalise import HAN
-from weft.text.phrases import Name, is_term
 from weft.text.simplified import simplify
-from weft.text.subjects import Subject
 
 MAX_TITLE = 10
 """Characters between `由` and a name: `美国建筑师`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weft.text.names import singular, words
+from weft.extract.names import singular, words
 
 MAX_WORDS = 60
 """Words of a title that are compared."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import get_args
 
+from weft.extract.names import name_key
+from weft.extract.phrases import is_usable
+from weft.extract.sentences import shorten
+from weft.extract.statements import Statement
 from weft.records import STRONG_KINDS, Claim, Extraction, Nomination, NominationKind
-from weft.text.names import name_key
 from weft.text.normalise import CJK
-from weft.text.phrases import is_usable
-from weft.text.sentences import shorten
-from weft.text.statements import Statement
 
 MAX_WEAK = 60
 """Weak nominations of one chunk; what comes later is left out."""

@@ -22,13 +22,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from weft.text.chinese_statements import find_chinese_relations
-from weft.text.lexicon import SMALL_WORDS, STARTERS, word_set
-from weft.text.names import name_key
+from weft.extract.chinese.statements import find_chinese_relations
+from weft.extract.lexicon import SMALL_WORDS, STARTERS, word_set
+from weft.extract.names import name_key
+from weft.extract.phrases import MAX_TERM, Name, is_common, is_term, is_usable, without_title
+from weft.extract.sentences import Sentence
+from weft.extract.subjects import Subject, Topic
 from weft.text.normalise import CJK
-from weft.text.phrases import MAX_TERM, Name, is_common, is_term, is_usable, without_title
-from weft.text.sentences import Sentence
-from weft.text.subjects import Subject, Topic
 
 FIELD_WEIGHT = 10.0
 LINK_WEIGHT = 8.0

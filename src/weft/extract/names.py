@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from weft.text.lexicon import OPENERS
+from weft.extract.lexicon import OPENERS
 from weft.text.normalise import CJK, MARKS, fold
 
 MAX_WORDS = 8

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from weft.extract.chinese.definitions import find_called
+from weft.extract.lexicon import ZH_STOPS
+from weft.extract.phrases import MAX_TERM, Name, is_label
+from weft.extract.sentences import MAX_SENTENCE, Sentence
 from weft.records import TaggedWord
-from weft.text.chinese_definitions import find_called
-from weft.text.lexicon import ZH_STOPS
 from weft.text.normalise import HAN, KANA, is_unspaced
-from weft.text.phrases import MAX_TERM, Name, is_label
-from weft.text.sentences import MAX_SENTENCE, Sentence
 from weft.text.simplified import simplify
 
 MAX_NAME = 20

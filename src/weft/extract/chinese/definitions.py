@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from weft.text.lexicon import NO_ACRONYMS, SMALL_WORDS
+from weft.extract.lexicon import NO_ACRONYMS, SMALL_WORDS
+from weft.extract.phrases import Name, is_term, is_usable
 from weft.text.normalise import CJK, HAN
-from weft.text.phrases import Name, is_term, is_usable
 from weft.text.simplified import simplify
 
 MAX_ASIDES = 4

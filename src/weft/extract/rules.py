@@ -7,9 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from weft.models.base import Tagger
-from weft.records import Chunk, Document, Extraction, NominationKind
-from weft.text.attributes import (
+from weft.extract.attributes import (
     Field,
     Row,
     read_aliases,
@@ -18,10 +16,10 @@ from weft.text.attributes import (
     read_row,
     read_type,
 )
-from weft.text.ballots import Ballot
-from weft.text.chinese_definitions import find_called_at
-from weft.text.chinese_names import find_tagged_names, has_han, is_chinese
-from weft.text.definitions import (
+from weft.extract.chinese.definitions import find_called_at
+from weft.extract.chinese.names import find_tagged_names, has_han, is_chinese
+from weft.extract.chinese.tagger import Tagger
+from weft.extract.definitions import (
     Definition,
     find_abbreviations,
     find_aliases,
@@ -30,10 +28,11 @@ from weft.text.definitions import (
     find_opening,
     may_be_topic,
 )
-from weft.text.file_names import note_name, opening_id
-from weft.text.names import key_words, name_key
-from weft.text.normalise import squeeze
-from weft.text.phrases import (
+from weft.extract.file_names import note_name, opening_id
+from weft.extract.name_variants import is_person, name_variants, place_head
+from weft.extract.names import key_words, name_key
+from weft.extract.nominations import Ballot
+from weft.extract.phrases import (
     Name,
     count_words,
     find_names,
@@ -45,8 +44,8 @@ from weft.text.phrases import (
     is_usable,
     parts_of,
 )
-from weft.text.sentences import MAX_SENTENCE, Sentence, prose_lines, read_sentences, strip_markup, without_folder
-from weft.text.statements import (
+from weft.extract.sentences import MAX_SENTENCE, Sentence, prose_lines, read_sentences, strip_markup, without_folder
+from weft.extract.statements import (
     FIELD_WEIGHT,
     LINK_WEIGHT,
     STRUCTURE_WEIGHT,
@@ -56,8 +55,9 @@ from weft.text.statements import (
     find_statements,
     in_words,
 )
-from weft.text.subjects import Subject, Topic, bare_name, find_subject
-from weft.text.variants import is_person, name_variants, place_head
+from weft.extract.subjects import Subject, Topic, bare_name, find_subject
+from weft.records import Chunk, Document, Extraction, NominationKind
+from weft.text.normalise import squeeze
 
 MAX_TITLE_WORDS = 12
 MAX_HEADING_WORDS = 8

@@ -1,0 +1,1 @@
+"""Names, definitions and relations in Chinese text."""

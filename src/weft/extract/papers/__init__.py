@@ -1,0 +1,1 @@
+"""Paper ids, paper titles and citation questions."""
