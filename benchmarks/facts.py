@@ -24,7 +24,7 @@ from weft.config import MemoryOptions
 from weft.extract.names import name_key
 from weft.index.reembed import embed_facts
 from weft.records import Fact, StoredModel, Vectors
-from weft.search.recall import recall
+from weft.search.facts.recall import recall
 from weft.store.base import Store
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder

@@ -33,8 +33,8 @@ from weft.evaluate.dataset import Case, read_cases
 from weft.extract.names import name_key
 from weft.load.beir import iter_corpus
 from weft.records import Batch, Chunk, Document, DocumentInfo, Extraction, Filter, IndexedChunk, Nomination
-from weft.search.graph import GraphFound, search_graph
-from weft.search.recognise import Seed, recognise
+from weft.search.graph.channel import GraphFound, search_graph
+from weft.search.question.entities import Seed, recognise
 from weft.text.analyzer import count_terms
 from weft.text.ids import chunk_id, document_id
 

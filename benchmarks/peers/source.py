@@ -9,7 +9,7 @@ from peers.given import Question, Record
 from weft.engine.engine import open_engine
 from weft.evaluate.dataset import read_cases
 from weft.records import DocumentInfo, Filter
-from weft.search.recognise import recognise_names
+from weft.search.question.entities import recognise_names
 from weft.store.base import Store
 
 QUESTIONS = 50

@@ -24,7 +24,7 @@ from weft.extract.rules import RuleExtractor
 from weft.index.run import index_documents
 from weft.models.base import Tagger
 from weft.records import Document, Entity
-from weft.search.recognise import recognise
+from weft.search.question.entities import recognise
 from weft.store.base import Store
 from weft.store.sqlite.database import SqliteDatabase
 

@@ -30,7 +30,7 @@ from weft.rank.calibrate import area, fit_curve
 from weft.rank.gate import BESIDE, measure, probability, shipped
 from weft.records import Calibration, Filter
 from weft.search.confidence import for_script, judged
-from weft.search.prepare import prepare
+from weft.search.question.prepare import prepare
 from weft.search.run import CHANNELS, Stopwatch, search
 from weft.text.normalise import is_unspaced
 

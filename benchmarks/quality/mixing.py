@@ -32,8 +32,8 @@ from weft.evaluate.dataset import Case
 from weft.evaluate.measures import measure
 from weft.evaluate.run import answer_cases
 from weft.rank import boost
-from weft.search import trust, walk
-from weft.search.recognise import recognise_names
+from weft.search.graph.channel import trust, walk
+from weft.search.question.entities import recognise_names
 
 CONSTANTS: dict[str, tuple[ModuleType, str, tuple[float, ...]]] = {
     "curve": (boost, "CURVE", (0.2, 0.3, 0.4, 0.6, 1.0)),

@@ -14,7 +14,7 @@ from weft.config import GraphOptions, SearchOptions
 from weft.errors import InputError
 from weft.extract.names import name_key
 from weft.records import Claim, Extraction, Filter, Nomination, Query
-from weft.search.mix import walk_graph
+from weft.search.graph.join import walk_graph
 from weft.search.run import find
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.queries import load_migrations

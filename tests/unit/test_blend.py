@@ -15,7 +15,7 @@ from weft.engine.engine import Engine
 from weft.engine.tools import MEMORY_SEARCH
 from weft.facts.score import recalled
 from weft.records import Document, Fact, GivenFact, Recall, Result
-from weft.search.blend import blend
+from weft.search.facts.blend import blend
 from weft.store.memory import MemoryDatabase
 from weft.testing import FakeEmbedder
 from weft.text.tokens import EstimatingCounter

@@ -5,7 +5,7 @@ from making import sources
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.search.recognise import recognise_names
+from weft.search.question.entities import recognise_names
 from weft.testing import FakeEmbedder
 
 

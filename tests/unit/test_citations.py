@@ -8,7 +8,7 @@ from weft.config import SplitOptions
 from weft.engine.research import read_findings
 from weft.index.run import index_documents
 from weft.records import Document, Filter
-from weft.search import citation_links
+from weft.search.papers.paper_lookup import citation_links
 from weft.store.memory import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 
@@ -253,7 +253,7 @@ def test_a_cycle_of_citations_ends(database, embedder):
 def test_the_number_of_papers_looked_at_is_bounded(store, embedder, monkeypatch):
     """And the notes say so."""
     monkeypatch.setattr(citation_links, "MAX_LINKS", 1)
-    monkeypatch.setattr("weft.search.citations.MAX_LINKS", 1)
+    monkeypatch.setattr("weft.search.papers.citation_search.MAX_LINKS", 1)
     result = ask(store, embedder, f"who cites {MAGMA}")
 
     assert len(result.evidence) == 1

@@ -8,7 +8,7 @@ from making import adopt, ask, fill, sources
 from weft.config import SearchOptions
 from weft.records import Filter
 from weft.search.confidence import judged
-from weft.search.prepare import prepare, trust
+from weft.search.question.prepare import prepare, trust
 from weft.search.run import CHANNELS, Stopwatch, search
 from weft.testing import FakeEmbedder
 

@@ -7,8 +7,8 @@ from weft.engine.tool_calls import call_tool
 from weft.engine.tool_resources import list_resources
 from weft.errors import InputError, NotFound
 from weft.records import Document, FactEntity, GivenFact
-from weft.search.recognise import recognise_names
-from weft.search.relations import relations_in
+from weft.search.graph.relations import relations_in
+from weft.search.question.entities import recognise_names
 
 NAMED = "what about Kestrel Works"
 

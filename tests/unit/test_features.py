@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.features import find_language, read_features
+from weft.search.question.features import find_language, read_features
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from weft.engine.engine import open_engine
 from weft.errors import ConfigError, ModelUnavailable
 from weft.records import Document, Filter
-from weft.search.recognise import recognise_names
+from weft.search.question.entities import recognise_names
 from weft.testing import FakeEmbedder
 
 PAGES = {

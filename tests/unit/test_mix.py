@@ -4,12 +4,11 @@ import pytest
 
 from weft.engine.engine import open_engine
 from weft.records import Document, Hit
-from weft.search import mix
 from weft.search.chunks import Chunks
-from weft.search.graph import GraphFound
-from weft.search.mix import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Walked, choose_hits, count_dropped
-from weft.search.recognise import Seed
-from weft.search.trust import BY_MEANING, LEADS
+from weft.search.graph.channel import GraphFound, join
+from weft.search.graph.join import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Walked, choose_hits, count_dropped
+from weft.search.graph.trust import BY_MEANING, LEADS
+from weft.search.question.entities import Seed
 from weft.store.memory import MemoryDatabase
 from weft.testing import FakeEmbedder
 
@@ -61,7 +60,7 @@ def test_names_nothing_is_about_do_not_stand_in_the_way_of_what_is_close_in_mean
     engine.add([linked])
     oven = engine.store.graph.find_entities(["clay oven"])["clay oven"]
     close = Seed(entity=oven, weight=1.0, words=0, how="close in meaning (0.9)")
-    monkeypatch.setattr(mix, "recognise_meaning", lambda **_: [close])
+    monkeypatch.setattr(join, "recognise_meaning", lambda **_: [close])
 
     assert engine.query("Hill Mine", method="graph").graph.recognised == ("Hill Mine", "Clay Oven")
     assert engine.query("Wood Shed", method="graph").graph.recognised == ("Wood Shed",)

@@ -14,7 +14,7 @@ from weft.errors import ModelUnavailable
 from weft.models.cache import CachedEmbedder
 from weft.rank.gate import shipped
 from weft.records import Curve, GivenFact, Recall
-from weft.search.recall_cache import NAMESPACES, Asked, RecallCache
+from weft.search.facts.recall_cache import NAMESPACES, Asked, RecallCache
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 

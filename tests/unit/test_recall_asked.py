@@ -7,7 +7,7 @@ import pytest
 from weft.config import MemoryOptions, Settings
 from weft.engine.engine import Engine
 from weft.records import Fact, GivenFact
-from weft.search.asked import asked_terms, match, pick
+from weft.search.facts.match import asked_terms, match, pick
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 

@@ -9,7 +9,7 @@ from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.extract.names import name_key
 from weft.extract.papers.paper_ids import id_key
-from weft.search.recognise import recognise_names
+from weft.search.question.entities import recognise_names
 
 OLD = {"arxiv_id": "1409.0473", "title": "Learning to Align and Translate", "authors": ["Dzmitry Bahdanau"]}
 NEW = {

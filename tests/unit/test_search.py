@@ -11,7 +11,7 @@ from weft.context.serialise import result_to_dict
 from weft.models.hashing import HashEmbedder
 from weft.records import Document, Filter
 from weft.search.chunks import Chunks
-from weft.search.prepare import MAX_TERMS, prepare, trust
+from weft.search.question.prepare import MAX_TERMS, prepare, trust
 from weft.testing import FakeEmbedder
 
 TEXTS = {

@@ -12,7 +12,7 @@ from weft.extract.phrases import find_names, is_usable
 from weft.extract.sentences import Sentence, link_target, read_sentences
 from weft.facts.hygiene import is_echo
 from weft.records import Document, Fact, Filter
-from weft.search.spelled import find_spelled
+from weft.search.question.spelled_names import find_spelled
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 

@@ -5,7 +5,7 @@ from making import adopt, ask, fill, sources
 
 from weft.cli.output import explain_evidence
 from weft.records import Filter
-from weft.search.spelled import HOLDERS, add_spelled, find_spelled
+from weft.search.question.spelled_names import HOLDERS, add_spelled, find_spelled
 
 TEXTS = {
     "kohuwala": "It lies south of Nugegoda and has a market.",

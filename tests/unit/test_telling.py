@@ -4,7 +4,7 @@ import pytest
 
 from weft.engine.engine import open_engine
 from weft.records import Document, Hit, Ranking
-from weft.search.telling import measure_cover, telling_terms
+from weft.search.question.content_terms import measure_cover, telling_terms
 from weft.testing import FakeEmbedder
 from weft.text.analyzer import query_terms
 

@@ -3,8 +3,8 @@
 import pytest
 
 from weft.records import Entity, Hit
-from weft.search.recognise import Seed
-from weft.search.trust import ACCORD, BY_MEANING, DOUBT, agreement, graph_trust
+from weft.search.graph.trust import ACCORD, BY_MEANING, DOUBT, agreement, graph_trust
+from weft.search.question.entities import Seed
 
 
 def seed(name, *, size=None, weight=1.0):

@@ -6,9 +6,9 @@ import pytest
 
 from weft.config import GraphOptions
 from weft.records import Entity, Known, Mention, Relation
-from weft.search.recognise import Seed, recognise_names
-from weft.search.relations import Relations
-from weft.search.walk import MANY, RELATED, WEAK, walk
+from weft.search.graph.relations import Relations
+from weft.search.graph.walk import MANY, RELATED, WEAK, walk
+from weft.search.question.entities import Seed, recognise_names
 
 
 def mention(entity, chunk, *, about=False, **more):

@@ -17,7 +17,7 @@ from weft.rank.calibrate import Values, area, fit_curve, typical
 from weft.rank.gate import judge, measure, probability, shipped
 from weft.records import Calibration, Curve, Filter, ModelCard, Status, Vector, Vectors
 from weft.search.confidence import for_script, judged
-from weft.search.prepare import prepare
+from weft.search.question.prepare import prepare
 from weft.search.run import CHANNELS, Stopwatch, search
 from weft.store.base import Store
 from weft.text.normalise import is_unspaced, squeeze

@@ -12,7 +12,7 @@ from weft.context.graph_block import build_graph_block, build_no_graph
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.statements import inverse
 from weft.records import Context, GraphContext, Recalled, Relation, Result
-from weft.search.relations import Relations
+from weft.search.graph.relations import Relations
 
 NEIGHBOURS = 10
 """Relations looked up in each direction for each entity the question names."""

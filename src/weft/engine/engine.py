@@ -51,10 +51,10 @@ from weft.records import (
     Skipped,
     StoreStats,
 )
-from weft.search.blend import blend
 from weft.search.cite import cite
-from weft.search.recall_cache import RecallCache
-from weft.search.relations import relations_in
+from weft.search.facts.blend import blend
+from weft.search.facts.recall_cache import RecallCache
+from weft.search.graph.relations import relations_in
 from weft.search.run import find
 from weft.store.base import Database, Store
 from weft.text.decode import decode

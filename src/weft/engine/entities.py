@@ -18,7 +18,7 @@ from weft.graph.expand import Neighbour, neighbourhood
 from weft.graph.paths import best_path
 from weft.graph.steps import Fetch, Step
 from weft.records import Entity, Mention, PathStep, Relation
-from weft.search.relations import Relations, find_remembered, iter_remembered, relations_in
+from weft.search.graph.relations import Relations, find_remembered, iter_remembered, relations_in
 from weft.store.base import Store
 from weft.text.ids import fact_entity_key
 

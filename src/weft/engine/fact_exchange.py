@@ -12,7 +12,7 @@ from weft.exchange.json_values import iter_values
 from weft.exchange.memory_facts import from_memory_facts, to_memory_facts
 from weft.exchange.read import read_text, recognise_form
 from weft.records import Fact, FactEntity, FactReceipt, GivenFact, KeptFact, Remembered
-from weft.search.audit import iter_facts
+from weft.search.facts.audit import iter_facts
 from weft.store.base import Store
 
 if TYPE_CHECKING:

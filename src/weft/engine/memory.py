@@ -29,10 +29,10 @@ from weft.records import (
     Remembered,
     Suspicion,
 )
-from weft.search.audit import audit, iter_facts
-from weft.search.recall import answer, find_named, prepare_question
-from weft.search.recall_cache import Asked, RecallCache
-from weft.search.warm import WarmReader, read_warm
+from weft.search.facts.audit import audit, iter_facts
+from weft.search.facts.prefetch import WarmReader, read_warm
+from weft.search.facts.recall import answer, find_named, prepare_question
+from weft.search.facts.recall_cache import Asked, RecallCache
 from weft.store.base import Store
 from weft.text.normalise import fold, squeeze
 

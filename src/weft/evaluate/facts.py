@@ -17,7 +17,7 @@ from weft.evaluate.scenario import FactCase
 from weft.facts.life import holds
 from weft.models.base import Embedder, TextKind
 from weft.records import Fact, ModelCard, Vectors
-from weft.search import recall as read_path
+from weft.search.facts import recall as read_path
 from weft.store.base import Store
 from weft.text.normalise import squeeze
 

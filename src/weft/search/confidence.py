@@ -9,8 +9,8 @@ from weft.models.base import Embedder
 from weft.rank.fuse import coverage
 from weft.rank.gate import shipped
 from weft.records import Calibration, Query, Ranking
-from weft.search.prepare import trust
-from weft.search.telling import telling_terms
+from weft.search.question.content_terms import telling_terms
+from weft.search.question.prepare import trust
 from weft.store.base import Store
 from weft.text.normalise import is_unspaced, scripts
 

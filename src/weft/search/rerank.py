@@ -13,7 +13,7 @@ from weft.models.base import Reranker
 from weft.rank.rerank import blend_rerank
 from weft.records import Evidence, Hit, RerankedHit, Reranking
 from weft.search.chunks import Chunks
-from weft.search.mix import Walked, add_graph, choose_hits
+from weft.search.graph.join import Walked, add_graph, choose_hits
 from weft.store.base import Store
 
 logger = logging.getLogger(__name__)

@@ -25,20 +25,20 @@ from weft.records import (
     Result,
     Status,
 )
-from weft.search.absent import doubt_absent
-from weft.search.choose import Plan, choose
 from weft.search.chunks import Chunks
 from weft.search.cite import cite
 from weft.search.confidence import find_calibration, judged
-from weft.search.graph import Explain
-from weft.search.legible import drop_noise, without_noise
-from weft.search.mix import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
-from weft.search.prepare import prepare
-from weft.search.relations import Relations, relations_in
+from weft.search.graph.channel import Explain
+from weft.search.graph.join import Walked, add_graph, choose_hits, count_dropped, walk_graph, weigh_graph
+from weft.search.graph.relations import Relations, relations_in
+from weft.search.graph.trust import BY_MEANING
+from weft.search.question.absent_ids import doubt_absent
+from weft.search.question.choose_method import Plan, choose
+from weft.search.question.content_terms import measure_cover
+from weft.search.question.prepare import prepare
+from weft.search.question.spelled_names import add_spelled, find_spelled
 from weft.search.rerank import Chosen, Opinion, ask_reranker, mark_reranked, read_pool, rechoose
-from weft.search.spelled import add_spelled, find_spelled
-from weft.search.telling import measure_cover
-from weft.search.trust import BY_MEANING
+from weft.search.script_support import drop_noise, without_noise
 from weft.store.base import Store
 
 CHANNELS: Mapping[str, frozenset[str]] = {

@@ -14,12 +14,12 @@ from weft.rank.fuse import fuse_reciprocal, order
 from weft.rank.heuristic import GRAPH_OFF, heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
 from weft.search.chunks import Chunks
-from weft.search.citations import Cited
 from weft.search.confidence import least_cosine
-from weft.search.graph import GraphFound, relations_between, search_graph
-from weft.search.recognise import Seed, recognise_meaning, recognise_names
-from weft.search.relations import Relations
-from weft.search.trust import ANSWERED, BY_MEANING, LEADS, agreement, graph_trust
+from weft.search.graph.channel import GraphFound, relations_between, search_graph
+from weft.search.graph.relations import Relations
+from weft.search.graph.trust import ANSWERED, BY_MEANING, LEADS, agreement, graph_trust
+from weft.search.papers.citation_search import Cited
+from weft.search.question.entities import Seed, recognise_meaning, recognise_names
 from weft.store.base import Store
 from weft.text.analyzer import query_terms
 from weft.text.ids import fact_entity_key

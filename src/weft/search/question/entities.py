@@ -11,7 +11,7 @@ from weft.extract.names import Word, long_keys, match_names, name_key, short_key
 from weft.extract.papers.paper_ids import find_ids, id_key
 from weft.extract.phrases import find_quoted
 from weft.records import Entity, Known, Vector
-from weft.search.relations import Relations
+from weft.search.graph.relations import Relations
 from weft.store.base import Graph
 from weft.text.ids import fact_entity_key
 

@@ -11,10 +11,10 @@ from weft.extract.names import name_key
 from weft.extract.papers.citation_questions import CitationQuestion, read_citation, split_names
 from weft.rank.fuse import order
 from weft.records import DocumentInfo, Filter, GraphSource, PathStep
-from weft.search.citation_links import INTRODUCES, MAX_LINKS, Reached, find_links, has_links, reach
-from weft.search.graph import ABOUT_CHUNK, GraphFound, among
-from weft.search.papers import CONCEPT, PAPER, Meant, find_author, find_papers
-from weft.search.recognise import Seed
+from weft.search.graph.channel import ABOUT_CHUNK, GraphFound, among
+from weft.search.papers.citation_links import INTRODUCES, MAX_LINKS, Reached, find_links, has_links, reach
+from weft.search.papers.paper_lookup import CONCEPT, PAPER, Meant, find_author, find_papers
+from weft.search.question.entities import Seed
 from weft.store.base import Graph, Store
 
 MAX_HOMES = 5

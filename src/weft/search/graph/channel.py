@@ -18,9 +18,9 @@ from weft.graph.guided import expansion_queries
 from weft.models.base import Embedder
 from weft.rank.fuse import order
 from weft.records import Entity, Filter, GraphSource, Hit, PathStep, Relation
-from weft.search.recognise import Seed
-from weft.search.relations import Relations
-from weft.search.walk import Walk, walk
+from weft.search.graph.relations import Relations
+from weft.search.graph.walk import Walk, walk
+from weft.search.question.entities import Seed
 from weft.store.base import Store
 from weft.text.ids import fact_entity_key
 

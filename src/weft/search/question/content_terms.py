@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from weft.extract.lexicon import OPENERS, word_set
 from weft.records import Ranking
-from weft.search.asked import ASKING
-from weft.search.recognise import QUESTION_WORDS
+from weft.search.facts.match import ASKING
+from weft.search.question.entities import QUESTION_WORDS
 from weft.store.base import Store
 from weft.text.analyzer import terms
 from weft.text.searchable_metadata import metadata_text

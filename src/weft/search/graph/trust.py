@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from weft.extract.names import words
 from weft.rank.boost import CURVE
 from weft.records import Hit
-from weft.search.recognise import MAX_TEXT, MAX_WORDS, Seed, is_asking
+from weft.search.question.entities import MAX_TEXT, MAX_WORDS, Seed, is_asking
 
 HOMES = 3
 """Chunks about an entity up to which it stands for itself; one with more of them explains less, for it is vaguer."""

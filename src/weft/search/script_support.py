@@ -8,7 +8,7 @@ from dataclasses import replace
 from weft.rank.fuse import number_hits
 from weft.records import Hit, ModelCard, Ranking
 from weft.search.chunks import Chunks
-from weft.search.prepare import trust
+from weft.search.question.prepare import trust
 
 SAMPLE = 300
 """Characters of a chunk by which its script is told."""

@@ -9,9 +9,9 @@ from datetime import datetime
 
 from weft.config import MemoryOptions
 from weft.records import Fact
-from weft.search.asked import LOOKS
-from weft.search.recall import activate_facts
-from weft.search.recognise import USER
+from weft.search.facts.match import LOOKS
+from weft.search.facts.recall import activate_facts
+from weft.search.question.entities import USER
 from weft.store.base import Store
 
 

@@ -15,10 +15,10 @@ from weft.extract.names import Word, candidate_keys, match_names, name_key, sing
 from weft.facts.score import recalled
 from weft.models.base import Embedder
 from weft.records import Anchor, Fact, FactEntity, Recall, Recalled, RecallStatus, Vector
-from weft.search.asked import ASKING, FIRST_PERSON, LOOKS, SPREAD, asked_terms, match, pick
 from weft.search.confidence import least_cosine
-from weft.search.prepare import trust
-from weft.search.recognise import QUESTION_WORDS, USER
+from weft.search.facts.match import ASKING, FIRST_PERSON, LOOKS, SPREAD, asked_terms, match, pick
+from weft.search.question.entities import QUESTION_WORDS, USER
+from weft.search.question.prepare import trust
 from weft.store.base import Store
 from weft.text.normalise import squeeze
 

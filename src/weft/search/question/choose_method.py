@@ -21,12 +21,12 @@ from weft.config import GraphOptions, SearchOptions
 from weft.extract.names import singular, words
 from weft.extract.papers.citation_questions import read_citation
 from weft.records import Choice, Features, Filter
-from weft.search.citations import Cited, search_citations, search_concepts
-from weft.search.recognise import MAX_TEXT, MAX_WORDS, Seed, is_asking, recognise_names
-from weft.search.relations import Relations
-from weft.search.trust import ENOUGH
+from weft.search.graph.relations import Relations
+from weft.search.graph.trust import ENOUGH
+from weft.search.papers.citation_search import Cited, search_citations, search_concepts
+from weft.search.question.entities import MAX_TEXT, MAX_WORDS, Seed, is_asking, recognise_names
+from weft.search.question.features import read_features
 from weft.store.base import Store
-from weft.text.features import read_features
 
 REASONS = {
     "citation": "it asks for citations ({citation})",

@@ -15,8 +15,8 @@ from weft.graph.activate import activate, pagerank
 from weft.graph.expand import FULL_WEIGHT
 from weft.rank.fuse import order
 from weft.records import Hit, Mention, Relation
-from weft.search.recognise import Seed, idf
-from weft.search.relations import Relations
+from weft.search.graph.relations import Relations
+from weft.search.question.entities import Seed, idf
 from weft.store.base import Graph
 
 ABOUT = 1.0

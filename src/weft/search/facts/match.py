@@ -8,7 +8,7 @@ from functools import cache
 
 from weft.extract.lexicon import ZH_STOPS
 from weft.records import Fact
-from weft.search.recognise import QUESTION_WORDS
+from weft.search.question.entities import QUESTION_WORDS
 from weft.text.analyzer import query_terms, terms
 
 LOOKS = 100

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from weft.records import Fact, Recall, Vector
-from weft.search.warm import WarmFacts
+from weft.search.facts.prefetch import WarmFacts
 
 ENTRIES = 256
 """Answers kept for one namespace."""
