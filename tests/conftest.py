@@ -29,8 +29,8 @@ def clean_home(tmp_path_factory, monkeypatch):
 @pytest.fixture
 def real_model(monkeypatch):
     """Let a test use the real model, or skip it and say how to get it."""
-    from weft.models.catalog import GRANITE
-    from weft.models.installed import find_installed
+    from weft.models.local.catalog import GRANITE
+    from weft.models.local.model_folder import find_installed
 
     if find_installed(GRANITE, cache_dir=REAL_CACHE) is None:
         pytest.skip("the embedding model is not in the cache: weft models fetch")

@@ -26,9 +26,9 @@ from sets import data_folder
 
 from weft.config import read_settings
 from weft.engine.adapters import open_counter
-from weft.models.llm_habits import Expected, Habits, Paid, iter_sizes
-from weft.models.llm_preview import expect_reply
-from weft.models.llm_prompt import Prompt
+from weft.models.llm.estimate import expect_reply
+from weft.models.llm.prompt import Prompt
+from weft.models.llm.statistics import Expected, Habits, Paid, iter_sizes
 from weft.records import Chunk, Document
 from weft.text.tokens import guess_model_tokens
 

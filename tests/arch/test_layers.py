@@ -101,7 +101,7 @@ def test_only_config_reads_the_environment():
         )
     }
 
-    assert readers <= {"config/read.py", "models/fetch.py", "models/tools.py"}
+    assert readers <= {"config/read.py", "models/local/fetch.py", "models/local/download.py"}
 
 
 @pytest.mark.parametrize("path", sorted((SRC / "cli").glob("*.py")), ids=lambda p: p.name)

@@ -32,7 +32,7 @@ SLOW = """
 import sys, threading, time
 from weft.engine.engine import open_engine
 from weft.engine.working import work
-from weft.models.hashing import HashEmbedder
+from weft.models.embedders.hashing import HashEmbedder
 
 class Slow(HashEmbedder):
     def embed(self, texts, **options):

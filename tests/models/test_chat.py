@@ -10,7 +10,7 @@ import pytest
 from loopback import Answer, Endpoint, in_json, serve
 
 from weft.errors import BadModelOutput, ModelUnavailable
-from weft.models.chat import ChatLimits, HttpChat
+from weft.models.llm.chat import ChatLimits, HttpChat
 
 KEY = "sk-very-secret-key"
 SCHEMA = {"type": "object", "properties": {"entities": {"type": "array"}}}

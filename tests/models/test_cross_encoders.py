@@ -18,8 +18,8 @@ import pytest
 
 from weft.errors import BadModelOutput, MissingExtra, ModelUnavailable
 from weft.models.base import Reranker
-from weft.models.fastembed_rerank import FastembedReranker
-from weft.models.sentence_transformers_rerank import SentenceTransformersReranker
+from weft.models.rerankers.fastembed import FastembedReranker
+from weft.models.rerankers.sentence_transformers import SentenceTransformersReranker
 
 OPENERS: dict[str, Callable[[str], Reranker]] = {
     "fastembed": FastembedReranker,

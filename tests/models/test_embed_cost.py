@@ -14,7 +14,7 @@ from weft.engine.adapters import open_embedder
 from weft.engine.engine import open_engine
 from weft.engine.evaluation import evaluate_folder
 from weft.errors import BoundReached, ConfigError
-from weft.models.prices import find_embedding_price, find_price
+from weft.models.llm.prices import find_embedding_price, find_price
 
 __all__ = ["weft"]
 

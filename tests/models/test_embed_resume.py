@@ -13,8 +13,8 @@ from embed_serving import MODEL, Weft, serve_embedder, settle, start, twice, vec
 from loopback import Answer, Endpoint, in_json
 
 from weft.errors import ModelError, ModelUnavailable
-from weft.models.cache import CachedEmbedder
-from weft.models.openai_http import OpenAIEmbedder, RequestLimits
+from weft.models.embedders.openai import OpenAIEmbedder, RequestLimits
+from weft.models.embedders.vector_cache import CachedEmbedder
 
 __all__ = ["weft"]
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from weft.models.hashing import HashEmbedder
+from weft.models.embedders.hashing import HashEmbedder
 
 
 def test_it_says_that_it_is_degraded() -> None:
@@ -49,7 +49,7 @@ def test_no_texts_give_no_rows() -> None:
 def test_every_process_computes_the_same_bytes() -> None:
     """Python's own hash changes with each process; ours must not, or an index would be worthless."""
     code = (
-        "import hashlib; from weft.models.hashing import HashEmbedder;"
+        "import hashlib; from weft.models.embedders.hashing import HashEmbedder;"
         "print(hashlib.sha256(HashEmbedder().embed(['the red fox']).tobytes()).hexdigest())"
     )
     other = subprocess.check_output([sys.executable, "-c", code], text=True).strip()

@@ -11,7 +11,7 @@ from weft.config import read_settings
 from weft.engine.adapters import open_reranker
 from weft.engine.engine import Engine, open_engine
 from weft.errors import BadModelOutput, ConfigError, ModelUnavailable
-from weft.models.http_rerank import HttpReranker, Kind
+from weft.models.rerankers.http import HttpReranker, Kind
 
 KEY = "very-secret-key"
 TEXTS = ["about cats", "about dogs", "关于猫"]

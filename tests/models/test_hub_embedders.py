@@ -17,8 +17,8 @@ import pytest
 
 from weft.errors import BadModelOutput, MissingExtra, ModelUnavailable
 from weft.models.base import Embedder
-from weft.models.fastembed_local import FastembedEmbedder
-from weft.models.sentence_transformers_local import SentenceTransformersEmbedder
+from weft.models.embedders.fastembed import FastembedEmbedder
+from weft.models.embedders.sentence_transformers import SentenceTransformersEmbedder
 
 SEEN: list[str] = []
 OPENERS: dict[str, Callable[[str], Embedder]] = {

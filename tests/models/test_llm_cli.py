@@ -22,8 +22,8 @@ from loopback import Answer, Endpoint
 from weft.cli.failure import run_reporting
 from weft.cli.main import weft as command
 from weft.config import read_settings
-from weft.models.catalog import GRANITE
-from weft.models.local import LocalTokenCounter
+from weft.models.local.catalog import GRANITE
+from weft.models.local.embedder import LocalTokenCounter
 
 Weft = Callable[..., Any]
 PRICE = "tiny=100/400"

@@ -9,9 +9,9 @@ from statistics import mean
 import apsw
 import pytest
 
-from weft.models.llm_habits import Expected, Habits, Paid, iter_sizes
-from weft.models.llm_prompt import SCHEMA, Prompt
-from weft.models.reply_file import ReplyFile
+from weft.models.llm.prompt import SCHEMA, Prompt
+from weft.models.llm.reply_cache import ReplyFile
+from weft.models.llm.statistics import Expected, Habits, Paid, iter_sizes
 from weft.text.tokens import guess_model_tokens
 
 PROSE = (

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.extract.names import name_key
-from weft.models.llm_prompt import SCHEMA, Prompt
-from weft.models.llm_reply import MAX_ITEMS, Types, check_reply, join_reply
+from weft.models.llm.prompt import SCHEMA, Prompt
+from weft.models.llm.reply import MAX_ITEMS, Types, check_reply, join_reply
 from weft.records import Chunk, Document, Extraction
 
 ANYTHING = st.recursive(

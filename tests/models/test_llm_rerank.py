@@ -20,9 +20,9 @@ from weft.engine.engine import Engine, open_engine
 from weft.engine.tenants import Engines
 from weft.errors import BadModelOutput, ConfigError, ModelUnavailable, StoreError
 from weft.models.base import ChatReply
-from weft.models.llm_budget import Account
-from weft.models.llm_rerank import SCHEMA, LlmReranker, read_ranking
-from weft.models.punctual import PunctualReranker
+from weft.models.llm.budget import Account
+from weft.models.rerankers.deadline import PunctualReranker
+from weft.models.rerankers.llm import SCHEMA, LlmReranker, read_ranking
 from weft.records import LlmRun, Result, Usage
 
 MARKER = re.compile(r"^=====passage (\d+) ([0-9a-f]{16})=====$", re.MULTILINE)

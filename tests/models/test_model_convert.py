@@ -9,11 +9,11 @@ import pytest
 from tiny_model import HEADS, HIDDEN, LAYERS, make_architecture, make_pack, make_safetensors, make_tensors
 
 from weft.errors import ModelUnavailable
-from weft.models.catalog import Pooling
-from weft.models.convert import BLOCK, build_model, quantise
-from weft.models.reference import encode
-from weft.models.runtime import Runtime
-from weft.models.weights import read_pack, read_safetensors
+from weft.models.local.catalog import Pooling
+from weft.models.local.numpy_encoder import encode
+from weft.models.local.onnx_graph import BLOCK, build_model, quantise
+from weft.models.local.onnx_session import Runtime
+from weft.models.local.weights import read_pack, read_safetensors
 
 TOKENS = [0, 17, 4, 33, 59, 8, 1]
 

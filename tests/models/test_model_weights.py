@@ -10,7 +10,7 @@ from safetensors.numpy import save
 from tiny_model import HIDDEN, make_architecture, make_pack, make_safetensors, make_tensors, make_tokenizer
 
 from weft.errors import ModelUnavailable
-from weft.models.weights import read_pack, read_safetensors
+from weft.models.local.weights import read_pack, read_safetensors
 
 PACK = make_architecture("holographic-pack", pooling="cls", position_offset=2)
 

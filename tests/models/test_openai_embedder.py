@@ -14,7 +14,7 @@ import pytest
 from loopback import Answer, Endpoint, in_json, serve
 
 from weft.errors import BadModelOutput, ConfigError, MissingExtra, ModelUnavailable
-from weft.models.openai_http import OpenAIEmbedder, RequestLimits
+from weft.models.embedders.openai import OpenAIEmbedder, RequestLimits
 
 KEY = "sk-very-secret-key"
 

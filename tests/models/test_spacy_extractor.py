@@ -33,7 +33,7 @@ from spacy_parses import (
 
 from weft.errors import MissingExtra, ModelUnavailable
 from weft.extract.statements import INVERSE, VERB_WEIGHT
-from weft.models.spacy_local import KNOWN_VERBS, MAX_NAMES, PARSE_WEIGHT, SpacyExtractor
+from weft.models.extractors.spacy import KNOWN_VERBS, MAX_NAMES, PARSE_WEIGHT, SpacyExtractor
 from weft.records import Claim, Extraction, Nomination
 
 Read = Callable[..., list[Extraction]]

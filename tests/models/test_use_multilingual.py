@@ -13,8 +13,8 @@ from weft.config import read_settings
 from weft.engine.adapters import open_embedder
 from weft.engine.models import describe_model, fetch_model, list_models
 from weft.errors import ConfigError, InputError, MissingExtra, ModelUnavailable
-from weft.models import use_multilingual
-from weft.models.use_multilingual import (
+from weft.models.embedders import universal_sentence_encoder
+from weft.models.embedders.universal_sentence_encoder import (
     CARD,
     FILES,
     MAX_CHARACTERS,
@@ -122,7 +122,7 @@ def test_other_weights_are_refused(tmp_path, monkeypatch, name):
     check_files(folder)
     with (folder / "resources" / name).open("ab") as file:
         file.write(b"x")
-    monkeypatch.setattr(use_multilingual, "package_folder", lambda: folder)
+    monkeypatch.setattr(universal_sentence_encoder, "package_folder", lambda: folder)
 
     with pytest.raises(ModelUnavailable, match=name) as caught:
         UseMultilingualEmbedder().embed(["text"])

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from weft.models.base import TextKind
-from weft.models.cache import HOUR_SECONDS, CachedEmbedder
-from weft.models.hashing import HashEmbedder
+from weft.models.embedders.hashing import HashEmbedder
+from weft.models.embedders.vector_cache import HOUR_SECONDS, CachedEmbedder
 from weft.records import ModelCard, Vectors
 
 

@@ -15,7 +15,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
-from weft.models.catalog import Architecture, Carrier, Layout, LocalModel, Member, Pooling
+from weft.models.local.catalog import Architecture, Carrier, Layout, LocalModel, Member, Pooling
 
 HIDDEN, WIDE, HEADS, LAYERS, WORDS, POSITIONS = 32, 64, 4, 2, 60, 48
 VOCABULARY = {"[CLS]": 0, "[SEP]": 1, "[UNK]": 2, "river": 3, "bank": 4, "money": 5, "water": 6}

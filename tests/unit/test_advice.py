@@ -87,7 +87,7 @@ def test_an_index_run_ends_with_the_recommendation(database, latin, tmp_path, ca
 
 def test_doctor_recommends_and_names_what_cannot_be_opened(tmp_path, monkeypatch):
     """For each namespace: a warning where the text does not suit, a problem where the extra is missing."""
-    from weft.models.use_multilingual import CARD
+    from weft.models.embedders.universal_sentence_encoder import CARD
     from weft.store.sqlite.database import SqliteDatabase
 
     granite = FakeEmbedder(name="local/granite-30m", scripts=frozenset({"latin"}))
@@ -99,7 +99,9 @@ def test_doctor_recommends_and_names_what_cannot_be_opened(tmp_path, monkeypatch
     filled(database, many, CHINESE, namespace="zh")
     database.close()
     settings = read_settings({"store.db": str(path), "models.cache_dir": str(tmp_path / "cache")})
-    monkeypatch.setattr("weft.models.use_multilingual.importlib.util.find_spec", lambda name, *rest: None)
+    monkeypatch.setattr(
+        "weft.models.embedders.universal_sentence_encoder.importlib.util.find_spec", lambda name, *rest: None
+    )
 
     found = {finding.what: finding for finding in diagnose(settings)}
     assert found["embedder of default"].state == "warning"

@@ -8,7 +8,7 @@ from making import sources
 from weft.config import read_settings
 from weft.engine.engine import Engine, open_engine
 from weft.errors import ConfigError, InputError, NotFound, SchemaMismatch, StoreError
-from weft.models.cache import CachedEmbedder
+from weft.models.embedders.vector_cache import CachedEmbedder
 from weft.records import Document, Filter
 from weft.store.memory import MemoryDatabase
 from weft.testing import FakeEmbedder

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.json_replies import read_json
+from weft.models.llm.json_replies import read_json
 
 WHOLE = {"entities": [{"name": "Ada {Lovelace}"}, {"name": 'a "quote" \\ ] }'}], "relations": []}
 TEXT = json.dumps(WHOLE)

@@ -11,7 +11,7 @@ from weft.config import MemoryOptions, Settings
 from weft.engine.engine import Engine
 from weft.engine.warming import Warmer
 from weft.errors import ModelUnavailable
-from weft.models.cache import CachedEmbedder
+from weft.models.embedders.vector_cache import CachedEmbedder
 from weft.rank.gate import shipped
 from weft.records import Curve, GivenFact, Recall
 from weft.search.facts.recall_cache import NAMESPACES, Asked, RecallCache

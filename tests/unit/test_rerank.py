@@ -15,7 +15,7 @@ from weft.config import RerankOptions, SearchOptions
 from weft.context.serialise import result_to_dict
 from weft.engine.engine import Engine
 from weft.errors import BadModelOutput, ModelUnavailable
-from weft.models.punctual import MAX_UNDER_WAY, PunctualReranker, check_scores
+from weft.models.rerankers.deadline import MAX_UNDER_WAY, PunctualReranker, check_scores
 from weft.rank.rerank import blend_rerank
 from weft.records import Document, Filter, Hit
 from weft.search.rerank import NOTHING, OVERTAKEN

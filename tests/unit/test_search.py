@@ -8,7 +8,7 @@ from making import adopt, ask, fill, sources
 
 from weft.config import SearchOptions
 from weft.context.serialise import result_to_dict
-from weft.models.hashing import HashEmbedder
+from weft.models.embedders.hashing import HashEmbedder
 from weft.records import Document, Filter
 from weft.search.chunks import Chunks
 from weft.search.question.prepare import MAX_TERMS, prepare, trust

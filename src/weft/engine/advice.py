@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from weft.config import Settings, shown
 from weft.models.base import Embedder
-from weft.models.use_multilingual import CARD, EXTRA, NAME, is_installed
+from weft.models.embedders.universal_sentence_encoder import CARD, EXTRA, NAME, is_installed
 from weft.records import ModelCard, Receipt
 from weft.store.base import Store
 from weft.text.normalise import scripts

@@ -10,14 +10,14 @@ from typing import Any
 from weft.config import Settings
 from weft.errors import ConfigError
 from weft.models.base import Extractor
-from weft.models.chat import ChatLimits, HttpChat, Wire, count_form
-from weft.models.llm_budget import Account, Bounds
-from weft.models.llm_extract import Asking, LlmExtractor
-from weft.models.llm_prompt import SCHEMA, Prompt
-from weft.models.llm_rerank import MAX_REPLY, LlmReranker
-from weft.models.llm_rerank import SCHEMA as JUDGEMENT
-from weft.models.prices import Price, find_price
-from weft.models.reply_file import ReplyFile
+from weft.models.llm.budget import Account, Bounds
+from weft.models.llm.chat import ChatLimits, HttpChat, Wire, count_form
+from weft.models.llm.extractor import Asking, LlmExtractor
+from weft.models.llm.prices import Price, find_price
+from weft.models.llm.prompt import SCHEMA, Prompt
+from weft.models.llm.reply_cache import ReplyFile
+from weft.models.rerankers.llm import MAX_REPLY, LlmReranker
+from weft.models.rerankers.llm import SCHEMA as JUDGEMENT
 from weft.records import LlmRun, Usage
 from weft.store.base import Store
 

@@ -18,9 +18,9 @@ from weft.engine.advice import advise_chinese, named_db, recommend
 from weft.engine.calibration import describe
 from weft.engine.tables import find_schema
 from weft.errors import WeftError
-from weft.models.catalog import MODELS, PREFIX
-from weft.models.installed import find_installed
-from weft.models.use_multilingual import EXTRA, MODULE
+from weft.models.embedders.universal_sentence_encoder import EXTRA, MODULE
+from weft.models.local.catalog import MODELS, PREFIX
+from weft.models.local.model_folder import find_installed
 from weft.store.base import Database, Store
 
 EXTRAS = {

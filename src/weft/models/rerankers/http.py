@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from weft.errors import BadModelOutput, ConfigError, MissingExtra
-from weft.models.openai_http import check_endpoint
-from weft.models.openai_transport import Transport
+from weft.models.embedders.openai import check_endpoint
+from weft.models.http_client import Transport
 from weft.models.texts import encodable
 
 Kind: TypeAlias = Literal["cohere", "jina", "http"]

@@ -14,9 +14,9 @@ import numpy as np
 
 from weft.errors import BadModelOutput, ModelUnavailable
 from weft.models.base import TextKind
-from weft.models.catalog import LocalModel
-from weft.models.fetch import Progress
-from weft.models.installed import TOKENIZER_FILE, InstalledModel, find_installed, is_intact
+from weft.models.local.catalog import LocalModel
+from weft.models.local.fetch import Progress
+from weft.models.local.model_folder import TOKENIZER_FILE, InstalledModel, find_installed, is_intact
 from weft.models.texts import encodable
 from weft.records import ModelCard, Vector, Vectors
 
@@ -105,7 +105,7 @@ class LocalEmbedder:
             return installed
         if not self._auto_fetch:
             raise _not_fetched(self._model)
-        from weft.models.install import install_model  # onnx is slow to import, and rarely needed
+        from weft.models.local.install import install_model  # onnx is slow to import, and rarely needed
 
         logger.info("fetching %s, %d MB", self._model.name, self._model.megabytes)
         return install_model(self._model, cache_dir=self._cache_dir, progress=self._progress)
@@ -135,7 +135,7 @@ class _Loaded:
     """Graph and tokenizer in memory; any number of threads may use it."""
 
     def __init__(self, installed: InstalledModel, *, max_tokens: int) -> None:
-        from weft.models.runtime import Runtime  # onnxruntime takes a moment to import
+        from weft.models.local.onnx_session import Runtime  # onnxruntime takes a moment to import
 
         self._tokenizer = _open_tokenizer(installed)
         self._tokenizer.enable_truncation(max_tokens)

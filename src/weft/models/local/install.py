@@ -11,13 +11,13 @@ import onnx
 import onnxruntime
 
 from weft.errors import ModelUnavailable
-from weft.models.catalog import Carrier, LocalModel
-from weft.models.convert import Precision, build_model
-from weft.models.fetch import Parts, Progress, fetch_parts, read_wheel
-from weft.models.installed import InstalledModel, find_installed, is_intact, work_folder, write_installed
-from weft.models.reference import encode
-from weft.models.runtime import Runtime
-from weft.models.weights import Encoder, read_pack, read_safetensors
+from weft.models.local.catalog import Carrier, LocalModel
+from weft.models.local.fetch import Parts, Progress, fetch_parts, read_wheel
+from weft.models.local.model_folder import InstalledModel, find_installed, is_intact, work_folder, write_installed
+from weft.models.local.numpy_encoder import encode
+from weft.models.local.onnx_graph import Precision, build_model
+from weft.models.local.onnx_session import Runtime
+from weft.models.local.weights import Encoder, read_pack, read_safetensors
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from threading import Lock
 import numpy as np
 
 from weft.models.base import Embedder, Expecting, Gradual, Interruptible, Loadable, Paid, TextKind
-from weft.models.cache_file import CacheFile
+from weft.models.embedders.vector_cache_file import CacheFile
 from weft.records import ModelCard, Usage, Vector, Vectors
 
 logger = logging.getLogger(__name__)

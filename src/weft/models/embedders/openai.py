@@ -17,8 +17,8 @@ import numpy as np
 
 from weft.errors import BadModelOutput, BoundReached, ConfigError, MissingExtra, ModelError, ModelUnavailable
 from weft.models.base import TextKind
-from weft.models.llm_budget import Account
-from weft.models.openai_transport import Transport
+from weft.models.http_client import Transport
+from weft.models.llm.budget import Account
 from weft.models.texts import encodable
 from weft.records import ModelCard, Usage, Vectors
 from weft.text.tokens import guess_model_tokens

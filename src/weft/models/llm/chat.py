@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 from weft.errors import BadModelOutput, MissingExtra
 from weft.models.base import ChatReply
-from weft.models.openai_http import DEFAULT_URL, check_endpoint
-from weft.models.openai_transport import Refused, Transport
+from weft.models.embedders.openai import DEFAULT_URL, check_endpoint
+from weft.models.http_client import Refused, Transport
 from weft.models.texts import encodable
 from weft.text.tokens import guess_model_tokens
 

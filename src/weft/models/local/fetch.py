@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from weft.errors import ModelUnavailable
-from weft.models.catalog import Carrier, LocalModel, Member
-from weft.models.tools import Tool, find_tools, run_tool
+from weft.models.local.catalog import Carrier, LocalModel, Member
+from weft.models.local.download import Tool, find_tools, run_tool
 
 logger = logging.getLogger(__name__)
 

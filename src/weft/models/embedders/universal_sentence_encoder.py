@@ -14,7 +14,7 @@ import numpy as np
 from weft.errors import MissingExtra, ModelUnavailable
 from weft.models.base import TextKind
 from weft.models.hub import unit_rows
-from weft.models.local import usable_cores
+from weft.models.local.embedder import usable_cores
 from weft.models.texts import encodable
 from weft.records import ModelCard, Vectors
 

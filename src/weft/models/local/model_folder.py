@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from weft.models.catalog import LocalModel
+from weft.models.local.catalog import LocalModel
 
 logger = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from weft.models.catalog import Architecture
-from weft.models.weights import Array, Dense, Encoder, Layer, Norm
+from weft.models.local.catalog import Architecture
+from weft.models.local.weights import Array, Dense, Encoder, Layer, Norm
 
 Precision: TypeAlias = Literal["int8", "float32"]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from weft.errors import BadModelOutput, ModelUnavailable, StoreError
 from weft.models.base import ChatModel, ChatReply
-from weft.models.llm_budget import Account
-from weft.models.llm_prompt import read_prompt
+from weft.models.llm.budget import Account
+from weft.models.llm.json_replies import read_json
+from weft.models.llm.prompt import read_prompt
 from weft.models.texts import encodable
 from weft.records import LlmRun
-from weft.text.json_replies import read_json
 from weft.text.normalise import squeeze
 from weft.text.tokens import guess_model_tokens
 

@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_safetensors
 
 from weft.errors import ModelUnavailable
-from weft.models.catalog import Architecture
+from weft.models.local.catalog import Architecture
 
 Array: TypeAlias = NDArray[np.float32]
 

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from weft.errors import BadModelOutput, ModelUnavailable
-from weft.models.back_off import asked_wait
+from weft.models.retry_after import asked_wait
 
 logger = logging.getLogger(__name__)
 

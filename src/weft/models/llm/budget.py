@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Protocol
 
-from weft.models.prices import Price, cost_of
+from weft.models.llm.prices import Price, cost_of
 from weft.records import Usage
 
 

@@ -21,16 +21,16 @@ from typing import Any
 from weft.errors import BadModelOutput, ModelUnavailable
 from weft.extract.names import predicate_key
 from weft.models.base import ChatModel, ChatReply, Extractor
-from weft.models.llm_budget import Account
-from weft.models.llm_habits import Paid
-from weft.models.llm_preview import LlmPreview, expect_reply
-from weft.models.llm_prompt import SCHEMA, Prompt
-from weft.models.llm_reply import Types, check_reply, join_reply
-from weft.models.openai_transport import Refused
-from weft.models.prices import Price
-from weft.models.reply_file import ReplyFile
+from weft.models.http_client import Refused
+from weft.models.llm.budget import Account
+from weft.models.llm.estimate import LlmPreview, expect_reply
+from weft.models.llm.json_replies import read_json
+from weft.models.llm.prices import Price
+from weft.models.llm.prompt import SCHEMA, Prompt
+from weft.models.llm.reply import Types, check_reply, join_reply
+from weft.models.llm.reply_cache import ReplyFile
+from weft.models.llm.statistics import Paid
 from weft.records import Chunk, Document, Extraction, GivenFact, LlmRun, Reading, Usage
-from weft.text.json_replies import read_json
 from weft.text.tokens import guess_model_tokens
 
 MAX_REFUSED = 10

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from weft.models.base import Extractor
-from weft.models.llm_habits import Expected, Habits, Paid, iter_sizes
-from weft.models.prices import Price, cost_of
-from weft.models.reply_file import ReplyFile
+from weft.models.llm.prices import Price, cost_of
+from weft.models.llm.reply_cache import ReplyFile
+from weft.models.llm.statistics import Expected, Habits, Paid, iter_sizes
 from weft.records import Chunk, Document, Extraction, Usage
 from weft.text.normalise import UNSPACED
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import apsw
 
 from weft.errors import ModelUnavailable
-from weft.models.llm_habits import Habits, Paid, Sums
+from weft.models.llm.statistics import Habits, Paid, Sums
 
 T = TypeVar("T")
 
