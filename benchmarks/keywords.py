@@ -4,7 +4,7 @@ Ways to find the best 100 chunks by BM25, on the same postings and questions, in
     python benchmarks/keywords.py SET… [--size 100000] [--keep DIR]
 
 SET are folders in BEIR layout, e.g. of `$WEFT_DATA`. A chunk is a title and sentences of three passages taken at
-random. `arrays` are those of the read index (`store/sqlite/term_rank.py`), `all postings` adds up every posting of the
+random. `arrays` are those of the read index (`store/sqlite/index/maxscore.py`), `all postings` adds up every posting of the
 question in memory, `tantivy` is that library (if installed) over the same terms, split at blanks. Times are
 milliseconds of the processor, p50 / p95, so that other work on the machine moves them less. `top 10` is the share of
 the first ten places that hold the same chunk as adding up everything, before any scoring anew. `--keep DIR` leaves the
@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 
 from weft.rank.bm25 import idf, term_scores
-from weft.store.sqlite.term_arrays import TermArrays, read
-from weft.store.sqlite.term_merge import gather, merge
-from weft.store.sqlite.term_rank import rank
+from weft.store.sqlite.index.maxscore import rank
+from weft.store.sqlite.index.postings_file import TermArrays, read
+from weft.store.sqlite.index.postings_merge import gather, merge
 from weft.text.analyzer import count_terms, query_terms
 
 RUN, LIMIT, QUESTIONS = 32_768, 100, 200

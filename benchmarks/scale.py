@@ -36,7 +36,7 @@ from speed import PAGE, to_table
 from weft.engine.engine import Engine, open_engine
 from weft.evaluate.dataset import read_cases
 from weft.records import Filter, Ranking
-from weft.store.sqlite import derived
+from weft.store.sqlite.index import reader
 from weft.text.analyzer import query_terms
 
 NEVER = 1 << 60
@@ -111,13 +111,13 @@ def measure(path: str, *, repeat: int) -> dict[str, Any]:
         words = {question: ids(by_words(question)) for question in asked}
         figures |= ask_engine(engine, asked, repeat)
         figures["asked"] = memory()
-        least, derived.FROM = derived.FROM, NEVER
+        least, reader.FROM = reader.FROM, NEVER
         some = asked[:10] if chunks > LARGE else asked
         figures["vector, exact"] = spent(lambda q: void(by_vector(q)), some, 1)
         figures["keyword, exact"] = spent(lambda q: void(by_words(q)), some, 1)
         kept = sum(len(set(near[q]) & set(ids(by_vector(q)))) for q in recalled)
         same = sum(a == b for q in some for a, b in zip(words[q], ids(by_words(q)), strict=True))
-        derived.FROM = least
+        reader.FROM = least
         figures["recall@10"] = f"{kept / len(recalled) / 10:.3f}"
         figures["same"] = f"{same / sum(len(words[q]) for q in some):.3f}"
         figures["ways"] = [store.stats().vector_search, store.stats().keyword_search, store.stats().entity_search]

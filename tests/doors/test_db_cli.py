@@ -7,7 +7,7 @@ import postgres
 import psycopg
 import pytest
 
-from weft.store.queries import load_migrations
+from weft.store.sql_files import load_migrations
 
 
 @pytest.fixture

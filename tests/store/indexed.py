@@ -15,8 +15,9 @@ import pytest
 from contract import EVERYTHING, MODEL, make_batch
 
 from weft.records import Fact
-from weft.store.sqlite import derived, extend, vectors
+from weft.store.sqlite import vectors
 from weft.store.sqlite.database import SqliteDatabase
+from weft.store.sqlite.index import builder, reader
 from weft.store.sqlite.postings import search_postings
 
 DIMENSION = 16
@@ -29,11 +30,11 @@ WORDS = [*"alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu".s
 
 def small(monkeypatch):
     """Let indexes begin at sizes that a test can write, and be extended only when asked for."""
-    monkeypatch.setattr(derived, "FROM", LEAST)
-    monkeypatch.setattr(derived, "TAIL", TAIL)
-    monkeypatch.setattr(extend, "BLOCK", 32)
-    monkeypatch.setattr(extend, "RUN", 64)
-    monkeypatch.setattr(extend.Extender, "call", lambda self, wrote=False: None)
+    monkeypatch.setattr(reader, "FROM", LEAST)
+    monkeypatch.setattr(reader, "TAIL", TAIL)
+    monkeypatch.setattr(builder, "BLOCK", 32)
+    monkeypatch.setattr(builder, "RUN", 64)
+    monkeypatch.setattr(builder.Extender, "call", lambda self, wrote=False: None)
 
 
 def direction(seed):

@@ -1,7 +1,7 @@
 """The one place where tests open a database of each kind."""
 
 import weft.store.sqlite.connect as connect
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 

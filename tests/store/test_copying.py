@@ -15,8 +15,8 @@ from weft.engine.copying import compare, copy_namespace, copy_namespaces
 from weft.engine.engine import Engine
 from weft.errors import InputError, SchemaMismatch, StoreUnavailable
 from weft.records import Claim, Document, Extraction, FactEntity, Filter, LlmRun, Nomination, Usage
-from weft.store.memory import MemoryDatabase
-from weft.store.relational import facts
+from weft.store.memory.store import MemoryDatabase
+from weft.store.relational import fact_store
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 
@@ -192,14 +192,14 @@ def test_a_connection_lost_in_the_middle_is_said_and_the_next_run_goes_on(
     filled, small_pages, postgres_address, postgres_dsn, monkeypatch
 ):
     """Nothing is half written. One that is lost between two writes is made anew, and nobody notices."""
-    real = facts.restore_facts
+    real = fact_store.restore_facts
 
     def lose(*arguments, **options):
         real(*arguments, **options)
         cut(postgres_dsn)
 
     with monkeypatch.context() as patched:
-        patched.setattr(facts, "restore_facts", lose)
+        patched.setattr(fact_store, "restore_facts", lose)
         with pytest.raises(StoreUnavailable, match="lost") as raised:
             copy(filled, postgres_address)
     assert "run the same again" in raised.value.hint

@@ -12,7 +12,7 @@ from weft.index import remember as write_path
 from weft.index.plan import make_batch, make_plan
 from weft.index.state import make_state
 from weft.records import Document, GivenFact
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id

@@ -10,7 +10,7 @@ from weft.errors import InputError, NotFound
 from weft.facts import life
 from weft.index import remember as write_path
 from weft.records import GivenFact
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 

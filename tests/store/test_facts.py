@@ -11,9 +11,9 @@ from opening import KINDS, contradictions, open_empty
 import weft.store.postgres.vectors as postgres_vectors
 from weft.errors import SchemaMismatch
 from weft.records import Fact, FactEntity, FactEvent, StoredModel
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
+from weft.store.shared.fact_rules import content_of
 from weft.store.sqlite.database import SqliteDatabase
-from weft.store.stating import content_of
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 DAY = timedelta(days=1)

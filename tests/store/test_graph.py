@@ -8,7 +8,7 @@ from logical import content
 
 from weft.extract.names import name_key
 from weft.records import Claim, Extraction, Nomination
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id

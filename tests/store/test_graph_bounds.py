@@ -17,8 +17,8 @@ from weft.records import Claim, Extraction, Filter, Nomination, Query
 from weft.search.graph.join import walk_graph
 from weft.search.run import find
 from weft.store.postgres.database import PostgresDatabase
-from weft.store.queries import load_migrations
 from weft.store.relational.graph_write import place
+from weft.store.sql_files import load_migrations
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 

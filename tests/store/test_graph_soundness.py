@@ -10,8 +10,8 @@ from logical import content
 from weft.extract.names import name_key
 from weft.graph.standing import OWN_KINDS
 from weft.records import Claim, Extraction, Nomination
-from weft.store.queries import load_queries, load_schema
-from weft.store.relational.graph_soundness import Tally
+from weft.store.relational.check.graph import Tally
+from weft.store.sql_files import load_queries, load_schema
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.ids import document_id
 

@@ -9,8 +9,9 @@ from contract import EVERYTHING, make_batch, unit
 from indexed import OURS, batch, direction, exact_vectors, fill
 
 from weft.records import Filter
-from weft.store.sqlite import derived, held, vectors
+from weft.store.sqlite import vectors
 from weft.store.sqlite.database import SqliteDatabase
+from weft.store.sqlite.index import reader, resident_vectors
 
 
 @pytest.fixture
@@ -34,8 +35,8 @@ def count_reads(monkeypatch):
     """Return a list that grows with every time vectors are read from the file."""
     reads = []
     for name in ("_update", "_read"):
-        read = getattr(held, name)
-        monkeypatch.setattr(held, name, lambda *a, read=read, **k: reads.append(1) or read(*a, **k))
+        read = getattr(resident_vectors, name)
+        monkeypatch.setattr(resident_vectors, name, lambda *a, read=read, **k: reads.append(1) or read(*a, **k))
     return reads
 
 
@@ -106,10 +107,10 @@ def test_another_embedder_and_another_namespace_have_their_own(database):
     assert other.search_vector(unit(1, 2, 3), limit=9, where=EVERYTHING).count == 0
 
 
-@pytest.mark.parametrize("least", [derived.FROM, 20])
+@pytest.mark.parametrize("least", [reader.FROM, 20])
 def test_the_number_of_a_dropped_embedder_may_be_given_to_another(tmp_path, database, monkeypatch, least):
     """A process that goes on keeps nothing of the one before, also not where an index would answer."""
-    monkeypatch.setattr(derived, "FROM", least)
+    monkeypatch.setattr(reader, "FROM", least)
     ask(database, direction(1))
     database._connections.extender.catch_up()
     ask(database, direction(1))
@@ -127,7 +128,7 @@ def test_the_number_of_a_dropped_embedder_may_be_given_to_another(tmp_path, data
 
 def test_what_was_not_asked_for_long_is_given_back(database, monkeypatch):
     """Memory is bounded whatever the number of namespaces."""
-    monkeypatch.setattr(held, "MOST", 80 * 16 * 4 + 1)
+    monkeypatch.setattr(resident_vectors, "MOST", 80 * 16 * 4 + 1)
     second = database.store("second")
     fill(second, range(4))
     reads = count_reads(monkeypatch)

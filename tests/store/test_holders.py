@@ -4,7 +4,8 @@ import pytest
 from contract import MODEL, make_batch
 from opening import EACH, open_empty
 
-from weft.store import base, memory
+from weft.store import base
+from weft.store.memory.store import store as memory
 from weft.store.relational import store as relational
 
 TEXTS = ["red fox", "red hen", "blue fox", "red 狐狸 fox", "fox's den"]

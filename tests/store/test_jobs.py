@@ -11,10 +11,10 @@ from postgres import new_database
 
 from weft.errors import ClaimLost, SchemaMismatch
 from weft.records import Done, Job, JobCounts, JobResult, Usage
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres import schema
 from weft.store.postgres.database import PostgresDatabase
-from weft.store.queries import load_migrations, load_schema
+from weft.store.sql_files import load_migrations, load_schema
 from weft.text.ids import document_id
 
 SPENT = Usage(calls=1, tokens_in=9, cost=0.5, failures={"server": 2})

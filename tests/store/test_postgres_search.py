@@ -14,7 +14,7 @@ import weft.store.postgres.terms as terms
 import weft.store.postgres.vectors as vectors
 from weft.errors import InputError
 from weft.records import Filter, StoredModel
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.session import PostgresSession, statement
 from weft.text.analyzer import query_terms

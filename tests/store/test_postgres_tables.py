@@ -18,7 +18,7 @@ from weft.records import Fact, FactEvent, Job, LlmRun, Usage
 from weft.store.postgres import schema
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.postgres.session import statement
-from weft.store.queries import load_migrations, load_schema
+from weft.store.sql_files import load_migrations, load_schema
 from weft.store.sqlite.database import SqliteDatabase
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)

@@ -5,7 +5,7 @@ import re
 import apsw
 import pytest
 
-from weft.store.queries import load_queries, load_schema
+from weft.store.sql_files import load_queries, load_schema
 
 BIG = {"chunk", "mention", "claim", "relation", "entity", "nomination", "posting"}
 """Tables that grow with the corpus."""

@@ -17,8 +17,9 @@ import pytest
 from contract import EVERYTHING
 from indexed import LEAST, batch, catch_up, direction, populate, same, start, ways
 
-from weft.store.sqlite import connect, derived, extend, kinds, segments
+from weft.store.sqlite import connect
 from weft.store.sqlite.database import SqliteDatabase
+from weft.store.sqlite.index import builder, reader, segments, targets
 
 pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
 
@@ -100,8 +101,8 @@ def a_file(folder, monkeypatch):
 def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, monkeypatch, caplog, hinder):
     """It is said once, and a scan answers."""
     monkeypatch.undo()
-    monkeypatch.setattr(derived, "FROM", LEAST)
-    monkeypatch.setattr(extend, "PAUSE", 0.0)
+    monkeypatch.setattr(reader, "FROM", LEAST)
+    monkeypatch.setattr(builder, "PAUSE", 0.0)
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     hinder(database._connections.indexes.folder, monkeypatch)
     populate(database)
@@ -116,7 +117,7 @@ def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, monkeypatch, 
 def test_what_is_due_is_done_where_closing_begins_during_a_look(tmp_path, monkeypatch):
     """The look under way was not the last one: it left alone what can wait while a process goes on."""
     monkeypatch.undo()
-    monkeypatch.setattr(extend, "PAUSE", 0.0)
+    monkeypatch.setattr(builder, "PAUSE", 0.0)
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     extender, looked, begun = database._connections.extender, [], threading.Event()
 
@@ -131,7 +132,7 @@ def test_what_is_due_is_done_where_closing_begins_during_a_look(tmp_path, monkey
     assert begun.wait(30)
     database.close()
 
-    assert looked == [extend.LARGEST, min(extend.LAST, derived.TAIL)]
+    assert looked == [builder.LARGEST, min(builder.LAST, reader.TAIL)]
 
 
 def test_indexes_of_another_state_of_the_file_are_not_used(tmp_path):
@@ -280,8 +281,8 @@ def test_a_process_killed_while_it_extends_costs_at_most_a_rebuild(database, kin
 
 def test_without_the_extra_a_scan_answers_and_says_what_would_help(tmp_path, monkeypatch):
     """usearch is never needed for an answer; words are found by an index without it."""
-    monkeypatch.setattr(kinds, "find_spec", lambda name: None)
-    kinds.can_index.cache_clear()
+    monkeypatch.setattr(targets, "find_spec", lambda name: None)
+    targets.can_index.cache_clear()
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     populate(database)
     assert catch_up(database) == 1
@@ -293,7 +294,7 @@ def test_without_the_extra_a_scan_answers_and_says_what_would_help(tmp_path, mon
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     assert ways(database) == ["exact"] * 3
     database.close()
-    kinds.can_index.cache_clear()
+    targets.can_index.cache_clear()
 
 
 @pytest.mark.parametrize("order", ["usearch.index, onnxruntime", "onnxruntime, usearch.index"])
@@ -307,7 +308,7 @@ def test_the_library_gets_on_with_that_of_the_model(order):
 def test_two_that_build_at_once_share_no_file(database, monkeypatch):
     """The folder may be deleted while somebody builds, and the lock with it; what is mapped must not be cut short."""
     populate(database)
-    other, paths, gather, merge = SqliteDatabase(database._connections.path), [], extend.gather, extend.merge
+    other, paths, gather, merge = SqliteDatabase(database._connections.path), [], builder.gather, builder.merge
     others_turn = iter([False, True])
 
     def gathered(rows, *, mean):
@@ -320,8 +321,8 @@ def test_two_that_build_at_once_share_no_file(database, monkeypatch):
         paths.append(path)
         return merge(*parts, path=path, **named)
 
-    monkeypatch.setattr(extend, "gather", gathered)
-    monkeypatch.setattr(extend, "merge", merged)
+    monkeypatch.setattr(builder, "gather", gathered)
+    monkeypatch.setattr(builder, "merge", merged)
     catch_up(database)
     assert len(paths) > 4
     assert len(set(paths)) == len(paths)
@@ -333,13 +334,13 @@ def test_two_that_build_at_once_share_no_file(database, monkeypatch):
 def test_a_folder_deleted_at_the_worst_time_costs_the_build_alone(database, monkeypatch):
     """Whoever builds gives up quietly, and the next one begins anew."""
     populate(database)
-    folder, save = database._connections.indexes.folder, derived.Folder.save
+    folder, save = database._connections.indexes.folder, reader.Folder.save
 
     def deleted(self, name, write, **named):
         folder.clear()
         return save(self, name, write, **named)
 
-    monkeypatch.setattr(derived.Folder, "save", deleted)
+    monkeypatch.setattr(reader.Folder, "save", deleted)
     assert catch_up(database) == 0
     same(database)
     monkeypatch.undo()

@@ -7,9 +7,9 @@ import pytest
 from contract import EVERYTHING
 from indexed import batch, catch_up, exact_keywords, fill, same
 
-from weft.store.sqlite import term_search
 from weft.store.sqlite.database import SqliteDatabase
-from weft.store.sqlite.tails import TermTail
+from weft.store.sqlite.index import keyword_search
+from weft.store.sqlite.index.memtable import TermTail
 
 pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
 
@@ -28,8 +28,8 @@ def database(tmp_path, monkeypatch):
 def test_what_is_gone_is_looked_for_only_where_something_is(database, monkeypatch):
     """As long as every chunk of index and tail is there, nobody looks; one out and one in, and it is looked again."""
     store, looked = database.store("default"), []
-    look = term_search._find_gone
-    monkeypatch.setattr(term_search, "_find_gone", lambda *given: looked.append(given) or look(*given))
+    look = keyword_search._find_gone
+    monkeypatch.setattr(keyword_search, "_find_gone", lambda *given: looked.append(given) or look(*given))
     store.write(batch("new", [77]))
     same(database)
     assert not looked

@@ -13,9 +13,11 @@ from contract import EVERYTHING
 from indexed import LEAST, OURS, TAIL, batch, catch_up, direction, fill, populate, remember, same, ways
 
 from weft.records import Filter
-from weft.store.sqlite import derived, extend, session, vectors
+from weft.store.sqlite import session, vectors
 from weft.store.sqlite.database import SqliteDatabase
-from weft.store.sqlite.neighbours import EARLY, arrange, make_graph
+from weft.store.sqlite.index import builder
+from weft.store.sqlite.index import reader as derived
+from weft.store.sqlite.index.hnsw import EARLY, arrange, make_graph
 
 pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
 
@@ -131,7 +133,7 @@ def test_filters_are_kept(database):
 
 def test_vectors_are_spread_over_graphs_of_a_bounded_size(database, monkeypatch):
     """Each holds few enough that its neighbours are found; full ones stay as they are when more comes."""
-    monkeypatch.setattr(extend, "LARGEST", 64)
+    monkeypatch.setattr(builder, "LARGEST", 64)
     fill(database.store("default"))
     catch_up(database)
     files = set(database._connections.indexes.folder.path.glob("vectors-*.segment"))
@@ -257,7 +259,7 @@ def test_a_build_that_nobody_waits_for_is_given_up(database, monkeypatch):
     """A process that only asked ends without finishing it, also in the midst of a graph."""
     fill(database.store("default"))
     extender = database._connections.extender
-    monkeypatch.setattr(extend, "make_graph", lambda dimension: extender._abandoned.set() or make_graph(dimension))
+    monkeypatch.setattr(builder, "make_graph", lambda dimension: extender._abandoned.set() or make_graph(dimension))
 
     assert catch_up(database) == 0
     assert indexed.files(database, "vectors") == []
@@ -281,7 +283,7 @@ def test_who_interrupts_the_end_does_not_wait_for_a_build(tmp_path, monkeypatch)
         assert building.wait(30)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(extend, "make_graph", make)
+    monkeypatch.setattr(builder, "make_graph", make)
     fill(database.store("default"))
     monkeypatch.setattr(threading.Thread, "join", interrupted)
     with pytest.raises(KeyboardInterrupt):
@@ -290,7 +292,7 @@ def test_who_interrupts_the_end_does_not_wait_for_a_build(tmp_path, monkeypatch)
     assert indexed.files(database, "vectors") == []
     database.close()
 
-    monkeypatch.setattr(extend, "make_graph", make_graph)
+    monkeypatch.setattr(builder, "make_graph", make_graph)
     again = SqliteDatabase(str(tmp_path / "weft.db"))
     again.store("default").write(batch("one more", [77]))
     again.close()
@@ -334,7 +336,7 @@ def test_many_threads_ask_at_once(database):
 
 def test_while_nobody_asks_only_whole_segments_are_made(database, monkeypatch):
     """A graph that would have to be built anew for what is still to come is not built."""
-    monkeypatch.setattr(extend, "LARGEST", 150)
+    monkeypatch.setattr(builder, "LARGEST", 150)
     extender = database._connections.extender
     fill(database.store("default"), range(7))
     assert extender.catch_up(least=150) == 0
@@ -350,18 +352,18 @@ def test_what_is_due_depends_on_who_calls(tmp_path, monkeypatch):
     """After a commit it is a whole segment, after a question any tail that costs it time, at the end nearly all."""
     monkeypatch.undo()
     monkeypatch.setattr(derived, "FROM", LEAST)
-    monkeypatch.setattr(extend, "PAUSE", 0.0)
+    monkeypatch.setattr(builder, "PAUSE", 0.0)
     due = queue.Queue()
-    monkeypatch.setattr(extend.Extender, "catch_up", lambda self, *, least: due.put(least))
+    monkeypatch.setattr(builder.Extender, "catch_up", lambda self, *, least: due.put(least))
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     populate(database)
-    assert due.get(timeout=30) == extend.LARGEST
+    assert due.get(timeout=30) == builder.LARGEST
     database.store("default").search_keyword(["alpha"], limit=10, where=EVERYTHING)
-    while (least := due.get(timeout=30)) == extend.LARGEST:
+    while (least := due.get(timeout=30)) == builder.LARGEST:
         pass
     assert least == derived.TAIL
     database.close()
-    assert list(due.queue)[-1] == extend.LAST
+    assert list(due.queue)[-1] == builder.LAST
 
 
 def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeypatch):
@@ -369,13 +371,13 @@ def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeyp
     monkeypatch.undo()
     monkeypatch.setattr(derived, "FROM", LEAST)
     monkeypatch.setattr(derived, "TAIL", TAIL)
-    monkeypatch.setattr(extend, "PAUSE", 60.0)
+    monkeypatch.setattr(builder, "PAUSE", 60.0)
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     populate(database)
     database.close()
     reader = SqliteDatabase(str(tmp_path / "weft.db"))
     assert all(way.startswith("index of 200 ") for way in ways(reader))
-    monkeypatch.setattr(extend, "LAST", 5)
+    monkeypatch.setattr(builder, "LAST", 5)
     for number in (5, 4):
         writer = SqliteDatabase(str(tmp_path / "weft.db"))
         writer.store("default").write(batch(f"{number} more", range(9000, 9000 + number)))
@@ -387,7 +389,7 @@ def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeyp
     reader.close()
     assert not (tmp_path / "weft.db.index").exists()
 
-    monkeypatch.setattr(extend, "PAUSE", 0.0)
+    monkeypatch.setattr(builder, "PAUSE", 0.0)
     server = SqliteDatabase(str(tmp_path / "weft.db"))
     server.store("default").search_keyword(["alpha"], limit=10, where=EVERYTHING)
     deadline = time.monotonic() + 30

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from logical import content
 
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable, WeftError
-from weft.store.memory import MemoryDatabase
-from weft.store.queries import load_migrations, load_schema
+from weft.store.memory.store import MemoryDatabase
+from weft.store.sql_files import load_migrations, load_schema
 from weft.store.sqlite import connect
 from weft.store.sqlite.database import SqliteDatabase
 from weft.text.analyzer import query_terms

@@ -9,8 +9,8 @@ from contract import EVERYTHING, MODEL, make_batch, unit
 from opening import contradictions
 
 from weft.records import Claim, Extraction, Fact, FactEntity, FactEvent, Nomination
-from weft.store.joining import same_statements
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
+from weft.store.shared.merging import same_statements
 from weft.store.sqlite.database import SqliteDatabase
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)

@@ -16,7 +16,7 @@ from weft.engine.tools import MEMORY_SEARCH
 from weft.facts.score import recalled
 from weft.records import Document, Fact, GivenFact, Recall, Result
 from weft.search.facts.blend import blend
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 from weft.text.tokens import EstimatingCounter
 

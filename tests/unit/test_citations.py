@@ -9,7 +9,7 @@ from weft.engine.research import read_findings
 from weft.index.run import index_documents
 from weft.records import Document, Filter
 from weft.search.papers.paper_lookup import citation_links
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 
 FORGETTING, LONG, SURVEY = "Forgetting on Purpose", "Long Conversations without Loss", "A Survey of Agent Memory"

@@ -5,7 +5,7 @@ import time
 from weft.cli import closing
 from weft.cli.closing import CommandEngine
 from weft.config import read_settings
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 
 
 class Slow(MemoryDatabase):

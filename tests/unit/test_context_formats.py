@@ -14,7 +14,7 @@ from weft.errors import ConfigError
 from weft.extract.names import name_key
 from weft.index.run import index_documents
 from weft.records import Claim, Document, Extraction, Nomination
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 ASKED = "Auth Service and OAuth Provider"

@@ -10,7 +10,7 @@ from weft.engine.engine import Engine, open_engine
 from weft.errors import ConfigError, InputError, NotFound, SchemaMismatch, StoreError
 from weft.models.embedders.vector_cache import CachedEmbedder
 from weft.records import Document, Filter
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 NO_EMBEDDER = {"models.embedder": "none"}

@@ -16,7 +16,7 @@ from weft.exchange.clean import to_name, to_text
 from weft.extract.names import name_key, predicate_key
 from weft.facts.hygiene import refusal
 from weft.records import Fact
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 from weft.text.normalise import fold, squeeze

@@ -13,7 +13,7 @@ from weft.index.metering import EmbedPreview
 from weft.index.plan import content_hash
 from weft.index.run import GROUP, index_documents, preview_documents
 from weft.records import Claim, Document, Extraction, Filter, Nomination, Skipped
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 from weft.text.searchable_metadata import metadata_text
 

@@ -17,7 +17,7 @@ from weft.engine.engine import Engine, open_engine
 from weft.engine.tools import DEFAULTS, MEMORY_SEARCH, SPELLINGS, anthropic_tool, memory_search, openai_tool
 from weft.errors import InputError
 from weft.records import Document
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 DOCS = Path(__file__).parents[2] / "docs"

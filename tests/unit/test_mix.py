@@ -9,7 +9,7 @@ from weft.search.graph.channel import GraphFound, join
 from weft.search.graph.join import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Walked, choose_hits, count_dropped
 from weft.search.graph.trust import BY_MEANING, LEADS
 from weft.search.question.entities import Seed
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 

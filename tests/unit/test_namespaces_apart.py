@@ -11,7 +11,7 @@ from weft.context.serialise import facts_to_dict
 from weft.engine.engine import Engine
 from weft.records import GivenFact
 from weft.search.facts.recall_cache import RecallCache
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 

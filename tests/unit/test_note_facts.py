@@ -4,7 +4,7 @@ from pathlib import Path
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "corpus" / "services"

@@ -11,7 +11,7 @@ from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
 from weft.records import Filter, Skipped
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 

@@ -9,7 +9,7 @@ from weft.engine.engine import Engine, open_engine
 from weft.errors import InputError, NotFound, StoreUnavailable
 from weft.integrations.passages import check_options
 from weft.records import Filter
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 

@@ -8,7 +8,7 @@ from weft.config import MemoryOptions, Settings
 from weft.engine.engine import Engine
 from weft.errors import InputError, NotFound
 from weft.records import GivenFact
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)

@@ -12,7 +12,7 @@ from weft.engine.fact_evaluation import ReplayedClock, evaluate_facts, replay
 from weft.errors import InputError
 from weft.evaluate.report import fact_table
 from weft.evaluate.scenario import read_scenario
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 SHIPPED = Path(__file__).parents[2] / "examples" / "memory" / "scenario.jsonl"

@@ -7,7 +7,7 @@ from weft.engine.receipts import add_receipts
 from weft.engine.tenants import Engines
 from weft.errors import ConfigError
 from weft.records import Receipt, Skipped
-from weft.store.memory import MemoryDatabase
+from weft.store.memory.store import MemoryDatabase
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.rank.bm25 import idf, term_scores
-from weft.store.sqlite import term_merge
-from weft.store.sqlite.chunk_names import ChunkNames, pack_ids, unpack_ids, write_names
-from weft.store.sqlite.term_arrays import read
-from weft.store.sqlite.term_merge import gather, merge
-from weft.store.sqlite.term_rank import rank
+from weft.store.sqlite.index import postings_merge
+from weft.store.sqlite.index.chunk_ids import ChunkNames, pack_ids, unpack_ids, write_names
+from weft.store.sqlite.index.maxscore import rank
+from weft.store.sqlite.index.postings_file import read
+from weft.store.sqlite.index.postings_merge import gather, merge
 
 STRANGE = ["", " ", "a b", "a:b", '"', "\\", "AND", "*", "中", "中文", "é", "e\u0301", "\x00", "😀", "x" * 70_000]
 
@@ -76,7 +76,7 @@ def test_the_best_are_those_of_adding_up_everything(seed, limit, mean_length):
 @pytest.mark.parametrize("slice", [50, 1 << 21])
 def test_parts_are_merged_without_what_is_gone(tmp_path, monkeypatch, slice):
     """A file made of several parts, of which some are files already, holds what a single one would."""
-    monkeypatch.setattr(term_merge, "SLICE", slice)
+    monkeypatch.setattr(postings_merge, "SLICE", slice)
     parts = [make_rows(seed, 90, first=1 + 100 * seed) for seed in range(3)]
     whole = [np.ones(90, dtype=bool)] * 2
     joined = merge([gather(rows, mean=9.0) for rows in parts[:2]], whole, mean=9.0, path=tmp_path / "joined")
@@ -111,7 +111,7 @@ def test_a_term_may_be_anything(tmp_path):
 
 def test_two_terms_of_one_hash_are_refused(monkeypatch):
     """There is then no index, and a scan answers."""
-    monkeypatch.setattr(term_merge, "term_hash", lambda term: 7)
+    monkeypatch.setattr(postings_merge, "term_hash", lambda term: 7)
 
     with pytest.raises(ValueError, match="same hash"):
         gather(make_rows(1, 3), mean=1.0)

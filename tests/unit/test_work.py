@@ -14,8 +14,8 @@ from weft.index.jobs import Means, index_by_jobs, make_job, read_payload
 from weft.index.run import index_documents
 from weft.index.work import Worker
 from weft.records import Claim, Document, Extraction, Filter, JobCounts, Nomination, Receipt, Skipped, StoredModel
-from weft.store.memory import MemoryDatabase
-from weft.store.memory_jobs import MemoryJobs
+from weft.store.memory.jobs import MemoryJobs
+from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 
 GIVEN = Extraction(

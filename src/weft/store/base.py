@@ -27,7 +27,7 @@ from weft.records import (
     StoreStats,
     Vector,
 )
-from weft.store.parts import Facts, Graph, Jobs, Spending
+from weft.store.roles import Facts, Graph, Jobs, Spending
 
 COMMON = 512
 """Chunks that hold a term from which it is no way to those that hold others as well."""

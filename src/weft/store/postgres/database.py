@@ -8,9 +8,9 @@ from weft.errors import InputError
 from weft.records import Problem
 from weft.store.postgres import schema
 from weft.store.postgres.connect import Connections
-from weft.store.relational.json_soundness import find_unreadable_keys, mend_keys
+from weft.store.relational.check.documents import find_problems, mend
+from weft.store.relational.check.json_values import find_unreadable_keys, mend_keys
 from weft.store.relational.keys import RelationalKeys
-from weft.store.relational.soundness import find_problems, mend
 from weft.store.relational.store import RelationalStore
 
 

@@ -12,7 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolTimeout
 
 from weft.errors import ConfigError, InputError, SchemaMismatch, StoreError, StoreUnavailable, WeftError
-from weft.store.relational.lost import ConnectionLost
+from weft.store.relational.retry import ConnectionLost
 
 GONE = (
     errors.AdminShutdown,

@@ -13,7 +13,7 @@ from psycopg.rows import TupleRow
 
 from weft.errors import SchemaMismatch, StoreUnavailable
 from weft.store.postgres.vectors import MAX_INDEXED
-from weft.store.queries import load_migrations, load_schema
+from weft.store.sql_files import load_migrations, load_schema
 
 logger = logging.getLogger(__name__)
 

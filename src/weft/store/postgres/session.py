@@ -15,8 +15,8 @@ from psycopg.rows import TupleRow
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
 from weft.store.postgres.vectors import Samples
-from weft.store.queries import load_queries
 from weft.store.relational.session import NOTHING, Namespace, Row
+from weft.store.sql_files import load_queries
 
 _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
 

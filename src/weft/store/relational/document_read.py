@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from weft.records import Batch, Chunk, Claim, DocumentInfo, Extraction, IndexedChunk, Nomination, StoredModel, Vector
+from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.session import Namespace, Row, Session
-from weft.store.relational.stored_json import read_list, read_object
 
 
 def read_batches(

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk, Vector
-from weft.store.joining import same_statements, unrepeated
-from weft.store.labels import labels
 from weft.store.relational.fact_origins import write_stated
 from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Namespace, Session
-from weft.store.relational.stored_json import read_object
+from weft.store.shared.labels import labels
+from weft.store.shared.merging import same_statements, unrepeated
 
 
 class DocumentWriter:

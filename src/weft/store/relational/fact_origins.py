@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from weft.records import Fact, FactEntity, FactEvent
 from weft.store.relational.fact_rows import drop_entities, forget_facts, to_entity, to_fact, to_row, write_facts
 from weft.store.relational.session import Namespace, Session
-from weft.store.stating import borne_out, content_of, first_steps
+from weft.store.shared.fact_rules import borne_out, content_of, first_steps
 
 
 def write_stated(db: Session, namespace: Namespace, document: str, facts: Sequence[Fact]) -> None:

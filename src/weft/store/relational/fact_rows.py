@@ -10,7 +10,7 @@ from typing import Any
 from weft.extract.names import key_words
 from weft.records import Fact, FactEntity, FactEvent
 from weft.store.relational.session import Namespace, Session
-from weft.store.stating import content_of, joined, named_entities
+from weft.store.shared.fact_rules import content_of, joined, named_entities
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 INSTANT = timedelta(microseconds=1)

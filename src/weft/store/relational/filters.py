@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from weft.records import Filter
-from weft.store.labels import wanted_labels
+from weft.store.shared.labels import wanted_labels
 
 
 def bind(where: Filter) -> dict[str, Any]:

@@ -14,7 +14,13 @@ from weft.extract.mentions import DERIVED_TYPES, find_sentence
 from weft.extract.names import name_text
 from weft.graph.standing import RANKS, EditKind
 from weft.records import Census, Entity, Known, Mention, Relation, Vector
-from weft.store.joining import (
+from weft.store.relational.document_read import read_name_vectors
+from weft.store.relational.graph_mentions import read_texts
+from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.json_columns import unreadable
+from weft.store.relational.retry import once_more
+from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
+from weft.store.shared.merging import (
     WINDOW,
     extractors,
     join_descriptions,
@@ -23,12 +29,6 @@ from weft.store.joining import (
     other_names,
     strongest_mentions,
 )
-from weft.store.relational.document_read import read_name_vectors
-from weft.store.relational.graph_mentions import read_texts
-from weft.store.relational.graph_write import GraphChanges
-from weft.store.relational.lost import once_more
-from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
-from weft.store.relational.stored_json import unreadable
 from weft.text.ids import fact_entity_id
 
 CHUNKS = 20

@@ -23,10 +23,10 @@ from weft.graph.standing import (
     vote,
 )
 from weft.records import Claim, Extraction
-from weft.store.joining import pair_place, place
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.session import Namespace, Session
+from weft.store.shared.merging import pair_place, place
 from weft.text.ids import entity_id
 
 Pair = tuple[str, str, str]

@@ -9,9 +9,9 @@ from typing import Any
 
 from weft.errors import ClaimLost
 from weft.records import Done, Job, JobCounts, JobResult, Usage
-from weft.store.jobs import ENDED, KEPT_S, clean
+from weft.store.relational.json_columns import read_object, unreadable
 from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
-from weft.store.relational.stored_json import read_object, unreadable
+from weft.store.shared.job_rules import ENDED, KEPT_S, clean
 
 STATES = frozenset(field.name for field in fields(JobCounts))
 MANY = 1000

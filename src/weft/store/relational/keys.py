@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from weft.records import ApiKey
-from weft.store.relational.lost import once_more
+from weft.store.relational.json_columns import read_list, unreadable
+from weft.store.relational.retry import once_more
 from weft.store.relational.session import Connections, Row
-from weft.store.relational.stored_json import read_list, unreadable
 
 
 @once_more

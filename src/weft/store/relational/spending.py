@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from weft.records import LlmRun, Usage
-from weft.store.relational.lost import once_more
+from weft.store.relational.json_columns import read_object, unreadable
+from weft.store.relational.retry import once_more
 from weft.store.relational.session import Connections, make_namespace
-from weft.store.relational.stored_json import read_object, unreadable
 
 
 @once_more

@@ -22,18 +22,18 @@ from weft.records import (
     Vector,
 )
 from weft.store.base import COMMON
-from weft.store.relational.calibrated import read_calibration, write_calibration
+from weft.store.relational.calibration import read_calibration, write_calibration
 from weft.store.relational.document_read import read_batches
 from weft.store.relational.document_write import DocumentWriter
-from weft.store.relational.facts import RelationalFacts
+from weft.store.relational.fact_store import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph_read import RelationalGraph
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
-from weft.store.relational.lost import once_more
+from weft.store.relational.json_columns import read_list, read_object
+from weft.store.relational.retry import once_more
 from weft.store.relational.session import Connections, Namespace, Session, make_namespace
 from weft.store.relational.spending import RelationalSpending
-from weft.store.relational.stored_json import read_list, read_object
 
 
 @once_more

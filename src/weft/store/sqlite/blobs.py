@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.store.relational.stored_json import unreadable
+from weft.store.relational.json_columns import unreadable
 
 
 def read_matrix(blobs: Sequence[bytes], *, dimension: int) -> NDArray[np.float32]:

@@ -12,11 +12,11 @@ from pathlib import Path
 import apsw
 
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
-from weft.store.queries import load_migrations, load_schema
-from weft.store.sqlite import derived
-from weft.store.sqlite.derived import ReadIndexes
-from weft.store.sqlite.extend import Extender
-from weft.store.sqlite.kinds import find_targets
+from weft.store.sql_files import load_migrations, load_schema
+from weft.store.sqlite.index import reader
+from weft.store.sqlite.index.builder import Extender
+from weft.store.sqlite.index.reader import ReadIndexes
+from weft.store.sqlite.index.targets import find_targets
 from weft.store.sqlite.session import SqliteSession
 
 logger = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ class Connections:
             with _committing(db):  # around the beginning too: Ctrl-C while it waits must not leave it open
                 db.execute("BEGIN IMMEDIATE")
                 yield self._session(db)
-            if self.indexes.usable and find_targets(self._session(db), least=derived.FROM):
+            if self.indexes.usable and find_targets(self._session(db), least=reader.FROM):
                 self.extender.call(wrote=True)
 
     @contextmanager

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from weft.errors import InputError, StoreUnavailable
 from weft.records import Problem
-from weft.store.relational.json_soundness import find_unreadable_keys, mend_keys
+from weft.store.relational.check.documents import drop_lost_rows, find_lost_rows, find_problems, mend
+from weft.store.relational.check.json_values import find_unreadable_keys, mend_keys
 from weft.store.relational.keys import RelationalKeys
-from weft.store.relational.soundness import drop_lost_rows, find_lost_rows, find_problems, mend
 from weft.store.relational.store import RelationalStore
-from weft.store.sqlite import derived
-from weft.store.sqlite.compare import compare
 from weft.store.sqlite.connect import Connections, writing
-from weft.store.sqlite.kinds import find_targets
+from weft.store.sqlite.index import reader
+from weft.store.sqlite.index.targets import find_targets
+from weft.store.sqlite.index.verify import compare
 
 
 class SqliteDatabase:
@@ -43,7 +43,7 @@ class SqliteDatabase:
         with self._connections.write() as db:
             db.run("delete_namespace", {"name": namespace})
             dropped = db.changes() > 0
-            left = find_targets(db, least=derived.FROM)
+            left = find_targets(db, least=reader.FROM)
         self._connections.indexes.keep(left)
         return dropped
 

@@ -10,11 +10,11 @@ import apsw
 import numpy as np
 
 from weft.records import Filter, Problem, Ranking, Vector
-from weft.store.queries import load_queries
 from weft.store.relational.session import NOTHING, Namespace, Row
+from weft.store.sql_files import load_queries
 from weft.store.sqlite import vectors
-from weft.store.sqlite.derived import ReadIndexes
-from weft.store.sqlite.kinds import Target
+from weft.store.sqlite.index.reader import ReadIndexes
+from weft.store.sqlite.index.targets import Target
 from weft.store.sqlite.postings import (
     TermChanges,
     count_holders,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from weft.errors import ClaimLost
 from weft.records import Done, Job, JobCounts
-from weft.store.jobs import ENDED, KEPT_S, clean
+from weft.store.shared.job_rules import ENDED, KEPT_S, clean
 
 
 @dataclass

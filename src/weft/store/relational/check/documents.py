@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from weft.records import Problem
-from weft.store.labels import labels
-from weft.store.missing import ALL, missing_vectors
-from weft.store.relational.document_write import write_labels
-from weft.store.relational.fact_soundness import FACT_TABLES, find_fact_problems, mend_facts
-from weft.store.relational.graph_soundness import (
+from weft.store.relational.check.facts import FACT_TABLES, find_fact_problems, mend_facts
+from weft.store.relational.check.graph import (
     GRAPH_TABLES,
     counted,
     find_graph_problems,
     rebuild_graph,
     restore_statements,
 )
-from weft.store.relational.json_soundness import find_unreadable, mend_unreadable
+from weft.store.relational.check.json_values import find_unreadable, mend_unreadable
+from weft.store.relational.document_write import write_labels
+from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.session import Namespace, Session
-from weft.store.relational.stored_json import read_list, read_object
+from weft.store.shared.labels import labels
+from weft.store.shared.unembedded import ALL, missing_vectors
 from weft.text.ids import chunk_id
 from weft.text.split import indexed_text
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.store.sqlite.chunk_names import ID
+from weft.store.sqlite.index.chunk_ids import ID
 
 STEPS = 255
 HEAD = 4096

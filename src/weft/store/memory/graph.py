@@ -23,7 +23,7 @@ from weft.graph.standing import (
     vote,
 )
 from weft.records import Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
-from weft.store.joining import (
+from weft.store.shared.merging import (
     extractors,
     join_descriptions,
     join_relations,

@@ -10,9 +10,9 @@ from typing import Any, get_args
 
 from weft.extract.names import key_words
 from weft.records import FactEntity, FactStatus, Problem
+from weft.store.relational.check.graph import counted
 from weft.store.relational.fact_origins import retract
 from weft.store.relational.fact_rows import drop_entities, write_entity, write_words
-from weft.store.relational.graph_soundness import counted
 from weft.store.relational.session import Namespace, Row, Session
 from weft.text.ids import fact_content
 

@@ -12,7 +12,7 @@ from weft.errors import SchemaMismatch
 from weft.extract.names import key_words
 from weft.facts.life import holds, is_live
 from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vector
-from weft.store.stating import (
+from weft.store.shared.fact_rules import (
     LOOKS,
     Link,
     borne_out,

@@ -15,10 +15,14 @@ from numpy.typing import NDArray
 
 from weft.errors import WeftError
 from weft.store.relational.session import Row, Session
-from weft.store.sqlite import derived
-from weft.store.sqlite.chunk_names import pack_ids, write_names
-from weft.store.sqlite.derived import ReadIndexes
-from weft.store.sqlite.kinds import (
+from weft.store.sqlite.index import reader
+from weft.store.sqlite.index.chunk_ids import pack_ids, write_names
+from weft.store.sqlite.index.hnsw import add_vectors, make_graph
+from weft.store.sqlite.index.postings_file import TermArrays, read
+from weft.store.sqlite.index.postings_merge import gather, merge
+from weft.store.sqlite.index.reader import ReadIndexes
+from weft.store.sqlite.index.segments import Manifest, Segment
+from weft.store.sqlite.index.targets import (
     Target,
     belongs,
     can_index,
@@ -29,10 +33,6 @@ from weft.store.sqlite.kinds import (
     read_ends,
     read_rows,
 )
-from weft.store.sqlite.neighbours import add_vectors, make_graph
-from weft.store.sqlite.segments import Manifest, Segment
-from weft.store.sqlite.term_arrays import TermArrays, read
-from weft.store.sqlite.term_merge import gather, merge
 
 logger = logging.getLogger(__name__)
 
@@ -131,9 +131,9 @@ class Extender:
     def _enough(self) -> int:
         """Return from how many newer rows on an index is extended now."""
         if self._closing.is_set():
-            return min(LAST, derived.TAIL)
+            return min(LAST, reader.TAIL)
         asked, self._asked = self._asked, False
-        return derived.TAIL if asked else LARGEST
+        return reader.TAIL if asked else LARGEST
 
     def catch_up(self, *, least: int | None = None) -> int:
         """
@@ -142,10 +142,10 @@ class Extender:
         One that exists is extended from so many newer rows on. One that does not is made, but not where so many are
         asked for that it can wait.
         """
-        enough = derived.TAIL if least is None else least
+        enough = reader.TAIL if least is None else least
         with self._source.scan() as db:
-            targets = find_targets(db, least=derived.FROM)
-            can_wait = enough > derived.TAIL and not any(self._may_have(db, target, enough) for target in targets)
+            targets = find_targets(db, least=reader.FROM)
+            can_wait = enough > reader.TAIL and not any(self._may_have(db, target, enough) for target in targets)
         if not targets or can_wait or not self._indexes.usable or self._abandoned.is_set():
             return 0
         with self._indexes.folder.alone() as alone:
@@ -172,7 +172,7 @@ class Extender:
             pending = count_rows(db, target, low=covered, high=last)
             segments = manifest.segments if manifest else ()
             kept = live_segments(db, target, segments)
-        can_wait = manifest is not None or least > derived.TAIL
+        can_wait = manifest is not None or least > reader.TAIL
         if can_wait and pending < least and len(kept) == len(segments):
             return False
         is_bounded, growth = target.kind != "keywords", GROWTH[target.kind]

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from weft.records import Calibration, Curve
+from weft.store.relational.json_columns import read_object, unreadable
 from weft.store.relational.session import Namespace, Session
-from weft.store.relational.stored_json import read_object, unreadable
 
 WHAT = "the fitted calibration"
 

@@ -17,14 +17,14 @@ from weft.rank.fuse import number_hits
 from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.candidates import allowed_chunks
-from weft.store.sqlite.held import LARGEST, HeldVectors
-from weft.store.sqlite.kinds import Target, belongs, can_index, count_rows, find_targets, last_number
-from weft.store.sqlite.neighbours import Neighbours
-from weft.store.sqlite.segments import Folder, Manifest
-from weft.store.sqlite.spread import Spreads
-from weft.store.sqlite.tails import Tail, TermTail, VectorTail
-from weft.store.sqlite.term_arrays import TermArrays, read
-from weft.store.sqlite.term_search import TermSearch
+from weft.store.sqlite.index.cosine_statistics import Spreads
+from weft.store.sqlite.index.hnsw import Neighbours
+from weft.store.sqlite.index.keyword_search import TermSearch
+from weft.store.sqlite.index.memtable import Tail, TermTail, VectorTail
+from weft.store.sqlite.index.postings_file import TermArrays, read
+from weft.store.sqlite.index.resident_vectors import LARGEST, HeldVectors
+from weft.store.sqlite.index.segments import Folder, Manifest
+from weft.store.sqlite.index.targets import Target, belongs, can_index, count_rows, find_targets, last_number
 
 logger = logging.getLogger(__name__)
 

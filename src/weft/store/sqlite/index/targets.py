@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
 from weft.store.relational.session import Namespace, Row, Session
-from weft.store.sqlite.segments import Manifest, Segment
+from weft.store.sqlite.index.segments import Manifest, Segment
 
 Kind: TypeAlias = Literal["vectors", "keywords", "entities"]
 

@@ -13,10 +13,10 @@ from weft.errors import SchemaMismatch
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.relational.fact_origins import find_origins, keep_facts, restore_facts
 from weft.store.relational.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
-from weft.store.relational.lost import once_more
+from weft.store.relational.retry import once_more
 from weft.store.relational.session import Connections, make_namespace
-from weft.store.stating import LOOKS as LINK_LOOKS
-from weft.store.stating import Link, embedded_text, strongest_links, surest
+from weft.store.shared.fact_rules import LOOKS as LINK_LOOKS
+from weft.store.shared.fact_rules import Link, embedded_text, strongest_links, surest
 from weft.text.ids import fact_entity_id, fact_entity_key
 
 

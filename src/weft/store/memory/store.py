@@ -29,14 +29,14 @@ from weft.records import (
     Vector,
 )
 from weft.store.base import COMMON
-from weft.store.joining import same_statements, unrepeated
-from weft.store.labels import passes
-from weft.store.memory_facts import FactContent, MemoryFacts
-from weft.store.memory_graph import MemoryGraph
-from weft.store.memory_jobs import JobRow, MemoryJobs
-from weft.store.memory_keys import MemoryKeys
-from weft.store.memory_spending import MemorySpending
-from weft.store.missing import find_missing
+from weft.store.memory.fact_store import FactContent, MemoryFacts
+from weft.store.memory.graph import MemoryGraph
+from weft.store.memory.jobs import JobRow, MemoryJobs
+from weft.store.memory.keys import MemoryKeys
+from weft.store.memory.spending import MemorySpending
+from weft.store.shared.labels import passes
+from weft.store.shared.merging import same_statements, unrepeated
+from weft.store.shared.unembedded import find_missing
 
 
 @dataclass

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.records import Vector
-from weft.store.sqlite.chunk_names import ChunkNames, unpack_ids
+from weft.store.sqlite.index.chunk_ids import ChunkNames, unpack_ids
 
 LOOKS = 120
 """Vectors that a search keeps in view at least."""

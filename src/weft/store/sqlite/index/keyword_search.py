@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from weft.rank.fuse import order
 from weft.records import Hit
 from weft.store.relational.session import Namespace, Session
-from weft.store.sqlite.chunk_names import unpack_ids
-from weft.store.sqlite.tails import TermTail
-from weft.store.sqlite.term_arrays import TermArrays
-from weft.store.sqlite.term_rank import Ranked, rank
+from weft.store.sqlite.index.chunk_ids import unpack_ids
+from weft.store.sqlite.index.maxscore import Ranked, rank
+from weft.store.sqlite.index.memtable import TermTail
+from weft.store.sqlite.index.postings_file import TermArrays
 
 
 class TermSearch:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.rank.bm25 import shares, term_scores
-from weft.store.relational.stored_json import read_object
-from weft.store.sqlite.chunk_names import pack_ids
-from weft.store.sqlite.term_arrays import STEPS, TermArrays, create, term_hash
+from weft.store.relational.json_columns import read_object
+from weft.store.sqlite.index.chunk_ids import pack_ids
+from weft.store.sqlite.index.postings_file import STEPS, TermArrays, create, term_hash
 
 SLICE = 1 << 21
 """Postings that are worked on at once."""

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from weft.rank.bm25 import term_scores
 from weft.records import Vector
+from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Row, Session
-from weft.store.relational.stored_json import read_object
-from weft.store.sqlite.chunk_names import pack_ids
-from weft.store.sqlite.kinds import Target, count_rows, last_number, read_rows
-from weft.store.sqlite.term_rank import Ranked
+from weft.store.sqlite.index.chunk_ids import pack_ids
+from weft.store.sqlite.index.maxscore import Ranked
+from weft.store.sqlite.index.targets import Target, count_rows, last_number, read_rows
 
 MOST = 16_384
 """Rows up to which a tail is kept; with more, the file is searched as if there were no index."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.rank.bm25 import drift, shares, term_scores
-from weft.store.sqlite.term_arrays import STEPS, Held, TermArrays
+from weft.store.sqlite.index.postings_file import STEPS, Held, TermArrays
 
 PROBED = 1_024
 """Chunks of the rarest terms from which it is estimated what the best will reach."""

@@ -20,10 +20,10 @@ from weft.extract.mentions import MAX_SUPPORT, Named, derived_weight, read_names
 from weft.extract.names import candidate_keys, words
 from weft.graph.standing import RANKS, Standing, follow, vote
 from weft.records import Problem
-from weft.store.joining import pair_place, place
 from weft.store.relational.graph_mentions import read_subjects, read_texts
 from weft.store.relational.graph_write import GraphChanges, Pair, slices
 from weft.store.relational.session import Namespace, Session
+from weft.store.shared.merging import pair_place, place
 from weft.text.ids import entity_id
 
 CHUNKS = 256

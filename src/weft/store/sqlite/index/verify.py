@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 from weft.records import Filter, Problem, Ranking
 from weft.store.relational.session import Session
-from weft.store.sqlite import derived, vectors
-from weft.store.sqlite.derived import ReadIndexes
-from weft.store.sqlite.kinds import Target, count_rows, find_targets, last_number
+from weft.store.sqlite import vectors
+from weft.store.sqlite.index import reader
+from weft.store.sqlite.index.reader import ReadIndexes
+from weft.store.sqlite.index.targets import Target, count_rows, find_targets, last_number
 from weft.store.sqlite.postings import search_postings
 
 QUESTIONS = 20
@@ -33,7 +34,7 @@ def compare(db: Session, indexes: ReadIndexes) -> list[Problem]:
     """Return the namespaces whose index misses what a scan finds, or has damaged files."""
     problems = []
     names = {number: name for number, name, *_ in db.run("all_namespaces")}
-    for target in find_targets(db, least=derived.FROM):
+    for target in find_targets(db, least=reader.FROM):
         where = f"namespace {names[target.namespace]}"
         for file in _damaged(indexes, target):
             what = f"the file {file} of an index beside the store is damaged"

@@ -11,12 +11,12 @@ from typing import Any
 
 from weft.errors import StoreCorrupt
 from weft.records import Problem
-from weft.store.relational.calibrated import parse_calibration
+from weft.store.relational.calibration import parse_calibration
 from weft.store.relational.jobs import STATES, parse_result
+from weft.store.relational.json_columns import read_list, read_object, unreadable
 from weft.store.relational.keys import parse_key
 from weft.store.relational.session import Namespace, Row, Session
 from weft.store.relational.spending import parse_usage
-from weft.store.relational.stored_json import read_list, read_object, unreadable
 from weft.text.searchable_metadata import searched_terms
 from weft.text.split import indexed_text
 
