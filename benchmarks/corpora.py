@@ -38,7 +38,7 @@ from sets import data_folder
 from weft.engine.engine import open_engine
 from weft.extract.mentions import DERIVED_TYPES, TOGETHER, derived_weight
 from weft.extract.names import MAX_WORDS, match_names, singular, words
-from weft.load.beir import iter_corpus
+from weft.load.formats.beir import iter_corpus
 from weft.records import Document
 from weft.store.relational.graph_write import pair_place, place
 from weft.store.sqlite.postings import BLOCK, TermChanges

@@ -31,7 +31,7 @@ from speed import PAGE, rounds, to_table
 from weft.engine.engine import open_engine
 from weft.evaluate.dataset import Case, read_cases
 from weft.extract.names import name_key
-from weft.load.beir import iter_corpus
+from weft.load.formats.beir import iter_corpus
 from weft.records import Batch, Chunk, Document, DocumentInfo, Extraction, Filter, IndexedChunk, Nomination
 from weft.search.graph.channel import GraphFound, search_graph
 from weft.search.question.entities import Seed, recognise

@@ -39,7 +39,7 @@ from weft.config import Settings, read_settings
 from weft.engine.adapters import open_embedder
 from weft.engine.engine import Engine
 from weft.index import run
-from weft.load.beir import iter_corpus
+from weft.load.formats.beir import iter_corpus
 from weft.models.base import Embedder, TextKind
 from weft.records import Vectors
 from weft.store.relational.store import RelationalStore

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import apsw
 
 from weft.extract.names import iter_words, singular
-from weft.graph.standing import letters
+from weft.graph.entity_resolution import letters
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.sqlite.session import SqliteSession
 from weft.text.analyzer import terms

@@ -11,7 +11,7 @@ from loading import Load
 
 from weft.config import LoadOptions
 from weft.errors import InputError
-from weft.load.beir import iter_corpus, open_text
+from weft.load.formats.beir import iter_corpus, open_text
 from weft.load.run import iter_sources
 from weft.records import Document, Skipped
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from loading import Load, check_document, only_document, only_reason
 
 from weft.config import LoadOptions
-from weft.load.files import Unloadable
-from weft.load.html import load_html
+from weft.load.file_reader import Unloadable
+from weft.load.formats.html import load_html
 from weft.records import Document, Skipped
 
 TAGS = "h1 p ul ol li table tr td th pre code br div b nav script"

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loading import Load
 
-from weft.load.files import Unloadable
-from weft.load.markdown import parse_markdown
+from weft.load.file_reader import Unloadable
+from weft.load.formats.markdown import parse_markdown
 from weft.records import Document
 
 

@@ -15,9 +15,9 @@ from loading import Load, make_pdf, only_document, only_reason
 from pypdf import PdfReader, PdfWriter
 
 from weft.config import LoadOptions
-from weft.load import pdf
-from weft.load.files import Unloadable
-from weft.load.pdf import load_pdf
+from weft.load.file_reader import Unloadable
+from weft.load.file_types import pdf
+from weft.load.formats.pdf import load_pdf
 from weft.records import Skipped
 
 
@@ -84,7 +84,7 @@ def test_a_broken_page_is_left_out_with_a_warning(load: Load, tmp_path: Path, ca
 
     assert document.text == "two"
     assert list(document.lines or ()) == [2]
-    assert [record.name for record in caplog.records] == ["weft.load.pdf"]
+    assert [record.name for record in caplog.records] == ["weft.load.formats.pdf"]
 
 
 def test_a_pdf_with_too_many_pages_is_skipped(load: Load, tmp_path: Path) -> None:

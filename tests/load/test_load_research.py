@@ -10,7 +10,7 @@ from loading import Load
 
 from weft.extract.names import name_key
 from weft.extract.papers.paper_ids import id_key
-from weft.load.people import read_people
+from weft.load.papers.people import read_people
 from weft.records import Document, Skipped
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "research" / "findings.json"

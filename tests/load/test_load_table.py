@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from loading import Load, only_reason
 
-from weft.load import table
+from weft.load.file_types import table
 from weft.records import Document
 
 

@@ -9,8 +9,8 @@ from opening import EACH, open_empty
 
 from weft.config import MemoryOptions, SplitOptions
 from weft.index import remember as write_path
+from weft.index.note_facts import make_state
 from weft.index.plan import make_batch, make_plan
-from weft.index.state import make_state
 from weft.records import Document, GivenFact
 from weft.store.memory.store import MemoryDatabase
 from weft.store.postgres.database import PostgresDatabase

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from weft.config import MemoryOptions
 from weft.errors import InputError, NotFound
-from weft.facts import life
+from weft.facts import lifecycle
 from weft.index import remember as write_path
 from weft.records import GivenFact
 from weft.store.memory.store import MemoryDatabase
@@ -85,7 +85,7 @@ def play(store, steps):
 def check_invariants(store, known, forgotten, now):
     facts = store.facts.facts_after("", limit=1000)
     assert {fact.id for fact in facts} == set(known) - forgotten
-    times = {now} | {time for fact in facts for time in (life.start(fact), fact.valid_to) if time}
+    times = {now} | {time for fact in facts for time in (lifecycle.start(fact), fact.valid_to) if time}
     for first in facts:
         assert first.supersedes not in forgotten
         actions = [event.action for event in store.facts.history(first.id)]
@@ -99,7 +99,7 @@ def check_invariants(store, known, forgotten, now):
             holding = store.facts.about([subject], at=time, limit=100)
             assert not set(ids(holding)) & forgotten
             assert {fact.id for fact in holding} == {
-                fact.id for fact in facts if fact.subject == subject and life.holds(fact, at=time)
+                fact.id for fact in facts if fact.subject == subject and lifecycle.holds(fact, at=time)
             }
             settled = [f for f in holding if f.predicate == "lives_in" and "confirmed" in actions_of(store, f)]
             assert len(settled) <= 1, settled

@@ -9,8 +9,8 @@ import pytest
 from logical import content
 
 from weft.config import MemoryOptions, SplitOptions
+from weft.index.note_facts import make_state
 from weft.index.plan import make_batch, make_plan
-from weft.index.state import make_state
 from weft.records import Document, Fact, FactEntity, FactEvent, StoredModel
 from weft.store.sqlite.database import SqliteDatabase
 

@@ -8,7 +8,7 @@ from contract import MODEL, make_batch, unit
 from logical import content
 
 from weft.extract.names import name_key
-from weft.graph.standing import OWN_KINDS
+from weft.graph.entity_resolution import OWN_KINDS
 from weft.records import Claim, Extraction, Nomination
 from weft.store.relational.check.graph import Tally
 from weft.store.sql_files import load_queries, load_schema

@@ -10,7 +10,7 @@ from graph_making import batch_of
 
 from weft.engine.diagnose import diagnose
 from weft.engine.engine import open_engine
-from weft.index.metering import EmbedPreview
+from weft.index.embedding_cost import EmbedPreview
 from weft.index.reembed import preview_reembed, reembed
 from weft.records import Document, Fact, FactEntity
 from weft.testing import FakeEmbedder

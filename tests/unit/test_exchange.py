@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from weft.errors import InputError
 from weft.exchange import read
 from weft.exchange.clean import MAX_TYPE_CHARACTERS, first_keyword, relation_type, to_name, to_text
-from weft.exchange.collect import MAX_SKIPPED, Collector
+from weft.exchange.graph_builder import MAX_SKIPPED, Collector
 from weft.exchange.read import read_graph, recognise_form
 from weft.exchange.triples import from_triples
 from weft.exchange.weights import find_weight, from_scale, to_scale

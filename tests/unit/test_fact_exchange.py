@@ -14,7 +14,7 @@ from weft.engine.fact_exchange import export_facts, import_facts
 from weft.errors import InputError
 from weft.exchange.clean import to_name, to_text
 from weft.extract.names import name_key, predicate_key
-from weft.facts.hygiene import refusal
+from weft.facts.validation import refusal
 from weft.records import Fact
 from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase

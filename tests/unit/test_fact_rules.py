@@ -9,7 +9,7 @@ from weft.config import MemoryOptions
 from weft.context.narrative import build_narrative
 from weft.errors import InputError
 from weft.extract.names import predicate_key
-from weft.facts import hygiene, life
+from weft.facts import lifecycle, validation
 from weft.facts.score import factors, recalled
 from weft.records import Fact
 
@@ -87,8 +87,8 @@ def test_the_source_that_is_kept_is_the_one_that_counts_more():
     """By the settings."""
     said, read = make(source="conversation"), make(source="file")
 
-    assert life.strengthen(said, read, options=USUAL).source == "file"
-    assert life.strengthen(said, read, options=MemoryOptions(conversation_weight=2.0)).source == "conversation"
+    assert lifecycle.strengthen(said, read, options=USUAL).source == "file"
+    assert lifecycle.strengthen(said, read, options=MemoryOptions(conversation_weight=2.0)).source == "conversation"
 
 
 # ── life ────────────────────────────────────────────────────────────────────────────────────────
@@ -97,15 +97,15 @@ def test_the_source_that_is_kept_is_the_one_that_counts_more():
 def test_confirming_a_value_ends_the_old_one_where_the_new_begins():
     """Both stay; at no time do both hold."""
     old = make("light", status="confirmed", created=NOW - 9 * DAY)
-    new = life.propose(make("dark", id="f2"), [old])
-    change = life.confirm(new, named=[old], rivals=[old], now=NOW + DAY)
+    new = lifecycle.propose(make("dark", id="f2"), [old])
+    change = lifecycle.confirm(new, named=[old], rivals=[old], now=NOW + DAY)
     by_id = {fact.id: fact for fact in change.facts}
 
     assert new.supersedes == "f1"
     assert by_id["f1"].status == "superseded" and by_id["f1"].valid_to == NOW + DAY
     assert by_id["f2"].status == "confirmed" and by_id["f2"].valid_from == NOW + DAY
-    assert not life.overlap(by_id["f1"], by_id["f2"])
-    assert life.holds(by_id["f1"], at=NOW) and not life.holds(by_id["f1"], at=NOW + DAY)
+    assert not lifecycle.overlap(by_id["f1"], by_id["f2"])
+    assert lifecycle.holds(by_id["f1"], at=NOW) and not lifecycle.holds(by_id["f1"], at=NOW + DAY)
     assert [(e.fact_id, e.action, e.other) for e in change.events] == [
         ("f2", "confirmed", ""),
         ("f1", "superseded", "f2"),
@@ -115,7 +115,7 @@ def test_confirming_a_value_ends_the_old_one_where_the_new_begins():
 def test_values_of_different_times_do_not_supersede_each_other():
     """What ended before the other began is history, not a contradiction."""
     old = make("light", status="confirmed", created=NOW - 9 * DAY, valid_to=NOW - DAY)
-    change = life.confirm(make("dark", id="f2"), rivals=[old], now=NOW)
+    change = lifecycle.confirm(make("dark", id="f2"), rivals=[old], now=NOW)
 
     assert [fact.id for fact in change.facts] == ["f2"]
 
@@ -126,32 +126,34 @@ def test_values_of_different_times_do_not_supersede_each_other():
 def test_what_is_over_cannot_come_back(status, to):
     """Rejected and superseded facts have to be stated again."""
     with pytest.raises(InputError, match=status):
-        life.check_move(make(status=status), to)
+        lifecycle.check_move(make(status=status), to)
 
 
 def test_time_can_be_shortened_but_not_prolonged():
     """Prolonging could run into what came after."""
     fact = make(valid_to=NOW + 5 * DAY)
 
-    assert life.expire(fact, at=NOW + DAY, now=NOW).facts[0].valid_to == NOW + DAY
+    assert lifecycle.expire(fact, at=NOW + DAY, now=NOW).facts[0].valid_to == NOW + DAY
     for at in (NOW + 6 * DAY, NOW - DAY):
         with pytest.raises(InputError):
-            life.expire(fact, at=at, now=NOW)
+            lifecycle.expire(fact, at=at, now=NOW)
 
 
 def test_another_source_makes_a_fact_surer_and_the_same_one_does_not():
     """Two witnesses of 0.5 make 0.75; one that repeats itself is one."""
     fact = make(confidence=0.5, source="conversation")
 
-    assert life.strengthen(fact, make(confidence=0.5, source="file"), options=USUAL).confidence == pytest.approx(0.75)
-    assert life.strengthen(fact, make(confidence=0.5, source="file"), options=USUAL).source == "file"
-    assert life.strengthen(fact, fact, options=USUAL) == fact
+    assert lifecycle.strengthen(fact, make(confidence=0.5, source="file"), options=USUAL).confidence == pytest.approx(
+        0.75
+    )
+    assert lifecycle.strengthen(fact, make(confidence=0.5, source="file"), options=USUAL).source == "file"
+    assert lifecycle.strengthen(fact, fact, options=USUAL) == fact
 
 
 def test_a_denial_is_the_opposite_of_the_opposite():
     """`likes` and `not_likes` deny each other."""
-    assert life.opposite("likes") == "not_likes"
-    assert life.opposite("not_likes") == "likes"
+    assert lifecycle.opposite("likes") == "not_likes"
+    assert lifecycle.opposite("not_likes") == "likes"
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,7 @@ def test_a_predicate_is_kept_in_one_spelling(typed, kept):
 )
 def test_what_is_not_kept_has_a_reason(fields, reason):
     """Each refusal says why."""
-    assert reason in hygiene.refusal(make(**fields))
+    assert reason in validation.refusal(make(**fields))
 
 
 @pytest.mark.parametrize(
@@ -214,7 +216,7 @@ def test_what_is_not_kept_has_a_reason(fields, reason):
 )
 def test_ordinary_facts_are_kept(fields):
     """Numbers that fail the check, commit ids, paths and words about secrets are no secrets."""
-    assert hygiene.refusal(make(**fields)) == ""
+    assert validation.refusal(make(**fields)) == ""
 
 
 @pytest.mark.parametrize(
@@ -244,15 +246,15 @@ def test_ordinary_facts_are_kept(fields):
 )
 def test_a_password_that_is_said_is_refused(said):
     """In a value, in a note, or where the subject is the password."""
-    assert "password" in hygiene.refusal(make(said))
-    assert "password" in hygiene.refusal(make(note=said))
+    assert "password" in validation.refusal(make(said))
+    assert "password" in validation.refusal(make(note=said))
 
 
 def test_a_password_may_be_the_subject():
     """The three parts of a fact make one sentence."""
     fact = make("Blau3rHimmel!", subject="wifi password", subject_name="WiFi password", predicate="is")
 
-    assert "password" in hygiene.refusal(fact)
+    assert "password" in validation.refusal(fact)
 
 
 @pytest.mark.parametrize(
@@ -282,14 +284,14 @@ def test_a_password_may_be_the_subject():
 )
 def test_words_about_passwords_are_kept(said):
     """What is stored where, and rules for passwords, tell none."""
-    assert hygiene.refusal(make(said)) == ""
+    assert validation.refusal(make(said)) == ""
 
 
 def test_secrets_are_kept_where_the_settings_allow_it():
     """Only then."""
     fact = make("4111111111111111")
 
-    assert hygiene.refusal(fact) and not hygiene.refusal(fact, allow_secrets=True)
+    assert validation.refusal(fact) and not validation.refusal(fact, allow_secrets=True)
 
 
 def test_a_conversation_that_repeats_what_was_recalled_adds_nothing():
@@ -297,9 +299,9 @@ def test_a_conversation_that_repeats_what_was_recalled_adds_nothing():
     known = make("dark mode in the editor")
     echo = make("dark mode", source="conversation")
 
-    assert "recalled" in hygiene.refusal(echo, recalled=[known])
-    assert hygiene.refusal(replace(echo, source="user_edit"), recalled=[known]) == ""
-    assert hygiene.refusal(make("light mode", source="conversation"), recalled=[known]) == ""
+    assert "recalled" in validation.refusal(echo, recalled=[known])
+    assert validation.refusal(replace(echo, source="user_edit"), recalled=[known]) == ""
+    assert validation.refusal(make("light mode", source="conversation"), recalled=[known]) == ""
 
 
 # ── narrative ───────────────────────────────────────────────────────────────────────────────────

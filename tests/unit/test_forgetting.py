@@ -10,7 +10,7 @@ from weft.engine.engine import Engine
 from weft.engine.exchange import export_graph
 from weft.engine.fact_exchange import export_facts
 from weft.errors import InputError, NotFound
-from weft.facts import life
+from weft.facts import lifecycle
 from weft.testing import FakeEmbedder
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -135,10 +135,10 @@ def check_lives(life_, words):
         assert actions[0] == "added" and (fact.status == "staged" or fact.status in actions)
         assert not fact.supersedes or fact.supersedes in facts
         assert all(not event.other or event.other in facts for event in memory.history(fact.id))
-    for at in {now, *(life.start(fact) for fact in facts.values())}:
+    for at in {now, *(lifecycle.start(fact) for fact in facts.values())}:
         for subject in {fact.subject for fact in facts.values()}:
             homes = [f for f in facts.values() if (f.subject, f.predicate) == (subject, "lives_in")]
-            assert sum(f.status == "confirmed" and life.holds(f, at=at) for f in homes) <= 1
+            assert sum(f.status == "confirmed" and lifecycle.holds(f, at=at) for f in homes) <= 1
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))

@@ -1,7 +1,7 @@
 """What of a ready-made graph is said where."""
 
 from weft.extract.names import name_key
-from weft.index.given import divide_graph
+from weft.index.import_graph import divide_graph
 from weft.records import Chunk, GivenEntity, GivenGraph, GivenPassage, GivenRelation
 from weft.text.searchable_metadata import IMPORT
 

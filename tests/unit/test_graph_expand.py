@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from weft.errors import InputError
 from weft.graph.expand import Neighbour, graph_score, neighbourhood
-from weft.graph.steps import Step
+from weft.graph.traversal import Step
 from weft.records import Relation
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.rank.heuristic import GRAPH_OFF, heuristic_confidence, should_expand
+from weft.rank.heuristic_confidence import GRAPH_OFF, heuristic_confidence, should_expand
 
 FIFTY = "x" * 50
 

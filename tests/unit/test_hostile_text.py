@@ -6,14 +6,14 @@ import sys
 import pytest
 
 NOTE = """
-from weft.load.markdown import parse_markdown
+from weft.load.formats.markdown import parse_markdown
 from weft.extract.properties import read_properties
 text = "# Auth Service\\n\\n- Related: " + "[[a]] " * 40 + "and others\\n- Owner: [[b]]"
 found = read_properties(parse_markdown(text, source="a.md", name="a"))
 assert [fact.object for fact in found] == ["", "b"], found
 """
 FACT = """
-from weft.facts.hygiene import is_placeholder
+from weft.facts.validation import is_placeholder
 assert not is_placeholder("*" * 100_000 + "a")
 assert not is_placeholder("_" * 50_000 + "a" + "." * 50_000)
 assert all(map(is_placeholder, ["***", "*" * 2000, "[redacted]", "xxxx", "...", "<NONE>"]))

@@ -9,7 +9,7 @@ from making import adopt, ask, sources
 
 from weft.config import SplitOptions
 from weft.errors import InputError, ModelUnavailable
-from weft.index.metering import EmbedPreview
+from weft.index.embedding_cost import EmbedPreview
 from weft.index.plan import content_hash
 from weft.index.run import GROUP, index_documents, preview_documents
 from weft.records import Claim, Document, Extraction, Filter, Nomination, Skipped

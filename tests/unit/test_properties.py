@@ -3,7 +3,7 @@
 import pytest
 
 from weft.extract.properties import MAX_CHARACTERS, MAX_FACTS, read_properties
-from weft.load.markdown import parse_markdown
+from weft.load.formats.markdown import parse_markdown
 from weft.records import Document
 
 

@@ -10,7 +10,7 @@ from weft.config import Settings
 from weft.engine.engine import Engine
 from weft.extract.phrases import find_names, is_usable
 from weft.extract.sentences import Sentence, link_target, read_sentences
-from weft.facts.hygiene import is_echo
+from weft.facts.validation import is_echo
 from weft.records import Document, Fact, Filter
 from weft.search.question.spelled_names import find_spelled
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-import weft.index.jobs as jobs
-import weft.index.work as work
+import weft.index.job_queue as jobs
+import weft.index.job_worker as work
 from weft.config import MemoryOptions, SplitOptions
 from weft.errors import InputError, ModelUnavailable, StoreUnavailable
 from weft.extract.rules import RuleExtractor
-from weft.index.jobs import Means, index_by_jobs, make_job, read_payload
+from weft.index.job_queue import Means, index_by_jobs, make_job, read_payload
+from weft.index.job_worker import Worker
 from weft.index.run import index_documents
-from weft.index.work import Worker
 from weft.records import Claim, Document, Extraction, Filter, JobCounts, Nomination, Receipt, Skipped, StoredModel
 from weft.store.memory.jobs import MemoryJobs
 from weft.store.memory.store import MemoryDatabase

@@ -14,8 +14,8 @@ from weft.cli.output import print_json, print_table, say_nothing_fits
 from weft.cli.say import one_line, say
 from weft.context.serialise import event_to_dict, fact_to_dict, recall_to_dict, remembered_to_dict
 from weft.errors import InputError
+from weft.exchange.fact_objects import read_statement, read_time
 from weft.exchange.json_values import parse_json
-from weft.exchange.statements import read_statement, read_time
 from weft.records import Fact, GivenFact, Recall, Remembered
 
 

@@ -13,8 +13,8 @@ from weft.cli.output import print_json
 from weft.cli.progress import CountBar
 from weft.cli.say import say
 from weft.engine.working import work
+from weft.index.job_worker import LEASE_S, Until
 from weft.index.run import Step
-from weft.index.work import LEASE_S, Until
 
 
 @verb()

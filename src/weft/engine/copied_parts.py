@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol, cast
 
-from weft.graph.standing import EditKind
+from weft.graph.entity_resolution import EditKind
 from weft.records import Batch, Extraction, Fact, Filter, Vector
 from weft.store.base import Store
 from weft.text.ids import digest

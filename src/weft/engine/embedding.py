@@ -11,8 +11,8 @@ from weft.engine.agreement import find_active
 from weft.engine.working import index_with_crew
 from weft.errors import BoundReached
 from weft.index import run
-from weft.index.jobs import Means
-from weft.index.metering import EmbedPreview, Meter
+from weft.index.embedding_cost import EmbedPreview, Meter
+from weft.index.job_queue import Means
 from weft.index.reembed import embed_facts, preview_reembed, reembed
 from weft.models.base import Embedder, Remembering
 from weft.records import Document, Receipt, Skipped, Usage

@@ -30,10 +30,10 @@ from weft.engine.tools import memory_search
 from weft.engine.warming import warm
 from weft.engine.watching import watch
 from weft.errors import ConfigError
-from weft.index.jobs import Means
+from weft.index.job_queue import Means
+from weft.index.note_facts import State, make_state
 from weft.index.prune import iter_documents
 from weft.index.run import Step
-from weft.index.state import State, make_state
 from weft.load.run import count_records, iter_sources
 from weft.load.run import iter_documents as load_documents
 from weft.models.base import Embedder, Extractor, Reranker

@@ -16,7 +16,7 @@ from weft.extract.papers.paper_ids import id_key, read_id
 from weft.extract.statements import inverse
 from weft.graph.expand import Neighbour, neighbourhood
 from weft.graph.paths import best_path
-from weft.graph.steps import Fetch, Step
+from weft.graph.traversal import Fetch, Step
 from weft.records import Entity, Mention, PathStep, Relation
 from weft.search.graph.relations import Relations, find_remembered, iter_remembered, relations_in
 from weft.store.base import Store

@@ -15,8 +15,8 @@ from weft.exchange.clean import relation_type, to_name
 from weft.exchange.read import GraphForm, read_graph
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key
-from weft.index.given import Division, divide_graph
-from weft.index.metering import Meter
+from weft.index.embedding_cost import Meter
+from weft.index.import_graph import Division, divide_graph
 from weft.index.prune import iter_documents
 from weft.index.reembed import embed_names
 from weft.index.run import Step

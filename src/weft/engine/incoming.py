@@ -13,7 +13,7 @@ from typing import BinaryIO
 from weft.config import LoadOptions
 from weft.errors import InputError
 from weft.index.prune import has_scheme
-from weft.load.formats import UPLOAD, is_archive
+from weft.load.file_types import UPLOAD, is_archive
 from weft.load.run import load_file, load_text
 from weft.records import Document, Metadata, Skipped
 from weft.text.searchable_metadata import IMPORT

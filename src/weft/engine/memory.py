@@ -13,10 +13,10 @@ from weft.context.narrative import build_narrative
 from weft.engine.arguments import check_question
 from weft.errors import ModelError, NotFound
 from weft.extract.names import name_key
-from weft.facts.life import is_live
+from weft.facts.lifecycle import is_live
 from weft.index import remember as write_path
 from weft.index.reembed import embed_facts
-from weft.index.restore import restore
+from weft.index.restore_facts import restore
 from weft.models.base import Embedder
 from weft.records import (
     Context,

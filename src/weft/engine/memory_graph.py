@@ -16,7 +16,7 @@ from weft.errors import InputError
 from weft.exchange.clean import to_name, to_text
 from weft.exchange.memory_facts import from_memory_facts, to_observation
 from weft.extract.names import name_key, predicate_key
-from weft.facts.life import is_live
+from weft.facts.lifecycle import is_live
 from weft.records import Fact, Remembered
 from weft.text.normalise import fold
 

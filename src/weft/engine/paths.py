@@ -7,8 +7,8 @@ from pathlib import Path
 
 from weft.errors import InputError, NotFound
 from weft.index.prune import find_gone, is_below, iter_documents
+from weft.load.file_types import UPLOAD
 from weft.load.folder import is_on_disk, source_of
-from weft.load.formats import UPLOAD
 from weft.records import Chunk, Document, DocumentInfo, Filter, Skipped
 from weft.store.base import Store
 from weft.text.searchable_metadata import IMPORT

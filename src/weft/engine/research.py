@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weft.errors import InputError
-from weft.load.research import find_lists, iter_findings
+from weft.load.papers.findings import find_lists, iter_findings
 from weft.records import Document, Skipped
 
 SOURCE = "research"

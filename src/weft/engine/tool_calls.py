@@ -25,7 +25,7 @@ from weft.engine.pages import cut_page, measure, shorten
 from weft.engine.tool_definitions import TOOLS, ToolDefinition
 from weft.errors import InputError, NotFound
 from weft.extract.names import name_key
-from weft.facts.life import is_live
+from weft.facts.lifecycle import is_live
 from weft.records import Chunk, DocumentInfo
 from weft.search.cite import cite
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from weft.config import Settings, flatten
 from weft.errors import ConfigError, StoreUnavailable, WeftError
-from weft.index.jobs import Means, index_by_jobs
-from weft.index.metering import is_paid
+from weft.index.embedding_cost import is_paid
+from weft.index.job_queue import Means, index_by_jobs
+from weft.index.job_worker import LEASE_S, Tally, Until, Worker
 from weft.index.run import Step
-from weft.index.work import LEASE_S, Tally, Until, Worker
 from weft.models.base import Embedder, Loadable
 from weft.models.local.embedder import usable_cores
 from weft.records import Document, Receipt, Skipped

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft.errors import InputError
-from weft.load.beir import find_corpus, open_text
+from weft.load.formats.beir import find_corpus, open_text
 
 _GRADE = re.compile("-?[0-9]+")
 

@@ -14,7 +14,7 @@ from weft.config import MemoryOptions
 from weft.errors import InputError
 from weft.evaluate.measures import percentile, recall
 from weft.evaluate.scenario import FactCase
-from weft.facts.life import holds
+from weft.facts.lifecycle import holds
 from weft.models.base import Embedder, TextKind
 from weft.records import Fact, ModelCard, Vectors
 from weft.search.facts import recall as read_path

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from weft.errors import InputError
-from weft.exchange.statements import read_statement, read_time
+from weft.exchange.fact_objects import read_statement, read_time
 from weft.records import GivenFact
 
 Action: TypeAlias = Literal["confirm", "reject", "expire", "forget"]

@@ -17,8 +17,8 @@ from xml.sax.saxutils import escape
 
 from weft.errors import InputError
 from weft.exchange.clean import to_name
-from weft.exchange.collect import Collector, list_entities
 from weft.exchange.fields import find_field, find_relation_type, fold_fields
+from weft.exchange.graph_builder import Collector, list_entities
 from weft.exchange.json_values import parse_json
 from weft.exchange.lightrag import UNKNOWN, split_sources
 from weft.exchange.weights import from_scale

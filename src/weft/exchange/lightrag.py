@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from weft.errors import InputError
 from weft.exchange.clean import first_keyword, relation_type, to_ids, to_name, to_text
-from weft.exchange.collect import Collector
 from weft.exchange.fields import find_field, find_title, fold_fields
+from weft.exchange.graph_builder import Collector
 from weft.exchange.json_values import parse_json
 from weft.exchange.weights import from_scale
 from weft.records import GivenEntity, GivenGraph, GivenPassage, GivenRelation

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 
-from weft.exchange.collect import Collector, list_entities
 from weft.exchange.fields import find_field, find_relation_type, fold_fields
+from weft.exchange.graph_builder import Collector, list_entities
 from weft.exchange.json_values import iter_values
 from weft.exchange.triples import find_ends
 from weft.records import GivenGraph

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from weft.exchange.clean import MAX_NAME_CHARACTERS, to_name, to_text, to_texts
-from weft.exchange.collect import MAX_SKIPPED
+from weft.exchange.graph_builder import MAX_SKIPPED
 from weft.exchange.json_values import iter_values
 from weft.extract.names import name_key, predicate_key
 from weft.records import Fact, FactEntity, GivenFact, GivenMemory

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from weft.exchange.clean import to_name
-from weft.exchange.collect import Collector
 from weft.exchange.fields import find_field, find_title, fold_fields
+from weft.exchange.graph_builder import Collector
 from weft.exchange.json_values import iter_values
 from weft.exchange.triples import add_items
 from weft.records import GivenGraph

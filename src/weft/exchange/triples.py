@@ -15,10 +15,10 @@ from itertools import product
 from typing import Any
 
 from weft.exchange.clean import to_ids, to_text
-from weft.exchange.collect import Collector
+from weft.exchange.csv_rows import find_delimiter, iter_rows
 from weft.exchange.fields import PASSAGE_FIELDS, find_field, find_relation_type, fold_fields, fold_name
+from weft.exchange.graph_builder import Collector
 from weft.exchange.json_values import iter_values, parse_json
-from weft.exchange.rows import find_delimiter, iter_rows
 from weft.exchange.weights import from_scale
 from weft.records import GivenGraph, GivenRelation
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from weft.errors import InputError
-from weft.graph.steps import Fetch, Inverse, Step, Trail, advance, both_ways, strongest
+from weft.graph.traversal import Fetch, Inverse, Step, Trail, advance, both_ways, strongest
 from weft.records import Relation
 
 MAX_HOPS = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from weft.graph.steps import Fetch, Inverse, Step, Trail, advance, both_ways, strongest
+from weft.graph.traversal import Fetch, Inverse, Step, Trail, advance, both_ways, strongest
 
 
 @dataclass(slots=True, kw_only=True)

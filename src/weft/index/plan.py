@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field, replace
 from weft.config import SplitOptions
 from weft.errors import InputError
 from weft.extract.names import name_text
-from weft.graph.standing import preference
-from weft.index.joining import join_given
-from weft.index.state import State
+from weft.graph.entity_resolution import preference
+from weft.index.merge_extractions import join_given
+from weft.index.note_facts import State
 from weft.models.base import Extractor
 from weft.records import (
     STRONG_KINDS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from weft.errors import SchemaMismatch
-from weft.index.metering import EmbedPreview
+from weft.index.embedding_cost import EmbedPreview
 from weft.models.base import Embedder, Expecting
 from weft.records import Fact, StoredModel
 from weft.store.base import Store

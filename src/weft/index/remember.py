@@ -9,8 +9,8 @@ from datetime import datetime, timedelta, timezone
 from weft.config import MemoryOptions
 from weft.errors import InputError, NotFound
 from weft.extract.names import name_key, predicate_key
-from weft.facts import life
-from weft.facts.hygiene import refusal
+from weft.facts import lifecycle
+from weft.facts.validation import refusal
 from weft.records import Fact, FactEntity, FactEvent, GivenFact, Remembered
 from weft.store.base import Store
 from weft.text.ids import fact_content, fact_id
@@ -59,21 +59,21 @@ def confirm(id: str, *, store: Store, options: MemoryOptions, now: datetime) -> 
         fact = get_fact(id, store=store)
         named = store.facts.facts([fact.supersedes]) if fact.supersedes else []
         rivals = find_rivals(fact, store=store, options=options)
-        _write(life.confirm(fact, named=named, rivals=rivals, now=now), store=store)
+        _write(lifecycle.confirm(fact, named=named, rivals=rivals, now=now), store=store)
         return get_fact(id, store=store)
 
 
 def reject(id: str, *, store: Store, now: datetime, reason: str = "") -> Fact:
     """Reject a fact: it is never recalled, and not proposed again."""
     with store.facts.writing():
-        _write(life.reject(get_fact(id, store=store), now=now, reason=reason), store=store)
+        _write(lifecycle.reject(get_fact(id, store=store), now=now, reason=reason), store=store)
         return get_fact(id, store=store)
 
 
 def expire(id: str, *, store: Store, at: datetime, now: datetime) -> Fact:
     """Let a fact hold until `at` only."""
     with store.facts.writing():
-        _write(life.expire(get_fact(id, store=store), at=to_utc(at), now=now), store=store)
+        _write(lifecycle.expire(get_fact(id, store=store), at=to_utc(at), now=now), store=store)
         return get_fact(id, store=store)
 
 
@@ -128,14 +128,14 @@ def make_fact(given: GivenFact, *, at: datetime) -> Fact:
 
 def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOptions) -> Remembered:
     content = content_of(fact)
-    denial = content_of(replace(fact, predicate=life.opposite(fact.predicate)))
+    denial = content_of(replace(fact, predicate=lifecycle.opposite(fact.predicate)))
     found = store.facts.same([content, denial])
     equal = [known for known in found if content_of(known) == content]
     described = [FactEntity(key=fact.subject, name=fact.subject_name, description=squeeze(given.description))]
     now = fact.created
     denials = [known for known in found if content_of(known) == denial]
     for known in equal:
-        if life.is_live(known) and life.overlap(known, fact):
+        if lifecycle.is_live(known) and lifecycle.overlap(known, fact):
             if fact.valid_to not in (None, known.valid_to):
                 return Remembered(outcome="refused", reason=_other_end(known))
             done = _again(known, fact, store=store, options=options, entities=described, now=now)
@@ -145,13 +145,13 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
         return Remembered(outcome="refused", reason=f"it was rejected before ({rejected})")
     if fact.supersedes:
         get_fact(fact.supersedes, store=store)
-    rivals = [rival for rival in find_rivals(fact, store=store, options=options) if life.is_live(rival)]
+    rivals = [rival for rival in find_rivals(fact, store=store, options=options) if lifecycle.is_live(rival)]
     taken, occurrence = {known.id for known in equal}, 0
     while (id := fact_id(store.namespace, content, occurrence)) in taken:
         occurrence += 1
-    made = life.propose(replace(fact, id=id), rivals)
+    made = lifecycle.propose(replace(fact, id=id), rivals)
     against = _against(made, denials, store=store, options=options)
-    _write(life.add(made), store=store, entities=described)
+    _write(lifecycle.add(made), store=store, entities=described)
     if made.source in options.confirm_sources:
         confirm(id, store=store, options=options, now=now)
     return Remembered(outcome="added", fact=get_fact(id, store=store), contradicts=against)
@@ -160,20 +160,20 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
 def _against(fact: Fact, denials: Sequence[Fact], *, store: Store, options: MemoryOptions) -> tuple[Fact, ...]:
     """Return what holds at the same time and cannot: other values where one is declared, and what denies it."""
     others = (*find_rivals(fact, store=store, options=options), *denials)
-    return tuple(other for other in others if life.is_live(other) and life.overlap(other, fact))
+    return tuple(other for other in others if lifecycle.is_live(other) and lifecycle.overlap(other, fact))
 
 
 def _again(
     known: Fact, fact: Fact, *, store: Store, options: MemoryOptions, entities: Sequence[FactEntity], now: datetime
 ) -> Remembered:
     """Strengthen a fact that was stated before; stating it from the same source again changes nothing."""
-    stronger = life.strengthen(known, fact, options=options)
+    stronger = lifecycle.strengthen(known, fact, options=options)
     if fact.supersedes not in ("", known.id):
-        stronger = life.replacing(stronger, get_fact(fact.supersedes, store=store))
+        stronger = lifecycle.replacing(stronger, get_fact(fact.supersedes, store=store))
     changed = stronger != known
     if changed:
         event = FactEvent(fact_id=known.id, at=now, action="strengthened", detail=fact.source)
-        _write(life.Change(facts=(stronger,), events=(event,)), store=store, entities=entities)
+        _write(lifecycle.Change(facts=(stronger,), events=(event,)), store=store, entities=entities)
     elif entities[0].description:
         store.facts.write([], entities=entities)
     if not changed and "" not in store.facts.origins([known.id]).get(known.id, ("",)):
@@ -204,5 +204,5 @@ def content_of(fact: Fact) -> str:
     return fact_content(fact.subject, fact.predicate, object=fact.object, value=fact.value)
 
 
-def _write(change: life.Change, *, store: Store, entities: Sequence[FactEntity] = ()) -> None:
+def _write(change: lifecycle.Change, *, store: Store, entities: Sequence[FactEntity] = ()) -> None:
     store.facts.write(change.facts, events=change.events, entities=entities)

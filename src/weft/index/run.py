@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from weft.config import SplitOptions
 from weft.errors import BoundReached, ModelError
-from weft.index.metering import EmbedPreview
+from weft.index.embedding_cost import EmbedPreview
+from weft.index.note_facts import State
 from weft.index.plan import Draft, Plan, complete, make_batch, make_draft, read
 from weft.index.reembed import find_new, preview_facts
-from weft.index.state import State
 from weft.models.base import BatchExtractor, Embedder, Extractor, Interruptible, Metered
 from weft.records import Batch, Document, Receipt, Skipped, Usage, Vector
 from weft.store.base import Store

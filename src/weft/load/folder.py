@@ -11,10 +11,10 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.errors import InputError
-from weft.load.beir import find_corpus
-from weft.load.files import safe_text, too_large
-from weft.load.formats import is_binary, is_line_based
-from weft.load.ignore import IgnoreRules, find_rules_above, parse_patterns
+from weft.load.file_reader import safe_text, too_large
+from weft.load.file_types import is_binary, is_line_based
+from weft.load.formats.beir import find_corpus
+from weft.load.gitignore import IgnoreRules, find_rules_above, parse_patterns
 from weft.records import Skipped
 
 NEVER_LOADED = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})

@@ -9,22 +9,22 @@ from typing import Literal, Protocol
 
 from weft.config import LoadOptions
 from weft.errors import InputError
-from weft.load.assemble import shorten
-from weft.load.beir import load_corpus
-from weft.load.bibtex import load_bibtex
-from weft.load.code import find_language, load_code
-from weft.load.docx import load_docx
-from weft.load.files import Unloadable, safe_text
+from weft.load.file_reader import Unloadable, safe_text
+from weft.load.file_types import TEXT_SUFFIXES, is_binary, is_line_based, own_name
 from weft.load.folder import FoundFile, iter_files
-from weft.load.formats import TEXT_SUFFIXES, is_binary, is_line_based, own_name
-from weft.load.html import load_html
-from weft.load.json_file import load_json
-from weft.load.json_lines import load_json_lines
-from weft.load.markdown import load_markdown, parse_markdown
-from weft.load.notebook import load_notebook
-from weft.load.pdf import load_pdf
-from weft.load.plain import find_title, load_plain, load_unknown
-from weft.load.table import load_table
+from weft.load.formats.beir import load_corpus
+from weft.load.formats.code import find_language, load_code
+from weft.load.formats.docx import load_docx
+from weft.load.formats.html import load_html
+from weft.load.formats.json_file import load_json
+from weft.load.formats.json_lines import load_json_lines
+from weft.load.formats.markdown import load_markdown, parse_markdown
+from weft.load.formats.notebook import load_notebook
+from weft.load.formats.pdf import load_pdf
+from weft.load.formats.plain import find_title, load_plain, load_unknown
+from weft.load.formats.table import load_table
+from weft.load.line_map import shorten
+from weft.load.papers.bibtex import load_bibtex
 from weft.records import Document, Skipped
 from weft.text.decode import clean
 

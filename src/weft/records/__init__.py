@@ -1,30 +1,8 @@
 """The values that pass between stages: frozen dataclasses, in small rooms. This package imports nothing of ours."""
 
-from weft.records.accounts import (
-    Census,
-    FactReceipt,
-    ImportReceipt,
-    Problem,
-    Receipt,
-    StoreStats,
-)
-from weft.records.answers import (
-    ChannelHit,
-    Choice,
-    Context,
-    Evidence,
-    Features,
-    Filter,
-    GraphContext,
-    GraphSource,
-    Hit,
-    PathStep,
-    Query,
-    Ranking,
-    Rejected,
-    RerankedHit,
-    Reranking,
-    Result,
+from weft.records.batch import (
+    Batch,
+    IndexedChunk,
 )
 from weft.records.documents import (
     Channel,
@@ -55,6 +33,7 @@ from weft.records.exchange import (
     GivenPassage,
     GivenRelation,
 )
+from weft.records.extractions import Reading
 from weft.records.facts import (
     Anchor,
     Fact,
@@ -90,12 +69,33 @@ from weft.records.models import (
     TaggedWord,
     WordKind,
 )
-from weft.records.readings import Reading
-from weft.records.usage import LlmRun, Usage
-from weft.records.writing import (
-    Batch,
-    IndexedChunk,
+from weft.records.receipts import (
+    Census,
+    FactReceipt,
+    ImportReceipt,
+    Problem,
+    Receipt,
+    StoreStats,
 )
+from weft.records.results import (
+    ChannelHit,
+    Choice,
+    Context,
+    Evidence,
+    Features,
+    Filter,
+    GraphContext,
+    GraphSource,
+    Hit,
+    PathStep,
+    Query,
+    Ranking,
+    Rejected,
+    RerankedHit,
+    Reranking,
+    Result,
+)
+from weft.records.usage import LlmRun, Usage
 
 __all__ = [
     "STRONG_KINDS",

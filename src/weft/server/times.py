@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, WithJsonSchema
 
-from weft.exchange.statements import read_time
+from weft.exchange.fact_objects import read_time
 
 
 def _read_time(given: Any) -> Any:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
-from weft.graph.standing import EditKind
+from weft.graph.entity_resolution import EditKind
 from weft.records import (
     Census,
     Entity,

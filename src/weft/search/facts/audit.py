@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from weft.config import MemoryOptions
 from weft.extract.names import predicate_key
-from weft.facts.hygiene import refusal
-from weft.facts.life import holds, is_live, opposite
+from weft.facts.lifecycle import holds, is_live, opposite
+from weft.facts.validation import refusal
 from weft.records import Fact, Suspicion
 from weft.store.base import Store
 from weft.text.ids import fact_content

@@ -11,7 +11,7 @@ from weft.config import GraphOptions
 from weft.models.base import Embedder
 from weft.rank.boost import fuse_boost, fuse_graph_weighted, put_first
 from weft.rank.fuse import fuse_reciprocal, order
-from weft.rank.heuristic import GRAPH_OFF, heuristic_confidence, should_expand
+from weft.rank.heuristic_confidence import GRAPH_OFF, heuristic_confidence, should_expand
 from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
 from weft.search.chunks import Chunks
 from weft.search.confidence import least_cosine

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from weft.errors import SchemaMismatch
 from weft.extract.names import key_words
-from weft.facts.life import holds, is_live
+from weft.facts.lifecycle import holds, is_live
 from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vector
 from weft.store.shared.fact_rules import (
     LOOKS,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from weft.extract.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
 from weft.extract.names import name_text, words
-from weft.graph.standing import (
+from weft.graph.entity_resolution import (
     OWN_KINDS,
     RANKS,
     EditKind,

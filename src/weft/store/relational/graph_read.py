@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.extract.mentions import DERIVED_TYPES, find_sentence
 from weft.extract.names import name_text
-from weft.graph.standing import RANKS, EditKind
+from weft.graph.entity_resolution import RANKS, EditKind
 from weft.records import Census, Entity, Known, Mention, Relation, Vector
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_mentions import read_texts

@@ -9,7 +9,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from weft.extract.mentions import derived_weight, must_hold
-from weft.graph.standing import (
+from weft.graph.entity_resolution import (
     CHAIN,
     OWN_KINDS,
     RANKS,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from weft.extract.names import name_text
-from weft.facts.life import Change, add, is_live, overlap
+from weft.facts.lifecycle import Change, add, is_live, overlap
 from weft.records import Fact, FactEntity, FactEvent, Relation
 from weft.store.shared.merging import join_relations
 from weft.text.ids import fact_content, fact_entity_key

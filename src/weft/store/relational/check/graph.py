@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from weft.extract.mentions import MAX_SUPPORT, Named, derived_weight, read_names
 from weft.extract.names import candidate_keys, words
-from weft.graph.standing import RANKS, Standing, follow, vote
+from weft.graph.entity_resolution import RANKS, Standing, follow, vote
 from weft.records import Problem
 from weft.store.relational.graph_mentions import read_subjects, read_texts
 from weft.store.relational.graph_write import GraphChanges, Pair, slices

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.assemble import MarkdownWriter
-from weft.load.files import Unloadable, read_text
-from weft.load.formats import file_title
-from weft.load.json_file import load_json, parse_json
-from weft.load.json_leaves import iter_leaves
-from weft.load.markdown import parse_markdown
+from weft.load.file_reader import Unloadable, read_text
+from weft.load.file_types import file_title
+from weft.load.formats.json_file import load_json, parse_json
+from weft.load.formats.json_leaves import iter_leaves
+from weft.load.formats.markdown import parse_markdown
+from weft.load.line_map import MarkdownWriter
 from weft.records import Document, Skipped
 from weft.text.decode import clean
 

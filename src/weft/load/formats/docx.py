@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.config import MEBIBYTE, LoadOptions
-from weft.load.assemble import MarkdownWriter, collapse
-from weft.load.fields import Fields
-from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, too_large
-from weft.load.formats import file_title
+from weft.load.file_reader import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, too_large
+from weft.load.file_types import file_title
+from weft.load.line_map import MarkdownWriter, collapse
+from weft.load.metadata import Fields
 from weft.records import Document
 from weft.text.decode import clean
 

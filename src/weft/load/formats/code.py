@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.files import read_text
-from weft.load.formats import file_title, own_name
+from weft.load.file_reader import read_text
+from weft.load.file_types import file_title, own_name
 from weft.records import Document
 
 LANGUAGES: dict[str, str] = {

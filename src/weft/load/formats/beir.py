@@ -7,10 +7,10 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.errors import InputError
-from weft.load.citations import Citations, find_citations
-from weft.load.fields import to_metadata
-from weft.load.files import open_text
-from weft.load.json_lines import Labels, collect_fields, find_id, iter_records
+from weft.load.file_reader import open_text
+from weft.load.formats.json_lines import Labels, collect_fields, find_id, iter_records
+from weft.load.metadata import to_metadata
+from weft.load.papers.beir_citations import Citations, find_citations
 from weft.records import Document, Skipped
 from weft.text.decode import clean
 

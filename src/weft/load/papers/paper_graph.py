@@ -11,9 +11,9 @@ from weft.extract.names import MAX_NAME, candidate_keys, match_names, name_key, 
 from weft.extract.papers.paper_ids import find_ids, id_key
 from weft.extract.phrases import is_usable
 from weft.extract.statements import FIELD_WEIGHT, LINK_WEIGHT, VERB_WEIGHT, Statement, in_words
-from weft.load.assemble import collapse, shorten
-from weft.load.fields import Fields
-from weft.load.works import Catalogue, Reference, Work, local_key, work_key
+from weft.load.line_map import collapse, shorten
+from weft.load.metadata import Fields
+from weft.load.papers.paper_records import Catalogue, Reference, Work, local_key, work_key
 from weft.records import Claim, Document, Extraction, Nomination, NominationKind
 
 MAX_DESCRIPTION = 300

@@ -8,10 +8,9 @@ from typing import Any, TypeAlias, TypeVar
 
 from weft.extract.names import name_key
 from weft.extract.papers.paper_ids import read_id, sort_ids
-from weft.load.assemble import collapse, shorten
-from weft.load.fields import Fields, to_metadata
-from weft.load.people import read_people
-from weft.load.work_values import (
+from weft.load.line_map import collapse, shorten
+from weft.load.metadata import Fields, to_metadata
+from weft.load.papers.field_values import (
     field_name,
     from_inverted,
     to_name,
@@ -20,7 +19,8 @@ from weft.load.work_values import (
     to_venue,
     to_year,
 )
-from weft.load.works import Reference, Work, WorkKind
+from weft.load.papers.paper_records import Reference, Work, WorkKind
+from weft.load.papers.people import read_people
 from weft.text.decode import clean
 
 Record: TypeAlias = Mapping[str, object]

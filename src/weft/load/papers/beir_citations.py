@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.json_lines import find_id, iter_records
-from weft.load.work_fields import read_work
-from weft.load.work_graph import state
-from weft.load.works import Catalogue, Reference
+from weft.load.formats.json_lines import find_id, iter_records
+from weft.load.papers.paper_graph import state
+from weft.load.papers.paper_records import Catalogue, Reference
+from weft.load.papers.record_fields import read_work
 from weft.records import Document, Skipped
 
 CITATION_NAMES = ("citations.jsonl", "citations.jsonl.gz")

@@ -9,7 +9,7 @@ from datetime import datetime
 from weft.config import MemoryOptions
 from weft.extract.names import predicate_key
 from weft.extract.properties import read_properties
-from weft.facts.hygiene import refusal
+from weft.facts.validation import refusal
 from weft.index.remember import content_of, make_fact
 from weft.records import Document, Fact, GivenFact
 from weft.text.ids import fact_id

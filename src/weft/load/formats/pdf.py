@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.config import LoadOptions
-from weft.load.assemble import collapse, join_numbered
-from weft.load.fields import Fields
-from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, too_large
-from weft.load.formats import file_title
+from weft.load.file_reader import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, too_large
+from weft.load.file_types import file_title
+from weft.load.line_map import collapse, join_numbered
+from weft.load.metadata import Fields
 from weft.records import Document
 from weft.text.decode import clean
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import yaml
 
 from weft.config import LoadOptions
-from weft.load.fields import nested_to_json, to_metadata
-from weft.load.files import PARSER_ERRORS, Unloadable, read_text
-from weft.load.formats import file_title
+from weft.load.file_reader import PARSER_ERRORS, Unloadable, read_text
+from weft.load.file_types import file_title
+from weft.load.metadata import nested_to_json, to_metadata
 from weft.records import Document
 
 MAX_FRONT_MATTER_LINES = 1000

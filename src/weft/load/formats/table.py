@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Literal
 
 from weft.config import LoadOptions
-from weft.load.assemble import collapse, join_numbered, shorten
-from weft.load.fields import to_metadata
-from weft.load.files import Unloadable, read_text
-from weft.load.formats import file_title
+from weft.load.file_reader import Unloadable, read_text
+from weft.load.file_types import file_title
+from weft.load.line_map import collapse, join_numbered, shorten
+from weft.load.metadata import to_metadata
 from weft.records import Document
 
 DELIMITERS = ",;\t|"

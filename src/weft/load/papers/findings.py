@@ -9,13 +9,13 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.extract.names import name_key
-from weft.load.assemble import shorten
-from weft.load.files import read_bytes
-from weft.load.json_leaves import iter_members
-from weft.load.json_lines import skip_rest
-from weft.load.work_fields import looks_like_paper, read_work
-from weft.load.work_graph import catalogue_of, to_document
-from weft.load.works import Work, WorkKind, work_key
+from weft.load.file_reader import read_bytes
+from weft.load.formats.json_leaves import iter_members
+from weft.load.formats.json_lines import skip_rest
+from weft.load.line_map import shorten
+from weft.load.papers.paper_graph import catalogue_of, to_document
+from weft.load.papers.paper_records import Work, WorkKind, work_key
+from weft.load.papers.record_fields import looks_like_paper, read_work
 from weft.records import Document, Skipped
 from weft.text.decode import clean, detect_encoding, has_byte_order_mark
 

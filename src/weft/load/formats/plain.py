@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.files import SAMPLE_BYTES, Unloadable, read_text
-from weft.load.formats import file_title
+from weft.load.file_reader import SAMPLE_BYTES, Unloadable, read_text
+from weft.load.file_types import file_title
 from weft.records import Document
 from weft.text.decode import has_byte_order_mark
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.config import LoadOptions
-from weft.load.assemble import MarkdownWriter, collapse
-from weft.load.fields import Fields
-from weft.load.files import Unloadable, missing_extra, read_bytes
-from weft.load.formats import file_title
+from weft.load.file_reader import Unloadable, missing_extra, read_bytes
+from weft.load.file_types import file_title
+from weft.load.line_map import MarkdownWriter, collapse
+from weft.load.metadata import Fields
 from weft.records import Document
 from weft.text.decode import clean, detect_encoding, has_byte_order_mark
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from weft.extract.names import name_key
 from weft.extract.papers.paper_ids import read_id, sort_ids
-from weft.load.assemble import collapse
-from weft.load.works import Reference
+from weft.load.line_map import collapse
+from weft.load.papers.paper_records import Reference
 from weft.text.decode import clean
 
 MIN_SCORE = 0.3

@@ -8,7 +8,7 @@ from typing import Literal
 
 from weft.extract.names import name_key, whole_key
 from weft.extract.papers.paper_ids import id_key
-from weft.load.fields import Fields
+from weft.load.metadata import Fields
 from weft.text.ids import digest
 
 WorkKind = Literal["paper", "project"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from weft.extract.names import name_key
-from weft.load.assemble import collapse
+from weft.load.line_map import collapse
 from weft.text.decode import clean
 
 MAX_CHARACTERS = 120

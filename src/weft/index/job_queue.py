@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 from weft.config import MemoryOptions, SplitOptions
 from weft.errors import InputError, StoreError
+from weft.index.note_facts import State
 from weft.index.plan import describe
 from weft.index.run import Account, Step, index_documents, note_skipped
-from weft.index.state import State
 from weft.models.base import Embedder, Extractor
 from weft.records import Claim, Document, DocumentInfo, Extraction, Job, Nomination, Receipt, Skipped
 from weft.store.base import Store

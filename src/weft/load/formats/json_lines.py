@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.assemble import join_numbered
-from weft.load.fields import flatten, to_metadata
-from weft.load.files import Unloadable, iter_numbered_lines, open_text
-from weft.load.formats import UPLOAD
-from weft.load.json_leaves import iter_leaves
+from weft.load.file_reader import Unloadable, iter_numbered_lines, open_text
+from weft.load.file_types import UPLOAD
+from weft.load.formats.json_leaves import iter_leaves
+from weft.load.line_map import join_numbered
+from weft.load.metadata import flatten, to_metadata
 from weft.records import Document, Skipped
 from weft.text.decode import clean
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from weft.config import MEBIBYTE
-from weft.load.assemble import shorten
+from weft.load.line_map import shorten
 from weft.text.decode import decode
 
 NAME = ".gitignore"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from weft.load.files import too_large
+from weft.load.file_reader import too_large
 from weft.text.decode import clean
 
 MAX_NAME_CHARACTERS = 100

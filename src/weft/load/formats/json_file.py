@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.assemble import join_numbered
-from weft.load.files import Unloadable, read_text
-from weft.load.formats import file_title
-from weft.load.json_leaves import iter_elements, iter_leaves
-from weft.load.json_lines import TITLE_FIELDS, Labels, skip_rest, to_document
-from weft.load.research import find_lists, iter_research, report_encoding
+from weft.load.file_reader import Unloadable, read_text
+from weft.load.file_types import file_title
+from weft.load.formats.json_leaves import iter_elements, iter_leaves
+from weft.load.formats.json_lines import TITLE_FIELDS, Labels, skip_rest, to_document
+from weft.load.line_map import join_numbered
+from weft.load.papers.findings import find_lists, iter_research, report_encoding
 from weft.records import Document, Skipped
 from weft.text.decode import clean
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from weft.config import MemoryOptions
 from weft.errors import InputError
-from weft.facts import life
-from weft.facts.hygiene import refusal
+from weft.facts import lifecycle
+from weft.facts.validation import refusal
 from weft.index.remember import content_of, find_rivals
 from weft.records import Fact, FactEntity, KeptFact, Remembered
 from weft.store.base import Store
@@ -44,7 +44,7 @@ def _find_known(fact: Fact, *, store: Store, options: MemoryOptions) -> Remember
             raise InputError(f"{fact.id!r} is another fact here", hint="nothing was written; use another namespace")
         return Remembered(outcome="known", fact=known)
     for known in store.facts.same([content_of(fact)]):
-        if life.is_live(known) and life.is_live(fact) and life.overlap(known, fact):
+        if lifecycle.is_live(known) and lifecycle.is_live(fact) and lifecycle.overlap(known, fact):
             return Remembered(outcome="known", fact=known)
     if reason := refusal(fact, allow_secrets=options.allow_secrets):
         return Remembered(outcome="refused", reason=reason)
@@ -55,7 +55,7 @@ def _write(item: KeptFact, *, ids: dict[str, str], store: Store, options: Memory
     fact = replace(item.fact, supersedes=_resolve(item.fact.supersedes, ids=ids, store=store))
     if fact.status in ("confirmed", "superseded"):
         for rival in find_rivals(fact, store=store, options=options):
-            if rival.status in ("confirmed", "superseded") and life.overlap(rival, fact):
+            if rival.status in ("confirmed", "superseded") and lifecycle.overlap(rival, fact):
                 raise InputError(
                     f"{fact.predicate!r} has one value at a time, but {fact.id!r} and {rival.id!r} would both hold",
                     hint="nothing was written; reject one of them, or change memory.single_valued",

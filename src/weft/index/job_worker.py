@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weft.errors import ClaimLost, ConfigError, InputError, MissingExtra, ModelError, StoreError, StoreUnavailable
-from weft.index.jobs import Means, read_payload
-from weft.index.metering import Meter
+from weft.index.embedding_cost import Meter
+from weft.index.job_queue import Means, read_payload
+from weft.index.note_facts import State
 from weft.index.plan import Plan, make_plan
 from weft.index.run import Step, count_texts, is_full, make_batches
-from weft.index.state import State
 from weft.records import Done, Job, JobResult, Usage
 
 logger = logging.getLogger(__name__)

@@ -13,12 +13,12 @@ from typing import Any, TypeAlias
 from weft.config import LoadOptions
 from weft.extract.names import whole_key
 from weft.extract.papers.paper_ids import read_id
-from weft.load.assemble import collapse, shorten
-from weft.load.files import PARSER_ERRORS, Unloadable, missing_extra, read_text
-from weft.load.json_lines import skip_rest
-from weft.load.research import load_works
-from weft.load.work_fields import read_work
-from weft.load.works import Reference, Work
+from weft.load.file_reader import PARSER_ERRORS, Unloadable, missing_extra, read_text
+from weft.load.formats.json_lines import skip_rest
+from weft.load.line_map import collapse, shorten
+from weft.load.papers.findings import load_works
+from weft.load.papers.paper_records import Reference, Work
+from weft.load.papers.record_fields import read_work
 from weft.records import Document, Skipped
 from weft.text.decode import clean
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from weft.load.assemble import shorten
+from weft.load.line_map import shorten
 
 MAX_DEPTH = 64
 """What is nested deeper is shown as `…`."""
