@@ -24,7 +24,7 @@ from schemathesis.cli import schemathesis
 
 from weft.config import read_settings
 from weft.engine.keys import Keyring
-from weft.engine.tenants import Engines
+from weft.engine.namespaces import Engines
 from weft.server.app import make_app
 from weft.server.run import Server, open_port
 

@@ -22,7 +22,7 @@ from sets import NAMES, open_set
 from weft.config import Method, SearchOptions
 from weft.evaluate.dataset import Case
 from weft.evaluate.measures import measure
-from weft.evaluate.run import answer_cases
+from weft.evaluate.scoring import answer_cases
 
 METHODS: tuple[Method, ...] = ("keyword", "hybrid", "mix")
 FORMS = {"as it is": "{}", "quoted": '"{}"'}

@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 from sets import NAMES, open_set
 
+from weft.admin.calibrate import COSINE_RIDGE, WORDS_RIDGE, calibrate
 from weft.config import SearchOptions
-from weft.engine.calibration import COSINE_RIDGE, WORDS_RIDGE, calibrate
 from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.rank.calibrate import area, fit_curve

@@ -21,7 +21,7 @@ from sets import data_folder, open_set
 from weft.config import Method
 from weft.engine.engine import Engine
 from weft.evaluate.dataset import Case, read_cases
-from weft.evaluate.run import answer_cases, summarise
+from weft.evaluate.scoring import answer_cases, summarise
 from weft.rank.calibrate import area
 
 METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid", "mix", "auto")

@@ -15,7 +15,7 @@ from dataclasses import replace
 from sets import MAIN_MEASURE, NAMES, open_set
 
 from weft.config import SearchOptions
-from weft.evaluate.run import answer_cases, summarise
+from weft.evaluate.scoring import answer_cases, summarise
 
 SETTINGS = {
     "vector": SearchOptions(method="vector"),

@@ -26,7 +26,7 @@ from typing import Any
 from sets import data_folder
 
 from weft.config import read_settings
-from weft.engine.evaluation import evaluate_folder
+from weft.evaluate.retrieval import evaluate_folder
 from weft.extract.statements import VERB_WEIGHT
 from weft.text.normalise import squeeze
 

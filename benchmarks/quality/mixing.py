@@ -30,7 +30,7 @@ from sets import MAIN_MEASURE, NAMES, open_set
 from weft.config import GraphOptions, SearchOptions
 from weft.evaluate.dataset import Case
 from weft.evaluate.measures import measure
-from weft.evaluate.run import answer_cases
+from weft.evaluate.scoring import answer_cases
 from weft.rank import boost
 from weft.search.graph.channel import trust, walk
 from weft.search.question.entities import recognise_names

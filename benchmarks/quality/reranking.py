@@ -23,7 +23,7 @@ from sets import NAMES, open_set
 from weft.config import GraphOptions, Method, RerankOptions, SearchOptions
 from weft.evaluate.dataset import Case
 from weft.evaluate.measures import measure
-from weft.evaluate.run import answer_cases
+from weft.evaluate.scoring import answer_cases
 from weft.models.base import Reranker
 from weft.testing import FakeReranker
 

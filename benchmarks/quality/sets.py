@@ -10,8 +10,8 @@ from pathlib import Path
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.evaluation import open_evaluation
 from weft.evaluate.dataset import Case, read_cases
+from weft.evaluate.retrieval import open_evaluation
 
 NAMES = (
     "hotpot-train", "musique-train", "2wiki-dev", "scifact-train", "xquad-en", "xquad-zh", "cmrc-trial", "cacm",

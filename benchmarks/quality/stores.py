@@ -18,11 +18,11 @@ from pathlib import Path
 
 from sets import MAIN_MEASURE, NAMES, data_folder, open_set
 
+from weft.admin.copy import copy_namespaces
 from weft.config import read_settings
 from weft.engine.adapters import open_database
-from weft.engine.copying import copy_namespaces
-from weft.engine.evaluation import all_methods
-from weft.evaluate.run import Answered, answer_cases, summarise
+from weft.evaluate.retrieval import all_methods
+from weft.evaluate.scoring import Answered, answer_cases, summarise
 
 
 def compare(name: str, dsn: str, *, embedder: str, limit: int | None) -> None:

@@ -19,9 +19,9 @@ from pathlib import Path
 from sets import NAMES, data_folder
 
 from weft.config import SearchOptions, read_settings
-from weft.engine.evaluation import open_evaluation
 from weft.evaluate.dataset import read_cases
-from weft.evaluate.run import answer_cases, summarise
+from weft.evaluate.retrieval import open_evaluation
+from weft.evaluate.scoring import answer_cases, summarise
 
 SETS = ("xquad-en", "scifact-train", "musique-train", "2wiki-dev", "hotpot-train")
 MEASURES = ("recall@1", "recall@2", "recall@5", "recall@10", "ndcg@10")

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weft.engine.asynchronous import AsyncEngine, open_async_engine
+    from weft.engine.async_engine import AsyncEngine, open_async_engine
     from weft.engine.engine import Engine, open_engine
     from weft.errors import WeftError
     from weft.models.base import Embedder
@@ -27,7 +27,7 @@ __all__ = [
 
 # Looked up when first used: `weft --help` and completion should not wait for numpy and SQLite.
 _HOMES = {
-    "weft.engine.asynchronous": ("AsyncEngine", "open_async_engine"),
+    "weft.engine.async_engine": ("AsyncEngine", "open_async_engine"),
     "weft.engine.engine": ("Engine", "open_engine"),
     "weft.errors": ("WeftError",),
     "weft.models.base": ("Embedder",),

@@ -14,7 +14,7 @@ import pytest
 import weft.errors as errors
 from weft.cli.main import COMMANDS, weft
 from weft.config import ALIASES, GROUPS
-from weft.engine.asynchronous import AsyncEngine
+from weft.engine.async_engine import AsyncEngine
 from weft.engine.memory import Memory
 
 HOME = Path(__file__).parents[2]

@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.standby import Standby
+from weft.engine.lazy import Standby
 from weft.mcp.server import make_server
 from weft.records import Document
 

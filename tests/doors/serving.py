@@ -7,7 +7,7 @@ import uvicorn
 
 from weft.config import read_settings
 from weft.engine.keys import Keyring
-from weft.engine.tenants import Engines
+from weft.engine.namespaces import Engines
 from weft.server.app import make_app
 from weft.server.run import Server, open_port
 from weft.testing import FakeEmbedder

@@ -16,10 +16,10 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from libraries import ASKED, FAINT, FOREIGN, HeldEmbedder, answer_while_held, check_impaired, check_refused, open_pages
 from pydantic import ValidationError
 
-from weft.engine.tools import openai_tool
 from weft.errors import ConfigError, InputError, StoreError
 from weft.integrations.langchain import WeftRetriever, memory_search_tool
 from weft.records import Filter
+from weft.tools.memory_search import openai_tool
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,10 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.tools import ToolSelection, acall_tool_with_selection, call_tool_with_selection
 
-from weft.engine.tools import openai_tool
 from weft.errors import ConfigError, InputError, StoreError
 from weft.integrations.llamaindex import MemorySearchTool, WeftRetriever
 from weft.records import Filter
+from weft.tools.memory_search import openai_tool
 
 
 @pytest.fixture(scope="module")

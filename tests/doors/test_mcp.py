@@ -16,9 +16,9 @@ import pytest
 from mcp_driving import LIMIT, PAGES, Client, connect, drive, fill, parameters, serving, settings_for
 
 from weft.engine.adapters import open_counter
-from weft.engine.tool_definitions import TOOLS
 from weft.mcp.serve import bind
 from weft.text.tokens import EstimatingCounter
+from weft.tools.definitions import TOOLS
 
 NAMES = [tool.name for tool in TOOLS]
 

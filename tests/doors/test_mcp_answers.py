@@ -8,13 +8,13 @@ import sys
 import pytest
 from mcp_driving import ask, connect, drive, fill, settings_for
 
-from weft.engine import pages
 from weft.engine.engine import Engine
-from weft.engine.memory_graph import GRAPH_CHARACTERS
-from weft.engine.memory_graph_definitions import MEMORY_TOOLS
-from weft.engine.tool_calls import FETCHED
-from weft.engine.tool_definitions import TOOLS
 from weft.records import Document, GivenFact
+from weft.tools import paging
+from weft.tools.calls import FETCHED
+from weft.tools.definitions import TOOLS
+from weft.tools.reference_memory import GRAPH_CHARACTERS
+from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
 
 @pytest.fixture(scope="module")
@@ -154,11 +154,11 @@ def collect(settings, name, arguments, key):
 def large(tmp_path_factory):
     """Settings of a store with a long document, much metadata, an entity with many relations, and many facts."""
     text = "\n\n".join(f"## Part {n}\n\n{'cats purr loudly ' * 60}{n}" for n in range(100))
-    pages = {"Long Tale": ([], text), "Hub": ([], "The middle.")}
-    pages |= {
+    paging = {"Long Tale": ([], text), "Hub": ([], "The middle.")}
+    paging |= {
         f"Spoke Number {n} Of The Wheelwright Neverending Wheelhouse": (["Hub"], f"Spoke {n}.") for n in range(90)
     }
-    db = fill(tmp_path_factory.mktemp("store") / "weft.db", pages)
+    db = fill(tmp_path_factory.mktemp("store") / "weft.db", paging)
     with Engine(settings_for(db)) as engine:
         verbose = {"abstract": "words without end " * 5000, **{f"field {n}": "word " * 50 for n in range(100)}}
         engine.add([Document(source="docs/verbose.md", title="Verbose", text="Short.", metadata=verbose)])
@@ -184,7 +184,7 @@ def test_long_answers_come_in_pages(large):
     assert len({item["name"] for page in around for item in page}) == sum(map(len, around)) > 60
     for found in (passages, facts, results, around):
         assert len(found) > 1
-        assert all(pages.measure(page) < 1.2 * pages.PAGE_CHARACTERS for page in found)
+        assert all(paging.measure(page) < 1.2 * paging.PAGE_CHARACTERS for page in found)
 
 
 def test_the_text_goes_on_with_the_page(large):
@@ -215,7 +215,7 @@ LARGEST = {
 """A call of each tool that reads, for which there is more than fits."""
 
 
-@pytest.mark.parametrize("compat, limit", [(None, 1.5 * pages.PAGE_CHARACTERS), ("memory", 1.2 * GRAPH_CHARACTERS)])
+@pytest.mark.parametrize("compat, limit", [(None, 1.5 * paging.PAGE_CHARACTERS), ("memory", 1.2 * GRAPH_CHARACTERS)])
 def test_no_answer_is_larger_than_promised(large, compat, limit):
     """Text and values of every tool that reads, by the list of tools; `fetch` gives a document up to its own bound."""
     tools = [tool for tool in (MEMORY_TOOLS if compat else TOOLS) if not tool.writes]
@@ -224,7 +224,7 @@ def test_no_answer_is_larger_than_promised(large, compat, limit):
     for tool, answer in zip(tools, answers, strict=True):
         most = 1.2 * FETCHED if tool.name == "fetch" else limit
         assert not answer.is_error, answer.content[0].text
-        assert pages.measure(answer.structured_content) < most, tool.name
+        assert paging.measure(answer.structured_content) < most, tool.name
         assert sum(len(part.text) for part in answer.content) < 2 * most, tool.name  # indented in the reference's way
 
 
@@ -295,7 +295,7 @@ GREET = """
 import asyncio, sys
 import weft.cli.mcp, weft.mcp.serve
 from weft.config import read_settings
-from weft.engine.standby import Standby
+from weft.engine.lazy import Standby
 from weft.mcp.server import make_server
 from mcp.client import Client
 

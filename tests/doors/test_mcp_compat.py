@@ -8,9 +8,9 @@ import pytest
 from mcp_driving import connect, drive, settings_for
 from memory_scenario import ACME, ALICE, BOB, COMPETES, KNOWS, TOGETHER, WORKS
 
-from weft.engine import memory_graph
 from weft.engine.engine import Engine
-from weft.engine.memory_graph_definitions import MEMORY_TOOLS
+from weft.tools import reference_memory
+from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
 SCHEMAS = {tool.name: tool.output_schema for tool in MEMORY_TOOLS}
 
@@ -283,7 +283,7 @@ def collect(memory, name, **arguments):
 
 def test_a_large_graph_comes_in_parts(company, monkeypatch):
     """The shape stays; a second text says what is left and how to get it."""
-    monkeypatch.setattr(memory_graph, "GRAPH_CHARACTERS", 250)
+    monkeypatch.setattr(reference_memory, "GRAPH_CHARACTERS", 250)
     found = collect(company, "read_graph")
 
     assert sorted(map(str, found)) == sorted(map(str, [*company_entities(company), WORKS, COMPETES]))
@@ -291,7 +291,7 @@ def test_a_large_graph_comes_in_parts(company, monkeypatch):
 
 def test_an_entity_too_large_for_one_answer_comes_in_parts(company, monkeypatch):
     """Under the same name and type, each time with the next observations."""
-    monkeypatch.setattr(memory_graph, "GRAPH_CHARACTERS", 200)
+    monkeypatch.setattr(reference_memory, "GRAPH_CHARACTERS", 200)
     more = [f"likes programming language number {n}" for n in range(20)]
     company("add_observations", observations=[{"entityName": "Bob", "contents": more}])
     parts = collect(company, "open_nodes", names=["Bob"])
@@ -303,7 +303,7 @@ def test_an_entity_too_large_for_one_answer_comes_in_parts(company, monkeypatch)
 
 def company_entities(company):
     with Engine(company.settings) as engine:
-        return memory_graph._read(engine)[0]
+        return reference_memory._read(engine)[0]
 
 
 def test_a_secret_is_not_kept_and_the_model_hears_it(memory):

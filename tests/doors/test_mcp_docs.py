@@ -12,8 +12,8 @@ from mcp_driving import ask, settings_for
 from weft.cli.main import weft
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.memory_graph_definitions import MEMORY_TOOLS
-from weft.engine.tool_definitions import TOOLS
+from weft.tools.definitions import TOOLS
+from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -9,7 +9,7 @@ import pytest
 from mcp_driving import PAGES, ask, connect, drive, fill, settings_for
 
 from weft.config import read_settings
-from weft.engine import standby
+from weft.engine import lazy
 from weft.engine.engine import Engine
 from weft.errors import ModelUnavailable
 from weft.store.sqlite import connect as connections
@@ -271,7 +271,7 @@ def test_the_client_is_greeted_while_the_model_loads(tmp_path, mode):
 
 def test_a_question_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
     """It is answered by words meanwhile, and by meaning once the model is there."""
-    monkeypatch.setattr(standby, "LOADING", 0.01)
+    monkeypatch.setattr(lazy, "LOADING", 0.01)
     embedder = BlockingEmbedder()
     settings = settings_for(tmp_path / "weft.db")
     with Engine(settings, embedder=FakeEmbedder()) as engine:
@@ -301,7 +301,7 @@ def test_a_question_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
 
 def test_leaving_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
     """A client that goes away while the model loads leaves nothing behind that hangs."""
-    monkeypatch.setattr(standby, "PATIENCE", 0.01)
+    monkeypatch.setattr(lazy, "PATIENCE", 0.01)
     embedder = BlockingEmbedder()
     settings = settings_for(tmp_path / "weft.db")
     Engine(settings).close()

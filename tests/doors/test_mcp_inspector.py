@@ -11,8 +11,8 @@ from mcp_driving import LIMIT, PAGES, fill, parameters, serving, settings_for
 from memory_scenario import ALICE, BOB, KNOWS, observed, unsaid
 
 from weft.engine.engine import Engine
-from weft.engine.memory_graph_definitions import MEMORY_TOOLS
-from weft.engine.tool_definitions import TOOLS
+from weft.tools.definitions import TOOLS
+from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,8 @@ import pytest
 from mcp_driving import MCPError, connect, drive, fill, settings_for
 
 from weft.engine.engine import Engine
-from weft.engine.memory_graph_definitions import MEMORY_TOOLS
-from weft.engine.tool_definitions import TOOLS
+from weft.tools.definitions import TOOLS
+from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
 MARK = "zanzibar"
 THEIRS = {

@@ -10,7 +10,7 @@ import pytest
 from mcp_driving import Client, StdioServerParameters, drive, parameters, serving
 from memory_scenario import RECORDED, STEPS, by_name, drive_scenario
 
-from weft.engine.memory_graph_definitions import MEMORY_TOOLS
+from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
 INSTALL = "make test-slow installs it where there is npm, or: npm install --global @modelcontextprotocol/server-memory"
 

@@ -7,7 +7,7 @@ import pytest
 from serving import Running
 
 from weft.config import read_settings
-from weft.engine.standby import Standby
+from weft.engine.lazy import Standby
 from weft.errors import StoreUnavailable
 
 pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'weft[postgres]'")

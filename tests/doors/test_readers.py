@@ -7,7 +7,7 @@ import pytest
 from serving import Running
 
 from weft.engine.engine import open_engine
-from weft.engine.tool_calls import call_tool
+from weft.tools.calls import call_tool
 
 sys.path.append(str(Path(__file__).parents[1] / "models"))
 from llm_serving import entity, open_asking, relation, serve_model

@@ -12,8 +12,8 @@ from loopback import Endpoint
 
 from weft.engine.adapters import open_embedder
 from weft.engine.engine import open_engine
-from weft.engine.evaluation import evaluate_folder
 from weft.errors import BoundReached, ConfigError
+from weft.evaluate.retrieval import evaluate_folder
 from weft.models.llm.prices import find_embedding_price, find_price
 
 __all__ = ["weft"]

@@ -10,8 +10,8 @@ import pytest
 from llm_serving import NOTHING, Graph, asked, completion, entity, open_asking, passage, relation, serve_model
 from loopback import Answer, in_json
 
+from weft.admin.exchange_graphs import export_graph
 from weft.engine.engine import Engine
-from weft.engine.exchange import export_graph
 from weft.errors import ConfigError, ModelUnavailable
 
 TEXT = "Zephyr is written in Rust by Ada Lovelace. It relies on Quillbase and was started in 2019."

@@ -13,9 +13,9 @@ import pytest
 from llm_serving import NOTHING, Graph, asked, completion, entity, message, open_asking, passage, relation, serve_model
 from loopback import Answer
 
-from weft.engine.asking import spent
+from weft.admin.exchange_graphs import export_graph
 from weft.engine.engine import Engine
-from weft.engine.exchange import export_graph
+from weft.engine.language_models import spent
 from weft.records import Receipt
 
 COUNT = 5

@@ -18,8 +18,8 @@ import pytest
 from llm_serving import open_asking
 from loopback import Answer, Endpoint, serve
 
-from weft.engine.asking import spent
-from weft.engine.exchange import export_graph
+from weft.admin.exchange_graphs import export_graph
+from weft.engine.language_models import spent
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,9 @@ from llm_serving import completion
 from loopback import Answer, Endpoint, serve
 
 from weft.config import read_settings
-from weft.engine.asking import spent
 from weft.engine.engine import Engine, open_engine
-from weft.engine.tenants import Engines
+from weft.engine.language_models import spent
+from weft.engine.namespaces import Engines
 from weft.errors import BadModelOutput, ConfigError, ModelUnavailable, StoreError
 from weft.models.base import ChatReply
 from weft.models.llm.budget import Account

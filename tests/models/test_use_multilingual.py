@@ -9,9 +9,9 @@ import socket
 import numpy as np
 import pytest
 
+from weft.admin.local_models import describe_model, fetch_model, list_models
 from weft.config import read_settings
 from weft.engine.adapters import open_embedder
-from weft.engine.models import describe_model, fetch_model, list_models
 from weft.errors import ConfigError, InputError, MissingExtra, ModelUnavailable
 from weft.models.embedders import universal_sentence_encoder
 from weft.models.embedders.universal_sentence_encoder import (

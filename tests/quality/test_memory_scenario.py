@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from weft.config import read_settings
-from weft.engine.fact_evaluation import evaluate_facts
+from weft.evaluate.fact_recall import evaluate_facts
 
 SCENARIO = Path(__file__).parents[2] / "examples" / "memory" / "scenario.jsonl"
 MARGIN = 0.03

@@ -9,9 +9,9 @@ import pytest
 from contract import CALIBRATION
 from opening import contradictions
 
+from weft.admin import copy_parts
+from weft.admin.copy import compare, copy_namespace, copy_namespaces
 from weft.config import read_settings
-from weft.engine import copied_parts
-from weft.engine.copying import compare, copy_namespace, copy_namespaces
 from weft.engine.engine import Engine
 from weft.errors import InputError, SchemaMismatch, StoreUnavailable
 from weft.records import Claim, Document, Extraction, FactEntity, Filter, LlmRun, Nomination, Usage
@@ -89,8 +89,8 @@ def filled(tmp_path_factory):
 
 @pytest.fixture
 def small_pages(monkeypatch):
-    monkeypatch.setattr(copied_parts, "PAGE", 2)
-    monkeypatch.setattr(copied_parts, "CHUNKS", 2)
+    monkeypatch.setattr(copy_parts, "PAGE", 2)
+    monkeypatch.setattr(copy_parts, "CHUNKS", 2)
 
 
 SETTINGS = read_settings(environment={})

@@ -8,7 +8,7 @@ import pytest
 from contract import MODEL, unit
 from graph_making import batch_of
 
-from weft.engine.diagnose import diagnose
+from weft.admin.doctor import diagnose
 from weft.engine.engine import open_engine
 from weft.index.embedding_cost import EmbedPreview
 from weft.index.reembed import preview_reembed, reembed

@@ -6,9 +6,9 @@ import postgres
 import pytest
 from contract import EVERYTHING, MODEL, make_batch
 
+from weft.admin.doctor import diagnose
 from weft.config import read_settings
 from weft.engine.adapters import open_database
-from weft.engine.diagnose import diagnose
 from weft.errors import ConfigError
 from weft.store.postgres.database import PostgresDatabase
 

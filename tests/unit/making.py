@@ -1,7 +1,7 @@
 """Small real objects for these tests."""
 
+from weft.admin.exchange_graphs import export_graph
 from weft.config import SearchOptions, SplitOptions
-from weft.engine.exchange import export_graph
 from weft.index.run import index_documents
 from weft.records import ChannelHit, Chunk, Document, DocumentInfo, Evidence, Filter, StoredModel
 from weft.search.cite import cite

@@ -3,12 +3,12 @@
 import pytest
 from making import adopt, fill
 
+from weft.admin.doctor import diagnose
 from weft.cli.output import print_receipt
 from weft.config import read_settings
 from weft.context.serialise import receipt_to_dict
 from weft.engine import advice
 from weft.engine.advice import GOOD_PART, advised, measure_scripts, recommend
-from weft.engine.diagnose import diagnose
 from weft.engine.engine import Engine
 from weft.records import ModelCard, Receipt
 from weft.testing import FakeEmbedder

@@ -2,9 +2,9 @@
 
 import pytest
 
-from weft.engine.arguments import read_arguments
-from weft.engine.pages import cut_page, measure
 from weft.errors import InputError
+from weft.tools.arguments import read_arguments
+from weft.tools.paging import cut_page, measure
 
 SCHEMA = {
     "type": "object",

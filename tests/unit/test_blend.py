@@ -12,13 +12,13 @@ from weft.config import ContextOptions, MemoryOptions, read_settings
 from weft.context.blend import build_blend
 from weft.context.build import build_evidence
 from weft.engine.engine import Engine
-from weft.engine.tools import MEMORY_SEARCH
 from weft.facts.score import recalled
 from weft.records import Document, Fact, GivenFact, Recall, Result
 from weft.search.facts.blend import blend
 from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 from weft.text.tokens import EstimatingCounter
+from weft.tools.memory_search import MEMORY_SEARCH
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 FACTS = [

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from making import ask
 
-from weft.engine.calibration import FEWEST, OUTGROWN, calibrate, describe
+from weft.admin.calibrate import FEWEST, OUTGROWN, calibrate, describe
 from weft.engine.engine import open_engine
 from weft.errors import InputError, ModelUnavailable, SchemaMismatch
 from weft.rank.gate import WORDS, shipped
@@ -135,7 +135,7 @@ def test_a_small_namespace_is_refused():
 
 def test_probes_that_cannot_be_told_apart_are_refused():
     """Where every text is made of everyday words, everything is near."""
-    from weft.index.probes import foreign_questions
+    from weft.admin.calibration_probes import foreign_questions
 
     words = " ".join(foreign_questions("en"))
     with open_engine(":memory:", embedder=FakeEmbedder()) as engine:

@@ -7,8 +7,8 @@ import pytest
 from test_graph_context import SAMPLE, SAMPLE_TEXT
 
 from weft.config import read_settings
-from weft.engine.agreement import agree
 from weft.engine.contexts import LED_NOWHERE
+from weft.engine.embedder_check import agree
 from weft.engine.engine import Engine
 from weft.errors import ConfigError
 from weft.extract.names import name_key

@@ -9,7 +9,7 @@ from making import adopt, fill
 from weft.config import SearchOptions
 from weft.errors import InputError
 from weft.evaluate.dataset import Case, corpus_hash, find_file, read_cases
-from weft.evaluate.run import answer_cases, summarise, trec_lines
+from weft.evaluate.scoring import answer_cases, summarise, trec_lines
 from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from making import sources, stated
 
-import weft.engine.exchange as exchange
-from weft.engine.exchange import export_graph, import_graph, remove_import
+import weft.admin.exchange_graphs as exchange
+from weft.admin.exchange_graphs import export_graph, import_graph, remove_import
 from weft.errors import InputError, NotFound
 from weft.records import Document
 

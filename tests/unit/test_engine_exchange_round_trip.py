@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from making import stated
 
+from weft.admin.exchange_graphs import export_graph, import_graph
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.exchange import export_graph, import_graph
 from weft.exchange.write import WRITERS, write_graph
 from weft.testing import FakeEmbedder
 

@@ -3,12 +3,12 @@
 import pytest
 from harbour import ASKED, DAY, NOW, Clock, add_pages, open_on, steps, walked
 
-from weft.engine.tool_calls import call_tool
-from weft.engine.tool_resources import list_resources
 from weft.errors import InputError, NotFound
 from weft.records import Document, FactEntity, GivenFact
 from weft.search.graph.relations import relations_in
 from weft.search.question.entities import recognise_names
+from weft.tools.calls import call_tool
+from weft.tools.resources import list_resources
 
 NAMED = "what about Kestrel Works"
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from weft.admin.exchange_facts import export_facts, import_facts
+from weft.admin.exchange_graphs import export_graph
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.exchange import export_graph
-from weft.engine.fact_exchange import export_facts, import_facts
 from weft.errors import InputError
 from weft.exchange.clean import to_name, to_text
 from weft.extract.names import name_key, predicate_key

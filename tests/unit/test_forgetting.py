@@ -5,10 +5,10 @@ from datetime import datetime, timedelta, timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from weft.admin.exchange_facts import export_facts
+from weft.admin.exchange_graphs import export_graph
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.exchange import export_graph
-from weft.engine.fact_exchange import export_facts
 from weft.errors import InputError, NotFound
 from weft.facts import lifecycle
 from weft.testing import FakeEmbedder

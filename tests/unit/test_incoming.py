@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from weft.config import LoadOptions
-from weft.engine.incoming import Sandbox, plain_name, text_document
+from weft.engine.uploads import Sandbox, plain_name, text_document
 from weft.errors import InputError
 from weft.load.run import iter_documents
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from weft.config import read_settings
 from weft.context.serialise import result_to_dict
 from weft.engine.engine import Engine, open_engine
-from weft.engine.tools import DEFAULTS, MEMORY_SEARCH, SPELLINGS, anthropic_tool, memory_search, openai_tool
 from weft.errors import InputError
 from weft.records import Document
 from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
+from weft.tools.memory_search import DEFAULTS, MEMORY_SEARCH, SPELLINGS, anthropic_tool, memory_search, openai_tool
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.index.probes import NAME, PIECE, TOGETHER, foreign_questions, make_probe
+from weft.admin.calibration_probes import NAME, PIECE, TOGETHER, foreign_questions, make_probe
 from weft.records import Chunk
 from weft.text.analyzer import query_terms, terms
 from weft.text.normalise import is_unspaced
@@ -76,7 +76,7 @@ def test_probes_differ_from_chunk_to_chunk_and_stay_the_same():
 def test_another_process_makes_the_same_probes():
     """Neither Python's hashes nor its random numbers are in it."""
     code = (
-        "from weft.index.probes import make_probe; from weft.records import Chunk; import sys; "
+        "from weft.admin.calibration_probes import make_probe; from weft.records import Chunk; import sys; "
         "c = Chunk(id='c1', document_id='d', ordinal=0, heading=(), start_line=1, end_line=1, text=sys.argv[1]); "
         "sys.stdout.buffer.write(make_probe(c, title='', other=sys.argv[2]).encode())"
     )

@@ -9,7 +9,7 @@ import pytest
 
 from weft.config import MemoryOptions, Settings
 from weft.engine.engine import Engine
-from weft.engine.warming import Warmer
+from weft.engine.warmer import Warmer
 from weft.errors import ModelUnavailable
 from weft.models.embedders.vector_cache import CachedEmbedder
 from weft.rank.gate import shipped

@@ -8,7 +8,7 @@ from test_rerank import QUESTION, TEXTS, Blocked
 
 from weft.context.serialise import result_to_dict
 from weft.engine.engine import open_engine
-from weft.engine.tenants import Engines
+from weft.engine.namespaces import Engines
 from weft.errors import ConfigError
 from weft.testing import FakeEmbedder, FakeReranker
 

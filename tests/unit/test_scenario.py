@@ -8,8 +8,8 @@ import pytest
 
 from weft.config import Settings
 from weft.engine.engine import Engine
-from weft.engine.fact_evaluation import ReplayedClock, evaluate_facts, replay
 from weft.errors import InputError
+from weft.evaluate.fact_recall import ReplayedClock, evaluate_facts, replay
 from weft.evaluate.report import fact_table
 from weft.evaluate.scenario import read_scenario
 from weft.store.memory.store import MemoryDatabase

@@ -8,11 +8,11 @@ import jsonschema
 import pytest
 
 from weft.engine.engine import open_engine
-from weft.engine.tool_calls import call_tool
-from weft.engine.tool_definitions import TOOLS
-from weft.engine.tools import anthropic_tool, openai_tool
 from weft.errors import InputError
 from weft.testing import FakeEmbedder
+from weft.tools.calls import call_tool
+from weft.tools.definitions import TOOLS
+from weft.tools.memory_search import anthropic_tool, openai_tool
 
 DOCS = Path(__file__).parents[2] / "docs"
 PARAMETERS = {

@@ -6,13 +6,13 @@ from typing import Any
 
 import click
 
+from weft.admin import calibrate as fitting
+from weft.admin.calibrate import Calibrated, Judgement
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
 from weft.cli.say import say
 from weft.context.serialise import confidence_to_dict
-from weft.engine import calibration as fitting
-from weft.engine.calibration import Calibrated, Judgement
 from weft.records import Curve, Status
 
 STATUSES: tuple[Status, ...] = ("ok", "low_confidence", "no_match")

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
+from weft.admin.calibrate import describe
 from weft.cli.consent import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table, usage_line
 from weft.cli.say import one_line, say
 from weft.config import shown
 from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict, usage_to_dict
-from weft.engine.asking import spent
-from weft.engine.calibration import describe
+from weft.engine.language_models import spent
 from weft.errors import StoreCorrupt
 from weft.records import Problem
 

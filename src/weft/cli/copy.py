@@ -6,12 +6,12 @@ from dataclasses import asdict
 
 import click
 
+from weft.admin.copy import CopyReceipt, copy_namespaces
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
 from weft.cli.say import one_line, say
 from weft.config import shown
-from weft.engine.copying import CopyReceipt, copy_namespaces
 
 LISTED = 20
 """Differences that are printed; `--json` has all of them."""

@@ -6,12 +6,12 @@ from dataclasses import asdict
 
 import click
 
+from weft.admin.tables import Tables, make_tables, migrate_tables
 from weft.cli.care import check, compact
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json
 from weft.cli.say import say
 from weft.config import shown
-from weft.engine.tables import Tables, make_tables, migrate_tables
 
 
 @click.group()

@@ -12,11 +12,11 @@ from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
 from weft.cli.say import say
 from weft.config import Method, is_server
-from weft.engine.evaluation import Stage, all_methods, evaluate_folder
-from weft.engine.fact_evaluation import evaluate_facts
 from weft.errors import MissingExtra
 from weft.evaluate.dataset import find_sets
+from weft.evaluate.fact_recall import evaluate_facts
 from weft.evaluate.report import fact_table, set_table, table, write_page, write_plot, write_set_plot
+from weft.evaluate.retrieval import Stage, all_methods, evaluate_folder
 
 
 @verb("eval")

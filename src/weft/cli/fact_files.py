@@ -7,11 +7,11 @@ from typing import get_args
 
 import click
 
+from weft.admin.exchange_facts import FactForm, export_facts, import_facts
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, write_whole
 from weft.cli.say import hand_over, one_line, say
 from weft.context.serialise import fact_receipt_to_dict
-from weft.engine.fact_exchange import FactForm, export_facts, import_facts
 from weft.records import FactReceipt
 
 SHOWN = 10

@@ -17,7 +17,7 @@ from weft.context.serialise import entity_to_dict, readers_to_dict, step_to_dict
 from weft.records import Entity
 
 if TYPE_CHECKING:
-    from weft.engine.similar import Similar
+    from weft.engine.similar_names import Similar
 
 
 @click.group()

@@ -13,7 +13,7 @@ from weft.cli.output import print_json, print_receipt
 from weft.cli.progress import CountBar
 from weft.cli.say import say
 from weft.context.serialise import receipt_to_dict
-from weft.engine.working import MAX_WORKERS
+from weft.engine.worker_pool import MAX_WORKERS
 from weft.errors import InputError
 from weft.index.run import Step
 from weft.load.watch import check_watching

@@ -26,7 +26,7 @@ def serve(session: Session, host: str, port: int) -> None:
     for package in ("fastapi", "uvicorn", "python_multipart"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtra(package, extra="serve")
-    from weft.engine.tenants import Engines
+    from weft.engine.namespaces import Engines
     from weft.server import run
 
     settings = session.settings()

@@ -127,7 +127,7 @@ def open_extractor(settings: Settings, *, record: Callable[[LlmRun], None] = lam
     if settings.graph.extractor == "rules":
         return rules
     if settings.graph.extractor == "llm":
-        from weft.engine.asking import open_llm
+        from weft.engine.language_models import open_llm
 
         return open_llm(settings, rules, record=record)
     from weft.models.extractors.spacy import SpacyExtractor
@@ -160,7 +160,7 @@ def open_reranker(settings: Settings) -> Reranker:
                 seconds=options.deadline_ms / 1000,
             )
         case "llm" if not model:
-            from weft.engine.asking import open_judge
+            from weft.engine.language_models import open_judge
 
             return open_judge(settings)
     hint = "cohere/MODEL, jina/MODEL, http/MODEL, fastembed/MODEL, sentence-transformers/MODEL or llm"

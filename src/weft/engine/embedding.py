@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from weft.engine.agreement import find_active
-from weft.engine.working import index_with_crew
+from weft.engine.embedder_check import find_active
+from weft.engine.worker_pool import index_with_crew
 from weft.errors import BoundReached
 from weft.index import run
 from weft.index.embedding_cost import EmbedPreview, Meter

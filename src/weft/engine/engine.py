@@ -15,20 +15,18 @@ from weft.config.read import changed, read_settings, source_folder
 from weft.context.serialise import metadata_to_dict
 from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
 from weft.engine.advice import advised
-from weft.engine.agreement import agree, check_same, find_active, find_agreed
-from weft.engine.arguments import check_filter, check_question
 from weft.engine.contexts import build_context
+from weft.engine.embedder_check import agree, check_same, find_active, find_agreed
 from weft.engine.embedding import add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
-from weft.engine.incoming import text_document
 from weft.engine.memory import Memory
 from weft.engine.paths import find_missing, get_document, get_named, noting, read_paths
 from weft.engine.reranking import OnDemand
 from weft.engine.research import SOURCE as RESEARCH
 from weft.engine.research import read_findings
-from weft.engine.tools import memory_search
-from weft.engine.warming import warm
-from weft.engine.watching import watch
+from weft.engine.uploads import text_document
+from weft.engine.warmer import warm
+from weft.engine.watch import watch
 from weft.errors import ConfigError
 from weft.index.job_queue import Means
 from weft.index.note_facts import State, make_state
@@ -58,6 +56,8 @@ from weft.search.graph.relations import relations_in
 from weft.search.run import find
 from weft.store.base import Database, Store
 from weft.text.decode import decode
+from weft.tools.arguments import check_filter, check_question
+from weft.tools.memory_search import memory_search
 
 
 class Engine:
@@ -284,7 +284,7 @@ class Engine:
         return blend(self.query(text, **options), recall), recall
 
     def memory_search(self, /, query: str = "", **arguments: Any) -> dict[str, Any]:
-        """Answer the call of a model: arguments and answer as `weft.engine.tools.MEMORY_SEARCH` defines them."""
+        """Answer the call of a model: arguments and answer as `weft.tools.memory_search.MEMORY_SEARCH` defines them."""
         return memory_search(self, query, **arguments)
 
     def get(self, name: str) -> tuple[DocumentInfo, list[Chunk]]:

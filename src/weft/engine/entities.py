@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from weft.engine.similar import Similar, find_similar
+from weft.engine.similar_names import Similar, find_similar
 from weft.errors import InputError, NotFound
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key, whole_key

@@ -55,7 +55,7 @@ class OnDemand:
 
     @cached_property
     def _purse(self) -> Account:
-        from weft.engine.asking import open_purse
+        from weft.engine.language_models import open_purse
 
         return open_purse(self._settings)
 
@@ -65,7 +65,7 @@ class OnDemand:
         seconds = options.deadline_ms / 1000
         try:
             if store is not None:
-                from weft.engine.asking import open_judge
+                from weft.engine.language_models import open_judge
 
                 judge = open_judge(self._settings, purse=self._purse, record=store.spending.write)
                 return PunctualReranker(judge, seconds=seconds, afterwards=judge.write_receipt)

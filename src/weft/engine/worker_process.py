@@ -10,7 +10,7 @@ import threading
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.working import work
+from weft.engine.worker_pool import work
 from weft.errors import WeftError
 
 

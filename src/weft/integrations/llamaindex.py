@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.engine.asynchronous import AsyncEngine
+from weft.engine.async_engine import AsyncEngine
 from weft.engine.engine import Engine
-from weft.engine.tools import anthropic_tool
 from weft.errors import MissingExtra, WeftError
 from weft.integrations.passages import (
     Passage,
@@ -17,6 +16,7 @@ from weft.integrations.passages import (
     find_passages_async,
 )
 from weft.records import Filter
+from weft.tools.memory_search import anthropic_tool
 
 try:
     from llama_index.core.bridge.pydantic import BaseModel, ConfigDict

@@ -21,7 +21,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from weft.engine.standby import Standby
+from weft.engine.lazy import Standby
 from weft.errors import InputError, NotFound, StoreUnavailable, WeftError
 
 Answer = TypeVar("Answer")
@@ -72,7 +72,7 @@ class Resources:
         return await asyncio.to_thread(_reporting, lambda: self._read(params.uri))
 
     def _list(self, cursor: str) -> ListResourcesResult:
-        from weft.engine.tool_resources import list_resources
+        from weft.tools.resources import list_resources
 
         try:
             engine = self._standby.engine()
@@ -88,7 +88,7 @@ class Resources:
         return ListResourcesResult(resources=shown, next_cursor=after or None)
 
     def _read(self, uri: str) -> ReadResourceResult:
-        from weft.engine.tool_resources import read_resource
+        from weft.tools.resources import read_resource
 
         found = read_resource(self._standby.engine(), uri)
         text = TextResourceContents(uri=uri, mime_type=found.mime_type, text=found.text)

@@ -14,7 +14,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from weft.config import Settings
-from weft.engine.standby import Standby
+from weft.engine.lazy import Standby
 from weft.errors import ConfigError
 from weft.mcp.server import Compat, make_server
 from weft.mcp.wire import claimed_stdin, iter_lines

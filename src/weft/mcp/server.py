@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 
-from weft.engine.standby import Standby
+from weft.engine.lazy import Standby
 from weft.mcp.prompts import INSTRUCTIONS, MEMORY_INSTRUCTIONS, Prompts
 from weft.mcp.resources import Resources
 from weft.mcp.tools import Tools

@@ -20,12 +20,12 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from weft.engine.standby import Standby
+from weft.engine.lazy import Standby
 from weft.errors import InputError, NotFound, WeftError
 
 if TYPE_CHECKING:
-    from weft.engine.tool_calls import ToolAnswer
-    from weft.engine.tool_definitions import ToolDefinition
+    from weft.tools.calls import ToolAnswer
+    from weft.tools.definitions import ToolDefinition
 
 logger = logging.getLogger(__name__)
 
@@ -71,14 +71,14 @@ class Tools:
         return CallToolResult(content=[*texts], structured_content=dict(answer.values))
 
     def _definitions(self) -> dict[str, ToolDefinition]:
-        from weft.engine.memory_graph_definitions import MEMORY_TOOLS
-        from weft.engine.tool_definitions import TOOLS
+        from weft.tools.definitions import TOOLS
+        from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
         return {tool.name: tool for tool in (MEMORY_TOOLS if self._compat else TOOLS)}
 
     def _caller(self) -> Callable[..., ToolAnswer]:
-        from weft.engine.memory_graph import call_memory_tool
-        from weft.engine.tool_calls import call_tool
+        from weft.tools.calls import call_tool
+        from weft.tools.reference_memory import call_memory_tool
 
         return call_memory_tool if self._compat else call_tool
 

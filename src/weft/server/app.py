@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse
 from starlette.middleware.cors import CORSMiddleware
 
 from weft.engine.keys import Keyring
-from weft.engine.tenants import Engines
+from weft.engine.namespaces import Engines
 from weft.server.assets import router as page_router
 from weft.server.auth import NAMESPACE_HEADER, Gatekeeper
 from weft.server.errors import add_handlers

@@ -11,8 +11,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from weft.engine.keys import Keyring
-from weft.engine.tenants import Engines
-from weft.engine.warming import Warmer
+from weft.engine.namespaces import Engines
+from weft.engine.warmer import Warmer
 from weft.errors import ConfigError, InputError
 from weft.server.app import make_app
 from weft.server.state import Door, is_loopback

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 
 from weft.engine.keys import Keyring
-from weft.engine.tenants import Engines
+from weft.engine.namespaces import Engines
 from weft.server.jobs import Jobs
 from weft.server.metrics import Metrics
 from weft.server.workers import Workers

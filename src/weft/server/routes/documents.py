@@ -13,7 +13,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 
 from weft.context.serialise import chunk_to_dict, document_to_dict, receipt_to_dict
-from weft.engine.incoming import Sandbox, text_document
+from weft.engine.uploads import Sandbox, text_document
 from weft.errors import InputError
 from weft.records import Document, Filter
 from weft.server.auth import Caller, Reader, Writer

@@ -50,8 +50,8 @@ class Standby:
     def engine(self, *, writes: bool = False) -> Engine:
         """Return the engine. Where there is no file yet, only writing makes one; else it raises `StoreUnavailable`."""
         from weft.engine.engine import Engine
-        from weft.engine.limited import wait_at_most
-        from weft.engine.warming import Warmer
+        from weft.engine.fallback import wait_at_most
+        from weft.engine.warmer import Warmer
 
         with self._lock:
             if self._engine is None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from weft.admin.calibration_probes import foreign_questions, make_probe
 from weft.config import SearchOptions
 from weft.errors import InputError
-from weft.index.probes import foreign_questions, make_probe
 from weft.models.base import Embedder, TextKind
 from weft.rank.calibrate import Values, area, fit_curve, typical
 from weft.rank.gate import judge, measure, probability, shipped

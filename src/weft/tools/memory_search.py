@@ -11,7 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from weft.context.serialise import facts_to_dict, result_to_dict
-from weft.engine.limited import answerable
+from weft.engine.fallback import answerable
 from weft.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from itertools import islice
 from urllib.parse import quote, unquote
 
 from weft.engine.engine import Engine
-from weft.engine.tool_calls import call_tool, find_cited, whole_text
 from weft.errors import InputError, NotFound
 from weft.records import DocumentInfo, Entity, Filter
+from weft.tools.calls import call_tool, find_cited, whole_text
 
 PAGE = 50
 """Resources in one page."""

@@ -18,16 +18,16 @@ from weft.context.serialise import (
     remembered_to_dict,
     step_to_dict,
 )
-from weft.engine.arguments import read_arguments
 from weft.engine.engine import Engine
-from weft.engine.limited import LIMITED, answerable, find_problem
-from weft.engine.pages import cut_page, measure, shorten
-from weft.engine.tool_definitions import TOOLS, ToolDefinition
+from weft.engine.fallback import LIMITED, answerable, find_problem
 from weft.errors import InputError, NotFound
 from weft.extract.names import name_key
 from weft.facts.lifecycle import is_live
 from weft.records import Chunk, DocumentInfo
 from weft.search.cite import cite
+from weft.tools.arguments import read_arguments
+from weft.tools.definitions import TOOLS, ToolDefinition
+from weft.tools.paging import cut_page, measure, shorten
 
 SNIPPET = 1200
 """Characters of a passage in the answer to a search; memory_get gives all of it."""

@@ -6,12 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from weft.engine.arguments import read_arguments
+from weft.admin.exchange_facts import export_facts
 from weft.engine.engine import Engine
-from weft.engine.fact_exchange import export_facts
-from weft.engine.memory_graph_definitions import MEMORY_TOOLS
-from weft.engine.pages import cut_page
-from weft.engine.tool_calls import ToolAnswer
 from weft.errors import InputError
 from weft.exchange.clean import to_name, to_text
 from weft.exchange.memory_facts import from_memory_facts, to_observation
@@ -19,6 +15,10 @@ from weft.extract.names import name_key, predicate_key
 from weft.facts.lifecycle import is_live
 from weft.records import Fact, Remembered
 from weft.text.normalise import fold
+from weft.tools.arguments import read_arguments
+from weft.tools.calls import ToolAnswer
+from weft.tools.paging import cut_page
+from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
 SOURCE = "conversation"
 """Who states what comes in through these tools."""

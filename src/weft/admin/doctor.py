@@ -12,11 +12,11 @@ from typing import Literal
 
 import apsw
 
+from weft.admin.calibrate import describe
+from weft.admin.tables import find_schema
 from weft.config import Settings, is_missing, is_server, shown
 from weft.engine.adapters import open_database, open_embedder, open_reranker
 from weft.engine.advice import advise_chinese, named_db, recommend
-from weft.engine.calibration import describe
-from weft.engine.tables import find_schema
 from weft.errors import WeftError
 from weft.models.embedders.universal_sentence_encoder import EXTRA, MODULE
 from weft.models.local.catalog import MODELS, PREFIX

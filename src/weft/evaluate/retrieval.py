@@ -17,7 +17,7 @@ from weft.engine.adapters import open_extractor
 from weft.engine.engine import Engine
 from weft.errors import BoundReached
 from weft.evaluate.dataset import corpus_hash, find_file, read_cases
-from weft.evaluate.run import Answered, answer_cases, summarise, trec_lines
+from weft.evaluate.scoring import Answered, answer_cases, summarise, trec_lines
 from weft.text import analyzer, split
 from weft.text.ids import digest
 

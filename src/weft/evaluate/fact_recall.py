@@ -12,7 +12,7 @@ from typing import Any
 from weft.config import Settings, StoreOptions
 from weft.engine.engine import Engine
 from weft.engine.memory import Memory
-from weft.evaluate.facts import AnsweredFacts, KnownQuestions, answer_by_recall, answer_by_vector, summarise
+from weft.evaluate.fact_scoring import AnsweredFacts, KnownQuestions, answer_by_recall, answer_by_vector, summarise
 from weft.evaluate.scenario import Scenario, Step, read_scenario
 from weft.models.base import Embedder
 from weft.records import Fact

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.engine.tools import DESCRIPTION, INPUT_SCHEMA
+from weft.tools.memory_search import DESCRIPTION, INPUT_SCHEMA
 
 CURSOR = {"type": "string", "description": "The `cursor` of the answer before, for what follows it."}
 TEXT = {"type": "string"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weft.engine.tool_definitions import CURSOR, TEXT, ToolDefinition
+from weft.tools.definitions import CURSOR, TEXT, ToolDefinition
 
 MANY = 1000
 """Entities or relations in one call."""

@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from weft.admin.copy_parts import PARTS, Part
 from weft.config import Settings, find_path, is_missing, shown
 from weft.engine.adapters import open_database
-from weft.engine.copied_parts import PARTS, Part
 from weft.errors import InputError, SchemaMismatch
 from weft.records import StoredModel
 from weft.store.base import Store
