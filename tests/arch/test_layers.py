@@ -106,7 +106,7 @@ def test_only_config_reads_the_environment():
 
 @pytest.mark.parametrize("path", sorted((SRC / "cli").glob("*.py")), ids=lambda p: p.name)
 def test_commands_print_through_one_place(path):
-    """`cli/say.py` keeps control characters of names and values from the terminal."""
+    """`cli/terminal.py` keeps control characters of names and values from the terminal."""
     nodes = ast.walk(ast.parse(path.read_text("utf-8")))
     used = {ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)}
     assert path.name == "say.py" or not used & {"click.echo", "click.secho", "print", "sys.stdout.write"}

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from weft.cli.say import one_line, visible
+from weft.cli.terminal import one_line, visible
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 HOSTILE = "e\x1b]0;pwn\x07v\x1b[31mil"

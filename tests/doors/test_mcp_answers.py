@@ -293,7 +293,7 @@ def test_an_answer_of_facts_alone_says_that_it_is_one(tmp_path):
 
 GREET = """
 import asyncio, sys
-import weft.cli.mcp, weft.mcp.serve
+import weft.cli.serve.mcp, weft.mcp.serve
 from weft.config import read_settings
 from weft.engine.lazy import Standby
 from weft.mcp.server import make_server

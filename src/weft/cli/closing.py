@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.engine.engine import Engine
 
 PATIENCE = 1.0

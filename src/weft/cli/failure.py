@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.errors import ConfigError, WeftError
 
 NO_MATCH = 3

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from weft.cli.say import say
+from weft.cli.terminal import say
 
 if TYPE_CHECKING:
     from weft.config import Settings

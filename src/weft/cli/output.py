@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from weft.cli.say import hand_over, one_line, say, visible
+from weft.cli.terminal import hand_over, one_line, say, visible
 from weft.context.serialise import choice_to_dict
 from weft.errors import InputError
 from weft.records import Choice, Context, Evidence, PathStep, Receipt, Result, Usage

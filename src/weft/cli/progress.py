@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from weft.cli.say import say
+from weft.cli.terminal import say
 
 EVERY_SECONDS = 10.0
 """How often a pipe gets a line."""

@@ -17,7 +17,7 @@ from weft.config import Settings
 from weft.engine.lazy import Standby
 from weft.errors import ConfigError
 from weft.mcp.server import Compat, make_server
-from weft.mcp.wire import claimed_stdin, iter_lines
+from weft.mcp.stdio import claimed_stdin, iter_lines
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -12,16 +12,16 @@ from starlette.middleware.cors import CORSMiddleware
 
 from weft.engine.keys import Keyring
 from weft.engine.namespaces import Engines
+from weft.server.api_docs import POLICY, page
 from weft.server.assets import router as page_router
 from weft.server.auth import NAMESPACE_HEADER, Gatekeeper
 from weft.server.errors import add_handlers
-from weft.server.jobs import Jobs
-from weft.server.limits import Entrance
+from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics
-from weft.server.reference import POLICY, page
+from weft.server.request_limits import Entrance
 from weft.server.routes import documents, facts, graph, jobs, query, system
 from weft.server.state import Door
-from weft.server.workers import Workers
+from weft.server.threads import Workers
 
 ROUTERS = (query.router, documents.router, graph.router, facts.router, jobs.router, system.router, page_router)
 ABOUT = "Vectors, keywords and a knowledge graph woven into one ranked, explained, budgeted answer."

@@ -7,9 +7,9 @@ from ipaddress import ip_address
 
 from weft.engine.keys import Keyring
 from weft.engine.namespaces import Engines
-from weft.server.jobs import Jobs
+from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics
-from weft.server.workers import Workers
+from weft.server.threads import Workers
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from weft.errors import InputError
 from weft.records import Document, Filter
 from weft.server.auth import Caller, Reader, Writer
 from weft.server.errors import Refused, documented
-from weft.server.jobs import Job
-from weft.server.limits import UPLOADS
+from weft.server.index_jobs import Job
 from weft.server.paging import MAX_ITEMS, After, Limit, cut
-from weft.server.shapes import Deleted, DocumentPage, GivenDocuments, JobOut, ReceiptOut, WholeDocument
+from weft.server.request_limits import UPLOADS
+from weft.server.schemas import Deleted, DocumentPage, GivenDocuments, JobOut, ReceiptOut, WholeDocument
 
 router = APIRouter(tags=["documents"])
 

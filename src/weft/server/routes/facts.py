@@ -12,7 +12,7 @@ from weft.records import GivenFact
 from weft.server.auth import Reader, Writer
 from weft.server.errors import documented
 from weft.server.paging import MAX_ITEMS, Limit
-from weft.server.shapes import (
+from weft.server.schemas import (
     FactOut,
     FactPage,
     Forgotten,

@@ -11,7 +11,7 @@ from weft.engine.engine import Engine
 from weft.server.auth import Reader
 from weft.server.errors import documented
 from weft.server.paging import After, Limit, cut
-from weft.server.shapes import EntityList, EntityPage, NeighbourList, PathOut
+from weft.server.schemas import EntityList, EntityPage, NeighbourList, PathOut
 
 router = APIRouter(prefix="/graph", tags=["graph"])
 

@@ -11,8 +11,8 @@ from fastapi.responses import StreamingResponse
 
 from weft.server.auth import Caller, Reader
 from weft.server.errors import Refused, documented
-from weft.server.jobs import ENDED, Job
-from weft.server.shapes import JobOut
+from weft.server.index_jobs import ENDED, Job
+from weft.server.schemas import JobOut
 
 router = APIRouter(tags=["jobs"])
 

@@ -14,7 +14,7 @@ from weft.engine.engine import Engine
 from weft.records import Filter
 from weft.server.auth import Reader
 from weft.server.errors import documented
-from weft.server.shapes import Question
+from weft.server.schemas import Question
 
 router = APIRouter(tags=["query"])
 

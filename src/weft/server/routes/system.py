@@ -12,7 +12,7 @@ from weft.context.serialise import confidence_to_dict, stats_to_dict
 from weft.engine.engine import Engine
 from weft.server.auth import Reader, get_door
 from weft.server.errors import Refused, documented
-from weft.server.shapes import Health, Ready, StatsOut
+from weft.server.schemas import Health, Ready, StatsOut
 
 router = APIRouter(tags=["system"])
 

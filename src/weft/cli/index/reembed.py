@@ -9,7 +9,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import embedding_line, print_json
 from weft.cli.progress import CountBar
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.context.serialise import embedding_to_dict
 from weft.records import Receipt, Usage
 

@@ -10,7 +10,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.config import Method, is_server
 from weft.errors import MissingExtra
 from weft.evaluate.dataset import find_sets

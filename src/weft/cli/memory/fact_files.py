@@ -10,7 +10,7 @@ import click
 from weft.admin.exchange_facts import FactForm, export_facts, import_facts
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, write_whole
-from weft.cli.say import hand_over, one_line, say
+from weft.cli.terminal import hand_over, one_line, say
 from weft.context.serialise import fact_receipt_to_dict
 from weft.records import FactReceipt
 

@@ -10,7 +10,7 @@ from weft.admin.local_models import describe_model, fetch_model, list_models
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import FetchBar
-from weft.cli.say import say
+from weft.cli.terminal import say
 
 
 @click.group()

@@ -10,7 +10,7 @@ import click
 
 from weft.cli.options import Session, verb
 from weft.cli.output import embedding_line, print_json, usage_line
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.context.serialise import embedding_to_dict, usage_to_dict
 from weft.errors import ConfigError
 from weft.records import Receipt, Usage

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.consent import require_consent
+from weft.cli.confirmation import require_consent
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import path_text, print_json, print_table
 from weft.cli.progress import CountBar
-from weft.cli.say import one_line, say
+from weft.cli.terminal import one_line, say
 from weft.context.serialise import entity_to_dict, readers_to_dict, step_to_dict
 from weft.records import Entity
 

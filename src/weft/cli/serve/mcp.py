@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from weft.cli.options import Session, verb
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.errors import MissingExtra
 
 

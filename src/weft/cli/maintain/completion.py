@@ -6,7 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from weft.cli.options import Session, verb
-from weft.cli.say import hand_over
+from weft.cli.terminal import hand_over
 
 
 @verb()

@@ -11,7 +11,7 @@ from weft.admin.calibrate import Calibrated, Judgement
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.context.serialise import confidence_to_dict
 from weft.records import Curve, Status
 

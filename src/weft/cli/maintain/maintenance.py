@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from weft.admin.calibrate import describe
-from weft.cli.consent import require_consent
+from weft.cli.confirmation import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table, usage_line
-from weft.cli.say import one_line, say
+from weft.cli.terminal import one_line, say
 from weft.config import shown
 from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict, usage_to_dict
 from weft.engine.language_models import spent

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from weft.cli.estimate import asking_options, asking_overrides, require_consent
+from weft.cli.index.estimate import asking_options, asking_overrides, require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_receipt
 from weft.cli.progress import CountBar
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.context.serialise import receipt_to_dict
 from weft.engine.worker_pool import MAX_WORKERS
 from weft.errors import InputError

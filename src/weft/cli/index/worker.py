@@ -11,7 +11,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.engine.worker_pool import work
 from weft.index.job_worker import LEASE_S, Until
 from weft.index.run import Step

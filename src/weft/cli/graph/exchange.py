@@ -9,11 +9,11 @@ import click
 
 from weft.admin.exchange_facts import import_facts
 from weft.admin.exchange_graphs import export_graph, import_graph, remove_import
-from weft.cli.fact_files import report_import
+from weft.cli.memory.fact_files import report_import
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, write_whole
 from weft.cli.progress import CountBar
-from weft.cli.say import hand_over, one_line, say
+from weft.cli.terminal import hand_over, one_line, say
 from weft.context.serialise import import_to_dict
 from weft.errors import InputError
 from weft.exchange.read import GraphForm, find_form

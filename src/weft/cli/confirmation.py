@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.errors import ConfigError
 
 

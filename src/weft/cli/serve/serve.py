@@ -8,7 +8,7 @@ import click
 
 from weft.cli.options import Session, verb
 from weft.cli.progress import FetchBar
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.config import is_missing
 from weft.errors import MissingExtra
 

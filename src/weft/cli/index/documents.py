@@ -6,10 +6,10 @@ from itertools import islice
 
 import click
 
-from weft.cli.consent import require_consent
+from weft.cli.confirmation import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
-from weft.cli.say import one_line, say
+from weft.cli.terminal import one_line, say
 from weft.context.serialise import chunk_to_dict, document_to_dict
 from weft.engine.paths import get_named, typed_source
 from weft.records import Filter

@@ -7,10 +7,10 @@ from dataclasses import asdict
 import click
 
 from weft.admin.tables import Tables, make_tables, migrate_tables
-from weft.cli.care import check, compact
+from weft.cli.maintain.maintenance import check, compact
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.config import shown
 
 

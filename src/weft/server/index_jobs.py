@@ -21,7 +21,7 @@ from weft.index.run import Step
 from weft.records import Document, Receipt, Skipped
 from weft.server.errors import Refused, refusal
 from weft.server.paging import MAX_ITEMS
-from weft.server.workers import Workers
+from weft.server.threads import Workers
 
 logger = logging.getLogger(__name__)
 

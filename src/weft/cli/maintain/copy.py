@@ -10,7 +10,7 @@ from weft.admin.copy import CopyReceipt, copy_namespaces
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
-from weft.cli.say import one_line, say
+from weft.cli.terminal import one_line, say
 from weft.config import shown
 
 LISTED = 20

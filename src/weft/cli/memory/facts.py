@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from weft.cli.fact_files import export_file, import_file
+from weft.cli.memory.fact_files import export_file, import_file
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table, say_nothing_fits
-from weft.cli.say import one_line, say
+from weft.cli.terminal import one_line, say
 from weft.context.serialise import event_to_dict, fact_to_dict, recall_to_dict, remembered_to_dict
 from weft.errors import InputError
 from weft.exchange.fact_objects import read_statement, read_time

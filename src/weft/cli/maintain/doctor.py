@@ -5,7 +5,7 @@ from __future__ import annotations
 from weft.admin.doctor import diagnose
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json
-from weft.cli.say import say
+from weft.cli.terminal import say
 
 
 @verb()

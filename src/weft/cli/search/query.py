@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 
-from weft.cli.facts import explain_recall
 from weft.cli.failure import NO_MATCH
+from weft.cli.memory.facts import explain_recall
 from weft.cli.options import Session, verb
 from weft.cli.output import console, print_json, print_receipt, print_result, print_status, say_nothing_fits
-from weft.cli.say import say
+from weft.cli.terminal import say
 from weft.config import ContextFormat, Fusion, Method
 from weft.context.serialise import context_to_dict, facts_to_dict, result_to_dict
 from weft.engine.paths import typed_source
