@@ -3,7 +3,7 @@ Where the time goes when text is indexed through the real model, and how much me
 
     python benchmarks/indexing.py [--documents 600] [--set 2wiki-dev] [--into FILE ...] [--without-model] [--write]
 
-Documents of an evaluation set are indexed with an empty vector cache. Reading (cutting, analysing, extracting), the
+Documents of an evaluation set are indexed with an empty vector cache. Reading (splitting, analysing, extracting), the
 model and writing run beside each other, so their seconds add up to more than the whole. `model busy` is the share of
 the whole in which the model was at work. With `--into` the documents go into a copy of a store that is there already,
 say of a million chunks; one row for each, `-` for an empty one. `--without-model` gives them vectors by chance, so that
@@ -122,7 +122,7 @@ def measure(name: str, count: int, into: str, *, with_model: bool) -> dict[str, 
             assert engine.embedder is not None
             engine.embedder.embed(["the model is loaded before"])
             before = engine.store.stats().chunks
-            run.make_draft = clock.around("cut, analyse", run.make_draft)  # type: ignore[assignment]
+            run.make_draft = clock.around("split, analyse", run.make_draft)  # type: ignore[assignment]
             run._read = clock.around("extract", run._read)  # type: ignore[assignment]
             run.make_batches = clock.around("model", run.make_batches)  # type: ignore[assignment]
             RelationalStore.write = clock.around("write", RelationalStore.write)  # type: ignore[method-assign]
@@ -138,7 +138,7 @@ def measure(name: str, count: int, into: str, *, with_model: bool) -> dict[str, 
                 "texts embedded": f"{receipt.embedded:,}",
                 "chunks/s": f"{chunks / whole:.1f}",
                 "s per 1,000 chunks": f"{whole / chunks * 1000:.1f}",
-                **{stage: per.get(stage, "0") for stage in ("cut, analyse", "extract", "model", "write")},
+                **{stage: per.get(stage, "0") for stage in ("split, analyse", "extract", "model", "write")},
                 "write, CPU": f"{clock.work['write'] / chunks * 1000:.1f}",
                 "model busy": f"{clock.seconds['model'] / whole:.0%}" if with_model else "–",
                 "MB own": f"{watch.own:,}",

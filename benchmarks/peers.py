@@ -93,7 +93,7 @@ class Peer:
             "keyword": cells["keyword"],
             "hybrid": cells["hybrid"],
             "with graph": cells["graph"],
-            "MiB asked": f"{self.resident():,.0f}" if self.asked else NONE,
+            "MiB querying": f"{self.resident():,.0f}" if self.asked else NONE,
             "MiB indexing": f"{self.added['peak'] / MEBIBYTE:,.0f}" if self.added else NONE,
             "bytes/chunk": f"{self.bytes / self.size:,.0f}" if self.added else NONE,
         }
@@ -208,29 +208,34 @@ def add(peer: Peer, given: Path, store: Path, options: argparse.Namespace) -> No
 
 
 def to_page(peers: Sequence[Peer]) -> str:
-    """Return the table, and below it what has to be known and who is missing."""
-    rows = [peer.row() for peer in peers if peer.added]
-    head = list(rows[0])
-    lines = [head, ["---"] * len(head), *(list(row.values()) for row in rows)]
-    table = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-    notes = dict.fromkeys(f"- {peer.added['note']}." for peer in peers if peer.added)
+    """Return the table of figures, the engines faster than Weft, and notes, one sentence per line."""
+    figures = to_table([peer.row() for peer in peers if peer.added])
+    notes = dict.fromkeys(f"- {peer.added['note']}.".replace(". ", ".\n  ") for peer in peers if peer.added)
     missing = [f"- {peer.title} at {peer.size:,} chunks: {peer.problem}." for peer in peers if peer.problem]
     sizes = dict.fromkeys(peer.size for peer in peers)
-    faster = [line for size in sizes for line in compare([peer for peer in peers if peer.size == size])]
-    return "\n".join([table, "", *faster, "", *notes, *missing])
+    faster = [row for size in sizes for row in compare([peer for peer in peers if peer.size == size])]
+    compared = ["Engines with a lower p50 than Weft:", "", to_table(faster), ""] if faster else []
+    return "\n".join([figures, "", *compared, *notes, *missing])
 
 
-def compare(peers: Sequence[Peer]) -> list[str]:
-    """Return, for one size, who answers sooner than Weft, by the median of p50; nothing where Weft was not asked."""
+def to_table(rows: Sequence[dict[str, str]]) -> str:
+    """Return rows of equal keys as a Markdown table."""
+    head = list(rows[0])
+    lines = [head, ["---"] * len(head), *(list(row.values()) for row in rows)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def compare(peers: Sequence[Peer]) -> list[dict[str, str]]:
+    """Return the engines faster than Weft at one size, by the median of p50; nothing if Weft was not measured."""
     own = next((peer for peer in peers if peer.name == "weft_peer" and peer.asked), None)
     if own is None:
         return []
-    parts = []
+    row = {"chunks": f"{own.size:,}"}
     for channel in CHANNELS:
         times = {NAMES[peer.name]: median(peer.p50(channel)) for peer in peers if peer.p50(channel)}
-        sooner = sorted((name for name in times if times[name] < times["Weft"]), key=lambda name: times[name])
-        parts.append(f"{COLUMNS[channel]}: {', '.join(sooner) or 'nobody'}")
-    return [f"Sooner than Weft at {own.size:,} chunks: {'; '.join(parts)}."]
+        faster = sorted((name for name in times if times[name] < times["Weft"]), key=lambda name: times[name])
+        row[COLUMNS[channel]] = ", ".join(faster) or "none"
+    return [row]
 
 
 def draw(peers: Sequence[Peer]) -> None:

@@ -7,8 +7,8 @@ Stores are those of `benchmarks/corpora.py`, from the folder `--keep` or made th
 own that finds its indexes built, with 50 questions of the evaluation sets. Times are milliseconds, warm, without
 embedding the question: the median over rounds of the per-question median, lowest and highest round beside it, and the
 95th percentile over all. `exact` compares every vector and adds up every posting; it is asked once, at a million chunks
-with ten questions. recall@10 is that of the index against the scan, over 300 questions, the 50 among them; `same` the
-share of the ten best places by words that hold the same chunk in both.
+with ten questions. recall@10 is that of the index against the scan, over 300 questions, the 50 among them; `top-10
+match` the share of the first ten keyword ranks that hold the same chunk in both.
 Memory is resident: what the process has for itself, and what it has mapped of files, which the system may take back.
 `first answer` is `weft query` in a new process, from its start to its end, model included. `--write` puts the tables
 into docs/performance.md.
@@ -110,7 +110,7 @@ def measure(path: str, *, repeat: int) -> dict[str, Any]:
         near = {question: ids(by_vector(question)) for question in recalled}
         words = {question: ids(by_words(question)) for question in asked}
         figures |= ask_engine(engine, asked, repeat)
-        figures["asked"] = memory()
+        figures["after queries"] = memory()
         least, reader.FROM = reader.FROM, NEVER
         some = asked[:10] if chunks > LARGE else asked
         figures["vector, exact"] = spent(lambda q: void(by_vector(q)), some, 1)
@@ -119,7 +119,7 @@ def measure(path: str, *, repeat: int) -> dict[str, Any]:
         same = sum(a == b for q in some for a, b in zip(words[q], ids(by_words(q)), strict=True))
         reader.FROM = least
         figures["recall@10"] = f"{kept / len(recalled) / 10:.3f}"
-        figures["same"] = f"{same / sum(len(words[q]) for q in some):.3f}"
+        figures["top-10 match"] = f"{same / sum(len(words[q]) for q in some):.3f}"
         figures["ways"] = [store.stats().vector_search, store.stats().keyword_search, store.stats().entity_search]
     return figures
 
@@ -139,7 +139,7 @@ def ask_engine(engine: Engine, asked: Sequence[str], repeat: int) -> dict[str, s
             ask(question, method)
     graph.clear()
     took = {name: spent(lambda q, name=name: ask(q, name), asked, repeat) for name in ("hybrid", "mix")}  # type: ignore[misc]
-    return {"hybrid": took["hybrid"], "with graph": took["mix"], "of it the walk": f"{median(graph):.1f}"}
+    return {"hybrid": took["hybrid"], "with graph": took["mix"], "graph walk": f"{median(graph):.1f}"}
 
 
 def void(_: object) -> None:
@@ -190,7 +190,7 @@ def main() -> None:
             rows.append(figures)
             print(json.dumps(figures, ensure_ascii=False), flush=True)
     tables = {
-        "scale": ["chunks", "vector", "recall@10", "keyword", "same", "hybrid", "with graph", "of it the walk"],
+        "scale": ["chunks", "vector", "recall@10", "keyword", "top-10 match", "hybrid", "with graph", "graph walk"],
         "exact": ["chunks", "vector, exact", "keyword, exact", "built, chunks/s", "bytes/chunk", "first answer, s"],
     }
     page = PAGE.read_text("utf-8")
@@ -206,7 +206,7 @@ def main() -> None:
 def memory_row(row: dict[str, Any]) -> dict[str, str]:
     """Return what a process had, in megabytes."""
     cells = {"chunks": row["chunks"]}
-    for name in ("idle", "asked"):
+    for name in ("idle", "after queries"):
         own, mapped = row[name]
         cells |= {f"{name}, own": f"{own:,}", f"{name}, mapped": f"{mapped:,}"}
     return cells

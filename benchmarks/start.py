@@ -36,7 +36,7 @@ def commands(stores: Sequence[Path]) -> dict[str, list[str]]:
         "`import weft`": [sys.executable, "-c", "import weft"],
         "`weft --help`": [*weft, "--help"],
         "`weft query --help`": [*weft, "query", "--help"],
-        "the model: load it and embed a word": [sys.executable, "-c", MODEL],
+        "load the model and embed one word": [sys.executable, "-c", MODEL],
     }
     for path in stores:
         with open_engine(path) as engine:

@@ -13,8 +13,8 @@ from peers.given import Found, Question, Record
 
 PACKAGES = ("chromadb",)
 NOTE = (
-    "Chroma: vectors alone; `where_document` only says whether a text contains another and ranks nothing, so "
-    "there is no keyword search to fuse"
+    "Chroma: vectors only. "
+    "`where_document` filters by substring and does not rank, so there is no keyword search to fuse"
 )
 
 

@@ -16,8 +16,8 @@ from peers.given import Found, Question, Record
 
 PACKAGES = ("lancedb",)
 NOTE = (
-    "LanceDB: `HnswSq` in one partition, as it recommends, with `ef` 100, for its default misses more of the ten "
-    "best; full-text index with its defaults; `RRFReranker`"
+    "LanceDB: `HnswSq` in one partition, as it recommends, with `ef` 100, because the default has a lower recall. "
+    "Full-text index with its defaults, `RRFReranker`"
 )
 
 EF = 100

@@ -18,9 +18,9 @@ from peers.given import Found, Question, Record, mean_vectors
 
 PACKAGES = ("nano-vectordb", "networkx")
 NOTE = (
-    "nano-vectordb + networkx: LightRAG's storage without LightRAG, which asks a language model at each question;"
-    " the graph part takes the 40 nearest entities, their relations, and the chunks of both that most of them "
-    "share, beside the 20 nearest chunks; all files are written once, at the end"
+    "nano-vectordb + networkx: the storage of LightRAG without LightRAG, which calls a language model per question. "
+    "The graph part takes the 40 nearest entities and their relations. "
+    "It returns the chunks that most of these share, and the 20 nearest chunks. All files are written once, at the end"
 )
 
 ENTITIES, CHUNKS = 40, 20

@@ -15,9 +15,9 @@ from peers.given import Found, Question, Record
 
 PACKAGES = ("igraph",)
 NOTE = (
-    "igraph PageRank: HippoRAG's way without HippoRAG, which asks a language model at each question; entities and"
-    " passages are nodes, damping 0.5, restarts at the names of the question and, with a weight of 0.05, at all "
-    "passages by their cosine"
+    "igraph PageRank: the algorithm of HippoRAG without HippoRAG, which calls a language model per question. "
+    "Entities and passages are nodes, damping 0.5. "
+    "It restarts at the names of the question and, with a weight of 0.05, at all passages by their cosine"
 )
 
 DAMPING, PASSAGES = 0.5, 0.05

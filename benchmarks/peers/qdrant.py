@@ -18,9 +18,8 @@ from peers.given import Found, Question, Record
 
 PACKAGES = ("qdrant-client",)
 NOTE = (
-    "Qdrant: local mode is meant for trying it out and commits each point by itself and compares everything in "
-    "Python, its server has indexes; keywords are sparse vectors of BM25 weights that we make, with its `idf` "
-    "modifier"
+    "Qdrant: the local mode is meant for trials: it commits each point separately and compares everything in Python. "
+    "The server has indexes. Keywords are sparse vectors of BM25 weights made by the benchmark, with the `idf` modifier"
 )
 
 K1, B, LENGTH = 1.2, 0.75, 100

@@ -14,8 +14,8 @@ from peers.given import Found, Question, Record, fuse
 
 PACKAGES = ("sqlite-vec",)
 NOTE = (
-    "sqlite-vec + FTS5: `vec0` compares every vector; FTS5 with `porter unicode61`, the words of a question "
-    "joined by OR"
+    "sqlite-vec + FTS5: `vec0` compares every vector. "
+    "FTS5 uses `porter unicode61`, with the words of a question joined by OR"
 )
 
 TABLES = f"""

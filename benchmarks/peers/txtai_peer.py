@@ -12,9 +12,9 @@ from peers.given import Found, Question, Record, Vector
 
 PACKAGES = ("txtai",)
 NOTE = (
-    "txtai: `hybrid` with texts kept, faiss and scoring with their defaults; it asks both indexes whatever their "
-    "weights, so that vector and keyword are hybrid with the other's weight 0; torch, which it imports, is part "
-    "of its memory"
+    "txtai: `hybrid` with stored texts, faiss and scoring with their defaults. "
+    "It queries both indexes regardless of their weights, so vector and keyword are hybrid with the other weight 0. "
+    "Its memory includes torch, which it imports"
 )
 
 KNOWN: dict[str, Vector] = {}

@@ -30,10 +30,10 @@ from weft.text.split import indexed_text
 
 PACKAGES = ("weft",)
 NOTE = (
-    "Weft: whole answers of the engine with the default settings, but a gate that lets everything through; with "
-    "graph is `mix`; it fuses the 70 best of each channel (txtai 100, the others 10). It reads for itself which names"
-    " stand in which text and derives relations from that, which is most of its time to index. Of its memory nearly"
-    " all is the mapped file (50 MiB are its own at 100,000 chunks)"
+    "Weft: complete queries of the engine with the default settings, but with a gate that rejects nothing. "
+    "`with graph` is `mix`. It fuses the 70 best chunks of each channel (txtai 100, the others 10). "
+    "It extracts names and relations from the texts itself, which is most of its index time. "
+    "Nearly all of its memory is the mapped file (50 MiB are private at 100,000 chunks)"
 )
 
 GROUP = 64
