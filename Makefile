@@ -33,7 +33,7 @@ test-slow: $(VENV)/.dev $(VENV)/.inspector $(VENV)/.llm model
 # LlamaIndex brings fifty packages, so `make test` leaves it out.
 test-integrations: $(VENV)/.dev model
 	$(PIP) install --quiet --editable '.[langchain,llamaindex]'
-	$(BIN)/python -m pytest tests/doors/test_langchain.py tests/doors/test_llamaindex.py tests/docs/test_integrations.py
+	$(BIN)/python -m pytest tests/interfaces/test_langchain.py tests/interfaces/test_llamaindex.py tests/docs/test_integrations.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests benchmarks

@@ -4,7 +4,7 @@ Fuzz every route of the HTTP door with Schemathesis: no 5xx, no undocumented sta
     python benchmarks/fuzz_http.py [--examples 100] [--seed 7] [--phases coverage,fuzzing,stateful]
 
 Each situation has a server of its own with a small namespace: `open` (no keys, loopback), `key` (a key is sent),
-`locked` (there are keys and none is sent). Exits with 1 where one of them fails. `tests/doors/test_serve_schema.py`
+`locked` (there are keys and none is sent). Exits with 1 where one of them fails. `tests/interfaces/test_serve_schema.py`
 runs a few examples of each.
 """
 

@@ -7,7 +7,7 @@ import pytest
 from pglast import ast
 from sql_rules import NO_NAMESPACE, PLACEHOLDER, broken_rules, each, parse
 
-ROOT = Path(__file__).parents[2] / "src" / "weft" / "store" / "sql"
+ROOT = Path(__file__).parents[2] / "src" / "weft" / "store"
 NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
 UNBOUND = {
@@ -118,15 +118,15 @@ OWN_VALUES = {
 
 def named(dialect):
     """Yield every name with its statement, file after file."""
-    for path in sorted((ROOT / dialect / "queries").glob("*.sql")):
+    for path in sorted((ROOT / dialect / "sql" / "queries").glob("*.sql")):
         _, *parts = NAME.split(path.read_text("utf-8"))
         yield from zip(parts[::2], parts[1::2], strict=True)
 
 
 POSTGRES, SQLITE = dict(named("postgres")), dict(named("sqlite"))
 SCRIPTS = {
-    str(path.relative_to(ROOT / "postgres")): path.read_text("utf-8")
-    for path in sorted((ROOT / "postgres").rglob("*.sql"))
+    str(path.relative_to(ROOT / "postgres" / "sql")): path.read_text("utf-8")
+    for path in sorted((ROOT / "postgres" / "sql").rglob("*.sql"))
     if path.parent.name != "queries"
 }
 

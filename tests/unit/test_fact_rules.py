@@ -206,7 +206,7 @@ def test_what_is_not_kept_has_a_reason(fields, reason):
         {"value": "4111 1111 1111 1112"},
         {"value": "2a015a8f2a015a8f2a015a8f2a015a8f2a015a8f"},
         {"value": "the token endpoint of the OAuth provider"},
-        {"value": "src/weft/store/sql/sqlite/migrations/0001_documents.sql"},
+        {"value": "src/weft/store/sqlite/sql/migrations/0001_documents.sql"},
         {"predicate": "password", "value": "redacted"},
         {"value": "暗色模式"},
         {"value": "\U0003134b"},  # no Unicode has it yet, but it can only become an ideograph

@@ -1,0 +1,1 @@
+"""Maintenance of stores: copy, import and export, calibrate, migrate tables, diagnose."""

@@ -72,7 +72,7 @@ def make_probe(chunk: Chunk, *, title: str, other: str) -> str:
 @cache
 def foreign_questions(language: Literal["en", "zh"]) -> tuple[str, ...]:
     """Return everyday questions about many subjects, none of which a given index is likely to be about."""
-    text = (resources.files("weft.index") / f"foreign_{language}.txt").read_text("utf-8")
+    text = (resources.files("weft.admin") / f"foreign_{language}.txt").read_text("utf-8")
     return tuple(line for line in text.splitlines() if line)
 
 

@@ -1,0 +1,1 @@
+"""Command line: parses arguments, calls the engine, prints. Start at `weft.cli.main`."""

@@ -1,0 +1,1 @@
+"""Text for a model out of results, inside a token budget. Pure functions."""

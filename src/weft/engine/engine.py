@@ -19,6 +19,7 @@ from weft.engine.contexts import build_context
 from weft.engine.embedder_check import agree, check_same, find_active, find_agreed
 from weft.engine.embedding import add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
+from weft.engine.input_checks import check_filter, check_question
 from weft.engine.memory import Memory
 from weft.engine.paths import find_missing, get_document, get_named, noting, read_paths
 from weft.engine.reranking import OnDemand
@@ -56,8 +57,6 @@ from weft.search.graph.relations import relations_in
 from weft.search.run import find
 from weft.store.base import Database, Store
 from weft.text.decode import decode
-from weft.tools.arguments import check_filter, check_question
-from weft.tools.memory_search import memory_search
 
 
 class Engine:
@@ -284,7 +283,9 @@ class Engine:
         return blend(self.query(text, **options), recall), recall
 
     def memory_search(self, /, query: str = "", **arguments: Any) -> dict[str, Any]:
-        """Answer the call of a model: arguments and answer as `weft.tools.memory_search.MEMORY_SEARCH` defines them."""
+        """Answer a `memory_search` tool call of a model. `weft.tools.memory_search.MEMORY_SEARCH` is its schema."""
+        from weft.tools.memory_search import memory_search  # the one upward import, listed in the layer test
+
         return memory_search(self, query, **arguments)
 
     def get(self, name: str) -> tuple[DocumentInfo, list[Chunk]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from weft.config import MemoryOptions
 from weft.context.narrative import build_narrative
+from weft.engine.input_checks import check_question
 from weft.errors import ModelError, NotFound
 from weft.extract.names import name_key
 from weft.facts.lifecycle import is_live
@@ -34,7 +35,6 @@ from weft.search.facts.recall import answer, find_named, prepare_question
 from weft.search.facts.recall_cache import Asked, RecallCache
 from weft.store.base import Store
 from weft.text.normalise import fold, squeeze
-from weft.tools.arguments import check_question
 
 logger = logging.getLogger(__name__)
 

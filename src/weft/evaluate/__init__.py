@@ -1,0 +1,1 @@
+"""Retrieval quality on sets with known answers. Start at `weft.evaluate.retrieval`."""

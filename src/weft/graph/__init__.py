@@ -1,0 +1,1 @@
+"""Graph algorithms on arrays: activation, expansion, paths, entity resolution. Pure functions."""

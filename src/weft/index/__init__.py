@@ -1,0 +1,1 @@
+"""Write path: documents and facts into a store. Start at `weft.index.run`."""

@@ -9,9 +9,9 @@ from typing import Any
 from weft.context.serialise import evidence_to_dict
 from weft.engine.async_engine import AsyncEngine
 from weft.engine.engine import Engine
+from weft.engine.input_checks import check_filter
 from weft.errors import ConfigError, InputError, WeftError
 from weft.records import Evidence, Filter, Result
-from weft.tools.arguments import check_filter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

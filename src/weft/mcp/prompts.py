@@ -50,7 +50,7 @@ class Prompts:
         """Return the guide, with the question after it where one is given."""
         if params.name != USE_MEMORY.name:
             raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}: prompts/list names them all")
-        guide = (resources.files("weft.mcp") / "use_memory.v1.md").read_text("utf-8")
+        guide = (resources.files("weft.mcp") / "prompt_files" / "use_memory-1.md").read_text("utf-8")
         question = (params.arguments or {}).get("question", "").strip()
         text = f"{guide}\nThe question: {question}\n" if question else guide
         message = PromptMessage(role="user", content=TextContent(text=text))

@@ -1,0 +1,1 @@
+"""Scoring: BM25, fusion, relevance gate, confidence calibration. Pure functions."""

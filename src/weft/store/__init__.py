@@ -1,0 +1,1 @@
+"""Storage behind the roles in `weft.store.base`: memory, SQLite, PostgreSQL."""

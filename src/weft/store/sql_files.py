@@ -1,4 +1,4 @@
-"""Reads named SQL statements from the files in `sql/<dialect>/queries/`, and the schema beside them."""
+"""Reads named SQL statements from the files in `<dialect>/sql/queries/`, and the schema beside them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 @cache
 def load_queries(dialect: str) -> dict[str, str]:
     """Return {name: statement}. A statement starts at a `-- name: x` line."""
-    folder = resources.files("weft.store") / "sql" / dialect / "queries"
+    folder = resources.files("weft.store") / dialect / "sql" / "queries"
     found: dict[str, str] = {}
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         _, *parts = _NAME.split(entry.read_text("utf-8"))
@@ -29,10 +29,10 @@ def load_schema(dialect: str) -> str:
 @cache
 def load_migrations(dialect: str) -> dict[int, str]:
     """Return {version: statements} in order. `0002_facts.sql` leads from version 1 to 2."""
-    folder = resources.files("weft.store") / "sql" / dialect / "migrations"
+    folder = resources.files("weft.store") / dialect / "sql" / "migrations"
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
     return {int(name.split("_")[0]): (folder / name).read_text("utf-8") for name in names}
 
 
 def _read(dialect: str, name: str) -> str:
-    return (resources.files("weft.store") / "sql" / dialect / name).read_text("utf-8")
+    return (resources.files("weft.store") / dialect / "sql" / name).read_text("utf-8")

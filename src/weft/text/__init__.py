@@ -1,0 +1,1 @@
+"""Text processing: decoding, normalisation, analysis, splitting. Pure functions."""

@@ -1,0 +1,1 @@
+"""Tools that models call: schemas, arguments, bounded answers."""

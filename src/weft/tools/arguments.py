@@ -8,11 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from weft.engine.input_checks import show_value
 from weft.errors import InputError
-from weft.records import Filter
-
-SHOWN = 80
-"""Characters of a value that a refusal repeats."""
 
 
 def read_arguments(
@@ -30,7 +27,7 @@ def read_arguments(
     for spelling, value in given.items():
         name = known.get(_plain(spelling))
         if name is None:
-            raise InputError(f"there is no argument {_show(spelling)}", hint=f"give {_list(schema)}")
+            raise InputError(f"there is no argument {show_value(spelling)}", hint=f"give {_list(schema)}")
         if value is None:
             continue
         read = read_value(spelling, value, schema["properties"][name])
@@ -40,24 +37,6 @@ def read_arguments(
         raise InputError(f"{missing[0]} is missing", hint=f"give {_list(schema)}")
     defaults = {name: field["default"] for name, field in schema["properties"].items() if "default" in field}
     return {**defaults, **values}
-
-
-def check_question(text: Any) -> None:
-    """Raise `InputError` where a question is no text; an empty one is a question that finds nothing."""
-    if not isinstance(text, str):
-        raise InputError(f"the question is {_show(text)}", hint="give a text")
-
-
-def check_filter(where: Any) -> None:
-    """Raise `InputError` where a filter is none, or not in the form that its type says."""
-    if not isinstance(where, Filter):
-        raise InputError(f"where is {_show(where)}", hint="give a Filter, such as Filter(source_prefix='notes/')")
-    pairs: Any = where.metadata
-    ids: Any = where.documents
-    if not isinstance(pairs, tuple | list) or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
-        raise InputError(f"metadata is {_show(pairs)}", hint="give pairs: Filter(metadata=(('type', 'decision'),))")
-    if isinstance(ids, str):
-        raise InputError(f"documents is {_show(ids)}", hint="give ids: Filter(documents=(id,))")
 
 
 def read_value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
@@ -80,7 +59,7 @@ def read_value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
 
 def refusal(name: str, value: Any, wanted: str) -> InputError:
     """Return the error for an argument that is not what it should be."""
-    return InputError(f"{name} is {_show(value)}", hint=f"{name}: {wanted}")
+    return InputError(f"{name} is {show_value(value)}", hint=f"{name}: {wanted}")
 
 
 def _read_text(name: str, value: Any, schema: Mapping[str, Any]) -> str:
@@ -140,8 +119,3 @@ def _list(schema: Mapping[str, Any]) -> str:
     required = schema.get("required", ())
     names = [name if name in required else f"{name} (optional)" for name in schema["properties"]]
     return ", ".join(names) or "no arguments"
-
-
-def _show(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= SHOWN else shown[:SHOWN] + "…"

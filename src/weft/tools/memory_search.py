@@ -77,7 +77,7 @@ DESCRIPTION = (
 
 
 def _output_schema() -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads((resources.files("weft.engine") / "result.schema.json").read_text("utf-8"))
+    schema: dict[str, Any] = json.loads((resources.files("weft.context") / "result.schema.json").read_text("utf-8"))
     about = (
         "The answer as text inside the token budget: what is remembered, then passages; its last line says how much "
         "was left out."

@@ -1,0 +1,1 @@
+"""Verbs that measure retrieval and fit confidence."""

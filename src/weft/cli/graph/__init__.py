@@ -1,0 +1,1 @@
+"""Verbs that read and edit the graph."""

@@ -1,0 +1,1 @@
+"""Verbs that index documents and list or delete them."""

@@ -1,0 +1,1 @@
+"""Verbs that maintain a store or an installation."""

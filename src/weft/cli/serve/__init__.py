@@ -1,0 +1,1 @@
+"""Verbs that start servers and manage their keys."""

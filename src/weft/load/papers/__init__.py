@@ -1,0 +1,1 @@
+"""Loaders for records of papers: BibTeX, arXiv, OpenAlex, Crossref, findings."""

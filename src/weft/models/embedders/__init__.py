@@ -1,0 +1,1 @@
+"""Embedders other than the local model, and the vector cache."""

@@ -1,0 +1,1 @@
+"""Extractors that run a model: spaCy, LAC."""

@@ -1,0 +1,1 @@
+"""Language models behind an HTTP endpoint: requests, prompts, replies, prices, budgets."""

@@ -1,0 +1,1 @@
+"""Local embedding model: catalog, download, ONNX graph, inference."""

@@ -1,0 +1,1 @@
+"""Rerankers: HTTP endpoint, language model, cross-encoders."""

@@ -1,0 +1,1 @@
+"""Graph channel: walk, relations, and how far its ranking is trusted."""

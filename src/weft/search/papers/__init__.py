@@ -1,0 +1,1 @@
+"""Citation search over papers."""

@@ -1,0 +1,1 @@
+"""Analysis of the question: terms, names, features, choice of the method."""

@@ -23,7 +23,7 @@ OPTIONS = ("method", "top_k", "min_score", "fusion", "vector_weight", "text_weig
 
 def _schema() -> dict[str, Any]:
     """Return the schema of `weft query --json`, and of what a request may ask for beside it."""
-    schema: dict[str, Any] = json.loads((resources.files("weft.engine") / "result.schema.json").read_text("utf-8"))
+    schema: dict[str, Any] = json.loads((resources.files("weft.context") / "result.schema.json").read_text("utf-8"))
     context = {
         "type": "object",
         "required": ["text", "tokens", "sources", "omitted"],

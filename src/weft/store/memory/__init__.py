@@ -1,0 +1,1 @@
+"""Store without a database: for tests, and the oracle of the store contract."""

@@ -1,0 +1,1 @@
+"""Store logic shared by SQLite and PostgreSQL: named SQL over one session interface."""

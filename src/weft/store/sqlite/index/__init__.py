@@ -1,0 +1,1 @@
+"""Read index of a large namespace: files beside the SQLite file."""
