@@ -153,27 +153,32 @@ def report(names: Sequence[str], found: dict[Pair, np.ndarray], *, embedder: str
     return [
         *table(names, found),
         "",
-        f"- foreign pairs of `{embedder}`: {areas(found, is_foreign)}",
-        f"- near pairs: {areas(found, is_near)}",
-        f"- below 0.10 lie {(own < 0.1).mean():.1%} of the own and {(foreign < 0.1).mean():.1%} of the foreign "
-        f"questions, below 0.50 {(own < 0.5).mean():.1%} and {(foreign < 0.5).mean():.1%}",
+        f"AUC of `{embedder}` over pairs of a corpus and the questions of another set:",
         "",
-        f"How often a confidence is right, over all pairs (mean distance {error:.3f}):",
+        "| pairs | number | AUC, pooled | AUC, worst pair | worst pair |",
+        "| --- | --- | --- | --- | --- |",
+        areas("foreign", found, is_foreign),
+        areas("near", found, is_near),
         "",
-        "| confidence | " + " | ".join(f"{mean:.2f}" for mean, _, _ in rows) + " |",
+        "| confidence | own questions | foreign questions |",
+        "| --- | --- | --- |",
+        *(f"| below {at:.2f} | {(own < at).mean():.1%} | {(foreign < at).mean():.1%} |" for at in (0.1, 0.5)),
+        "",
+        f"Reliability over all pairs (expected calibration error {error:.3f}):",
+        "",
+        "| mean confidence | " + " | ".join(f"{mean:.2f}" for mean, _, _ in rows) + " |",
         "| --- |" + " --- |" * len(rows),
-        "| answered | " + " | ".join(f"{share:.2f}" for _, share, _ in rows) + " |",
-        "| of all questions | " + " | ".join(f"{weight:.1%}" for _, _, weight in rows) + " |",
+        "| share of own questions | " + " | ".join(f"{share:.2f}" for _, share, _ in rows) + " |",
+        "| share of all questions | " + " | ".join(f"{weight:.1%}" for _, _, weight in rows) + " |",
     ]
 
 
-def areas(found: dict[Pair, np.ndarray], among: Callable[[Pair], bool]) -> str:
+def areas(label: str, found: dict[Pair, np.ndarray], among: Callable[[Pair], bool]) -> str:
+    """Return a table row: number of pairs, pooled area, area of the worst pair, its name."""
     each = {pair: area(found[pair[1], pair[1]], found[pair]) for pair in found if among(pair)}
     worst = min(each, key=lambda pair: each[pair])
-    return (
-        f"area {area(*pool(found, among)):.4f} pooled over {len(each)}, {each[worst]:.3f} on the worst "
-        f"({worst[0]} asked on {worst[1]})"
-    )
+    pooled = area(*pool(found, among))
+    return f"| {label} | {len(each)} | {pooled:.4f} | {each[worst]:.3f} | {worst[0]} on {worst[1]} |"
 
 
 def plot(found: dict[Pair, np.ndarray], *, path: Path) -> None:
