@@ -23,7 +23,7 @@ from click.testing import CliRunner, Result
 from schemathesis.cli import schemathesis
 
 from weft.config import read_settings
-from weft.engine.keys import Keyring
+from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
 from weft.server.app import make_app
 from weft.server.run import Server, open_port

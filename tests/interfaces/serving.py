@@ -6,7 +6,7 @@ import httpx
 import uvicorn
 
 from weft.config import read_settings
-from weft.engine.keys import Keyring
+from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
 from weft.server.app import make_app
 from weft.server.run import Server, open_port

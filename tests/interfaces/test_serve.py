@@ -39,7 +39,7 @@ def test_health_and_readiness_are_told_without_a_key(client):
 
 def test_a_server_that_stops_or_cannot_read_its_store_is_not_ready(server, client, monkeypatch):
     """It is there all the same."""
-    from weft.engine.keys import Keyring
+    from weft.engine.api_keys import Keyring
     from weft.errors import StoreUnavailable
 
     def fail(self):

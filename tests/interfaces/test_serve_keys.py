@@ -5,7 +5,7 @@ import json
 import pytest
 from serving import NOTE, OTHER, Running, add, refused, wait
 
-from weft.engine.keys import Keyring
+from weft.engine.api_keys import Keyring
 from weft.server.assets import ASSETS
 from weft.server.auth import PUBLIC
 

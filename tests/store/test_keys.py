@@ -6,7 +6,7 @@ import apsw
 import pytest
 from opening import EACH, open_empty
 
-from weft.engine.keys import Keyring
+from weft.engine.api_keys import Keyring
 from weft.errors import ConfigError, InputError, NotFound
 from weft.store.sqlite.database import SqliteDatabase
 

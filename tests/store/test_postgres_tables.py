@@ -12,7 +12,7 @@ from contract import CALIBRATION, MODEL, keyword, make_batch
 from logical import content
 from test_graph_soundness import fill
 
-from weft.engine.keys import Keyring
+from weft.engine.api_keys import Keyring
 from weft.errors import SchemaMismatch
 from weft.records import Fact, FactEvent, Job, LlmRun, Usage
 from weft.store.postgres import schema

@@ -11,7 +11,7 @@ from functools import cached_property
 from weft.config import Settings, check_namespace
 from weft.engine.adapters import Progress, open_database, open_embedder
 from weft.engine.engine import Engine
-from weft.engine.keys import utc_now
+from weft.engine.api_keys import utc_now
 from weft.engine.reranking import OnDemand
 from weft.models.base import Embedder, Reranker
 from weft.store.base import Database

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 from starlette.middleware.cors import CORSMiddleware
 
-from weft.engine.keys import Keyring
+from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
 from weft.server.api_docs import POLICY, page
 from weft.server.assets import router as page_router
@@ -48,7 +48,7 @@ def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
 
     app = FastAPI(
         title="Weft",
-        version=version("weft"),
+        version=version("weft-search"),
         description=ABOUT,
         lifespan=lifespan,
         docs_url=None,

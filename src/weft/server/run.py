@@ -10,7 +10,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
-from weft.engine.keys import Keyring
+from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
 from weft.engine.warmer import Warmer
 from weft.errors import ConfigError, InputError

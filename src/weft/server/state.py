@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from weft.engine.keys import Keyring
+from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
 from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics

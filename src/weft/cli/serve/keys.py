@@ -8,7 +8,7 @@ from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
 from weft.context.serialise import key_to_dict
-from weft.engine.keys import Keyring
+from weft.engine.api_keys import Keyring
 
 
 @click.group()
