@@ -73,7 +73,7 @@ def main() -> None:
     questions = [json.loads(line) for line in (FOLDER / "questions.jsonl").read_text("utf-8").splitlines()]
     for label, tagger in (("with zh", open_tagger()), ("without", None)):
         if label == "with zh" and tagger is None:
-            print("the extra zh is not installed: pip install 'weft[zh]'")
+            print("the extra zh is not installed: pip install 'weft-search[zh]'")
             continue
         store = build(tagger)
         answers = [ask(store, question) for question in questions]

@@ -90,7 +90,7 @@ class MissingExtra(WeftError, ImportError):
     """An optional dependency is not installed. The hint names the pip command."""
 
     def __init__(self, package: str, *, extra: str) -> None:
-        super().__init__(f"{package!r} is not installed", hint=f"pip install 'weft[{extra}]'")
+        super().__init__(f"{package!r} is not installed", hint=f"pip install 'weft-search[{extra}]'")
 
 
 def _bare(kind: type[WeftError], args: tuple[Any, ...]) -> WeftError:

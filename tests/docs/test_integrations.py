@@ -18,7 +18,7 @@ SHOWN = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL)
 )
 def test_the_example_prints_what_is_shown(real_model, package, extra, example):
     """With the real model and the sample corpus."""
-    pytest.importorskip(package, reason=f"{package} is not installed: pip install 'weft[{extra}]'")
+    pytest.importorskip(package, reason=f"{package} is not installed: pip install 'weft-search[{extra}]'")
     code, shown = SHOWN[example]
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 
-pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'weft[mcp]'")
+pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'weft-search[mcp]'")
 
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters

@@ -46,7 +46,7 @@ def test_tables_of_a_newer_version_are_left_alone(weft_here, bare):
         (version,) = server.execute("SELECT version FROM weft.schema_version").fetchone()
         server.execute("UPDATE weft.schema_version SET version = 99")
     for verb in ("init", "migrate", "check"):
-        assert "pip install --upgrade weft" in weft_here("db", verb, *db, expect=1)
+        assert "pip install --upgrade weft-search" in weft_here("db", verb, *db, expect=1)
     with psycopg.connect(bare, autocommit=True) as server:
         server.execute("UPDATE weft.schema_version SET version = %s", [version])
 

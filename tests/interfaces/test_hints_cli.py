@@ -58,7 +58,7 @@ def test_watching_without_its_library_does_nothing(weft, notes, tmp_path):
     (tmp_path / "hidden" / "watchfiles.py").write_text("raise ImportError('not here')\n")
     ran = weft("index", "notes", "--watch", expect=1, PYTHONPATH=str(tmp_path / "hidden"))
 
-    assert "'watchfiles' is not installed" in ran.err and "weft[watch]" in ran.err
+    assert "'watchfiles' is not installed" in ran.err and "weft-search[watch]" in ran.err
     assert "watching" not in ran.err and "indexed" not in ran.err
     assert not (tmp_path / "weft.db").exists()
 
@@ -66,7 +66,7 @@ def test_watching_without_its_library_does_nothing(weft, notes, tmp_path):
 def test_a_cosine_that_cannot_be_is_refused(ask):
     """As over HTTP; the ends of the range are cosines."""
     for score in ("5", "-1.5", "nan"):
-        assert "hint: give a cosine, from -1 to 1" in ask("query", "JWT", "--min-score", score, expect=2).err
+        assert "hint: use a cosine from -1 to 1" in ask("query", "JWT", "--min-score", score, expect=2).err
     for score in ("-1", "1"):
         assert "result" in ask("query", "JWT", "--min-score", score).out
 

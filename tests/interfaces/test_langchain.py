@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-pytest.importorskip("langchain_core", reason="LangChain is not installed: pip install 'weft[langchain]'")
+pytest.importorskip("langchain_core", reason="LangChain is not installed: pip install 'weft-search[langchain]'")
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
@@ -123,7 +123,7 @@ def test_wrong_options_are_refused_before_the_first_question(engine, retriever):
     """With what would be right; a wrong name too, of the retriever and of a call."""
     with pytest.raises(ConfigError, match="top_k is 0"):
         WeftRetriever(engine=engine, top_k=0)
-    with pytest.raises(ConfigError, match="choose one of vector"):
+    with pytest.raises(ConfigError, match="expected one of vector"):
         WeftRetriever(engine=engine, method="magic")
     with pytest.raises(ValidationError, match="k\n  Extra inputs are not permitted"):
         WeftRetriever(engine=engine, k=3)

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-pytest.importorskip("llama_index.core", reason="LlamaIndex is not installed: pip install 'weft[llamaindex]'")
+pytest.importorskip("llama_index.core", reason="LlamaIndex is not installed: pip install 'weft-search[llamaindex]'")
 
 from libraries import ASKED, FAINT, FOREIGN, HeldEmbedder, answer_while_held, check_impaired, check_refused, open_pages
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
@@ -119,7 +119,7 @@ def test_wrong_options_are_refused_before_the_first_question(engine):
     """With what would be right."""
     with pytest.raises(ConfigError, match="top_k is 0"):
         WeftRetriever(engine, top_k=0)
-    with pytest.raises(ConfigError, match="choose one of vector"):
+    with pytest.raises(ConfigError, match="expected one of vector"):
         WeftRetriever(engine, method="magic")
     with pytest.raises(ConfigError, match="engine is a str"):
         WeftRetriever("weft.db")

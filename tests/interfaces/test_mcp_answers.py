@@ -330,5 +330,5 @@ def test_without_the_extra_the_command_says_how_to_get_it(tmp_path):
     done = subprocess.run([sys.executable, "-c", hide], cwd=tmp_path, capture_output=True, text=True, timeout=100)
 
     assert done.returncode == 1
-    assert "pip install 'weft[mcp]'" in done.stderr
+    assert "pip install 'weft-search[mcp]'" in done.stderr
     assert "Traceback" not in done.stderr

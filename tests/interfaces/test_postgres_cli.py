@@ -10,7 +10,7 @@ from weft.config import read_settings
 from weft.engine.lazy import Standby
 from weft.errors import StoreUnavailable
 
-pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'weft[postgres]'")
+pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'weft-search[postgres]'")
 
 
 @pytest.fixture

@@ -162,4 +162,4 @@ def test_without_the_extra_the_pip_command_is_named(tmp_path, weft, package):
     refused = weft("serve", expect=1, PYTHONPATH=path)
 
     assert f"{package!r} is not installed" in refused.err
-    assert "pip install 'weft[serve]'" in refused.err
+    assert "pip install 'weft-search[serve]'" in refused.err

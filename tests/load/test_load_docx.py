@@ -183,4 +183,4 @@ def test_without_python_docx_the_file_is_skipped_with_the_command(
     (skipped,) = load()
 
     assert isinstance(skipped, Skipped) and skipped.reason == "missing extra"
-    assert "pip install 'weft[docx]'" in skipped.detail
+    assert "pip install 'weft-search[docx]'" in skipped.detail

@@ -244,5 +244,5 @@ def test_without_lxml_the_page_is_skipped_with_the_command(
     first, second = load()
 
     assert isinstance(first, Skipped) and first.reason == "missing extra"
-    assert "pip install 'weft[html]'" in first.detail
+    assert "pip install 'weft-search[html]'" in first.detail
     assert isinstance(second, Document)

@@ -113,7 +113,7 @@ def test_without_pypdf_the_file_is_skipped_with_the_command(
     (skipped,) = load()
 
     assert isinstance(skipped, Skipped) and skipped.reason == "missing extra"
-    assert "pip install 'weft[pdf]'" in skipped.detail
+    assert "pip install 'weft-search[pdf]'" in skipped.detail
 
 
 @settings(max_examples=60, deadline=None)

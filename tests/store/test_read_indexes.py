@@ -19,7 +19,7 @@ from weft.store.sqlite.index import builder
 from weft.store.sqlite.index import reader as derived
 from weft.store.sqlite.index.hnsw import EARLY, arrange, make_graph
 
-pytest.importorskip("usearch", reason="pip install 'weft[scale]'")
+pytest.importorskip("usearch", reason="pip install 'weft-search[scale]'")
 
 UNBUILT = "exact; an index is not built yet"
 KINDS = ("vectors", "keywords", "entities")

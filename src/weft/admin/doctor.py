@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Literal
 
@@ -58,14 +58,26 @@ def diagnose(settings: Settings) -> list[Finding]:
 
 
 def _installation() -> Iterator[Finding]:
-    detail = f"{version('weft')} on Python {platform.python_version()}, {sys.platform} {platform.machine()}"
+    detail = f"{version('weft-search')} on Python {platform.python_version()}, {sys.platform} {platform.machine()}"
     yield Finding(what="weft", state="ok", detail=detail)
+    yield from _foreign_distribution()
     yield Finding(what="SQLite", state="ok", detail=f"{apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}")
     for extra, module in EXTRAS.items():
         if find_spec(module):
             yield Finding(what=f"extra {extra}", state="ok", detail=module)
         else:
-            yield Finding(what=f"extra {extra}", state="absent", detail=module, hint=f"pip install 'weft[{extra}]'")
+            yield Finding(
+                what=f"extra {extra}", state="absent", detail=module, hint=f"pip install 'weft-search[{extra}]'"
+            )
+
+
+def _foreign_distribution() -> Iterator[Finding]:
+    """Yield a warning if the distribution `weft` is installed: its files may replace those of `weft-search`."""
+    try:
+        detail = f"the distribution weft {version('weft')} is another project"
+    except PackageNotFoundError:
+        return
+    yield Finding(what="distribution weft", state="warning", detail=detail, hint="pip uninstall weft")
 
 
 def _models(settings: Settings) -> Iterator[Finding]:

@@ -84,7 +84,7 @@ class LazyGroup(click.Group):
     "Global options work before and after the verb.",
 )
 @common_options
-@click.version_option(package_name="weft", prog_name="weft")
+@click.version_option(package_name="weft-search", prog_name="weft")
 @click.pass_context
 def weft(ctx: click.Context) -> None:
     """Vectors, keywords and a knowledge graph woven into one ranked, explained, budgeted answer."""

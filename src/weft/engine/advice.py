@@ -58,7 +58,7 @@ def recommend(store: Store, *, card: ModelCard, db: str = "") -> tuple[str, str]
         return "", ""
     names = ", ".join(sorted(helped, key=lambda name: (-helped[name], name)))
     problem = f"{sum(helped.values()):.0%} of the text is in scripts that {card.name} does not know ({names})"
-    install = "" if is_installed() else f"pip install 'weft[{EXTRA}]' && "
+    install = "" if is_installed() else f"pip install 'weft-search[{EXTRA}]' && "
     where = f" --db {shlex.quote(db)}" if db else ""
     where += f" --namespace {shlex.quote(store.namespace)}" if store.namespace != "default" else ""
     return problem, f"{install}weft reembed{where} --embedder {NAME}"
@@ -77,7 +77,7 @@ def advise_chinese(store: Store) -> Advice | None:
     if share.get("kana", 0.0) > KANA or share.get("han", 0.0) < CHINESE:
         return None
     what = f"{share['han']:.0%} of the text is Chinese, whose names are read better with a dictionary"
-    return Advice(what=what, hint="pip install 'weft[zh]' and index again")
+    return Advice(what=what, hint="pip install 'weft-search[zh]' and index again")
 
 
 def advised(receipt: Receipt, *, store: Store, embedder: Embedder | None, settings: Settings) -> Receipt:

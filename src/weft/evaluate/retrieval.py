@@ -114,7 +114,7 @@ def _cached_store(folder: Path, settings: Settings) -> tuple[Settings, Path]:
             corpus_hash(folder),
             str(folder.resolve()),  # documents go by where they lie: of a copy they would be others
             settings.models.embedder,
-            version("weft"),
+            version("weft-search"),
             f"{analyzer.VERSION} {split.VERSION} {settings.split} {settings.load.titles} {settings.load.citations}",
             extractor.name if extractor else "",
         )

@@ -29,7 +29,7 @@ def make_server(standby: Standby, *, compat: Compat | None = None) -> Server[Any
     tools, resources, prompts = Tools(standby, compat=compat), Resources(standby), Prompts()
     server: Server[Any] = Server(
         "weft",
-        version=version("weft"),
+        version=version("weft-search"),
         title="Weft",
         description="Memory: documents, a knowledge graph of what they name, and facts.",
         instructions=MEMORY_INSTRUCTIONS if compat else INSTRUCTIONS,

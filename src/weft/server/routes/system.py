@@ -21,7 +21,7 @@ router = APIRouter(tags=["system"])
 @router.get("/health", response_model=Health, responses=documented())
 async def health() -> dict[str, str]:
     """Say that the server is there. Asks nothing of store or model, and needs no key."""
-    return {"status": "ok", "version": version("weft")}
+    return {"status": "ok", "version": version("weft-search")}
 
 
 @router.head("/ready", include_in_schema=False)

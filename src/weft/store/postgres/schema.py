@@ -72,7 +72,7 @@ def _refuse_newer(version: int, *, where: str) -> None:
     if version > newest():
         raise SchemaMismatch(
             f"{where} was made by a newer Weft (schema {version}, this one knows {newest()})",
-            hint="pip install --upgrade weft",
+            hint="pip install --upgrade weft-search",
         )
 
 

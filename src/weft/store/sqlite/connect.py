@@ -233,7 +233,7 @@ def _prepare(db: apsw.Connection, path: str) -> None:
     if version > newest:
         raise SchemaMismatch(
             f"{path!r} was made by a newer Weft (schema {version}, this one knows {newest})",
-            hint="pip install --upgrade weft",
+            hint="pip install --upgrade weft-search",
         )
     if version == 0:
         db.execute(load_schema("sqlite"))

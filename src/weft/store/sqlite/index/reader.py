@@ -139,7 +139,9 @@ class ReadIndexes:
         opened = self._find(db, target, _state(db, target.namespace))
         if opened is None or opened.manifest is None:
             known = can_index(target.kind)
-            return "exact; an index is not built yet" if known else "exact; pip install 'weft[scale]' for an index"
+            return (
+                "exact; an index is not built yet" if known else "exact; pip install 'weft-search[scale]' for an index"
+            )
         newer = count_rows(db, target, low=opened.manifest.high, high=last_number(db, target))
         what = "chunks" if target.kind == "keywords" else "vectors"
         files = len(opened.manifest.segments)
