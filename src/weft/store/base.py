@@ -1,8 +1,13 @@
 """
-What every store can do. Adapters implement it; nothing above `store/` knows which one it has.
+Interface of every store, which adapters implement and the layers above import.
 
-A `Database` is the whole thing that was opened; a `Store` is the part of it that belongs to one namespace.
-Everything a caller reads or writes goes through a `Store`, so no call can name another namespace.
+A `Database` is the opened file or server. A `Store` is its part for one namespace: all reads and writes go through
+a `Store`, so no call can name another namespace. Each role is split into a reading and a writing half; code that
+only searches takes the reading half.
+
+    StoreReader ── .graph: GraphReader    .facts: FactReader
+    StoreWriter
+    Store       ── .graph: Graph          .facts: Facts         .jobs: Jobs    .spending: Spending
 """
 
 from __future__ import annotations
@@ -27,116 +32,86 @@ from weft.records import (
     StoreStats,
     Vector,
 )
-from weft.store.roles import Facts, Graph, Jobs, Spending
+from weft.store.roles import FactReader, Facts, FactWriter, Graph, GraphReader, GraphWriter, Jobs, Spending
 
-COMMON = 512
-"""Chunks that hold a term from which it is no way to those that hold others as well."""
+MIN_COMMON_TERM_CHUNKS = 512
+"""A term found in this many chunks is too common to start an intersection from."""
 
-__all__ = ["Database", "Facts", "Graph", "Jobs", "Keys", "Spending", "Store"]
+__all__ = [
+    "Database",
+    "FactReader",
+    "FactWriter",
+    "Facts",
+    "Graph",
+    "GraphReader",
+    "GraphWriter",
+    "Jobs",
+    "Keys",
+    "Spending",
+    "Store",
+    "StoreReader",
+    "StoreWriter",
+]
 
 
-class Store(Protocol):
-    """One namespace: keeps documents and finds their chunks again."""
+class StoreReader(Protocol):
+    """Read access to one namespace."""
 
     @property
     def namespace(self) -> str:
-        """The owner of everything this store reads and writes."""
+        """Name of the namespace."""
 
     @property
-    def graph(self) -> Graph:
-        """The entities and relations of the namespace."""
+    def graph(self) -> GraphReader:
+        """Entities and relations of the namespace."""
 
     @property
-    def facts(self) -> Facts:
-        """What is remembered in the namespace."""
-
-    @property
-    def jobs(self) -> Jobs:
-        """What waits to be indexed."""
-
-    @property
-    def spending(self) -> Spending:
-        """What asking language models cost."""
-
-    # write: each call is one transaction
-
-    def write(self, *batches: Batch, done: Done | None = None) -> None:
-        """
-        Make documents exactly what the batches say, replacing what was there under their ids: all or none.
-
-        With `done`, the jobs it names are finished by the same transaction; where the worker no longer has one of them
-        it raises `ClaimLost`. Other jobs of these documents are older than the batches, and gone.
-        """
-
-    def delete(self, document_ids: Sequence[str]) -> int:
-        """Remove documents with everything derived from them, and their jobs; return how many documents there were."""
-
-    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
-        """
-        Make what `origin`, the name of an import (never `*`), says exactly this: by chunk id, beside their documents.
-
-        Of chunks that are not named it says nothing, so no extractions take all of it back. It goes when the chunk
-        goes; chunks that are not here are left out. Return of how many chunks it now says something else.
-        """
-
-    def write_model(self, model: StoredModel) -> None:
-        """Remember an embedder. An active one takes over, and vectors of the others are dropped."""
-
-    def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        """Add vectors of chunks (by id) under the embedder with this fingerprint; unknown chunks are left out."""
-
-    def write_calibration(self, calibration: Calibration | None) -> None:
-        """
-        Keep how sure answers are under the active embedder, or under none; None forgets it.
-
-        It goes with its embedder: when another one takes over it is gone.
-        """
-
-    # read
+    def facts(self) -> FactReader:
+        """Facts of the namespace."""
 
     def reading(self) -> AbstractContextManager[None]:
         """
         Let all reads of this thread inside the block see the same state of the store.
 
-        It may be a little behind what other processes wrote, never behind what this one wrote.
+        The state may lag behind writes of other processes, never behind writes of this one.
         """
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
-        """Return the documents with these ids, in this order, skipping ids that are not here."""
+        """Return the documents with these ids, in this order, skipping unknown ids."""
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
-        """Return documents by source, those after `after` first in order; a page of at most `limit`."""
+        """Return a page of at most `limit` documents by source, starting behind the source `after`."""
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
-        """Return the chunks with these ids, in this order, skipping ids that are not here."""
+        """Return the chunks with these ids, in this order, skipping unknown ids."""
 
     def find_chunks(self, document_id: str) -> list[Chunk]:
-        """Return a document's chunks in their order."""
+        """Return a document's chunks in document order."""
 
     def batches(self, document_ids: Sequence[str]) -> list[Batch]:
         """
-        Return documents as they were written, in this order, skipping ids that are not here.
+        Return documents as they were written, in this order, skipping unknown ids.
 
-        Vectors are those of the active embedder. The facts they state are left out: `facts.origins` knows them.
+        Vectors are those of the active embedder. Stated facts are left out; `facts.origins` lists them.
         """
 
     def imports(self) -> list[str]:
-        """Return the names of the imports that say something of chunks, sorted."""
+        """Return the names of the imports that annotate chunks, sorted."""
 
     def said_by(self, origin: str) -> dict[str, Extraction]:
-        """Return what an import says, by chunk id."""
+        """Return the annotations of an import, by chunk id."""
 
     def models(self) -> list[StoredModel]:
-        """Return the embedders the namespace has vectors of, the active one first."""
+        """Return the embedders that the namespace has vectors of, the active one first."""
 
     def calibration(self) -> Calibration | None:
-        """Return what was fitted for the active embedder; None where nothing was. Cheap, for each question asks."""
+        """Return the calibration fitted for the active embedder, or None. Cheap: every question reads it."""
 
     def sample(self, *, limit: int) -> list[Chunk]:
-        """Return chunks in the order of their ids, which says nothing of their content; at most `limit`."""
+        """Return at most `limit` chunks by id. Ids are hashes, so the order is independent of the content."""
 
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
-        """Return ids of chunks that have no vector under this embedder, in id order."""
+        """Return ids of chunks without a vector of this embedder, in id order."""
 
     def search_vector(self, vector: Vector, *, limit: int, where: Filter) -> Ranking:
         """Rank chunks by cosine under the active embedder, best first; ties go to the smaller id."""
@@ -146,29 +121,85 @@ class Store(Protocol):
 
     def find_holders(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
         """
-        Return the ids of the chunks that hold all of these terms, sorted.
+        Return the ids of the chunks that contain all of these terms, sorted.
 
-        None where there are more than `limit`, and where it is not worth a look: `COMMON` chunks hold even the rarest.
+        None if more than `limit` chunks do, or if every term occurs in `MIN_COMMON_TERM_CHUNKS` chunks or more.
         """
 
     def stats(self) -> StoreStats:
-        """Return what the namespace holds."""
+        """Return counts, embedders and search methods of the namespace."""
+
+
+class StoreWriter(Protocol):
+    """Write access to one namespace. Each call is one transaction."""
+
+    def write(self, *batches: Batch, done: Done | None = None) -> None:
+        """
+        Replace documents by the content of the batches: all of them or none.
+
+        With `done`, the same transaction finishes the jobs it names. Raises `ClaimLost` if another worker has taken
+        one of them over. Other jobs of these documents are older than the batches and are deleted.
+        """
+
+    def delete(self, document_ids: Sequence[str]) -> int:
+        """Delete documents, everything derived from them and their jobs; return how many documents existed."""
+
+    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
+        """
+        Replace all annotations of the import `origin` (never `*`) by these, given by chunk id.
+
+        Chunks that are not named lose their annotations of this import; an empty mapping deletes all of them. Unknown
+        chunks are skipped. Annotations are deleted with their chunk. Return how many chunks changed.
+        """
+
+    def write_model(self, model: StoredModel) -> None:
+        """Register an embedder. An active one replaces the current one, and vectors of all others are deleted."""
+
+    def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
+        """Add vectors of chunks (by id) under the embedder with this fingerprint; unknown chunks are skipped."""
+
+    def write_calibration(self, calibration: Calibration | None) -> None:
+        """
+        Set the calibration of the active embedder, or of searching without one; None deletes it.
+
+        It is deleted when another embedder becomes active.
+        """
+
+
+class Store(StoreReader, StoreWriter, Protocol):
+    """One namespace: documents, chunks, graph, facts, jobs and costs."""
+
+    @property
+    def graph(self) -> Graph:
+        """Entities and relations of the namespace."""
+
+    @property
+    def facts(self) -> Facts:
+        """Facts of the namespace."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """Documents waiting to be indexed."""
+
+    @property
+    def spending(self) -> Spending:
+        """Costs of language models."""
 
 
 class Keys(Protocol):
-    """The keys of a database, which belong to no namespace. Each write is one transaction."""
+    """API keys of a database; they belong to no namespace. Each write is one transaction."""
 
     def write(self, key: ApiKey) -> None:
-        """Keep a key, in the place of the one with the same id."""
+        """Write a key, replacing the one with the same id."""
 
     def all(self) -> list[ApiKey]:
-        """Return all keys, revoked ones too, in the order they were created, then by id."""
+        """Return all keys, including revoked ones, by creation time, then by id."""
 
     def find(self, ids: Sequence[str]) -> dict[str, ApiKey]:
-        """Return the keys with these ids; ids that are not here are left out."""
+        """Return the keys with these ids; unknown ids are left out."""
 
     def forget(self, ids: Sequence[str]) -> int:
-        """Remove keys as if they had never been; return how many there were."""
+        """Delete keys without a trace; return how many existed."""
 
 
 class Database(Protocol):
@@ -176,38 +207,38 @@ class Database(Protocol):
 
     @property
     def keys(self) -> Keys:
-        """Who may come in through a door that others can reach."""
+        """API keys of the HTTP and MCP interfaces."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know about how this database answers; usually nothing."""
+        """Limitations of this database that the user should know; usually none."""
 
     def store(self, namespace: str) -> Store:
         """Return the part that belongs to `namespace`, which need not exist yet."""
 
     def namespaces(self) -> list[str]:
-        """Return the names of the namespaces that hold something, sorted."""
+        """Return the names of the namespaces with content, sorted."""
 
     def drop(self, namespace: str) -> bool:
-        """Remove a namespace with everything in it; return whether there was one."""
+        """Delete a namespace with all its content; return whether it existed."""
 
     def check(self) -> list[Problem]:
-        """Look for contradictions. An empty list means the content is sound."""
+        """Return all inconsistencies found in the content; an empty list if there are none."""
 
     def compare(self) -> list[Problem]:
-        """Compare what read indexes beside the content find with what a scan finds; takes as long as some scans."""
+        """Compare the results of the read indexes with those of full scans. Takes as long as several scans."""
 
     def repair(self) -> list[str]:
-        """Mend what can be derived again; return what was done."""
+        """Derive again everything that can be derived; return a line for each change."""
 
     def backup(self, target: Path) -> None:
-        """Write a consistent copy while others read and write. An existing target is refused."""
+        """Write a consistent copy while others read and write. Raises `InputError` if the target exists."""
 
     def size(self) -> int:
-        """Return how many bytes it takes on disk, with all its namespaces; 0 where it takes none."""
+        """Return the bytes on disk, all namespaces together; 0 for a store in memory."""
 
     def compact(self) -> None:
-        """Give free space back and leave no trace of deleted text in the file."""
+        """Return free space to the disk and overwrite deleted text."""
 
     def close(self) -> None:
-        """Release files and connections. Calling it twice is harmless."""
+        """Release files and connections. A second call does nothing."""

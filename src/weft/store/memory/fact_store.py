@@ -13,7 +13,7 @@ from weft.extract.names import key_words
 from weft.facts.lifecycle import holds, is_live
 from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vector
 from weft.store.shared.fact_rules import (
-    LOOKS,
+    MAX_LINK_CANDIDATES,
     Link,
     borne_out,
     content_of,
@@ -245,7 +245,10 @@ class MemoryFacts:
         heads = self._heads()
         names = [key for key, id in heads.items() if id in entity_ids] + list(map(fact_entity_key, entity_ids))
         facts = [
-            fact for key in names for incoming in (False, True) for fact in self._holding(key, at, incoming)[:LOOKS]
+            fact
+            for key in names
+            for incoming in (False, True)
+            for fact in self._holding(key, at, incoming)[:MAX_LINK_CANDIDATES]
         ]
         found = [
             Link(

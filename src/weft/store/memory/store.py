@@ -28,7 +28,7 @@ from weft.records import (
     StoreStats,
     Vector,
 )
-from weft.store.base import COMMON
+from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.memory.fact_store import FactContent, MemoryFacts
 from weft.store.memory.graph import MemoryGraph
 from weft.store.memory.jobs import JobRow, MemoryJobs
@@ -345,7 +345,7 @@ class MemoryStore:
     def find_holders(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
         held = [{id for id, item in self._content.chunks.items() if term in item.terms} for term in terms]
         found = sorted(set.intersection(*held)) if held else []
-        is_common = all(len(ids) >= COMMON for ids in held) and bool(held)
+        is_common = all(len(ids) >= MIN_COMMON_TERM_CHUNKS for ids in held) and bool(held)
         return None if is_common or len(found) > limit else found
 
     def stats(self) -> StoreStats:

@@ -15,8 +15,7 @@ from weft.store.relational.fact_origins import find_origins, keep_facts, restore
 from weft.store.relational.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
 from weft.store.relational.retry import once_more
 from weft.store.relational.session import Connections, make_namespace
-from weft.store.shared.fact_rules import LOOKS as LINK_LOOKS
-from weft.store.shared.fact_rules import Link, embedded_text, strongest_links, surest
+from weft.store.shared.fact_rules import MAX_LINK_CANDIDATES, Link, embedded_text, strongest_links, surest
 from weft.text.ids import fact_entity_id, fact_entity_key
 
 
@@ -179,7 +178,7 @@ class RelationalFacts:
                 fact_id=id,
             )
             for source, subject, target, object, predicate, confidence, created, id in self._rows(
-                "fact_links", {**names, "at": to_number(at), "looks": LINK_LOOKS}
+                "fact_links", {**names, "at": to_number(at), "looks": MAX_LINK_CANDIDATES}
             )
         ]
         return strongest_links(found, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)

@@ -21,7 +21,7 @@ from weft.records import (
     StoreStats,
     Vector,
 )
-from weft.store.base import COMMON
+from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.relational.calibration import read_calibration, write_calibration
 from weft.store.relational.document_read import read_batches
 from weft.store.relational.document_write import DocumentWriter
@@ -220,7 +220,7 @@ class RelationalStore:
             if not terms or len(counts) < len(set(terms)):
                 return []
             rarest = min(counts.values())
-            if rarest >= COMMON or (len(counts) == 1 and rarest > limit):
+            if rarest >= MIN_COMMON_TERM_CHUNKS or (len(counts) == 1 and rarest > limit):
                 return None
             found = db.find_holders(key["namespace"], {"": [{term} for term in terms]})[""]
             if len(found) > limit:

@@ -13,7 +13,7 @@ from weft.records import Fact, FactEntity, FactEvent, Relation
 from weft.store.shared.merging import join_relations
 from weft.text.ids import fact_content, fact_entity_key
 
-LOOKS = 200
+MAX_LINK_CANDIDATES = 200
 """Surest facts of one name, in each direction, among which links to other entities are looked for."""
 
 FULL_WEIGHT = 10
