@@ -165,18 +165,18 @@ def test_the_jobs_of_a_killed_worker_are_done_by_another(server, tmp_path):
         assert engine.database.check() == []
 
 
-def test_a_worker_of_a_crew_that_dies_is_replaced(tmp_path, corpus, monkeypatch):
+def test_a_worker_of_a_pool_that_dies_is_replaced(tmp_path, corpus, monkeypatch):
     """Its jobs are given back at once, and the run ends as if nothing had been."""
     with open_engine(tmp_path / "alone.db", embedder="hash", **QUIET) as engine:
         alone = engine.index(corpus)
     started = []
-    start_one = working.ProcessCrew._start
+    start_one = working.ProcessPool._start
 
-    def noted(crew):
-        started.append(start_one(crew))
+    def noted(pool):
+        started.append(start_one(pool))
         return started[-1]
 
-    monkeypatch.setattr(working.ProcessCrew, "_start", noted)
+    monkeypatch.setattr(working.ProcessPool, "_start", noted)
 
     def kill_one(step):
         if len(started) == 2:
@@ -194,7 +194,7 @@ def test_a_worker_of_a_crew_that_dies_is_replaced(tmp_path, corpus, monkeypatch)
     assert counts(tmp_path / "together.db") == (JobCounts(), FILES)
 
 
-def test_interrupting_a_crew_leaves_a_sound_store_and_no_jobs(tmp_path, corpus):
+def test_interrupting_a_pool_leaves_a_sound_store_and_no_jobs(tmp_path, corpus):
     """Ctrl-C ends with one line and exit code 130; the next run goes on from there."""
     db = tmp_path / "weft.db"
     process = start(tmp_path, db, "index", "corpus", "--workers", "2")
@@ -281,14 +281,14 @@ def test_what_cannot_be_shared_has_no_workers(tmp_path, corpus):
         engine.index(corpus, workers=-1)
 
 
-def test_a_crew_that_cannot_work_says_why(tmp_path, corpus, monkeypatch):
+def test_a_pool_that_cannot_work_says_why(tmp_path, corpus, monkeypatch):
     """The error of the last worker is that of the run."""
     with open_engine(tmp_path / "weft.db", embedder="hash") as engine:
-        means = engine.means()
+        components = engine.components()
         values = replace(engine.settings, models=replace(engine.settings.models, embedder="no/such"))
         values = replace(values, origins={"models.embedder": "flag"})
         with pytest.raises(WeftError, match="unknown embedder"):
-            working.index_with_crew([*engine_documents(engine, corpus)], means, values, size=1, given=False)
+            working.index_with_workers([*engine_documents(engine, corpus)], components, values, size=1, given=False)
         assert engine.store.jobs.counts() == JobCounts()
 
 

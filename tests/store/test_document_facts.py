@@ -9,7 +9,7 @@ from opening import EACH, open_empty
 
 from weft.config import MemoryOptions, SplitOptions
 from weft.index import remember as write_path
-from weft.index.note_facts import make_state
+from weft.index.note_facts import make_fact_reader
 from weft.index.plan import make_batch, make_plan
 from weft.records import Document, GivenFact
 from weft.store.memory.store import MemoryDatabase
@@ -34,8 +34,8 @@ def index(store, name, *lines, now=NOW, options=OPTIONS):
     """Write the note `name.md` called Auth Service, which states these lines."""
     text = "# Auth Service\n\n" + "".join(f"- {line}\n" for line in lines) + "\nIssues tokens.\n"
     document = Document(source=f"{name}.md", title="Auth Service", text=text, form="markdown")
-    state = make_state(namespace=store.namespace, options=options, now=now)
-    plan = make_plan(document, store=store, options=SplitOptions(), state=state)
+    fact_reader = make_fact_reader(namespace=store.namespace, options=options, now=now)
+    plan = make_plan(document, store=store, options=SplitOptions(), fact_reader=fact_reader)
     if plan is not None:
         store.write(make_batch(plan, vectors={}, model=""))
     return plan

@@ -9,7 +9,7 @@ import pytest
 from logical import content
 
 from weft.config import MemoryOptions, SplitOptions
-from weft.index.note_facts import make_state
+from weft.index.note_facts import make_fact_reader
 from weft.index.plan import make_batch, make_plan
 from weft.records import Document, Fact, FactEntity, FactEvent, StoredModel
 from weft.store.sqlite.database import SqliteDatabase
@@ -36,9 +36,9 @@ def fill_facts(database):
     events = [FactEvent(fact_id=fact.id, at=NOW, action="added") for fact in facts]
     events.append(FactEvent(fact_id="f2", at=NOW, action="strengthened", other="f1"))
     store.facts.write(facts, events=events, entities=[FactEntity(key="atlas", name="Atlas", declared=True)])
-    state = make_state(namespace="default", options=MemoryOptions(), now=NOW)
+    fact_reader = make_fact_reader(namespace="default", options=MemoryOptions(), now=NOW)
     document = Document(source="a.md", title="Auth Service", text="- Status: live\n", form="markdown")
-    plan = make_plan(document, store=store, options=SplitOptions(), state=state)
+    plan = make_plan(document, store=store, options=SplitOptions(), fact_reader=fact_reader)
     store.write(make_batch(plan, vectors={}, model=""))
     store.write_model(StoredModel(name="fake/eight", fingerprint="f1", dimension=8, active=False))
     store.facts.write_vectors("f1", {"user": np.eye(8, dtype=np.float32)[0]})

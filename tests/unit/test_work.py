@@ -10,7 +10,7 @@ import weft.index.job_worker as work
 from weft.config import MemoryOptions, SplitOptions
 from weft.errors import InputError, ModelUnavailable, StoreUnavailable
 from weft.extract.rules import RuleExtractor
-from weft.index.job_queue import Means, index_by_jobs, make_job, read_payload
+from weft.index.job_queue import Components, index_by_jobs, make_job, read_payload
 from weft.index.job_worker import Worker
 from weft.index.run import index_documents
 from weft.records import Claim, Document, Extraction, Filter, JobCounts, Nomination, Receipt, Skipped, StoredModel
@@ -30,53 +30,57 @@ DOCUMENTS = [
 ]
 
 
-class Crew:
+class WorkerPool:
     """Workers in this process: they do what there is whenever they are looked after."""
 
-    def __init__(self, means, **options):
-        self.means, self.options = means, options
-        self.dismissed = 0
+    def __init__(self, components, **options):
+        self.components, self.options = components, options
+        self.shut_down_count = 0
 
-    def tend(self, jobs):
-        Worker(self.means, **self.options).run(threading.Event(), until="empty")
+    def maintain(self, jobs):
+        Worker(self.components, **self.options).run(threading.Event(), until="empty")
 
-    def dismiss(self):
-        self.dismissed += 1
+    def shut_down(self):
+        self.shut_down_count += 1
 
 
-class Interrupted(Crew):
-    def tend(self, jobs):
+class Interrupted(WorkerPool):
+    def maintain(self, jobs):
         raise KeyboardInterrupt
 
 
 @pytest.fixture
-def means():
-    return make_means()
+def components():
+    return make_components()
 
 
-def make_means(embedder=None, extractor=None):
+def make_components(embedder=None, extractor=None):
     store, embedder = MemoryDatabase().store("default"), embedder or FakeEmbedder()
     card = embedder.card
     store.write_model(StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True))
-    return Means(
+    return Components(
         store=store,
         embedder=embedder,
         options=SplitOptions(),
         extractor=extractor or RuleExtractor(),
-        state=lambda: None,
+        fact_reader=lambda: None,
         memory=MemoryOptions(),
     )
 
 
-def index_here(items, means):
+def index_here(items, components):
     return index_documents(
-        items, store=means.store, embedder=means.embedder, options=means.options, extractor=means.extractor
+        items,
+        store=components.store,
+        embedder=components.embedder,
+        options=components.options,
+        extractor=components.extractor,
     )
 
 
-def enqueue(means, *documents):
-    made = [make_job(d, means.describe(d, None), run="r", recipe=means.recipe) for d in documents]
-    means.store.jobs.enqueue(made)
+def enqueue(components, *documents):
+    made = [make_job(d, components.describe(d, None), run="r", recipe=components.recipe) for d in documents]
+    components.store.jobs.enqueue(made)
 
 
 def held(store):
@@ -86,12 +90,12 @@ def held(store):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.source)
-def test_a_job_carries_its_document(means, document):
+def test_a_job_carries_its_document(components, document):
     """What a worker reads is what was loaded: it comes to the same hash."""
-    info = means.describe(document, None)
+    info = components.describe(document, None)
     read = read_payload(make_job(document, info, run="r", recipe="x"))
 
-    assert means.describe(read, None) == info
+    assert components.describe(read, None) == info
     assert (read.text, read.form, read.unit, read.given) == (
         document.text,
         document.form,
@@ -100,42 +104,42 @@ def test_a_job_carries_its_document(means, document):
     )
 
 
-def test_workers_leave_the_same_store_and_receipt(means):
+def test_workers_leave_the_same_store_and_receipt(components):
     """New, changed and unchanged documents and what was skipped are counted as without workers."""
-    other, skipped = make_means(), Skipped(source="x.bin", reason="binary")
+    other, skipped = make_components(), Skipped(source="x.bin", reason="binary")
     items = [*DOCUMENTS, skipped, replace(DOCUMENTS[0], text="# Alpha\n\nAlpha is another one.")]
     receipts = []
     for round in (items, items[1:], [items[-1]]):
         steps = []
-        receipt = index_by_jobs(round, means, crew=Crew(means), on_step=steps.append)
+        receipt = index_by_jobs(round, components, pool=WorkerPool(components), on_step=steps.append)
         receipts.append((receipt, index_here(round, other)))
         assert len(steps) == len(round)
 
     for mine, theirs in receipts:
         assert replace(mine, seconds=0) == replace(theirs, seconds=0)
     assert receipts[0][0].changed == 1, "the second one of the same source"
-    assert held(means.store) == held(other.store)
-    assert means.store.jobs.counts() == JobCounts()
-    assert sorted(means.embedder.seen) == sorted(other.embedder.seen)
+    assert held(components.store) == held(other.store)
+    assert components.store.jobs.counts() == JobCounts()
+    assert sorted(components.embedder.seen) == sorted(other.embedder.seen)
 
 
-def test_nothing_is_started_where_nothing_changed(means):
+def test_nothing_is_started_where_nothing_changed(components):
     """Unchanged documents are no jobs."""
-    index_here(DOCUMENTS, means)
+    index_here(DOCUMENTS, components)
 
-    assert index_by_jobs(DOCUMENTS, means, crew=Interrupted(means)).unchanged == len(DOCUMENTS)
+    assert index_by_jobs(DOCUMENTS, components, pool=Interrupted(components)).unchanged == len(DOCUMENTS)
 
 
-def test_a_document_that_is_too_large_for_a_job_is_indexed_here(means, monkeypatch):
+def test_a_document_that_is_too_large_for_a_job_is_indexed_here(components, monkeypatch):
     """The bound is on what is sent, not on what can be indexed."""
     monkeypatch.setattr(jobs, "MAX_PAYLOAD", 300)
-    other = make_means()
+    other = make_components()
     large = Document(source="large", title="Large", text="word " * 100)
-    crew = Interrupted(means)
-    receipt = index_by_jobs([large], means, crew=crew)
+    pool = Interrupted(components)
+    receipt = index_by_jobs([large], components, pool=pool)
 
     assert replace(receipt, seconds=0) == replace(index_here([large], other), seconds=0)
-    assert held(means.store) == held(other.store)
+    assert held(components.store) == held(other.store)
 
 
 class Picky(RuleExtractor):
@@ -149,14 +153,14 @@ class Picky(RuleExtractor):
 
 def test_a_document_that_cannot_be_indexed_is_reported_and_kept():
     """Three attempts, then it is among what was skipped, with its error; the others are there."""
-    means = make_means(extractor=Picky())
-    receipt = index_by_jobs(DOCUMENTS, means, crew=Crew(means))
+    components = make_components(extractor=Picky())
+    receipt = index_by_jobs(DOCUMENTS, components, pool=WorkerPool(components))
 
     assert receipt.added == len(DOCUMENTS) - 1
     (skipped,) = receipt.skipped
     assert (skipped.source, skipped.reason) == ("b.pdf", "failed")
     assert "not this one" in skipped.detail
-    (kept,) = means.store.jobs.failed(limit=9)
+    (kept,) = components.store.jobs.failed(limit=9)
     assert kept.attempts == 3
 
 
@@ -171,22 +175,22 @@ class Failing(FakeEmbedder):
 
 def test_one_of_a_group_that_cannot_be_written_takes_no_others_with_it():
     """What cannot be written together is written one by one."""
-    means = make_means(embedder=Failing())
-    receipt = index_by_jobs(DOCUMENTS, means, crew=Crew(means))
+    components = make_components(embedder=Failing())
+    receipt = index_by_jobs(DOCUMENTS, components, pool=WorkerPool(components))
 
     assert receipt.added == len(DOCUMENTS) - 1
     assert [item.source for item in receipt.skipped] == ["b.pdf"]
 
 
-def test_an_interrupted_run_takes_back_what_nobody_began(means):
-    """The crew is dismissed first, so that what it gives back is taken back too."""
-    crew = Interrupted(means)
+def test_an_interrupted_run_takes_back_what_nobody_began(components):
+    """The pool is shut down first, so that what it gives back is taken back too."""
+    pool = Interrupted(components)
     with pytest.raises(KeyboardInterrupt):
-        index_by_jobs(DOCUMENTS, means, crew=crew)
+        index_by_jobs(DOCUMENTS, components, pool=pool)
 
-    assert crew.dismissed == 1
-    assert means.store.jobs.counts() == JobCounts()
-    assert means.store.stats().documents == 0
+    assert pool.shut_down_count == 1
+    assert components.store.jobs.counts() == JobCounts()
+    assert components.store.stats().documents == 0
 
 
 class Thief(FakeEmbedder):
@@ -205,35 +209,35 @@ class Thief(FakeEmbedder):
 def test_a_job_that_was_taken_over_is_left_to_who_has_it():
     """The slow worker writes nothing of it, and goes on with what it still has."""
     embedder = Thief()
-    means = make_means(embedder=embedder)
-    embedder.store, embedder.recipe = means.store, means.recipe
-    enqueue(means, DOCUMENTS[0])
-    tally = Worker(means, name="slow").run(threading.Event(), until="once")
+    components = make_components(embedder=embedder)
+    embedder.store, embedder.recipe = components.store, components.recipe
+    enqueue(components, DOCUMENTS[0])
+    tally = Worker(components, name="slow").run(threading.Event(), until="once")
 
     assert (tally.done, tally.failed) == (0, 0)
     assert [job.attempts for job in embedder.stolen] == [2]
-    assert means.store.stats().documents == 0
-    assert means.store.jobs.counts() == JobCounts(running=1)
+    assert components.store.stats().documents == 0
+    assert components.store.jobs.counts() == JobCounts(running=1)
 
 
-def test_a_worker_without_its_model_gives_back_what_it_has(means):
+def test_a_worker_without_its_model_gives_back_what_it_has(components):
     """It is not the jobs' fault, so no attempt is counted."""
-    enqueue(means, *DOCUMENTS)
-    means.embedder.failing = "no such model"
+    enqueue(components, *DOCUMENTS)
+    components.embedder.failing = "no such model"
     with pytest.raises(ModelUnavailable):
-        Worker(means).run(threading.Event(), until="empty")
+        Worker(components).run(threading.Event(), until="empty")
 
-    assert means.store.jobs.counts() == JobCounts(waiting=4)
-    means.embedder.failing = ""
-    assert {job.attempts for job in means.store.jobs.claim("w", recipe=means.recipe, limit=9, lease=9, attempts=3)} == {
-        1
-    }
+    assert components.store.jobs.counts() == JobCounts(waiting=4)
+    components.embedder.failing = ""
+    assert {
+        job.attempts for job in components.store.jobs.claim("w", recipe=components.recipe, limit=9, lease=9, attempts=3)
+    } == {1}
 
 
-def test_a_worker_waits_for_a_store_that_is_away(means, monkeypatch):
+def test_a_worker_waits_for_a_store_that_is_away(components, monkeypatch):
     """Where it ends only when it is told to; else it says so and ends."""
     monkeypatch.setattr(work, "IDLE_S", (0.001, 0.001))
-    enqueue(means, *DOCUMENTS)
+    enqueue(components, *DOCUMENTS)
     failures, claim = [StoreUnavailable("away")] * 3, MemoryJobs.claim
 
     def away(jobs, *arguments, **options):
@@ -250,48 +254,48 @@ def test_a_worker_waits_for_a_store_that_is_away(means, monkeypatch):
 
     monkeypatch.setattr(MemoryJobs, "claim", away)
     with pytest.raises(StoreUnavailable):
-        Worker(means).run(threading.Event(), until="empty")
-    Worker(means, on_step=note).run(stop)
+        Worker(components).run(threading.Event(), until="empty")
+    Worker(components, on_step=note).run(stop)
 
     assert sorted(done) == sorted(document.source for document in DOCUMENTS)
 
 
-def test_a_stopped_worker_finishes_its_transaction_and_gives_back_the_rest(means, monkeypatch):
+def test_a_stopped_worker_finishes_its_transaction_and_gives_back_the_rest(components, monkeypatch):
     """What was not begun waits for others, uncounted."""
     monkeypatch.setattr("weft.index.run.GROUP", 1)
-    enqueue(means, *DOCUMENTS)
+    enqueue(components, *DOCUMENTS)
     stop = threading.Event()
-    tally = Worker(means, on_step=lambda step: stop.set()).run(stop)
+    tally = Worker(components, on_step=lambda step: stop.set()).run(stop)
 
-    assert tally.done == means.store.stats().documents == 1
-    assert means.store.jobs.counts() == JobCounts(waiting=3, done=1)
+    assert tally.done == components.store.stats().documents == 1
+    assert components.store.jobs.counts() == JobCounts(waiting=3, done=1)
 
 
-def test_a_worker_leaves_jobs_alone_that_want_other_settings(means):
+def test_a_worker_leaves_jobs_alone_that_want_other_settings(components):
     """Whatever shapes the index is part of the recipe."""
-    enqueue(means, *DOCUMENTS)
+    enqueue(components, *DOCUMENTS)
     others = [
-        replace(means, options=SplitOptions(max_tokens=99)),
-        replace(means, extractor=None),
-        replace(means, embedder=None),
-        replace(means, memory=MemoryOptions(from_files=False)),
-        replace(means, memory=MemoryOptions(single_valued=("status",))),
+        replace(components, options=SplitOptions(max_tokens=99)),
+        replace(components, extractor=None),
+        replace(components, embedder=None),
+        replace(components, memory=MemoryOptions(from_files=False)),
+        replace(components, memory=MemoryOptions(single_valued=("status",))),
     ]
 
     for other in others:
         assert Worker(other).run(threading.Event(), until="empty").done == 0
-    assert Worker(means).run(threading.Event(), until="once").done == 1
-    assert Worker(means).run(threading.Event(), until="empty").done == 3
+    assert Worker(components).run(threading.Event(), until="once").done == 1
+    assert Worker(components).run(threading.Event(), until="empty").done == 3
 
 
-def test_a_job_whose_document_is_damaged_fails(means):
+def test_a_job_whose_document_is_damaged_fails(components):
     """What does not come to the content that was asked for is not written."""
     (document, *_) = DOCUMENTS
-    job = make_job(document, means.describe(document, None), run="r", recipe=means.recipe)
-    means.store.jobs.enqueue([replace(job, payload=job.payload.replace("lantern", "torch"))])
-    Worker(means).run(threading.Event(), until="empty")
+    job = make_job(document, components.describe(document, None), run="r", recipe=components.recipe)
+    components.store.jobs.enqueue([replace(job, payload=job.payload.replace("lantern", "torch"))])
+    Worker(components).run(threading.Event(), until="empty")
 
-    assert means.store.jobs.counts() == JobCounts(failed=1)
-    assert means.store.stats().documents == 0
-    assert index_by_jobs([document], means, crew=Crew(means)) != Receipt()
-    assert means.store.stats().documents == 1
+    assert components.store.jobs.counts() == JobCounts(failed=1)
+    assert components.store.stats().documents == 0
+    assert index_by_jobs([document], components, pool=WorkerPool(components)) != Receipt()
+    assert components.store.stats().documents == 1

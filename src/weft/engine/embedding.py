@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft.engine.embedder_check import find_active
-from weft.engine.worker_pool import index_with_crew
+from weft.engine.worker_pool import index_with_workers
 from weft.errors import BoundReached
 from weft.index import run
 from weft.index.embedding_cost import EmbedPreview, Meter
-from weft.index.job_queue import Means
+from weft.index.job_queue import Components
 from weft.index.reembed import embed_facts, preview_reembed, reembed
 from weft.models.base import Embedder, Remembering
 from weft.records import Document, Receipt, Skipped, Usage
@@ -28,38 +28,38 @@ def add_documents(
     engine: Engine, documents: Items, *, workers: int, given: bool, on_step: Callable[[run.Step], None]
 ) -> Receipt:
     """Index documents, alone or with so many workers; `given` says that the embedder is an object of the caller."""
-    means = engine.means()
-    before = Meter.of(means.embedder)
+    components = engine.components()
+    before = Meter.of(components.embedder)
     if workers != 1:
-        receipt = index_with_crew(documents, means, engine.settings, size=workers, given=given, on_step=on_step)
+        receipt = index_with_workers(documents, components, engine.settings, size=workers, given=given, on_step=on_step)
     else:
         receipt = run.index_documents(
             documents,
-            store=means.store,
-            embedder=means.embedder,
-            options=means.options,
-            extractor=means.extractor,
-            state=means.state(),
+            store=components.store,
+            embedder=components.embedder,
+            options=components.options,
+            extractor=components.extractor,
+            fact_reader=components.fact_reader(),
             on_step=on_step,
         )
     if not receipt.stopped:
-        receipt = _with_facts(receipt, means)
-    done = Meter.of(means.embedder) - before
+        receipt = _with_facts(receipt, components)
+    done = Meter.of(components.embedder) - before
     cached = receipt.cached + done.cached
-    embedded = done.embedded if workers == 1 and _counts(means.embedder) else receipt.embedded - cached
+    embedded = done.embedded if workers == 1 and _counts(components.embedder) else receipt.embedded - cached
     return replace(receipt, embedded=embedded, cached=cached, embedding=receipt.embedding + done.usage)
 
 
 def preview_documents(engine: Engine, documents: Items, *, sample: int) -> Receipt:
     """Return what `add_documents` would do. Raises `SchemaMismatch` where it would."""
-    means = engine.means(joining=True)
-    embedder = means.embedder if find_active(engine.store) else engine.embedder
+    components = engine.components(joining=True)
+    embedder = components.embedder if find_active(engine.store) else engine.embedder
     return run.preview_documents(
         documents,
-        store=means.store,
-        options=means.options,
-        extractor=means.extractor,
-        state=means.state(),
+        store=components.store,
+        options=components.options,
+        extractor=components.extractor,
+        fact_reader=components.fact_reader(),
         sample=sample,
         embedding=EmbedPreview(embedder),
     )
@@ -103,12 +103,12 @@ def preview_switch(store: Store, embedder: Embedder) -> Receipt:
     )
 
 
-def _with_facts(receipt: Receipt, means: Means) -> Receipt:
+def _with_facts(receipt: Receipt, components: Components) -> Receipt:
     """Embed entities of facts that documents state, and count them."""
-    if means.embedder is None or not means.memory.from_files:
+    if components.embedder is None or not components.memory.from_files:
         return receipt
     try:
-        embedded = embed_facts(means.store, embedder=means.embedder)
+        embedded = embed_facts(components.store, embedder=components.embedder)
     except BoundReached as error:
         embedding = receipt.embedding + Usage(stopped=error.bound)
         return replace(receipt, embedding=embedding, notes=(*receipt.notes, run.stop_note(error.bound)))

@@ -29,8 +29,8 @@ from weft.engine.uploads import text_document
 from weft.engine.warmer import warm
 from weft.engine.watch import watch
 from weft.errors import ConfigError
-from weft.index.job_queue import Means
-from weft.index.note_facts import State, make_state
+from weft.index.job_queue import Components
+from weft.index.note_facts import FactReader, make_fact_reader
 from weft.index.prune import iter_documents
 from weft.index.run import Step
 from weft.load.run import count_records, iter_sources
@@ -157,7 +157,7 @@ class Engine:
         given = self._given_embedder is not None
         return add_documents(self, documents, workers=workers, given=given, on_step=on_step)
 
-    def means(self, *, joining: bool = False) -> Means:
+    def components(self, *, joining: bool = False) -> Components:
         """
         Return what documents are indexed with. Raises `SchemaMismatch` where the namespace has another embedder.
 
@@ -165,12 +165,12 @@ class Engine:
         """
         if not joining:
             agree(self.store, self.embedder)
-        return Means(
+        return Components(
             store=self.store,
             embedder=self.answering_embedder(),
             options=self.settings.split,
             extractor=self._extractor,
-            state=self._state,
+            fact_reader=self._fact_reader,
             memory=self.settings.memory,
         )
 
@@ -352,8 +352,8 @@ class Engine:
     def _extractor(self) -> Extractor | None:
         return open_extractor(self.settings, record=self.store.spending.write)
 
-    def _state(self) -> State | None:
-        return make_state(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())
+    def _fact_reader(self) -> FactReader | None:
+        return make_fact_reader(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())
 
     @property
     def base(self) -> Path:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from weft.config import Settings, flatten
 from weft.errors import ConfigError, StoreUnavailable, WeftError
 from weft.index.embedding_cost import is_paid
-from weft.index.job_queue import Means, index_by_jobs
+from weft.index.job_queue import Components, index_by_jobs
 from weft.index.job_worker import LEASE_S, Tally, Until, Worker
 from weft.index.run import Step
 from weft.models.base import Embedder, Loadable
@@ -31,18 +31,18 @@ logger = logging.getLogger(__name__)
 MAX_WORKERS = 64
 
 DEATHS = 3
-"""How often each place in a crew is filled again."""
+"""How often each place in a pool is filled again."""
 
 EVERY_S = 1.0
 """How often to look whether there are jobs, before there ever was one."""
 
 PATIENCE_S = 60.0
-"""How long a worker that was dismissed may take to end."""
+"""How long a worker may take to end after a shutdown."""
 
 
-def index_with_crew(
+def index_with_workers(
     items: Iterable[Document | Skipped],
-    means: Means,
+    components: Components,
     settings: Settings,
     *,
     size: int,
@@ -57,16 +57,16 @@ def index_with_crew(
     if not 0 <= size <= MAX_WORKERS:
         raise ConfigError(f"{size} is no number of workers", hint=f"give one from 0 to {MAX_WORKERS}")
     refuse_llm(settings)
-    refuse_bound(settings, means.embedder)
+    refuse_bound(settings, components.embedder)
     if settings.store.db == ":memory:":
         raise ConfigError("a store in memory has no workers", hint="open a file or a server, or use one worker")
     if given and size:
         raise ConfigError("workers cannot share an embedder that is an object", hint="name it as in the settings")
-    crew = ProcessCrew(means, settings, size=size)
+    pool = ProcessPool(components, settings, size=size)
     try:
-        return index_by_jobs(items, means, crew=crew, on_step=on_step)
+        return index_by_jobs(items, components, pool=pool, on_step=on_step)
     finally:
-        crew.dismiss()
+        pool.shut_down()
 
 
 def refuse_llm(settings: Settings) -> None:
@@ -93,7 +93,7 @@ class _Place:
     process: subprocess.Popen[str]
 
 
-class ProcessCrew:
+class ProcessPool:
     """
     Worker processes that end with this one.
 
@@ -101,8 +101,8 @@ class ProcessCrew:
     however that comes. The cores are divided among them; what a text's vector is does not depend on it.
     """
 
-    def __init__(self, means: Means, settings: Settings, *, size: int) -> None:
-        self._means = means
+    def __init__(self, components: Components, settings: Settings, *, size: int) -> None:
+        self._components = components
         self._size = size
         self._places: list[_Place] = []
         self._started = False
@@ -115,19 +115,19 @@ class ProcessCrew:
         if "models.embedder" not in settings.origins:
             del self._values["models.embedder"]  # the namespace has one by now
 
-    def tend(self, jobs: int) -> None:
+    def maintain(self, jobs: int) -> None:
         """Start as many workers as there are jobs for; give back the jobs of one that died, and replace it."""
         for place in [place for place in self._places if place.process.poll() is not None]:
             self._bury(place)
         if not self._started and self._size:
             self._started = True
-            embedder: object = self._means.embedder
+            embedder: object = self._components.embedder
             if isinstance(embedder, Loadable):
                 embedder.load()  # fetched once, and said once where it cannot be
         while len(self._places) < min(self._size - self._ended, jobs):
             self._places.append(self._start())
 
-    def dismiss(self) -> None:
+    def shut_down(self) -> None:
         """Let workers end after what they are at, and wait for them. Calling it twice is harmless."""
         places, self._places = self._places, []
         for place in places:
@@ -161,7 +161,7 @@ class ProcessCrew:
             process.stdin.write(json.dumps({"name": name, "settings": self._values}) + "\n")
             process.stdin.flush()
         except BrokenPipeError:
-            logger.debug("a worker ended before it began")  # `tend` sees that it is gone
+            logger.debug("a worker ended before it began")  # `maintain` sees that it is gone
         return place
 
     def _bury(self, place: _Place) -> None:
@@ -171,7 +171,7 @@ class ProcessCrew:
         assert place.process.stdout
         with place.process.stdout as output:
             said = output.read()
-        self._means.store.jobs.release(place.name, counted=not said)
+        self._components.store.jobs.release(place.name, counted=not said)
         code = place.process.returncode
         if said:  # it ended on purpose, and so would another one
             self._ended += 1
@@ -207,9 +207,9 @@ def work(
     while not _has_jobs(engine.store, until=until):
         if until != "stopped" or stop.wait(EVERY_S):
             return Tally()
-    means = engine.means(joining=True)
-    refuse_bound(engine.settings, means.embedder)
-    return Worker(means, name=name, lease=lease, on_step=on_step).run(stop, until=until)
+    components = engine.components(joining=True)
+    refuse_bound(engine.settings, components.embedder)
+    return Worker(components, name=name, lease=lease, on_step=on_step).run(stop, until=until)
 
 
 def _has_jobs(store: Store, *, until: Until) -> bool:

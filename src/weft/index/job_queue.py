@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from weft.config import MemoryOptions, SplitOptions
 from weft.errors import InputError, StoreError
-from weft.index.note_facts import State
+from weft.index.note_facts import FactReader
 from weft.index.plan import describe
 from weft.index.run import Account, Step, index_documents, note_skipped
 from weft.models.base import Embedder, Extractor
@@ -36,25 +36,25 @@ PAUSE_S = 0.05
 MANY = 100_000
 
 
-class Crew(Protocol):
+class WorkerPool(Protocol):
     """Those who do the jobs."""
 
-    def tend(self, jobs: int) -> None:
+    def maintain(self, jobs: int) -> None:
         """Start workers where some are missing for so many jobs, and see that they live. Called again and again."""
 
-    def dismiss(self) -> None:
+    def shut_down(self) -> None:
         """Let workers end after what they are at, and wait for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class Components:
     """What documents are indexed with."""
 
     store: Store
     embedder: Embedder | None
     options: SplitOptions
     extractor: Extractor | None
-    state: Callable[[], State | None]
+    fact_reader: Callable[[], FactReader | None]
     """Gives what reads facts out of documents, as of now."""
     memory: MemoryOptions
 
@@ -72,9 +72,9 @@ class Means:
             )
         )
 
-    def describe(self, document: Document, state: State | None) -> DocumentInfo:
+    def describe(self, document: Document, fact_reader: FactReader | None) -> DocumentInfo:
         """Return a document as the store will know it."""
-        facts = state(document, ()) if state else ()
+        facts = fact_reader(document, ()) if fact_reader else ()
         return describe(
             document, namespace=self.store.namespace, options=self.options, extractor=self.extractor, facts=facts
         )
@@ -104,25 +104,25 @@ def read_payload(job: Job) -> Document:
 
 def index_by_jobs(
     items: Iterable[Document | Skipped],
-    means: Means,
+    components: Components,
     *,
-    crew: Crew,
+    pool: WorkerPool,
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> Receipt:
     """
-    Let a crew write every document that is new or changed; return when all of them are dealt with.
+    Let a pool write every document that is new or changed; return when all of them are dealt with.
 
-    Interrupted, it dismisses the crew and takes back what no worker has begun.
+    Interrupted, it dismisses the pool and takes back what no worker has begun.
     """
-    store, state, recipe = means.store, means.state(), means.recipe
-    handing = _Handing(store, crew=crew, on_step=on_step)
+    store, fact_reader, recipe = components.store, components.fact_reader(), components.recipe
+    handing = _Handing(store, pool=pool, on_step=on_step)
     seen: set[str] = set()
     try:
         for document in note_skipped(items, account=handing.account, on_step=on_step):
             if document.source in seen:
                 handing.settle()  # the second one starts from what the first one left
             seen.add(document.source)
-            info = means.describe(document, state)
+            info = components.describe(document, fact_reader)
             known = store.documents([info.id])
             if known and known[0].content_hash == info.content_hash:
                 handing.account.outcomes["unchanged"] += 1
@@ -135,17 +135,17 @@ def index_by_jobs(
             receipt = index_documents(
                 [document],
                 store=store,
-                embedder=means.embedder,
-                options=means.options,
-                extractor=means.extractor,
-                state=state,
+                embedder=components.embedder,
+                options=components.options,
+                extractor=components.extractor,
+                fact_reader=fact_reader,
                 on_step=on_step,
             )
             handing.count(receipt)
         handing.settle()
         handing.note_failed()
     except BaseException:
-        crew.dismiss()
+        pool.shut_down()
         with suppress(StoreError):  # it may be what failed
             store.jobs.withdraw(handing.run)
         raise
@@ -155,11 +155,11 @@ def index_by_jobs(
 class _Handing:
     """Jobs that were handed out, and what became of them."""
 
-    def __init__(self, store: Store, *, crew: Crew, on_step: Callable[[Step], None]) -> None:
+    def __init__(self, store: Store, *, pool: WorkerPool, on_step: Callable[[Step], None]) -> None:
         self.run = uuid.uuid4().hex
         self.account = Account()
         self._jobs = store.jobs
-        self._crew = crew
+        self._pool = pool
         self._on_step = on_step
         self._waiting: list[Job] = []
         self._open = 0
@@ -199,7 +199,7 @@ class _Handing:
     def _wait(self, allowed: int) -> None:
         """Look after the workers and collect what is done, until no more than `allowed` jobs are open."""
         while self._open:
-            self._crew.tend(self._open)
+            self._pool.maintain(self._open)
             counts = self._jobs.counts(self.run)  # before collecting, so that what is done by then is collected
             self._open = counts.open
             self._collect()

@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 
 from weft.errors import ClaimLost, ConfigError, InputError, MissingExtra, ModelError, StoreError, StoreUnavailable
 from weft.index.embedding_cost import Meter
-from weft.index.job_queue import Means, read_payload
-from weft.index.note_facts import State
+from weft.index.job_queue import Components, read_payload
+from weft.index.note_facts import FactReader
 from weft.index.plan import Plan, make_plan
 from weft.index.run import Step, count_texts, is_full, make_batches
 from weft.records import Done, Job, JobResult, Usage
@@ -59,7 +59,7 @@ class Worker:
 
     def __init__(
         self,
-        means: Means,
+        components: Components,
         *,
         name: str = "",
         lease: float = LEASE_S,
@@ -67,10 +67,10 @@ class Worker:
     ) -> None:
         self.name = name or uuid.uuid4().hex
         self.tally = Tally()
-        self._means = means
-        self._store = means.store
-        self._recipe = means.recipe
-        self._state: State | None = None
+        self._components = components
+        self._store = components.store
+        self._recipe = components.recipe
+        self._fact_reader: FactReader | None = None
         self._lease = lease
         self._on_step = on_step
 
@@ -145,7 +145,7 @@ class Worker:
 
     def _perform_some(self, stop: threading.Event, *, once: bool) -> bool:
         """Claim jobs and index their documents, up to one transaction; return whether there were any."""
-        self._state = self._means.state()
+        self._fact_reader = self._components.fact_reader()
         group: list[tuple[Job, Plan]] = []
         count = 0
         while jobs := self._store.jobs.claim(
@@ -174,12 +174,16 @@ class Worker:
     def _plan(self, job: Job) -> Plan | None:
         """Return what has to be written for a job; None where nothing is left to do for it."""
         try:
-            means, document = self._means, read_payload(job)
-            info = means.describe(document, self._state)
+            components, document = self._components, read_payload(job)
+            info = components.describe(document, self._fact_reader)
             if (info.id, info.content_hash) != (job.id, job.content_hash):
                 raise InputError("the document is not what was asked for")
             plan = make_plan(
-                document, store=self._store, options=means.options, extractor=means.extractor, state=self._state
+                document,
+                store=self._store,
+                options=components.options,
+                extractor=components.extractor,
+                fact_reader=self._fact_reader,
             )
             if plan is None:
                 self._store.write(done=Done(worker=self.name, results={job.id: JobResult(outcome="unchanged")}))
@@ -195,15 +199,15 @@ class Worker:
 
     def _write(self, group: Sequence[tuple[Job, Plan]]) -> None:
         """Embed and write documents and finish their jobs, all or none; where that cannot be, one by one."""
-        before = Meter.of(self._means.embedder)
+        before = Meter.of(self._components.embedder)
         try:
-            batches = make_batches([plan for _, plan in group], embedder=self._means.embedder)
-            done = Meter.of(self._means.embedder) - before
+            batches = make_batches([plan for _, plan in group], embedder=self._components.embedder)
+            done = Meter.of(self._components.embedder) - before
             results = {
                 job.id: JobResult(
                     outcome="added" if plan.is_new else "changed",
                     chunks=len(plan.chunks),
-                    embedded=count_texts(plan) if self._means.embedder else 0,
+                    embedded=count_texts(plan) if self._components.embedder else 0,
                     cached=done.cached if place == 0 else 0,  # of the whole group
                     facts=len(plan.facts),
                     embedding=done.usage if place == 0 else Usage(),

@@ -14,18 +14,18 @@ from weft.index.remember import content_of, make_fact
 from weft.records import Document, Fact, GivenFact
 from weft.text.ids import fact_id
 
-State = Callable[[Document, Sequence[GivenFact]], tuple[Fact, ...]]
+FactReader = Callable[[Document, Sequence[GivenFact]], tuple[Fact, ...]]
 """Gives the facts that a document states, with those that an extractor found in it."""
 
 
-def make_state(*, namespace: str, options: MemoryOptions, now: datetime) -> State | None:
+def make_fact_reader(*, namespace: str, options: MemoryOptions, now: datetime) -> FactReader | None:
     """Return what reads facts out of the documents of a namespace; None where the settings want none."""
     if not options.from_files:
         return None
-    return lambda document, found: state_facts(document, found, namespace=namespace, options=options, now=now)
+    return lambda document, found: read_facts(document, found, namespace=namespace, options=options, now=now)
 
 
-def state_facts(
+def read_facts(
     document: Document,
     read: Sequence[GivenFact] = (),
     *,

@@ -12,7 +12,7 @@ from weft.errors import InputError
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import preference
 from weft.index.merge_extractions import join_given
-from weft.index.note_facts import State
+from weft.index.note_facts import FactReader
 from weft.models.base import Extractor
 from weft.records import (
     STRONG_KINDS,
@@ -69,11 +69,11 @@ def make_plan(
     store: Store,
     options: SplitOptions,
     extractor: Extractor | None = None,
-    state: State | None = None,
+    fact_reader: FactReader | None = None,
 ) -> Plan | None:
     """Return what has to be written for a document, or None when the store has it already."""
-    draft = make_draft(document, store=store, options=options, extractor=extractor, state=state)
-    return complete(draft, read(draft, extractor), state=state) if draft else None
+    draft = make_draft(document, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
+    return complete(draft, read(draft, extractor), fact_reader=fact_reader) if draft else None
 
 
 def make_draft(
@@ -82,10 +82,10 @@ def make_draft(
     store: Store,
     options: SplitOptions,
     extractor: Extractor | None = None,
-    state: State | None = None,
+    fact_reader: FactReader | None = None,
 ) -> Draft | None:
     """Return the chunks of a document and what of them is new, or None when the store has it already."""
-    facts = state(document, ()) if state else ()
+    facts = fact_reader(document, ()) if fact_reader else ()
     info = describe(document, namespace=store.namespace, options=options, extractor=extractor, facts=facts)
     id, known = info.id, store.documents([info.id])
     if known and known[0].content_hash == info.content_hash:
@@ -111,7 +111,7 @@ def read(draft: Draft, extractor: Extractor | None) -> Reading:
     return Reading(extractions=extractor.extract(draft.given, draft.chunks))
 
 
-def complete(draft: Draft, reading: Reading, *, state: State | None = None, read_by: str = "") -> Plan:
+def complete(draft: Draft, reading: Reading, *, fact_reader: FactReader | None = None, read_by: str = "") -> Plan:
     """
     Return what has to be written for a document that was read, and note by whom where that is given.
 
@@ -138,7 +138,7 @@ def complete(draft: Draft, reading: Reading, *, state: State | None = None, read
             for item in sorted(extraction.nominations, key=preference, reverse=True)
             if item.description and item.kind in STRONG_KINDS
         },
-        facts=state(document, reading.facts) if state and reading.facts else draft.facts,
+        facts=fact_reader(document, reading.facts) if fact_reader and reading.facts else draft.facts,
     )
 
 

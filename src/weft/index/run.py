@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from weft.config import SplitOptions
 from weft.errors import BoundReached, ModelError
 from weft.index.embedding_cost import EmbedPreview
-from weft.index.note_facts import State
+from weft.index.note_facts import FactReader
 from weft.index.plan import Draft, Plan, complete, make_batch, make_draft, read
 from weft.index.reembed import find_new, preview_facts
 from weft.models.base import BatchExtractor, Embedder, Extractor, Interruptible, Metered
@@ -83,7 +83,7 @@ def index_documents(
     embedder: Embedder | None,
     options: SplitOptions,
     extractor: Extractor | None = None,
-    state: State | None = None,
+    fact_reader: FactReader | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> Receipt:
     """
@@ -104,7 +104,7 @@ def index_documents(
             store=store,
             options=options,
             extractor=extractor,
-            state=state,
+            fact_reader=fact_reader,
             account=account,
             on_step=on_step,
             settle=writer.settle,
@@ -247,7 +247,7 @@ def preview_documents(
     store: Store,
     options: SplitOptions,
     extractor: Extractor | None = None,
-    state: State | None = None,
+    fact_reader: FactReader | None = None,
     sample: int = 0,
     embedding: EmbedPreview,
 ) -> Receipt:
@@ -264,7 +264,7 @@ def preview_documents(
         store=store,
         options=options,
         extractor=extractor,
-        state=state,
+        fact_reader=fact_reader,
         account=account,
         on_step=lambda step: None,
     ):
@@ -276,7 +276,7 @@ def preview_documents(
         things = find_new(store, [fact for plan in group for fact in plan.facts])
         embedding.add([*texts.values(), *names.values(), *(things[key] for key in things if key not in named)])
         named |= things.keys()
-    if state:
+    if fact_reader:
         preview_facts(store, embedding=embedding)
     account.embedded, account.cached, account.embedding = embedding.embedded, embedding.cached, embedding.usage
     return account.receipt(take_usage(extractor))
@@ -288,7 +288,7 @@ def _groups(
     store: Store,
     options: SplitOptions,
     extractor: Extractor | None,
-    state: State | None,
+    fact_reader: FactReader | None,
     account: Account,
     on_step: Callable[[Step], None],
     settle: Callable[[str], None] = lambda source: None,
@@ -302,33 +302,33 @@ def _groups(
     for document in note_skipped(items, account=account, on_step=on_step):
         if any(document.source == draft.info.source for draft in group):
             # before the next draft is made, so that it starts from what is stored by then
-            yield (plans := _read(group, extractor, state))
+            yield (plans := _read(group, extractor, fact_reader))
             if len(plans) < len(group):
                 return
             group = []
         settle(document.source)
-        draft = make_draft(document, store=store, options=options, extractor=extractor, state=state)
+        draft = make_draft(document, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
         if draft is None:
             account.outcomes["unchanged"] += 1
             on_step(Step(source=document.source, chunks=0, outcome="unchanged"))
             continue
         group.append(draft)
         if is_full(group):
-            yield (plans := _read(group, extractor, state))
+            yield (plans := _read(group, extractor, fact_reader))
             if len(plans) < len(group):
                 return
             group = []
     if group:
-        yield _read(group, extractor, state)
+        yield _read(group, extractor, fact_reader)
 
 
-def _read(group: Sequence[Draft], extractor: Extractor | None, state: State | None) -> list[Plan]:
+def _read(group: Sequence[Draft], extractor: Extractor | None, fact_reader: FactReader | None) -> list[Plan]:
     """Return the plans of the documents that could be read; fewer where a bound of the extractor is reached."""
     if not isinstance(extractor, BatchExtractor):
-        return [complete(draft, read(draft, extractor), state=state) for draft in group]
+        return [complete(draft, read(draft, extractor), fact_reader=fact_reader) for draft in group]
     readings = extractor.extract_all([(draft.given, draft.chunks) for draft in group])
     return [
-        complete(draft, reading, state=state, read_by=extractor.name)
+        complete(draft, reading, fact_reader=fact_reader, read_by=extractor.name)
         for draft, reading in zip(group, readings, strict=True)
         if reading is not None
     ]
