@@ -44,7 +44,7 @@ def test_what_is_said_of_the_store_never_holds_the_password(server, weft_here, t
     assert "pg_dump" in server("backup", tmp_path / "copy.db", expect=1)
     for verb in ("stats", "doctor"):
         assert "127.0.0.1:1" in weft_here(verb, "-vv", "--db", "postgresql://me:sesame@127.0.0.1:1/db", expect=1)
-    assert "cannot be read" in weft_here("stats", "--db", "postgresql://me:ses/ame@host/db", expect=2)
+    assert "malformed server address" in weft_here("stats", "--db", "postgresql://me:ses/ame@host/db", expect=2)
 
 
 def test_a_set_is_measured_in_a_namespace_of_its_own(server, tmp_path):

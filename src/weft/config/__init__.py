@@ -1,4 +1,4 @@
-"""Settings: what can be set (`options`, `check`), where values come from (`read`), where a store is (`location`)."""
+"""Settings: groups and defaults (`options`), ranges (`check`), sources (`read`), store location (`location`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values settings may have."""
+"""Range checks of settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTS: Mapping[str, str] = {
     "graph": "max_named max_close max_hops max_chunks max_expansions per_query rounds max_edges max_frontier "
     "citation_depth",
 }
-"""By group, numbers that are at least 1."""
+"""Numbers of at least 1, by group."""
 
 AMOUNTS: Mapping[str, str] = {
     "llm": "max_cost max_tokens max_minutes ask_above",
@@ -31,7 +31,7 @@ AMOUNTS: Mapping[str, str] = {
     "memory": "user_edit_weight file_weight system_weight conversation_weight other_weight grace_weeks usage_weight "
     "confirmed_weight",
 }
-"""Numbers from 0."""
+"""Numbers of at least 0."""
 
 SHARES: Mapping[str, str] = {
     "rerank": "weight",
@@ -42,27 +42,27 @@ SHARES: Mapping[str, str] = {
 
 MAX_HOPS = 3
 
-DAY = 24 * 60 * 60
+SECONDS_PER_DAY = 24 * 60 * 60
 
 
 def check_settings(settings: Settings) -> None:
-    """Raise `ConfigError` where values contradict each other or are out of range."""
+    """Raise `ConfigError` if a value is out of range or contradicts another."""
     for group in {**COUNTS, **AMOUNTS, **SHARES}:
         check_group(group, getattr(settings, group))
     check_namespace(settings.store.namespace)
 
 
 def check_group(group: str, options: Any) -> None:
-    """Raise `ConfigError` where values of one group contradict each other or are out of range."""
+    """Raise `ConfigError` if a value of one group is out of range or contradicts another."""
     for name in COUNTS.get(group, "").split():
-        if not (value := getattr(options, name)) >= 1:  # NaN is in no range
-            raise ConfigError(f"{group}.{name} is {value!r}", hint="give a whole number from 1")
+        if not (value := getattr(options, name)) >= 1:  # also false for NaN
+            raise ConfigError(f"{group}.{name} is {value!r}", hint="use a whole number of at least 1")
     for name in AMOUNTS.get(group, "").split():
         if not 0 <= (value := getattr(options, name)) < math.inf:
-            raise ConfigError(f"{group}.{name} is {value!r}", hint="give a number from 0")
+            raise ConfigError(f"{group}.{name} is {value!r}", hint="use a number of at least 0")
     for name in SHARES.get(group, "").split():
         if not 0 <= (value := getattr(options, name)) <= 1:
-            raise ConfigError(f"{group}.{name} is {value!r}", hint="give a number from 0 to 1")
+            raise ConfigError(f"{group}.{name} is {value!r}", hint="use a number from 0 to 1")
     if check := _FURTHER.get(group):
         check(options)
 
@@ -79,7 +79,7 @@ def _check_weights(weights: tuple[float, float], *, of: str) -> None:
 
 def _check_cosine(key: str, value: float | None) -> None:
     if value is not None and not -1 <= value <= 1:
-        raise ConfigError(f"{key} is {value!r}", hint="give a cosine, from -1 to 1")
+        raise ConfigError(f"{key} is {value!r}", hint="use a cosine from -1 to 1")
 
 
 def _check_graph(graph: GraphOptions) -> None:
@@ -87,13 +87,14 @@ def _check_graph(graph: GraphOptions) -> None:
     _check_cosine("graph.min_similarity", graph.min_similarity)
     for name in ("max_hops", "citation_depth"):
         if (value := getattr(graph, name)) > MAX_HOPS:
-            raise ConfigError(f"graph.{name} is {value!r}", hint=f"give a whole number from 1 to {MAX_HOPS}")
+            raise ConfigError(f"graph.{name} is {value!r}", hint=f"use a whole number from 1 to {MAX_HOPS}")
 
 
 def _check_memory(memory: MemoryOptions) -> None:
-    if not 0 <= memory.cache_seconds <= DAY:
+    if not 0 <= memory.cache_seconds <= SECONDS_PER_DAY:
         raise ConfigError(
-            f"memory.cache_seconds is {memory.cache_seconds!r}", hint=f"give a whole number from 0 to {DAY}, a day"
+            f"memory.cache_seconds is {memory.cache_seconds!r}",
+            hint=f"use a whole number from 0 to {SECONDS_PER_DAY} (a day)",
         )
 
 
@@ -105,8 +106,8 @@ _FURTHER: Mapping[str, Callable[[Any], None]] = {
 
 
 def check_namespace(name: str) -> None:
-    """Raise `ConfigError` where a name cannot be that of a namespace."""
+    """Raise `ConfigError` if a namespace name is empty, too long or not printable."""
     if not name.strip() or len(name) > 200 or not name.isprintable():
         raise ConfigError(
-            f"{name[:40]!r} is not a namespace", hint="use 1 to 200 printable characters, not only spaces"
+            f"{name[:40]!r} is not a valid namespace", hint="use 1 to 200 printable characters, not only spaces"
         )

