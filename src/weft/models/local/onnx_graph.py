@@ -16,10 +16,19 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
 
 from weft.models.local.catalog import Architecture
-from weft.models.local.weights import Array, Dense, Encoder, Layer, Norm
+from weft.models.local.onnx_protobuf import (
+    Attribute,
+    ElementType,
+    encode_graph,
+    encode_model,
+    encode_node,
+    encode_tensor,
+    encode_value_info,
+)
+from weft.models.local.safetensors_file import Array
+from weft.models.local.weights import Dense, Encoder, Layer, Norm
 
 Precision: TypeAlias = Literal["int8", "float32"]
 
@@ -46,15 +55,10 @@ def build_model(encoder: Encoder, *, architecture: Architecture, precision: Prec
     for number, layer in enumerate(encoder.layers):
         states = graph.layer(f"layer{number}", states=states, layer=layer)
     graph.pool(states)
-    inputs = [helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "tokens"])]
-    outputs = [helper.make_tensor_value_info("embedding", TensorProto.FLOAT, [1, architecture.hidden])]
-    model = helper.make_model(
-        helper.make_graph(graph.nodes, "encoder", inputs, outputs, graph.constants),
-        opset_imports=[helper.make_opsetid("", ONNX_OPSET), helper.make_opsetid(CONTRIB, 1)],
-        ir_version=ONNX_IR,
-    )
-    serialised: bytes = model.SerializeToString(deterministic=True)
-    return serialised
+    inputs = [encode_value_info("input_ids", element_type=ElementType.INT64, shape=(1, "tokens"))]
+    outputs = [encode_value_info("embedding", element_type=ElementType.FLOAT, shape=(1, architecture.hidden))]
+    encoded = encode_graph("encoder", nodes=graph.nodes, initializers=graph.constants, inputs=inputs, outputs=outputs)
+    return encode_model(encoded, ir_version=ONNX_IR, opsets={"": ONNX_OPSET, CONTRIB: 1})
 
 
 def quantise(weights: Array) -> tuple[NDArray[np.int8], Array]:
@@ -77,8 +81,8 @@ class _Graph:
     def __init__(self, architecture: Architecture, *, precision: Precision) -> None:
         self.architecture = architecture
         self.precision = precision
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
+        self.nodes: list[bytes] = []
+        self.constants: list[bytes] = []
 
     def embed(self, encoder: Encoder) -> str:
         """Look up words and positions, add them and norm the sum."""
@@ -120,7 +124,7 @@ class _Graph:
             return self._add("Gather", [self._constant("words", table), "input_ids"], "words_used")
         values, scales = quantise(table)
         looked_up = self._add("Gather", [self._constant("words", values), "input_ids"], "words_int8")
-        as_float = self._add("Cast", [looked_up], "words_float", to=TensorProto.FLOAT)
+        as_float = self._add("Cast", [looked_up], "words_float", to=ElementType.FLOAT)
         used_scales = self._add("Gather", [self._constant("word_scales", scales), "input_ids"], "scales_used")
         blocks = self._add("Mul", [as_float, used_scales], "word_blocks")
         width = values.shape[1] * BLOCK
@@ -137,7 +141,7 @@ class _Graph:
     def _attend(self, name: str, *, states: str, attention_in: Dense) -> str:
         stacked = self._multiply(f"{name}.attention_in", states, dense=attention_in)
         parts = [f"{name}.query", f"{name}.key", f"{name}.value"]
-        self.nodes.append(helper.make_node("Split", [stacked], parts, axis=2))
+        self.nodes.append(encode_node("Split", inputs=[stacked], outputs=parts, attributes={"axis": 2}))
         bias = self._constant(f"{name}.attention_in.bias", attention_in.bias)
         heads = self.architecture.heads
         return self._add("MultiHeadAttention", [*parts, bias], f"{name}.attended", domain=CONTRIB, num_heads=heads)
@@ -179,9 +183,14 @@ class _Graph:
         return self._constant(f"{name}.scale", norm.scale), self._constant(f"{name}.shift", norm.shift)
 
     def _constant(self, name: str, value: NDArray[Any]) -> str:
-        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        self.constants.append(encode_tensor(name, array=np.asarray(value)))
         return name
 
-    def _add(self, operator: str, inputs: Sequence[str], output: str, **attributes: Any) -> str:
-        self.nodes.append(helper.make_node(operator, list(inputs), [output], name=output, **attributes))
+    def _add(
+        self, operator: str, inputs: Sequence[str], output: str, *, domain: str = "", **attributes: Attribute
+    ) -> str:
+        """Add a node with one output, after which it is named."""
+        self.nodes.append(
+            encode_node(operator, inputs=inputs, outputs=[output], name=output, domain=domain, attributes=attributes)
+        )
         return output

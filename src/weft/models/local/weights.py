@@ -6,17 +6,12 @@ import json
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load as load_safetensors
 
-from weft.errors import ModelUnavailable
 from weft.models.local.catalog import Architecture
-
-Array: TypeAlias = NDArray[np.float32]
+from weft.models.local.safetensors_file import Array, read_float_tensors, unreadable_weights
 
 PACK_MAGIC = b"HMSEMB01"
 
@@ -66,10 +61,7 @@ class Encoder:
 
 def read_safetensors(data: bytes, *, architecture: Architecture) -> Encoder:
     """Return the weights in a safetensors file with the tensor names of Hugging Face's `BertModel`."""
-    try:
-        tensors: Mapping[str, Array] = load_safetensors(data)
-    except SafetensorError as error:
-        raise _unreadable(str(error)) from error
+    tensors = read_float_tensors(data)
 
     def norm(name: str) -> Norm:
         return Norm(scale=_get(tensors, f"{name}.weight"), shift=_get(tensors, f"{name}.bias"))
@@ -119,7 +111,7 @@ def read_pack(data: bytes, *, architecture: Architecture) -> tuple[Encoder, byte
         tensors[entry["name"]] = _read_tensor(data[offset : offset + entry["len"]], entry=entry)
         offset += entry["len"]
     if offset != len(data):
-        raise _unreadable(f"the pack has {len(data)} bytes, its header accounts for {offset}")
+        raise unreadable_weights(f"the pack has {len(data)} bytes, its header accounts for {offset}")
 
     def norm(name: str) -> Norm:
         return Norm(scale=_get(tensors, f"{name}.w"), shift=_get(tensors, f"{name}.b"))
@@ -152,14 +144,14 @@ def _pack_layer(prefix: str, *, norm: Callable[[str], Norm], dense: Callable[[st
 def _read_header(data: bytes) -> tuple[dict[str, Any], int]:
     """Return the pack's header and where the tokenizer begins."""
     if data[:8] != PACK_MAGIC or len(data) < 16:
-        raise _unreadable(f"a pack begins with {PACK_MAGIC!r}, this file with {data[:8]!r}")
+        raise unreadable_weights(f"a pack begins with {PACK_MAGIC!r}, this file with {data[:8]!r}")
     (length,) = struct.unpack("<Q", data[8:16])
     if 16 + length > len(data):
-        raise _unreadable(f"the pack's header claims {length} bytes")
+        raise unreadable_weights(f"the pack's header claims {length} bytes")
     try:
         header: dict[str, Any] = json.loads(data[16 : 16 + length])
     except ValueError as error:
-        raise _unreadable(f"the pack's header is not JSON: {error}") from error
+        raise unreadable_weights(f"the pack's header is not JSON: {error}") from error
     return header, 16 + length
 
 
@@ -169,9 +161,9 @@ def _check_header(header: Mapping[str, Any], *, architecture: Architecture) -> N
     claimed = (facts["layers"], facts["heads"], facts["hidden"], facts["layer_norm_eps"])
     expected = (architecture.layers, architecture.heads, architecture.hidden, architecture.epsilon)
     if claimed != expected or facts["position_offset"] != architecture.position_offset:
-        raise _unreadable(f"the pack holds another architecture: {facts!r}")
+        raise unreadable_weights(f"the pack holds another architecture: {facts!r}")
     if header["meta"]["pooling"] != architecture.pooling:
-        raise _unreadable(f"the pack asks for {header['meta']['pooling']!r} pooling")
+        raise unreadable_weights(f"the pack asks for {header['meta']['pooling']!r} pooling")
 
 
 def _read_tensor(data: bytes, *, entry: Mapping[str, Any]) -> Array:
@@ -193,14 +185,14 @@ def _read_tensor(data: bytes, *, entry: Mapping[str, Any]) -> Array:
     scales = np.frombuffer(data, "<f4", offset=count)
     peaks = np.abs(values.astype(np.int16)).max(axis=1)
     if not (np.isin(peaks, (0, 127)).all() and np.isfinite(scales).all() and (scales >= 0).all()):
-        raise _unreadable(f"tensor {entry['name']!r} is not int8 values followed by their scales")
+        raise unreadable_weights(f"tensor {entry['name']!r} is not int8 values followed by their scales")
     tensor: Array = (values.astype(np.float32) * scales[:, None]).reshape(rows_columns)
     return tensor
 
 
 def _check_length(data: bytes, *, expected: int, name: str) -> None:
     if len(data) != expected:
-        raise _unreadable(f"tensor {name!r} has {len(data)} bytes instead of {expected}")
+        raise unreadable_weights(f"tensor {name!r} has {len(data)} bytes instead of {expected}")
 
 
 def _check_shapes(encoder: Encoder, *, architecture: Architecture) -> None:
@@ -211,17 +203,10 @@ def _check_shapes(encoder: Encoder, *, architecture: Architecture) -> None:
         widths |= {layer.attention_in.weight.shape[0] // 3, layer.attention_in.weight.shape[1]}
         widths |= {layer.feed_in.weight.shape[1], layer.feed_out.weight.shape[0]}
     if widths != {hidden}:
-        raise _unreadable(f"the weights have widths {sorted(widths)} instead of {hidden}")
+        raise unreadable_weights(f"the weights have widths {sorted(widths)} instead of {hidden}")
 
 
 def _get(tensors: Mapping[str, Array], name: str) -> Array:
     if name not in tensors:
-        raise _unreadable(f"tensor {name!r} is missing")
+        raise unreadable_weights(f"tensor {name!r} is missing")
     return np.asarray(tensors[name], dtype=np.float32)
-
-
-def _unreadable(reason: str) -> ModelUnavailable:
-    return ModelUnavailable(
-        f"the model's weights cannot be read: {reason}",
-        hint="run `weft models fetch` again; if it persists, report it",
-    )
