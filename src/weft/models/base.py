@@ -178,3 +178,10 @@ class ChatModel(Protocol):
 
         What may help is tried again, a bounded number of times. Raises `ModelUnavailable` or `BadModelOutput`.
         """
+
+
+def replace_surrogates(text: str) -> str:
+    """Return the text with lone surrogates replaced by U+FFFD: model libraries accept only valid Unicode."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

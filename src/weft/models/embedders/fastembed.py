@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from weft.errors import MissingExtra
-from weft.models.base import TextKind
+from weft.models.base import TextKind, replace_surrogates
 from weft.models.hub import cannot_load, describe, make_card, unit_rows
-from weft.models.texts import encodable
 from weft.records import ModelCard, Vectors
 
 LIBRARY = "fastembed"
@@ -48,7 +47,7 @@ class FastembedEmbedder:
             return np.zeros((0, self._dimension), np.float32)
         model = self._load()
         prefix = self._hub_model.prefix(kind)
-        prepared = [prefix + encodable(text) for text in texts]
+        prepared = [prefix + replace_surrogates(text) for text in texts]
         method = model.query_embed if kind == "query" else model.passage_embed
         vectors = unit_rows(method(prepared, batch_size=1), count=len(texts), dimension=self._dimension)
         self._dimension = vectors.shape[1]

@@ -16,10 +16,9 @@ from threading import Event, Lock
 import numpy as np
 
 from weft.errors import BadModelOutput, BoundReached, ConfigError, MissingExtra, ModelError, ModelUnavailable
-from weft.models.base import TextKind
+from weft.models.base import TextKind, replace_surrogates
 from weft.models.http_client import Transport
 from weft.models.llm.budget import Account
-from weft.models.texts import encodable
 from weft.records import ModelCard, Usage, Vectors
 from weft.text.tokens import guess_model_tokens
 
@@ -228,7 +227,7 @@ class OpenAIEmbedder:
         # The API refuses the empty string, but not a space.
         request: dict[str, object] = {
             "model": self._model,
-            "input": [encodable(text) or " " for text in texts],
+            "input": [replace_surrogates(text) or " " for text in texts],
         }
         if self._asked_dimensions:
             request["dimensions"] = self._asked_dimensions

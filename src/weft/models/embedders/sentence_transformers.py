@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from weft.errors import MissingExtra
-from weft.models.base import TextKind
+from weft.models.base import TextKind, replace_surrogates
 from weft.models.hub import cannot_load, describe, make_card, unit_rows
-from weft.models.texts import encodable
 from weft.records import ModelCard, Vectors
 
 LIBRARY = "sentence-transformers"
@@ -44,7 +43,7 @@ class SentenceTransformersEmbedder:
         """Return one unit-length row per text. Raises `ModelUnavailable` or `BadModelOutput`."""
         if not texts:
             return np.zeros((0, self._dimension), np.float32)
-        rows = self._encode([encodable(text) for text in texts], kind=kind)
+        rows = self._encode([replace_surrogates(text) for text in texts], kind=kind)
         vectors = unit_rows(rows, count=len(texts), dimension=self._dimension)
         self._dimension = vectors.shape[1]
         return vectors

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from weft.errors import MissingExtra, ModelUnavailable
-from weft.models.base import TextKind
+from weft.models.base import TextKind, replace_surrogates
 from weft.models.hub import unit_rows
 from weft.models.local.embedder import usable_cores
-from weft.models.texts import encodable
 from weft.records import ModelCard, Vectors
 
 NAME = "use/multilingual"
@@ -85,7 +84,7 @@ class UseMultilingualEmbedder:
     def _rows(self, texts: Sequence[str]) -> Iterator[Any]:
         model = self._load()
         for text in texts:
-            yield model.encode(encodable(text[:MAX_CHARACTERS]))
+            yield model.encode(replace_surrogates(text[:MAX_CHARACTERS]))
 
     def _load(self) -> Any:
         with self._lock:

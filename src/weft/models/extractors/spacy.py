@@ -22,8 +22,7 @@ from weft.extract.names import match_names, name_key, words
 from weft.extract.phrases import is_common, is_usable
 from weft.extract.sentences import Form, read_sentences, shorten
 from weft.extract.statements import VERB_WEIGHT, Statement, canonical
-from weft.models.base import Extractor
-from weft.models.texts import encodable
+from weft.models.base import Extractor, replace_surrogates
 from weft.records import Chunk, Claim, Document, Extraction, Nomination
 
 LIBRARY = "spacy"
@@ -180,7 +179,7 @@ def _read(pipeline: Any, text: str, *, form: Form, known: Collection[str]) -> _R
     """Return what a pipeline finds in a chunk of which the other extractor knows some names."""
     entities: list[_Entity] = []
     claims: list[Claim] = []
-    for doc in pipeline.pipe(_sentences(encodable(text)[: pipeline.max_length], form=form)):
+    for doc in pipeline.pipe(_sentences(replace_surrogates(text)[: pipeline.max_length], form=form)):
         inside = list(_find_entities(doc))
         entities += inside
         names = _find_names(doc.text, inside, known)

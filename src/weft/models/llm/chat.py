@@ -12,10 +12,9 @@ from threading import Lock
 from typing import Any, Literal, TypeAlias
 
 from weft.errors import BadModelOutput, MissingExtra
-from weft.models.base import ChatReply
+from weft.models.base import ChatReply, replace_surrogates
 from weft.models.embedders.openai import DEFAULT_URL, check_endpoint
 from weft.models.http_client import Refused, Transport
-from weft.models.texts import encodable
 from weft.text.tokens import guess_model_tokens
 
 Wire: TypeAlias = Literal["openai", "anthropic"]
@@ -98,7 +97,7 @@ class HttpChat:
     def ask(self, *, system: str, user: str, schema: Mapping[str, Any]) -> ChatReply:
         """Return the reply. Raises `ModelUnavailable`, or `BadModelOutput` where there is no text in the answer."""
         while True:
-            body = self._body(encodable(system), encodable(user), schema)
+            body = self._body(replace_surrogates(system), replace_surrogates(user), schema)
             try:
                 answer = self._transport.post(body)
             except Refused as refusal:

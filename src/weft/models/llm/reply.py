@@ -11,7 +11,7 @@ from weft.extract.names import MAX_NAME, candidate_keys, name_key, predicate_key
 from weft.extract.phrases import is_common, is_usable
 from weft.extract.sentences import shorten
 from weft.extract.statements import Statement, canonical
-from weft.models.texts import encodable
+from weft.models.base import replace_surrogates
 from weft.records import STRONG_KINDS, Claim, Extraction, GivenFact, Nomination
 from weft.text.normalise import fold, squeeze
 
@@ -89,7 +89,7 @@ def _name(value: object, note: Note) -> str:
 
 def _clean(text: str) -> str:
     """Return text that any store can keep: PostgreSQL refuses the character 0."""
-    return squeeze(encodable(text).replace("\0", " "))
+    return squeeze(replace_surrogates(text).replace("\0", " "))
 
 
 def _type(value: object) -> str:

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from weft.errors import BadModelOutput, ModelUnavailable
-from weft.models.base import TextKind
+from weft.models.base import TextKind, replace_surrogates
 from weft.models.local.catalog import LocalModel
 from weft.models.local.fetch import Progress
 from weft.models.local.model_folder import TOKENIZER_FILE, InstalledModel, find_installed, is_intact
-from weft.models.texts import encodable
 from weft.records import ModelCard, Vector, Vectors
 
 logger = logging.getLogger(__name__)
@@ -128,7 +127,7 @@ class LocalTokenCounter:
                 if not installed:
                     raise _not_fetched(self._model)
                 self._tokenizer = _open_tokenizer(installed)
-        return len(self._tokenizer.encode(encodable(text), add_special_tokens=False).ids)
+        return len(self._tokenizer.encode(replace_surrogates(text), add_special_tokens=False).ids)
 
 
 class _Loaded:
@@ -143,7 +142,7 @@ class _Loaded:
         self._runtime = Runtime(installed.onnx)
 
     def embed(self, text: str) -> Vector:
-        beginning = encodable(text[: self._max_characters])
+        beginning = replace_surrogates(text[: self._max_characters])
         return self._runtime.encode(self._tokenizer.encode(beginning).ids)
 
 

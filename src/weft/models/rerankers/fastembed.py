@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Any
 
 from weft.errors import MissingExtra
+from weft.models.base import replace_surrogates
 from weft.models.hub import HubModel, cannot_load
-from weft.models.texts import encodable
 
 LIBRARY = "fastembed"
 
@@ -38,8 +38,8 @@ class FastembedReranker:
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return one logit per text. Raises `ModelUnavailable`."""
-        prepared = [encodable(text) for text in texts]
-        return [float(score) for score in self._load().rerank(encodable(query), prepared, batch_size=1)]
+        prepared = [replace_surrogates(text) for text in texts]
+        return [float(score) for score in self._load().rerank(replace_surrogates(query), prepared, batch_size=1)]
 
     def _load(self) -> Any:
         with self._lock:

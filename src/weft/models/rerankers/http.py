@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from weft.errors import BadModelOutput, ConfigError, MissingExtra
+from weft.models.base import replace_surrogates
 from weft.models.embedders.openai import check_endpoint
 from weft.models.http_client import Transport
-from weft.models.texts import encodable
 
 Kind: TypeAlias = Literal["cohere", "jina", "http"]
 
@@ -75,10 +75,10 @@ class HttpReranker:
         if not texts:
             return []
         # The APIs refuse the empty string, but not a space.
-        documents = [encodable(text) or " " for text in texts]
+        documents = [replace_surrogates(text) or " " for text in texts]
         body: dict[str, object] = {
             "model": self._model,
-            "query": encodable(query) or " ",
+            "query": replace_surrogates(query) or " ",
             "documents": documents,
             "top_n": len(texts),
         }

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from weft.errors import BadModelOutput, ModelUnavailable, StoreError
-from weft.models.base import ChatModel, ChatReply
+from weft.models.base import ChatModel, ChatReply, replace_surrogates
 from weft.models.llm.budget import Account
 from weft.models.llm.json_replies import read_json
 from weft.models.llm.prompt import read_prompt
-from weft.models.texts import encodable
 from weft.records import LlmRun
 from weft.text.normalise import squeeze
 from weft.text.tokens import guess_model_tokens
@@ -117,7 +116,7 @@ class LlmReranker:
 
     def _user(self, query: str, texts: Sequence[str]) -> str:
         """Return what is asked. The markers are made from the texts, so no text can hold the one that ends it."""
-        cut = [encodable(text)[:MAX_PASSAGE] for text in texts]
+        cut = [replace_surrogates(text)[:MAX_PASSAGE] for text in texts]
         mark = hashlib.sha256("\n".join([query, *cut]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         before, _, after = self._prompt["passage"].partition("{text}")
         passages = []

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from weft.errors import BadModelOutput, MissingExtra
+from weft.models.base import replace_surrogates
 from weft.models.hub import HubModel, cannot_load
-from weft.models.texts import encodable
 
 LIBRARY = "sentence-transformers"
 
@@ -36,7 +36,7 @@ class SentenceTransformersReranker:
         """Return one score per text. Raises `ModelUnavailable`, or `BadModelOutput` for a model of several labels."""
         if not texts:
             return []
-        pairs = [(encodable(query), encodable(text)) for text in texts]
+        pairs = [(replace_surrogates(query), replace_surrogates(text)) for text in texts]
         scores = np.asarray(self._load().predict(pairs, show_progress_bar=False), dtype=np.float64)
         if scores.shape != (len(texts),):
             raise BadModelOutput(f"{self.name} gives scores of shape {scores.shape}: it is no model for re-ranking")
