@@ -112,9 +112,9 @@ def test_what_imports_say_is_read_beside_the_documents(store):
     store.graph.write_vectors(MODEL.fingerprint, {(second, "gateway"): unit(3, 2, 1)})
 
     assert store.imports() == ["a.json", "b.json"]
-    assert store.said_by("b.json").keys() == {second}
-    assert same_statements(store.said_by("b.json")[second], said[second])
-    assert store.said_by("none") == {}
+    assert store.annotations("b.json").keys() == {second}
+    assert same_statements(store.annotations("b.json")[second], said[second])
+    assert store.annotations("none") == {}
     assert same(store.batches([batch.document.id])[0], batch)
     vectors = store.graph.vectors([first, second, "nope"])
     assert vectors.keys() == {(first, "auth"), (second, "gateway")}

@@ -98,7 +98,7 @@ class Imports:
     def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
         active = next((model.fingerprint for model in source.models() if model.active), "")
         for origin in ids:
-            said = source.said_by(origin)
+            said = source.annotations(origin)
             target.annotate(origin, said)
             for page in _slices(sorted(said)):
                 if vectors := source.graph.vectors(page):
@@ -113,7 +113,7 @@ class Imports:
         return id
 
     def _texts(self, store: Store, origin: str) -> Iterator[str]:
-        said = store.said_by(origin)
+        said = store.annotations(origin)
         for page in _slices(sorted(said)):
             vectors = store.graph.vectors(page)
             for id in page:

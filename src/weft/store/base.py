@@ -98,7 +98,7 @@ class StoreReader(Protocol):
     def imports(self) -> list[str]:
         """Return the names of the imports that annotate chunks, sorted."""
 
-    def said_by(self, origin: str) -> dict[str, Extraction]:
+    def annotations(self, origin: str) -> dict[str, Extraction]:
         """Return the annotations of an import, by chunk id."""
 
     def models(self) -> list[StoredModel]:

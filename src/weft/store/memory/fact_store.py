@@ -1,4 +1,4 @@
-"""The facts of one namespace in memory."""
+"""In-memory facts of one namespace."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from weft.records import Fact, FactEntity, FactEvent, Relation, StoredModel, Vec
 from weft.store.shared.fact_rules import (
     MAX_LINK_CANDIDATES,
     Link,
-    borne_out,
+    add_stated,
+    by_confidence,
     content_of,
     embedded_text,
-    first_steps,
-    joined,
+    find_restated,
+    merge_entity,
     named_entities,
     strongest_links,
-    surest,
 )
 from weft.text.ids import fact_entity_id, fact_entity_key
 
 
 @dataclass
 class FactContent:
-    """What one namespace remembers."""
+    """Facts, history and entities of one namespace."""
 
     facts: dict[str, Fact] = field(default_factory=dict)
     events: dict[str, list[FactEvent]] = field(default_factory=dict)
@@ -37,11 +37,11 @@ class FactContent:
     vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
     """By fingerprint and key."""
     origins: dict[str, set[str]] = field(default_factory=dict)
-    """By id, the documents that state a fact; empty: stated by hand as well."""
+    """Ids of the documents that state a fact, by fact id; an empty id stands for a statement by hand."""
 
 
 class MemoryFacts:
-    """Facts in memory. `touched` is called for every change that others must see."""
+    """Facts in memory. `touched` is called after every change that increases the generation."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class MemoryFacts:
         self._touched = touched
         self._generation = generation
         self._heads = heads
-        """By key, the id of the entity of the graph that it is read under."""
+        """Returns the graph entity that each key resolves to, by key."""
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -91,7 +91,7 @@ class MemoryFacts:
         content = self._content
         for entity in named_entities(facts, entities):
             known = content.entities.get(entity.key)
-            made = content.entities[entity.key] = joined(known, entity)
+            made = content.entities[entity.key] = merge_entity(known, entity)
             if known and known.description != made.description:
                 self._drop_vectors({entity.key})
         for fact in facts:
@@ -123,12 +123,12 @@ class MemoryFacts:
             self._touched()
 
     def state(self, document: str, facts: Sequence[Fact]) -> None:
-        """Make what a document states exactly these facts."""
+        """Replace the facts that a document states."""
         content, after = self._content, set()
         for fact in facts:
-            found = borne_out(fact, self.same([content_of(fact)]))
+            found = find_restated(fact, self.same([content_of(fact)]))
             if found is None:
-                change = first_steps(fact)
+                change = add_stated(fact)
                 self._write(change.facts, events=change.events, entities=())
                 content.origins[fact.id] = set()
             elif found.id not in content.origins:
@@ -145,27 +145,27 @@ class MemoryFacts:
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
         content = self._content
-        gone = set(ids) & content.facts.keys()
+        deleted = set(ids) & content.facts.keys()
         released = set(entities) & content.entities.keys()
-        if not gone and not released:
+        if not deleted and not released:
             return 0
-        content.origins = {id: documents for id, documents in content.origins.items() if id not in gone}
+        content.origins = {id: documents for id, documents in content.origins.items() if id not in deleted}
         content.facts = {
-            id: replace(fact, supersedes="" if fact.supersedes in gone else fact.supersedes)
+            id: replace(fact, supersedes="" if fact.supersedes in deleted else fact.supersedes)
             for id, fact in content.facts.items()
-            if id not in gone
+            if id not in deleted
         }
         content.events = {
-            id: [replace(event, other="" if event.other in gone else event.other) for event in events]
+            id: [replace(event, other="" if event.other in deleted else event.other) for event in events]
             for id, events in content.events.items()
-            if id not in gone
+            if id not in deleted
         }
         needed = {key for fact in content.facts.values() for key in (fact.subject, fact.object)}
         needed |= {key for key, entity in content.entities.items() if entity.declared and key not in released}
         self._drop_vectors(content.entities.keys() - needed)
         content.entities = {key: entity for key, entity in content.entities.items() if key in needed}
         self._touched()
-        return len(gone)
+        return len(deleted)
 
     def touch(self, ids: Sequence[str], *, at: datetime) -> bool:
         for id in set(ids) & self._content.facts.keys():
@@ -176,7 +176,7 @@ class MemoryFacts:
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         if all(known.fingerprint != model for known in self._models):
-            raise SchemaMismatch(f"the embedder {model!r} is not known")
+            raise SchemaMismatch(f"unknown embedder {model!r}")
         known = vectors.keys() & self._content.entities.keys()
         self._content.vectors |= {(model, key): vectors[key] for key in known}
 
@@ -277,13 +277,13 @@ class MemoryFacts:
         return self._generation()
 
     def keep_models(self, fingerprint: str) -> None:
-        """Drop the vectors of all embedders but one."""
+        """Delete the vectors of all embedders but one."""
         self._content.vectors = {at: v for at, v in self._content.vectors.items() if at[0] == fingerprint}
 
     def _holding(self, key: str, at: datetime, incoming: bool) -> list[Fact]:
-        """Return the facts of a subject, or of an object, that hold at a time, surest first."""
+        """Return the facts of a subject or object valid at a time, by falling confidence."""
         mine = [fact for fact in self._content.facts.values() if (fact.object if incoming else fact.subject) == key]
-        return surest([fact for fact in mine if key and holds(fact, at=at)])
+        return by_confidence([fact for fact in mine if key and holds(fact, at=at)])
 
     def _named(self, fact: Fact) -> Fact:
         entities = self._content.entities

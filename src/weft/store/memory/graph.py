@@ -1,4 +1,4 @@
-"""The graph of the memory store: everything is derived anew from the documents, so it is right by construction."""
+"""In-memory graph, derived from the documents on each read: the reference for the other adapters."""
 
 from __future__ import annotations
 
@@ -24,30 +24,42 @@ from weft.graph.entity_resolution import (
 )
 from weft.records import Census, Claim, Entity, IndexedChunk, Known, Mention, Nomination, Relation, Vector
 from weft.store.shared.merging import (
-    extractors,
+    alias_names,
+    extractor_names,
     join_descriptions,
     join_relations,
-    other_names,
-    pair_place,
+    pair_tie_rank,
     strongest_mentions,
 )
 from weft.text.ids import entity_id, fact_entity_id
 
-CHUNKS = 20
+MAX_SUPPORTING_CHUNKS = 20
+"""Source chunks listed with a relation."""
 
 
 @dataclass
 class _Derived:
-    """What follows from all documents and edits together."""
+    """Graph derived from all documents and edits."""
 
     standings: dict[str, Standing] = field(default_factory=dict)
     nominations: dict[str, list[Nomination]] = field(default_factory=lambda: defaultdict(list))
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)
-    """By key and chunk id; the mention's own entity id is that of the key."""
+    """By key and chunk id. The entity id is the one of the key, before aliases are followed."""
     claims: dict[tuple[str, str, str], dict[str, list[tuple[Claim, bool]]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
-    """By source, target and type: the claims of each chunk, and whether they follow from mentions."""
+    """By source, target and type, then by chunk id: claims, each with whether it was derived from mentions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """A claim of a relation, with its chunk and the keys it connects."""
+
+    claim: Claim
+    chunk_id: str
+    ends: tuple[str, str]
+    derived: bool
+    """Whether it was derived from mentions."""
 
 
 class MemoryGraph:
@@ -71,7 +83,7 @@ class MemoryGraph:
         """By fingerprint, chunk id and key."""
         self._name = namespace
         self._remembered = remembered
-        """Keys that facts name."""
+        """Keys named by facts."""
         self._derived = _derive(chunks, edits, namespace=namespace)
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
@@ -88,8 +100,8 @@ class MemoryGraph:
         for key, entity in self.find_entities(keys).items():
             about = sum(mention.about for mention in self.mentions_of([entity.id], limit=homes))
             found[key] = Known(entity.id, entity.strong, entity.chunks, about, key in self._remembered)
-        alone = [key for key in keys if key in self._remembered and key not in found]
-        return found | {key: Known(fact_entity_id(key), True, 0, 0, True) for key in alone}
+        only_facts = [key for key in keys if key in self._remembered and key not in found]
+        return found | {key: Known(fact_entity_id(key), True, 0, 0, True) for key in only_facts}
 
     def find_beginnings(self, pairs: Collection[str]) -> set[str]:
         names = (*self._derived.standings, *self._remembered)
@@ -135,7 +147,7 @@ class MemoryGraph:
     ) -> list[Relation]:
         heads, found = self.heads(), []
         every = sorted(
-            (-weight, pair_place(self._name, *pair[:2]), pair)
+            (-weight, pair_tie_rank(self._name, *pair[:2]), pair)
             for pair, weight in self._weights()
             if weight >= min_weight and (not types or pair[2] in types)
         )
@@ -154,7 +166,7 @@ class MemoryGraph:
         return [r for r in self.relations() if r.source_id in entity_ids and r.target_id in entity_ids]
 
     def heads(self) -> dict[str, str]:
-        """Return, by the key of each name, the id of the entity that it is read under."""
+        """Return the id of the entity that each key resolves to, by key."""
         return {key: entity_id(self._name, self._target(key)) for key in self._derived.standings}
 
     def relations(self) -> list[Relation]:
@@ -163,34 +175,32 @@ class MemoryGraph:
         return join_relations(((heads[pair[0]], heads[pair[1]], pair[2]), weight) for pair, weight in self._weights())
 
     def _weights(self) -> Iterator[tuple[tuple[str, str, str], float]]:
-        """Yield the relations between names: source key, target key and type, and the weight."""
+        """Iterate over the relations between keys: (source key, target key, type) and the weight."""
         known = self._derived.standings
         for pair, claims in self._derived.claims.items():
             if pair[0] in known and pair[1] in known:
-                given = [claim.weight for by_chunk in claims.values() for claim, derived in by_chunk if not derived]
-                yield pair, max(given) if given else derived_weight(pair[2], support=min(len(claims), MAX_SUPPORT))
+                stated = [claim.weight for by_chunk in claims.values() for claim, derived in by_chunk if not derived]
+                support = min(len(claims), MAX_SUPPORT)
+                yield pair, max(stated) if stated else derived_weight(pair[2], support=support)
 
     def describe(self, relations: Sequence[Relation]) -> list[Relation]:
         described = []
         for relation in relations:
-            said = (
-                (-claim.weight, id, claim.description, (source, target), derived, claim.extractor)
-                for (source, target, type), by_chunk in sorted(self._derived.claims.items())
-                if source in self._derived.standings and target in self._derived.standings
-                if entity_id(self._name, self._target(source)) == relation.source_id
-                if entity_id(self._name, self._target(target)) == relation.target_id and type == relation.type
-                for id, claim, derived in sorted(
-                    ((id, claim, derived) for id, claims in by_chunk.items() for claim, derived in claims),
-                    key=lambda item: (-item[1].weight, item[0]),
-                )[:CHUNKS]
-            )
-            claims = sorted(said, key=lambda claim: claim[:2])
-            description = next((claim[2] for claim in claims if claim[2]), "")
-            if not description and claims:
-                description = find_sentence(self._chunks[claims[0][1]].chunk.text, claims[0][3])
-            chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
-            said_by = extractors(None if claim[4] else claim[5] for claim in claims)
-            described.append(relation._replace(description=description, chunks=chunks, extractors=said_by))
+            sources = [
+                source
+                for (start, end, type), by_chunk in sorted(self._derived.claims.items())
+                if type == relation.type
+                if self._resolves_to(start, relation.source_id) and self._resolves_to(end, relation.target_id)
+                for source in _strongest_claims(by_chunk, ends=(start, end))
+            ]
+            sources.sort(key=lambda source: (-source.claim.weight, source.chunk_id))
+            description = next((source.claim.description for source in sources if source.claim.description), "")
+            if not description and sources:
+                first = sources[0]
+                description = find_sentence(self._chunks[first.chunk_id].chunk.text, first.ends)
+            chunks = tuple(dict.fromkeys(source.chunk_id for source in sources))[:MAX_SUPPORTING_CHUNKS]
+            found_by = extractor_names(None if source.derived else source.claim.extractor for source in sources)
+            described.append(relation._replace(description=description, chunks=chunks, extractors=found_by))
         return described
 
     def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -198,7 +208,7 @@ class MemoryGraph:
         for key in self._derived.standings:
             if (id := entity_id(self._name, self._target(key))) in labels:
                 labels[id] += (nomination.extractor for nomination in self._derived.nominations[key])
-        return {id: extractors(found) for id, found in labels.items() if found}
+        return {id: extractor_names(found) for id, found in labels.items() if found}
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         heads = sorted(other for other in self._derived.standings if other > key and self._target(other) == other)
@@ -216,7 +226,7 @@ class MemoryGraph:
 
     def census(self) -> Census:
         known = self._derived.standings
-        called = {
+        typed = {
             (n.type, self._target(key))
             for key in known
             for n in self._derived.nominations[key]
@@ -230,7 +240,7 @@ class MemoryGraph:
         }
         relations = Counter(type for type, source, target in stated if source != target)
         return Census(
-            entities=dict(sorted(Counter(type for type, _ in called).items())),
+            entities=dict(sorted(Counter(type for type, _ in typed).items())),
             relations=dict(sorted(relations.items())),
         )
 
@@ -241,7 +251,7 @@ class MemoryGraph:
         missing = {
             (id, n.key): name_text(n.name, n.description)
             for id, item in sorted(self._chunks.items())
-            for n in sorted(item.extraction.nominations, key=preference, reverse=True)  # the best one counts
+            for n in sorted(item.extraction.nominations, key=preference, reverse=True)  # the best comes last and wins
             if n.description and vote(n.kind) == 2 and (model, id, n.key) not in self._all_vectors
         }
         return dict(sorted(missing.items())[:limit])
@@ -264,12 +274,15 @@ class MemoryGraph:
     def _target(self, key: str) -> str:
         return follow(key, {key: standing.same_as for key, standing in self._derived.standings.items()})
 
+    def _resolves_to(self, key: str, id: str) -> bool:
+        return key in self._derived.standings and entity_id(self._name, self._target(key)) == id
+
     def _strongest(self, key: str, *, limit: int) -> list[Mention]:
         mine = [self._mention(other, id) for other, id in self._derived.mentions if other == key]
         return sorted(mine, key=lambda m: (not m.about, -m.count, m.chunk_id))[:limit]
 
     def _mention(self, key: str, chunk_id: str) -> Mention:
-        """Return a mention with how far the name is spread."""
+        """Return a mention with `chunks` and `strong` set."""
         chunks = sum(other == key for other, _ in self._derived.mentions)
         strong = self._derived.standings[key].strong
         return self._derived.mentions[key, chunk_id]._replace(chunks=chunks, strong=strong)
@@ -289,7 +302,7 @@ class MemoryGraph:
             name=name,
             type=typed[0][1] if typed else "",
             description=join_descriptions(described),
-            aliases=other_names(
+            aliases=alias_names(
                 name,
                 [self._spelling(other) for other in sorted(group) if other != key],
                 spelling=lambda: min((n.name for n in mine if n.kind == "link" and n.name != name), default=None),
@@ -306,6 +319,16 @@ class MemoryGraph:
 
     def _renamed(self, key: str) -> list[str]:
         return sorted(value for kind, owner, value in self._edits if (kind, owner) == ("rename", key))
+
+
+def _strongest_claims(by_chunk: Mapping[str, Sequence[tuple[Claim, bool]]], *, ends: tuple[str, str]) -> list[_Source]:
+    """Return the claims of largest weight between two keys; ties go to the smaller chunk id."""
+    sources = [
+        _Source(claim=claim, chunk_id=id, ends=ends, derived=derived)
+        for id, claims in by_chunk.items()
+        for claim, derived in claims
+    ]
+    return sorted(sources, key=lambda source: (-source.claim.weight, source.chunk_id))[:MAX_SUPPORTING_CHUNKS]
 
 
 def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]], *, namespace: str) -> _Derived:

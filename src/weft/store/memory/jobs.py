@@ -1,4 +1,4 @@
-"""Jobs without a database."""
+"""In-memory job queue."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from weft.errors import ClaimLost
 from weft.records import Done, Job, JobCounts
-from weft.store.shared.job_rules import ENDED, KEPT_S, clean
+from weft.store.shared.job_rules import RESULT_RETENTION_S, WORKER_DIED, storable_error
 
 
 @dataclass
 class JobRow:
-    """A job and who has it."""
+    """A job, its state and its claim."""
 
     job: Job
     state: str = "waiting"
@@ -22,7 +22,7 @@ class JobRow:
 
 
 class MemoryJobs:
-    """The jobs of one namespace in memory."""
+    """Job queue of one namespace in memory."""
 
     def __init__(self, rows: dict[str, JobRow]) -> None:
         self._rows = rows
@@ -49,26 +49,26 @@ class MemoryJobs:
             row.state, row.worker, row.expires = "running", worker, now + lease
         if not rows:
             for row in free:
-                row.job = replace(row.job, error=row.job.error or ENDED)
+                row.job = replace(row.job, error=row.job.error or WORKER_DIED)
                 row.state, row.worker = "failed", ""
         return [row.job for row in rows]
 
     def renew(self, worker: str, *, lease: float) -> None:
-        for row in self._held(worker):
+        for row in self._claimed(worker):
             row.expires = time.time() + lease
 
     def fail(self, worker: str, id: str, error: str, *, attempts: int) -> None:
-        for row in self._held(worker):
+        for row in self._claimed(worker):
             if row.job.id == id:
                 row.state, row.worker = "failed" if row.job.attempts >= attempts else "waiting", ""
-                row.job = replace(row.job, error=clean(error))
+                row.job = replace(row.job, error=storable_error(error))
 
     def release(self, worker: str, *, counted: bool) -> int:
-        held = self._held(worker)
-        for row in held:
+        claimed = self._claimed(worker)
+        for row in claimed:
             row.state, row.worker = "waiting", ""
             row.job = replace(row.job, attempts=row.job.attempts - (not counted))
-        return len(held)
+        return len(claimed)
 
     def withdraw(self, run: str) -> int:
         self._remove(lambda row: row.state == "done" and row.job.run == run)
@@ -88,28 +88,28 @@ class MemoryJobs:
         return JobCounts(**{state: states.count(state) for state in states})
 
     def finish(self, done: Done) -> None:
-        """Finish jobs where the worker has all of them. Raises `ClaimLost`."""
-        held = {row.job.id: row for row in self._held(done.worker)}
+        """Finish jobs. Raises `ClaimLost` unless the worker has claimed all of them."""
+        claimed = {row.job.id: row for row in self._claimed(done.worker)}
         for id in done.results:
-            if id not in held:
-                raise ClaimLost(f"the job {id!r} is no longer this worker's")
+            if id not in claimed:
+                raise ClaimLost(f"job {id!r} was taken over by another worker")
         for id, result in done.results.items():
-            row = held[id]
-            row.state, row.worker, row.expires = "done", "", time.time() + KEPT_S
+            row = claimed[id]
+            row.state, row.worker, row.expires = "done", "", time.time() + RESULT_RETENTION_S
             row.job = replace(row.job, payload="", error="", result=result)
 
     def discard(self, ids: Sequence[str]) -> None:
-        """Remove the jobs of documents that are written or deleted."""
+        """Delete the unfinished jobs of documents that are written or deleted."""
         self._remove(lambda row: row.state != "done" and row.job.id in ids)
 
-    def _held(self, worker: str) -> list[JobRow]:
+    def _claimed(self, worker: str) -> list[JobRow]:
         return [row for row in self._rows.values() if row.state == "running" and row.worker == worker]
 
-    def _remove(self, is_gone: Callable[[JobRow], bool]) -> int:
-        gone = [id for id, row in self._rows.items() if is_gone(row)]
-        for id in gone:
+    def _remove(self, is_deleted: Callable[[JobRow], bool]) -> int:
+        deleted = [id for id, row in self._rows.items() if is_deleted(row)]
+        for id in deleted:
             del self._rows[id]
-        return len(gone)
+        return len(deleted)
 
 
 def _is_free(row: JobRow, now: float) -> bool:

@@ -1,4 +1,9 @@
-"""The store without a database: for tests, and for reading how a store behaves."""
+"""
+In-memory store: the reference implementation of the store roles.
+
+It derives everything from the documents on each read, so it is slow and simple. Tests compare the other adapters
+with it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ import numpy as np
 from weft.errors import InputError, SchemaMismatch
 from weft.rank.bm25 import ceiling, idf, term_scores
 from weft.records import (
+    ApiKey,
     Batch,
     Calibration,
     Chunk,
@@ -32,16 +38,14 @@ from weft.store.base import MIN_COMMON_TERM_CHUNKS
 from weft.store.memory.fact_store import FactContent, MemoryFacts
 from weft.store.memory.graph import MemoryGraph
 from weft.store.memory.jobs import JobRow, MemoryJobs
-from weft.store.memory.keys import MemoryKeys
-from weft.store.memory.spending import MemorySpending
 from weft.store.shared.labels import passes
-from weft.store.shared.merging import same_statements, unrepeated
-from weft.store.shared.unembedded import find_missing
+from weft.store.shared.merging import deduplicated, same_statements
+from weft.store.shared.unembedded import find_missing_vectors
 
 
 @dataclass
 class _Content:
-    """What one namespace holds."""
+    """Content of one namespace."""
 
     documents: dict[str, DocumentInfo] = field(default_factory=dict)
     chunks: dict[str, IndexedChunk] = field(default_factory=dict)
@@ -50,11 +54,11 @@ class _Content:
     """By fingerprint and chunk id."""
     edits: set[tuple[str, str, str]] = field(default_factory=set)
     annotations: dict[tuple[str, str], Extraction] = field(default_factory=dict)
-    """By origin and chunk id, what imports say."""
+    """Annotations of imports, by origin and chunk id."""
     entity_vectors: dict[tuple[str, str, str], Vector] = field(default_factory=dict)
     """By fingerprint, chunk id and key."""
     calibrations: dict[str, Calibration] = field(default_factory=dict)
-    """By fingerprint; empty where there is no embedder."""
+    """By fingerprint, which is empty without an embedder."""
     facts: FactContent = field(default_factory=FactContent)
     jobs: dict[str, JobRow] = field(default_factory=dict)
     llm_runs: dict[str, LlmRun] = field(default_factory=dict)
@@ -67,8 +71,43 @@ class _Content:
         return next((model for model in self.models.values() if model.active), None)
 
 
+class MemoryKeys:
+    """API keys in memory."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, ApiKey] = {}
+
+    def write(self, key: ApiKey) -> None:
+        self._keys[key.id] = key
+
+    def all(self) -> list[ApiKey]:
+        return sorted(self._keys.values(), key=lambda key: (key.created, key.id))
+
+    def find(self, ids: Sequence[str]) -> dict[str, ApiKey]:
+        return {id: self._keys[id] for id in ids if id in self._keys}
+
+    def forget(self, ids: Sequence[str]) -> int:
+        return sum(self._keys.pop(id, None) is not None for id in set(ids))
+
+
+class MemorySpending:
+    """Costs of language models in memory, for one namespace."""
+
+    def __init__(self, runs: dict[str, LlmRun]) -> None:
+        self._runs = runs
+
+    def write(self, *runs: LlmRun) -> None:
+        self._runs |= {run.id: run for run in runs}
+
+    def runs(self) -> list[LlmRun]:
+        return sorted(self._runs.values(), key=lambda run: (run.at, run.id))
+
+    def forget(self, ids: Sequence[str]) -> int:
+        return sum(self._runs.pop(id, None) is not None for id in set(ids))
+
+
 class MemoryDatabase:
-    """All namespaces in memory. Gone with the process."""
+    """All namespaces in memory. They end with the process."""
 
     def __init__(self) -> None:
         self._contents: dict[str, _Content] = {}
@@ -89,7 +128,7 @@ class MemoryDatabase:
         return content is not None and content.generation > 0
 
     def check(self) -> list[Problem]:
-        return [problem for name in self.namespaces() for problem in find_missing(self.store(name))]
+        return [problem for name in self.namespaces() for problem in find_missing_vectors(self.store(name))]
 
     def compare(self) -> list[Problem]:
         return []
@@ -98,7 +137,7 @@ class MemoryDatabase:
         return []
 
     def backup(self, target: Path) -> None:
-        raise InputError("a store in memory cannot be backed up", hint="open a file with --db")
+        raise InputError("an in-memory store cannot be backed up", hint="open a file with --db")
 
     def size(self) -> int:
         return 0
@@ -123,11 +162,12 @@ class MemoryStore:
 
     @property
     def graph(self) -> MemoryGraph:
-        active = self._content.active()
+        content, active = self._content, self._content.active()
         vectors = {
-            key[1:]: v for key, v in self._content.entity_vectors.items() if active and key[0] == active.fingerprint
+            (id, key): vector
+            for (fingerprint, id, key), vector in content.entity_vectors.items()
+            if active and fingerprint == active.fingerprint
         }
-        content = self._content
         return MemoryGraph(
             {id: self._annotated(item) for id, item in content.chunks.items()},
             content.edits,
@@ -158,9 +198,9 @@ class MemoryStore:
         return MemorySpending(self._content.llm_runs)
 
     def _annotated(self, item: IndexedChunk) -> IndexedChunk:
-        """Return a chunk with what imports say of it beside what its document says."""
-        given = [e for (_, id), e in sorted(self._content.annotations.items()) if id == item.chunk.id]
-        every = [unrepeated(item.extraction), *given]
+        """Return a chunk whose extraction includes the annotations of imports."""
+        imported = [e for (_, id), e in sorted(self._content.annotations.items()) if id == item.chunk.id]
+        every = [deduplicated(item.extraction), *imported]
         return replace(
             item,
             extraction=Extraction(
@@ -172,7 +212,9 @@ class MemoryStore:
     def write(self, *batches: Batch, done: Done | None = None) -> None:
         active = self._content.active()
         if any((active.fingerprint if active else "") != batch.model for batch in batches):
-            raise SchemaMismatch(f"namespace {self._namespace!r} is indexed with another embedder", hint="weft reembed")
+            raise SchemaMismatch(
+                f"namespace {self._namespace!r} is indexed with another embedder", hint="run weft reembed"
+            )
         if done:
             self.jobs.finish(done)
         self.jobs.discard([batch.document.id for batch in batches])
@@ -181,18 +223,18 @@ class MemoryStore:
         self._content.generation += bool(batches)
 
     def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
-        content, nothing = self._content, Extraction()
-        before = {id: said for (by, id), said in content.annotations.items() if by == origin}
-        after = {id: unrepeated(extractions[id]) for id in extractions.keys() & content.chunks.keys()}
+        content, empty = self._content, Extraction()
+        before = {id: extraction for (by, id), extraction in content.annotations.items() if by == origin}
+        after = {id: deduplicated(extractions[id]) for id in extractions.keys() & content.chunks.keys()}
         changed = {
             id
             for id in before.keys() | after.keys()
-            if not same_statements(before.get(id, nothing), after.get(id, nothing))
+            if not same_statements(before.get(id, empty), after.get(id, empty))
         }
-        others = {at: said for at, said in content.annotations.items() if at[0] != origin}
-        content.annotations = others | {(origin, id): said for id, said in after.items()}
+        others = {(by, id): extraction for (by, id), extraction in content.annotations.items() if by != origin}
+        content.annotations = others | {(origin, id): extraction for id, extraction in after.items()}
         own = {(id, n.key) for id in changed for n in content.chunks[id].extraction.nominations if n.description}
-        self._keep_entity_vectors(lambda at: at[1] not in changed or at[1:] in own)
+        self._keep_entity_vectors(lambda _, id, key: id not in changed or (id, key) in own)
         content.generation += bool(changed)
         return len(changed)
 
@@ -206,7 +248,7 @@ class MemoryStore:
             if item.vector is not None:
                 content.vectors[batch.model, chunk_id] = item.vector
             described = {n.key for n in self._annotated(item).extraction.nominations if n.description}
-            self._keep_entity_vectors(_concerns(chunk_id, described))
+            self._keep_entity_vectors(_is_of_other_chunk_or_described(chunk_id, described))
             content.entity_vectors |= {(batch.model, chunk_id, key): v for key, v in item.entity_vectors.items()}
         self.facts.state(id, batch.facts)
         if batch.fact_vectors:
@@ -230,20 +272,20 @@ class MemoryStore:
                 model.fingerprint, limit=1
             ):
                 raise SchemaMismatch(
-                    f"namespace {self._namespace!r} holds chunks without vectors of {model.name!r}",
-                    hint="weft reembed gives them vectors; --embedder none goes on without",
+                    f"namespace {self._namespace!r} has chunks without vectors of {model.name!r}",
+                    hint="run weft reembed, or pass --embedder none to search without vectors",
                 )
             content.models = {}
             content.calibrations = {k: c for k, c in content.calibrations.items() if k == model.fingerprint}
-            content.vectors = {key: v for key, v in content.vectors.items() if key[0] == model.fingerprint}
-            self._keep_entity_vectors(lambda at: at[0] == model.fingerprint)
+            content.vectors = {(m, id): v for (m, id), v in content.vectors.items() if m == model.fingerprint}
+            self._keep_entity_vectors(lambda fingerprint, *_: fingerprint == model.fingerprint)
             self.facts.keep_models(model.fingerprint)
         content.models[model.fingerprint] = model
         content.generation += 1
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         if model not in self._content.models:
-            raise SchemaMismatch(f"namespace {self._namespace!r} does not know the embedder {model!r}")
+            raise SchemaMismatch(f"namespace {self._namespace!r} has no embedder {model!r}")
         for id, vector in vectors.items():
             if id in self._content.chunks:
                 self._content.vectors[model, id] = vector
@@ -282,17 +324,18 @@ class MemoryStore:
     def _whole(self, id: str, model: str) -> IndexedChunk:
         """Return a chunk as it was written, with its vectors."""
         content = self._content
-        item = replace(content.chunks[id], extraction=unrepeated(content.chunks[id].extraction))
+        item = replace(content.chunks[id], extraction=deduplicated(content.chunks[id].extraction))
         described = sorted({n.key for n in item.extraction.nominations if n.description})
-        known = content.entity_vectors
-        names = {key: known[model, id, key] for key in described if (model, id, key) in known}
+        stored = content.entity_vectors
+        names = {key: stored[model, id, key] for key in described if (model, id, key) in stored}
         return replace(item, vector=content.vectors.get((model, id)), entity_vectors=names)
 
     def imports(self) -> list[str]:
-        return sorted({origin for (origin, _), said in self._content.annotations.items() if said != Extraction()})
+        annotations = self._content.annotations
+        return sorted({origin for (origin, _), extraction in annotations.items() if extraction != Extraction()})
 
-    def said_by(self, origin: str) -> dict[str, Extraction]:
-        return {id: s for (by, id), s in self._content.annotations.items() if by == origin and s != Extraction()}
+    def annotations(self, origin: str) -> dict[str, Extraction]:
+        return {id: e for (by, id), e in self._content.annotations.items() if by == origin and e != Extraction()}
 
     def models(self) -> list[StoredModel]:
         return sorted(self._content.models.values(), key=lambda model: (not model.active, model.fingerprint))
@@ -312,7 +355,7 @@ class MemoryStore:
         if active is None:
             return Ranking()
         if len(vector) != active.dimension:
-            raise SchemaMismatch(f"the index has dimension {active.dimension}, the question {len(vector)}")
+            raise SchemaMismatch(f"the index has dimension {active.dimension}, the question vector {len(vector)}")
         cosines = {
             id: float(v @ vector) for (model, id), v in self._content.vectors.items() if model == active.fingerprint
         }
@@ -331,9 +374,9 @@ class MemoryStore:
         scores: dict[str, float] = {}
         weights = []
         for term in dict.fromkeys(terms):
-            held = {id: item.terms[term] for id, item in items.items() if term in item.terms}
-            weights.append(idf(len(held), total=len(items)))
-            for id, frequency in held.items():
+            frequencies = {id: item.terms[term] for id, item in items.items() if term in item.terms}
+            weights.append(idf(len(frequencies), total=len(items)))
+            for id, frequency in frequencies.items():
                 sizes = (
                     np.array([min(frequency, 255)], dtype=float),
                     np.array([min(lengths[id], 65_535)], dtype=float),
@@ -343,9 +386,9 @@ class MemoryStore:
         return Ranking(hits=self._best(scores, limit=limit, where=where), ceiling=ceiling(weights))
 
     def find_holders(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
-        held = [{id for id, item in self._content.chunks.items() if term in item.terms} for term in terms]
-        found = sorted(set.intersection(*held)) if held else []
-        is_common = all(len(ids) >= MIN_COMMON_TERM_CHUNKS for ids in held) and bool(held)
+        by_term = [{id for id, item in self._content.chunks.items() if term in item.terms} for term in terms]
+        found = sorted(set.intersection(*by_term)) if by_term else []
+        is_common = all(len(ids) >= MIN_COMMON_TERM_CHUNKS for ids in by_term) and bool(by_term)
         return None if is_common or len(found) > limit else found
 
     def stats(self) -> StoreStats:
@@ -354,7 +397,7 @@ class MemoryStore:
             documents=len(content.documents),
             chunks=len(content.chunks),
             terms=len({term for item in content.chunks.values() for term in item.terms}),
-            vectors=sum(key[0] == active.fingerprint for key in content.vectors) if active else 0,
+            vectors=sum(fingerprint == active.fingerprint for fingerprint, _ in content.vectors) if active else 0,
             generation=content.generation,
             models=tuple(self.models()),
             vector_search="exact" if active else "",
@@ -370,17 +413,18 @@ class MemoryStore:
         ]
         return tuple(Hit(id, rank, -score) for rank, (score, id) in enumerate(sorted(allowed)[:limit], start=1))
 
-    def _remove_chunks(self, is_gone: Callable[[IndexedChunk], bool]) -> None:
-        gone = {id for id, item in self._content.chunks.items() if is_gone(item)}
-        self._content.chunks = {id: item for id, item in self._content.chunks.items() if id not in gone}
-        self._content.vectors = {key: v for key, v in self._content.vectors.items() if key[1] not in gone}
-        kept = {at: said for at, said in self._content.annotations.items() if at[1] not in gone}
-        self._content.annotations = kept
-        self._keep_entity_vectors(lambda at: at[1] not in gone)
+    def _remove_chunks(self, is_deleted: Callable[[IndexedChunk], bool]) -> None:
+        content = self._content
+        deleted = {id for id, item in content.chunks.items() if is_deleted(item)}
+        content.chunks = {id: item for id, item in content.chunks.items() if id not in deleted}
+        content.vectors = {(model, id): v for (model, id), v in content.vectors.items() if id not in deleted}
+        content.annotations = {(by, id): e for (by, id), e in content.annotations.items() if id not in deleted}
+        self._keep_entity_vectors(lambda _, id, __: id not in deleted)
 
-    def _keep_entity_vectors(self, is_kept: Callable[[tuple[str, str, str]], bool]) -> None:
-        kept = {at: vector for at, vector in self._content.entity_vectors.items() if is_kept(at)}
-        self._content.entity_vectors = kept
+    def _keep_entity_vectors(self, is_kept: Callable[[str, str, str], bool]) -> None:
+        """Drop the vectors of names for which `is_kept(fingerprint, chunk id, key)` is false."""
+        stored = self._content.entity_vectors
+        self._content.entity_vectors = {at: vector for at, vector in stored.items() if is_kept(*at)}
 
 
 def _passes(document: DocumentInfo, where: Filter) -> bool:
@@ -391,5 +435,5 @@ def _passes(document: DocumentInfo, where: Filter) -> bool:
     )
 
 
-def _concerns(chunk_id: str, keys: set[str]) -> Callable[[tuple[str, str, str]], bool]:
-    return lambda at: at[1] != chunk_id or at[2] in keys
+def _is_of_other_chunk_or_described(chunk_id: str, keys: set[str]) -> Callable[[str, str, str], bool]:
+    return lambda _, id, key: id != chunk_id or key in keys

@@ -12,7 +12,7 @@ from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.labels import labels
-from weft.store.shared.merging import same_statements, unrepeated
+from weft.store.shared.merging import deduplicated, same_statements
 
 
 class DocumentWriter:
@@ -81,7 +81,7 @@ class DocumentWriter:
         before = self._graph.said_by(origin)
         values = {"namespace": self._namespace, "ids": json.dumps(sorted(extractions))}
         rows = self._db.run("chunk_numbers", values)
-        after = {number: (id, document, unrepeated(extractions[id])) for id, number, document in rows}
+        after = {number: (id, document, deduplicated(extractions[id])) for id, number, document in rows}
         changed = 0
         for number in sorted(before.keys() | after.keys()):
             id, document, extraction = after.get(number, ("", 0, Extraction()))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from weft.records import Fact, FactEntity, FactEvent
 from weft.store.relational.fact_rows import drop_entities, forget_facts, to_entity, to_fact, to_row, write_facts
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.fact_rules import borne_out, content_of, first_steps
+from weft.store.shared.fact_rules import add_stated, content_of, find_restated
 
 
 def write_stated(db: Session, namespace: Namespace, document: str, facts: Sequence[Fact]) -> None:
@@ -72,9 +72,9 @@ def restore_facts(
 
 def _bear_out(db: Session, namespace: Namespace, document: str, fact: Fact) -> str:
     """Note that a document states a fact, which is made where nothing says the same; return its id."""
-    known = borne_out(fact, _equal(db, namespace, fact))
+    known = find_restated(fact, _equal(db, namespace, fact))
     if known is None:
-        change = first_steps(fact)
+        change = add_stated(fact)
         write_facts(db, namespace, change.facts, events=change.events)
     elif not find_origins(db, namespace, [known.id]):
         db.run("write_fact_origin", {"namespace": namespace, "fact": known.id, "document": ""})

@@ -10,7 +10,7 @@ from typing import Any
 from weft.extract.names import key_words
 from weft.records import Fact, FactEntity, FactEvent
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.fact_rules import content_of, joined, named_entities
+from weft.store.shared.fact_rules import content_of, merge_entity, named_entities
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 INSTANT = timedelta(microseconds=1)
@@ -61,7 +61,7 @@ def write_entity(db: Session, namespace: Namespace, given: FactEntity) -> None:
     """Make an entity, or add what is newly said of it; described anew it needs a new vector."""
     rows = db.run("fact_entities", {"namespace": namespace, "keys": json.dumps([given.key])})
     known = to_entity(rows[0]) if rows else None
-    entity = joined(known, given)
+    entity = merge_entity(known, given)
     if entity == known:
         return
     if known and known.description != entity.description:

@@ -15,7 +15,7 @@ from weft.store.relational.fact_origins import find_origins, keep_facts, restore
 from weft.store.relational.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
 from weft.store.relational.retry import once_more
 from weft.store.relational.session import Connections, make_namespace
-from weft.store.shared.fact_rules import MAX_LINK_CANDIDATES, Link, embedded_text, strongest_links, surest
+from weft.store.shared.fact_rules import MAX_LINK_CANDIDATES, Link, by_confidence, embedded_text, strongest_links
 from weft.text.ids import fact_entity_id, fact_entity_key
 
 
@@ -106,7 +106,7 @@ class RelationalFacts:
         found: dict[str, list[Fact]] = defaultdict(list)
         for row in self._rows("facts_leading_to" if incoming else "facts_about", values):
             found[row[4] if incoming else row[1]].append(to_fact(row))
-        return [fact for key in wanted for fact in surest(found[key])[:limit]]
+        return [fact for key in wanted for fact in by_confidence(found[key])[:limit]]
 
     def facts_after(self, id: str, *, limit: int, subject: str = "") -> list[Fact]:
         values = {"id": id, "limit": limit}

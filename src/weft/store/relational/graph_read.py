@@ -21,12 +21,12 @@ from weft.store.relational.json_columns import unreadable
 from weft.store.relational.retry import once_more
 from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
 from weft.store.shared.merging import (
-    WINDOW,
-    extractors,
+    MAX_DESCRIPTIONS,
+    alias_names,
+    extractor_names,
     join_descriptions,
     join_mentions,
     join_relations,
-    other_names,
     strongest_mentions,
 )
 from weft.text.ids import fact_entity_id
@@ -170,7 +170,7 @@ class RelationalGraph:
             labels = defaultdict[str, list[str | None]](list)
             for id, label in db.run("entity_extractors", values):
                 labels[id].append(label)
-        return {id: extractors(found) for id, found in labels.items()}
+        return {id: extractor_names(found) for id, found in labels.items()}
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
         with self._connections.read(self._name) as db:
@@ -244,7 +244,7 @@ class RelationalGraph:
         """Return, for each key that is an entity, the one that it is read under."""
         if not keys:
             return {}
-        values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "limit": WINDOW}
+        values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "limit": MAX_DESCRIPTIONS}
         return {
             row[0]: _card(*row[1:], spelling=partial(self._other_spelling, db, namespace, row[2], row[6]))
             for row in db.run("entity_cards", values)
@@ -332,7 +332,7 @@ def _card(
         name=name,
         type=type,
         description=described if written is None else join_descriptions(json.loads(written)),
-        aliases=other_names(name, [other[0] for other in names], spelling=spelling),
+        aliases=alias_names(name, [other[0] for other in names], spelling=spelling),
         reasons=tuple(other[1] for other in names),
         mentions=mentions + sum(other[2] for other in names),
         chunks=chunks + sum(other[3] for other in names),
@@ -355,5 +355,5 @@ def _described(relation: Relation, claims: Sequence[_Said], texts: Mapping[int, 
         text, _ = texts.get(claims[0][2], ("", ""))
         description = find_sentence(text, claims[0][5])
     chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
-    said_by = extractors(claim[4] for claim in claims)
+    said_by = extractor_names(claim[4] for claim in claims)
     return relation._replace(description=description, chunks=chunks, extractors=said_by)

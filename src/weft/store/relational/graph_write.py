@@ -26,7 +26,7 @@ from weft.records import Claim, Extraction
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.merging import pair_place, place
+from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
 
 Pair = tuple[str, str, str]
@@ -272,13 +272,14 @@ class GraphChanges:
         key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
         self._gone_claims += [{**key, "source": s, "target": t, "type": type} for s, t, type in before - after.keys()]
         added = after.keys() - before if origin == DERIVED else after.keys()
-        self._new_claims += [
-            {
-                **key, "source": s, "target": t, "type": type, "place": place(id), "weight": after[s, t, type].weight,
-                "description": after[s, t, type].description, "extractor": after[s, t, type].extractor,
-            }
-            for s, t, type in sorted(added)
-        ]  # fmt: skip
+        for source, target, type in sorted(added):
+            claim = after[source, target, type]
+            self._new_claims.append(
+                {
+                    **key, "source": source, "target": target, "type": type, "place": tie_rank(id),
+                    "weight": claim.weight, "description": claim.description, "extractor": claim.extractor,
+                }
+            )  # fmt: skip
         self._pairs |= (before ^ after.keys()) if origin == DERIVED else before | after.keys()
 
     def _write_claims(self) -> None:
@@ -298,7 +299,7 @@ class GraphChanges:
                     continue
                 if weight is None:
                     weight = derived_weight(type, support=support)
-                at = pair_place(self._name, source_key, target_key)
+                at = pair_tie_rank(self._name, source_key, target_key)
                 kept.append({**ends, "weight": weight, "support": support, "place": at})
         self._db.run_many("delete_relation", gone)
         self._db.run_many("write_relation", kept)

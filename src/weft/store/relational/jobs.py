@@ -11,7 +11,7 @@ from weft.errors import ClaimLost
 from weft.records import Done, Job, JobCounts, JobResult, Usage
 from weft.store.relational.json_columns import read_object, unreadable
 from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
-from weft.store.shared.job_rules import ENDED, KEPT_S, clean
+from weft.store.shared.job_rules import RESULT_RETENTION_S, WORKER_DIED, storable_error
 
 STATES = frozenset(field.name for field in fields(JobCounts))
 MANY = 1000
@@ -51,7 +51,7 @@ class RelationalJobs:
             rows = rows or db.run("pick_jobs", {**free, "lowest": 1, "highest": attempts - 1, "limit": 1})
             if not rows:
                 lost = db.run("pick_jobs", {**free, "lowest": attempts, "highest": 1 << 30, "limit": MANY})
-                _change(db, "give_up_jobs", namespace, [row[0] for row in lost], error=ENDED)
+                _change(db, "give_up_jobs", namespace, [row[0] for row in lost], error=WORKER_DIED)
                 return []
             ids = [row[0] for row in rows]
             _change(db, "claim_jobs", namespace, ids, worker=worker, expires=at + lease)
@@ -64,7 +64,7 @@ class RelationalJobs:
 
     def fail(self, worker: str, id: str, error: str, *, attempts: int) -> None:
         with self._connections.beside(self._name) as db:
-            values = {"worker": worker, "id": id, "error": clean(error), "attempts": attempts}
+            values = {"worker": worker, "id": id, "error": storable_error(error), "attempts": attempts}
             db.run("fail_job", {"namespace": db.namespace_key(self._name), **values})
 
     def release(self, worker: str, *, counted: bool) -> int:
@@ -101,12 +101,12 @@ class RelationalJobs:
 
 def finish_jobs(db: Session, namespace: Namespace, done: Done) -> None:
     """Finish jobs inside the transaction that writes what they asked for. Raises `ClaimLost`."""
-    expires = db.one("read_clock") + KEPT_S
+    expires = db.one("read_clock") + RESULT_RETENTION_S
     for id, result in done.results.items():
         values = {"id": id, "worker": done.worker, "expires": expires, "result": json.dumps(asdict(result))}
         db.run("finish_job", {"namespace": namespace, **values})
         if not db.changes():
-            raise ClaimLost(f"the job {id!r} is no longer this worker's")
+            raise ClaimLost(f"job {id!r} was taken over by another worker")
 
 
 def discard_jobs(db: Session, namespace: Namespace, ids: Sequence[str]) -> None:

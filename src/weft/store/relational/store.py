@@ -112,8 +112,8 @@ class RelationalStore:
                 missing = {"namespace": namespace, "fingerprint": model.fingerprint, "limit": 1}
                 if db.run("find_unembedded", missing) or db.run("unembedded_entities", missing):
                     raise SchemaMismatch(
-                        f"namespace {self._namespace!r} holds chunks without vectors of {model.name!r}",
-                        hint="weft reembed gives them vectors; --embedder none goes on without",
+                        f"namespace {self._namespace!r} has chunks without vectors of {model.name!r}",
+                        hint="run weft reembed, or pass --embedder none to search without vectors",
                     )
                 key = {"namespace": namespace, "model": number}
                 db.run("delete_other_models", key)
@@ -126,7 +126,7 @@ class RelationalStore:
             namespace = self._ensure(db)
             known = {row.fingerprint: number for number, row in _models(db, namespace)}
             if model not in known:
-                raise SchemaMismatch(f"namespace {self._namespace!r} does not know the embedder {model!r}")
+                raise SchemaMismatch(f"namespace {self._namespace!r} has no embedder {model!r}")
             for id, vector in vectors.items():
                 row = {"model": known[model], "id": id, "vector": db.pack(vector)}
                 db.run("write_vector_by_id", {"namespace": namespace, **row})
@@ -170,7 +170,7 @@ class RelationalStore:
     def imports(self) -> list[str]:
         return [row[0] for row in self._rows("import_names", {})]
 
-    def said_by(self, origin: str) -> dict[str, Extraction]:
+    def annotations(self, origin: str) -> dict[str, Extraction]:
         with self._connections.read(self._namespace) as db:
             namespace = db.namespace_key(self._namespace)
             said = GraphChanges(db, namespace=namespace, name=self._namespace).said_by(origin)

@@ -1,1 +1,1 @@
-"""Rules that all stores share."""
+"""Rules shared by all stores."""

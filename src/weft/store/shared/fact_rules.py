@@ -1,4 +1,4 @@
-"""What stores of facts have in common: which statements are the same, which come first, what they name."""
+"""Fact rules shared by all stores: identity, ordering, entities, links."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from weft.store.shared.merging import join_relations
 from weft.text.ids import fact_content, fact_entity_key
 
 MAX_LINK_CANDIDATES = 200
-"""Surest facts of one name, in each direction, among which links to other entities are looked for."""
+"""Facts of highest confidence of one name, in each direction, that are examined for links."""
 
-FULL_WEIGHT = 10
-"""The weight of a link that is certain."""
+MAX_LINK_WEIGHT = 10
+"""Weight of a link of confidence 1."""
 
-LEAST_WEIGHT = 1
-"""Where the scale of weights begins."""
+MIN_LINK_WEIGHT = 1
+"""Links of less weight are left out: the scale of weights begins here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A fact between two entities, by their ids in the graph; those that facts alone know have ids of their own."""
+    """A fact between two entities, by their graph ids or `fact_entity_id` for entities known only from facts."""
 
     source_id: str
     target_id: str
@@ -36,17 +36,17 @@ class Link:
 
 
 def content_of(fact: Fact) -> str:
-    """Return what makes a fact the same statement as another."""
+    """Return the content hash of a fact; facts with the same hash state the same."""
     return fact_content(fact.subject, fact.predicate, object=fact.object, value=fact.value)
 
 
 def embedded_text(entity: FactEntity) -> str:
-    """Return what is embedded of an entity."""
+    """Return the text to embed for an entity."""
     return name_text(entity.name, entity.description) if entity.description else entity.name
 
 
 def named_entities(facts: Sequence[Fact], entities: Sequence[FactEntity]) -> list[FactEntity]:
-    """Return the entities that facts need: those given, then those only the facts themselves name."""
+    """Return the entities that facts need: `entities`, then bare ones for other subjects and objects."""
     found = {entity.key: entity for entity in entities}
     for fact in facts:
         found.setdefault(fact.subject, FactEntity(key=fact.subject, name=fact.subject_name))
@@ -55,35 +55,36 @@ def named_entities(facts: Sequence[Fact], entities: Sequence[FactEntity]) -> lis
     return list(found.values())
 
 
-def surest(facts: Sequence[Fact]) -> list[Fact]:
-    """Return facts by confidence; of equally sure ones the newest first, then by id."""
+def by_confidence(facts: Sequence[Fact]) -> list[Fact]:
+    """Return facts by falling confidence; ties: the newest first, then by id."""
     return sorted(facts, key=lambda fact: (-fact.confidence, -fact.created.timestamp(), fact.id))
 
 
-def joined(known: FactEntity | None, given: FactEntity) -> FactEntity:
-    """Return an entity after it was named again: it keeps its name, and takes on what is newly said of it."""
+def merge_entity(known: FactEntity | None, new: FactEntity) -> FactEntity:
+    """Return an entity updated by a new description: the name stays, non-empty new values replace old ones."""
     if known is None:
-        return given
+        return new
     return replace(
         known,
-        description=given.description or known.description,
-        type=given.type or known.type,
-        declared=given.declared or known.declared,
+        description=new.description or known.description,
+        type=new.type or known.type,
+        declared=new.declared or known.declared,
     )
 
 
-def borne_out(fact: Fact, equal: Sequence[Fact]) -> Fact | None:
+def find_restated(fact: Fact, equal: Sequence[Fact]) -> Fact | None:
     """
-    Return which of the facts that say the same (oldest first) a document's statement bears out; None: it is new.
+    Return the known fact that a document's statement repeats, out of those with equal content (oldest first).
 
-    One that holds, else the latest: a document does not bring back what was rejected, superseded or has ended.
+    That is the first live one with an overlapping period, else the latest: a document does not revive a rejected,
+    superseded or ended fact. None if there is no equal fact.
     """
     live = [known for known in equal if is_live(known) and overlap(known, fact)]
     return live[0] if live else equal[-1] if equal else None
 
 
-def first_steps(fact: Fact) -> Change:
-    """Return a new fact of a document with its history: added, and confirmed where a rule says so."""
+def add_stated(fact: Fact) -> Change:
+    """Return the change that adds a fact stated by a document, with a `confirmed` event if it is confirmed."""
     change = add(fact)
     if fact.status != "confirmed":
         return change
@@ -95,22 +96,22 @@ def strongest_links(
     links: Iterable[Link], *, entity_ids: Sequence[str], limit: int, types: Sequence[str], min_weight: float
 ) -> list[Relation]:
     """
-    Return the surest `limit` links of each of these entities in each direction as relations, strongest first.
+    Return the `limit` links of highest confidence of each entity in each direction, as relations, strongest first.
 
-    As many again lead to entities that facts alone know: these keep out none that documents tell more of.
+    Links to entities known only from facts have a limit of their own, so that they displace no others.
     """
-    least = max(LEAST_WEIGHT, min_weight)
+    lowest = max(MIN_LINK_WEIGHT, min_weight)
     ends: dict[tuple[str, bool, bool], dict[str, Link]] = defaultdict(dict)
     for link in links:
         source, target = link.source_id, link.target_id
-        if source != target and link.confidence * FULL_WEIGHT >= least and (not types or link.predicate in types):
+        if source != target and link.confidence * MAX_LINK_WEIGHT >= lowest and (not types or link.predicate in types):
             ends[source, True, bool(fact_entity_key(target))][link.fact_id] = link
             ends[target, False, bool(fact_entity_key(source))][link.fact_id] = link
     kept: list[Link] = []
     for id in dict.fromkeys(entity_ids):
-        for is_source, is_alone in product((True, False), repeat=2):
-            mine = ends.get((id, is_source, is_alone), {}).values()
+        for is_source, is_only_fact in product((True, False), repeat=2):
+            mine = ends.get((id, is_source, is_only_fact), {}).values()
             kept += sorted(mine, key=lambda link: (-link.confidence, -link.created, link.fact_id))[:limit]
     return join_relations(
-        ((link.source_id, link.target_id, link.predicate), link.confidence * FULL_WEIGHT) for link in kept
+        ((link.source_id, link.target_id, link.predicate), link.confidence * MAX_LINK_WEIGHT) for link in kept
     )

@@ -1,18 +1,17 @@
-"""What all stores hold of jobs."""
+"""Job rules shared by all stores: retention of results, stored error texts."""
 
 from __future__ import annotations
 
-KEPT_S = 86_400.0
-"""How long a job that is done waits to be collected, in seconds: whoever wanted it may be gone."""
+RESULT_RETENTION_S = 86_400.0
+"""Seconds until the result of a finished job is deleted if nobody collects it."""
 
-ENDED = "each worker that took it ended before it was done"
-"""Why a job failed of which nobody said why."""
+WORKER_DIED = "each worker that claimed it ended before it was done"
+"""Error of a job whose workers all ended without reporting one."""
 
-MAX_ERROR = 2000
-"""Characters of an error that are kept."""
+MAX_ERROR_CHARACTERS = 2000
 
 
-def clean(error: str) -> str:
-    """Return an error as every database can keep it."""
+def storable_error(error: str) -> str:
+    """Return an error text that every database can store: no NUL, valid UTF-8, at most `MAX_ERROR_CHARACTERS`."""
     text = error.replace("\x00", "�").encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) <= MAX_ERROR else text[: MAX_ERROR - 1] + "…"
+    return text if len(text) <= MAX_ERROR_CHARACTERS else text[: MAX_ERROR_CHARACTERS - 1] + "…"

@@ -1,8 +1,9 @@
-"""What documents are filtered by: the scalars of their metadata, as text; `1` and `1.0` are one number."""
+"""Labels: the scalar values of a document's metadata as text, which filters compare. `1` and `1.0` are equal."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from weft.extract.attributes import each
 from weft.records import Filter, Metadata, Scalar
@@ -10,8 +11,17 @@ from weft.records import Filter, Metadata, Scalar
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]{0,299}))(\.0)?")
 
 
+class WantedLabel(NamedTuple):
+    """A key and value that a filter requires. A tuple: statements receive it as a JSON list."""
+
+    key: str
+    value: str
+    alternative: str
+    """The other spelling of a whole number (`1.0` for `1`), else the value itself."""
+
+
 def label_text(value: Scalar) -> str:
-    """Return a scalar as it is compared: `True` is `true`, `None` is `null`, numbers as Python writes them."""
+    """Return a scalar as text: `True` is `true`, `None` is `null`, numbers are written as in Python."""
     if value is None or isinstance(value, bool):
         return str(value).lower().replace("none", "null")
     return str(value)
@@ -22,19 +32,21 @@ def labels(metadata: Metadata) -> set[tuple[str, str]]:
     return {(key, label_text(item)) for key, value in metadata.items() for item in each(value)}
 
 
-def wanted_labels(where: Filter) -> list[tuple[str, str, str]]:
-    """Return the keys a document must have to pass the filter, each with the value and how it may be written too."""
-    return [(key, label_text(value), _written_otherwise(value)) for key, value in where.metadata]
+def wanted_labels(where: Filter) -> list[WantedLabel]:
+    """Return the labels that a document needs to pass a filter."""
+    return [WantedLabel(key, label_text(value), _other_spelling(value)) for key, value in where.metadata]
 
 
 def passes(metadata: Metadata, where: Filter) -> bool:
-    """Tell whether metadata has what a filter wants."""
-    mine = labels(metadata)
-    return all((key, value) in mine or (key, other) in mine for key, value, other in wanted_labels(where))
+    """Return whether metadata has all labels that a filter requires."""
+    found = labels(metadata)
+    return all(
+        (label.key, label.value) in found or (label.key, label.alternative) in found for label in wanted_labels(where)
+    )
 
 
-def _written_otherwise(value: Scalar) -> str:
-    """Return a whole number with its point where it has none and without where it has one, else the same text."""
+def _other_spelling(value: Scalar) -> str:
+    """Return a whole number with `.0` added or removed; other values unchanged."""
     text = label_text(value)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))

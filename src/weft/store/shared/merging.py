@@ -1,4 +1,4 @@
-"""What is said more than once is one: mentions and relations under several names, repeated statements; how ties go."""
+"""Merging of mentions, relations and descriptions of one entity under several names, and tie-breaking order."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 from weft.records import Claim, Extraction, Mention, Nomination, Relation
 from weft.text.ids import entity_id
 
-WINDOW = 20
-"""Descriptions of an entity that are looked at, the best first."""
-MAX_DESCRIPTION = 600
-"""Characters of what several chunks say of an entity."""
+MAX_DESCRIPTIONS = 20
+"""Descriptions of an entity that are considered, best rank first."""
+MAX_DESCRIPTION_CHARACTERS = 600
+"""Length of a description merged from several chunks."""
 
 
 def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
-    """Return one mention per entity and chunk."""
+    """Return one mention per entity and chunk, the counts added up."""
     joined: dict[tuple[str, str], Mention] = {}
     for mention in mentions:
-        at = mention[0], mention[1]
+        at = mention[0], mention[1]  # hot loop
         if at in joined:
             before = joined[at]
             mention = mention._replace(
@@ -34,21 +34,21 @@ def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
 
 
 def strongest_mentions(mentions: Iterable[Mention]) -> list[Mention]:
-    """Return one mention per entity and chunk, strongest first: what is about it, then by count, then by id."""
+    """Return one mention per entity and chunk: defining chunks first, then by falling count, then by ids."""
     return sorted(join_mentions(mentions), key=_strength)
 
 
 def _strength(mention: Mention) -> tuple[bool, int, str, str]:
-    entity, chunk, count, about = mention[:4]
+    entity, chunk, count, about = mention[:4]  # hot loop
     return not about, -count, chunk, entity
 
 
-def other_names(name: str, names: Iterable[str], *, spelling: Callable[[], str | None]) -> tuple[str, ...]:
+def alias_names(name: str, names: Iterable[str], *, spelling: Callable[[], str | None]) -> tuple[str, ...]:
     """
-    Return the other names of an entity, in their order.
+    Return the aliases of an entity, in order.
 
-    An entity may be called by one of them, as a paper that is kept under its id is called by its title. There the
-    `spelling` by which others refer to what it is kept under stands instead.
+    If the entity is displayed under one of them (a paper with its id as key is displayed under its title), that
+    alias is replaced by `spelling()`, a name by which links refer to the key.
     """
     return tuple((spelling() or other) if other == name else other for other in names)
 
@@ -57,29 +57,29 @@ def join_relations(weights: Iterable[tuple[tuple[str, str, str], float]]) -> lis
     """
     Return one relation per pair of entities and type, with the largest weight, strongest first.
 
-    `weights` are by source id, target id and type. A relation of an entity with itself is none.
+    `weights` are by (source id, target id, type). Relations of an entity with itself are dropped.
     """
     best: dict[tuple[str, str, str], float] = {}
-    for at, weight in weights:
+    for at, weight in weights:  # hot loop
         if at[0] != at[1] and weight > best.get(at, -1.0):
             best[at] = weight
-    ordered = sorted([(-float(weight), *at) for at, weight in best.items()])  # whole ones come as JSON without a point
+    ordered = sorted([(-float(weight), *at) for at, weight in best.items()])  # JSON has integers
     return [Relation(source, target, type, -weight) for weight, source, target, type in ordered]
 
 
-def place(id: str) -> int:
-    """Return the first 32 bits of an id: an order for ties that does not depend on when things came in."""
+def tie_rank(id: str) -> int:
+    """Return the first 32 bits of an id (a hash): a tie-breaker independent of the order of insertion."""
     return int(id[1:9], 16)
 
 
-def pair_place(namespace: str, source: str, target: str) -> int:
-    """Return the same for a relation between two keys, in either direction."""
+def pair_tie_rank(namespace: str, source: str, target: str) -> int:
+    """Return the tie-breaker of a relation between two keys; equal in both directions."""
     ids = [entity_id(namespace, key) for key in (source, target)]
-    return place(min(ids)) * 2**31 + place(max(ids)) // 2
+    return tie_rank(min(ids)) * 2**31 + tie_rank(max(ids)) // 2
 
 
-def unrepeated(extraction: Extraction) -> Extraction:
-    """Return what counts: of nominations of one name and kind the first, of claims of one relation the last."""
+def deduplicated(extraction: Extraction) -> Extraction:
+    """Return an extraction with the first nomination of each name and kind and the last claim of each relation."""
     nominations: dict[tuple[str, str, str], Nomination] = {}
     for item in extraction.nominations:
         nominations.setdefault((item.key, item.kind, item.name), item)
@@ -88,32 +88,43 @@ def unrepeated(extraction: Extraction) -> Extraction:
 
 
 def same_statements(first: Extraction, second: Extraction) -> bool:
-    """Tell whether two extractions say the same, in whatever order."""
+    """Return whether two extractions hold the same nominations and claims, in any order."""
     return set(first.nominations) == set(second.nominations) and set(first.claims) == set(second.claims)
 
 
 def join_descriptions(rows: Iterable[Sequence[Any]]) -> str:
     """
-    Return what describes an entity, of (rank, description, extractor) of what puts it forward.
+    Return the description of an entity from rows of (rank, description, extractor), one for each nomination.
 
-    That is the first description of the best rank. Where a model wrote it, what models wrote of the entity in other
-    chunks stands behind it, as far as it is new: each saw a part. A rule's is a sentence of a document, and enough.
+    It is the first description of the best rank. If a model wrote it, new descriptions by models from other chunks
+    are appended, because each model call saw one chunk. A description by rules is a sentence of a document and
+    stands alone.
     """
-    rows = sorted((rank, text, extractor) for rank, text, extractor in rows)[:WINDOW]
-    best = [row for row in rows if row[0] == rows[0][0]]
-    written = {text for _, text, extractor in best if extractor}
+    rows = sorted((rank, text, extractor) for rank, text, extractor in rows)[:MAX_DESCRIPTIONS]
+    best_rank = rows[0][0] if rows else None
+    best = [(text, extractor) for rank, text, extractor in rows if rank == best_rank]
+    written = {text for text, extractor in best if extractor}
     texts: list[str] = []
-    for text in dict.fromkeys(text for _, text, _ in best):
+    for text in dict.fromkeys(text for text, _ in best):
         is_new = not any(text.casefold() in known.casefold() for known in texts)
         if not texts or (
-            is_new and {text, texts[0]} <= written and sum(map(len, texts)) + len(text) <= MAX_DESCRIPTION
+            is_new and {text, texts[0]} <= written and sum(map(len, texts)) + len(text) <= MAX_DESCRIPTION_CHARACTERS
         ):
             texts.append(text)
     return " ".join(texts)
 
 
-def extractors(labels: Iterable[str | None]) -> tuple[str, ...]:
-    """Return who read something, by what nominations and claims of it say; None is what nobody read."""
+def extractor_names(labels: Iterable[str | None]) -> tuple[str, ...]:
+    """
+    Return the sorted names of the extractors behind nominations or claims with these labels.
+
+    | label | extractors |
+    | --- | --- |
+    | `""` | rules |
+    | `"x"` | x |
+    | `"+x"` | rules and x |
+    | None (derived from mentions) | none |
+    """
     found: set[str] = set()
     for label in labels:
         if label is not None:

@@ -1,44 +1,44 @@
-"""What a namespace has no vector of, said alike by every store."""
+"""Report of chunks, names and entities without a vector of the active embedder."""
 
 from __future__ import annotations
 
 from weft.records import Problem
-from weft.store.base import Store
+from weft.store.base import StoreReader
 
-ALL = 1_000_000
-"""How many are counted at most."""
+MAX_COUNTED = 1_000_000
+"""Rows without a vector are counted up to this number."""
 
 COMMAND = "weft reembed"
 
 
-def find_missing(store: Store) -> list[Problem]:
-    """Return what lacks vectors of the model that answers, asked of the store; nothing where no model does."""
+def find_missing_vectors(store: StoreReader) -> list[Problem]:
+    """Return a problem for each kind of row without vectors of the active embedder; none without an embedder."""
     active = next((model for model in store.models() if model.active), None)
     if active is None:
         return []
-    return missing_vectors(
+    return report_missing_vectors(
         f"namespace {store.namespace!r}",
         active.name,
-        chunks=len(store.find_unembedded(active.fingerprint, limit=ALL)),
-        names=len(store.graph.find_unembedded(active.fingerprint, limit=ALL)),
-        facts=len(store.facts.find_unembedded(active.fingerprint, limit=ALL)),
+        chunks=len(store.find_unembedded(active.fingerprint, limit=MAX_COUNTED)),
+        names=len(store.graph.find_unembedded(active.fingerprint, limit=MAX_COUNTED)),
+        facts=len(store.facts.find_unembedded(active.fingerprint, limit=MAX_COUNTED)),
     )
 
 
-def missing_vectors(where: str, model: str, *, chunks: int, names: int, facts: int) -> list[Problem]:
-    """Return a problem for each kind of thing that lacks vectors of the model that answers, given how many do."""
+def report_missing_vectors(where: str, model: str, *, chunks: int, names: int, facts: int) -> list[Problem]:
+    """Return a problem for each count that is not zero."""
     counts = {
         "chunk has|chunks have": chunks,
         "name of the graph has|names of the graph have": names,
         "entity of facts has|entities of facts have": facts,
     }
     return [
-        Problem(where=where, what=_say(count, words, model), repairable=False, command=COMMAND)
+        Problem(where=where, what=_describe(count, words, model), repairable=False, command=COMMAND)
         for words, count in counts.items()
         if count
     ]
 
 
-def _say(count: int, words: str, model: str) -> str:
-    one, _, many = words.partition("|")
-    return f"{count:,} {one if count == 1 else many} no vector of {model!r}"
+def _describe(count: int, words: str, model: str) -> str:
+    singular, _, plural = words.partition("|")
+    return f"{count:,} {singular if count == 1 else plural} no vector of {model!r}"

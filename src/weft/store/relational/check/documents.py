@@ -18,7 +18,7 @@ from weft.store.relational.document_write import write_labels
 from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.labels import labels
-from weft.store.shared.unembedded import ALL, missing_vectors
+from weft.store.shared.unembedded import MAX_COUNTED, report_missing_vectors
 from weft.text.ids import chunk_id
 from weft.text.split import indexed_text
 
@@ -149,8 +149,8 @@ def _check_vectors(db: Session, namespace: Namespace, where: str) -> list[Proble
     for _, name, fingerprint, _, active in db.run("list_models", {"namespace": namespace}):
         if not active:
             continue
-        key = {"namespace": namespace, "fingerprint": fingerprint, "limit": ALL}
-        problems += missing_vectors(
+        key = {"namespace": namespace, "fingerprint": fingerprint, "limit": MAX_COUNTED}
+        problems += report_missing_vectors(
             where,
             name,
             chunks=len(db.run("find_unembedded", key)),

@@ -23,7 +23,7 @@ from weft.records import Problem
 from weft.store.relational.graph_mentions import read_subjects, read_texts
 from weft.store.relational.graph_write import GraphChanges, Pair, slices
 from weft.store.relational.session import Namespace, Session
-from weft.store.shared.merging import pair_place, place
+from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
 
 CHUNKS = 256
@@ -70,7 +70,7 @@ def restore_statements(db: Session, namespace: Namespace) -> int:
     for rows in slices(db.stream("all_chunk_numbers", values)):
         numbers = json.dumps([number for (number,) in rows])
         for number, id in db.run("chunk_ids", {**values, "numbers": numbers}):
-            db.run("place_claims", {**values, "chunk": number, "place": place(id)})
+            db.run("place_claims", {**values, "chunk": number, "place": tie_rank(id)})
     return db.total_changes() - before
 
 
@@ -131,7 +131,7 @@ class _Chunks:
             about = subjects[chunk]
             named = _read(text, about=about, known=known)
             for key, count in named.counts.items():
-                mentions[chunk, namespace, key] = (count, key in about, place(id))
+                mentions[chunk, namespace, key] = (count, key in about, tie_rank(id))
                 self.counts[key][0] += count
                 self.counts[key][1] += 1
             claims |= {(chunk, c.source, c.target, c.type): (c.weight, c.description) for c in named.claims}
@@ -140,7 +140,7 @@ class _Chunks:
         self.mentions.compare(mentions.items(), ((row[:3], (row[3], bool(row[4]), row[5])) for row in stored))
         stored = db.run("all_derived_claims_in", {"namespace": namespace, "chunks": chunks})
         self.claims.compare(claims.items(), ((row[:4], row[4:]) for row in stored))
-        places = json.dumps([(chunk, place(id)) for chunk, (_, id) in texts.items()])
+        places = json.dumps([(chunk, tie_rank(id)) for chunk, (_, id) in texts.items()])
         self.misplaced += db.one("misplaced_claims", {"namespace": namespace, "places": places})
 
 
@@ -213,7 +213,7 @@ def _weighed(name: str, pair: Pair, support: int, weight: float | None) -> tuple
     support = min(support, MAX_SUPPORT)
     if weight is None:
         weight = derived_weight(pair[2], support=support)
-    return weight, support, pair_place(name, pair[0], pair[1])
+    return weight, support, pair_tie_rank(name, pair[0], pair[1])
 
 
 def _check_vectors(db: Session, namespace: Namespace) -> str:
