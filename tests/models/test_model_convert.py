@@ -12,7 +12,7 @@ from weft.errors import ModelUnavailable
 from weft.models.local.catalog import Pooling
 from weft.models.local.numpy_encoder import encode
 from weft.models.local.onnx_graph import BLOCK, build_model, quantise
-from weft.models.local.onnx_session import Runtime
+from weft.models.local.onnx_session import OnnxSession
 from weft.models.local.weights import read_pack, read_safetensors
 
 TOKENS = [0, 17, 4, 33, 59, 8, 1]
@@ -57,7 +57,7 @@ def test_the_float32_graph_computes_bert(pooling: Pooling, position_offset: int)
     architecture = make_architecture(pooling=pooling, position_offset=position_offset)
     encoder = read_safetensors(make_safetensors(), architecture=architecture)
 
-    vector = Runtime(build_model(encoder, architecture=architecture, precision="float32")).encode(TOKENS)
+    vector = OnnxSession(build_model(encoder, architecture=architecture, precision="float32")).encode(TOKENS)
 
     expected = encode_plainly(make_tensors(), pooling=pooling, position_offset=position_offset)
     np.testing.assert_allclose(vector, expected, atol=1e-4)
@@ -70,7 +70,7 @@ def test_the_int8_graph_is_close_to_float32(pooling: Pooling) -> None:
     architecture = make_architecture(pooling=pooling)
     encoder = read_safetensors(make_safetensors(), architecture=architecture)
 
-    vector = Runtime(build_model(encoder, architecture=architecture)).encode(TOKENS)
+    vector = OnnxSession(build_model(encoder, architecture=architecture)).encode(TOKENS)
 
     assert vector @ encode(TOKENS, encoder=encoder, architecture=architecture) > 0.99
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
@@ -82,7 +82,7 @@ def test_a_pack_gives_the_same_vector_as_its_tensors() -> None:
     architecture = make_architecture("holographic-pack", pooling="cls", position_offset=2)
     encoder, _ = read_pack(pack, architecture=architecture)
 
-    vector = Runtime(build_model(encoder, architecture=architecture, precision="float32")).encode(TOKENS)
+    vector = OnnxSession(build_model(encoder, architecture=architecture, precision="float32")).encode(TOKENS)
 
     np.testing.assert_allclose(vector, encode_plainly(tensors, pooling="cls", position_offset=2), atol=1e-4)
 
@@ -135,7 +135,7 @@ def test_quantising_fills_up_a_width_that_is_no_multiple_of_the_block() -> None:
 def test_a_graph_that_onnxruntime_cannot_read_is_unavailable() -> None:
     """The runtime's own errors become ours, with what to do."""
     with pytest.raises(ModelUnavailable, match="onnxruntime") as caught:
-        Runtime(b"not a model")
+        OnnxSession(b"not a model")
 
     assert "weft models fetch" in caught.value.hint
 
@@ -144,7 +144,7 @@ def test_token_ids_outside_the_table_are_an_error_of_ours() -> None:
     """What fails during a run is translated as well."""
     architecture = make_architecture()
     encoder = read_safetensors(make_safetensors(), architecture=architecture)
-    runtime = Runtime(build_model(encoder, architecture=architecture, precision="float32"))
+    session = OnnxSession(build_model(encoder, architecture=architecture, precision="float32"))
 
     with pytest.raises(ModelUnavailable):
-        runtime.encode([10_000])
+        session.encode([10_000])

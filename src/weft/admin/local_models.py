@@ -95,7 +95,7 @@ def describe_model(settings: Settings, *, name: str = "") -> dict[str, Any]:
         facts |= {
             "title": model.title,
             "licence": model.licence,
-            "carriers": [f"{carrier.package}=={carrier.version}" for carrier in model.carriers],
+            "carriers": [f"{wheel.package}=={wheel.version}" for wheel in model.wheels],
             "folder": str(installed.folder) if installed else "not fetched",
         }
     if name == NAME:

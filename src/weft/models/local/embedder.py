@@ -1,4 +1,4 @@
-"""The embedder that runs on this machine, without key, server or model hub."""
+"""Embedder and token counter that run on this machine, without key, server or model hub."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from weft.records import ModelCard, Vector, Vectors
 
 logger = logging.getLogger(__name__)
 
-CHARACTERS_PER_TOKEN = 100
-"""No text has longer tokens on average, so what lies behind `max_tokens` times this is not tokenized."""
+MAX_CHARACTERS_PER_TOKEN = 100
+"""Upper bound of the average token length; text beyond `max_tokens` times this is not tokenized."""
 
 
 class LocalEmbedder:
     """
-    Embeds with a model of the catalogue, on as many cores as it may use.
+    Embeds with a model of the catalog, in `threads` threads (default: all usable cores).
 
-    Each text is a run of its own on one core: nothing is padded, and neighbours cannot influence a
-    vector. (Two Python threads embed 26 to 32 texts a second where one run on two cores does 20 to 31.)
+    Each text is a separate run on one core: there is no padding, and a vector does not depend on its batch.
+    Two Python threads embed 26 to 32 texts per second; one run on two cores embeds 20 to 31.
     """
 
     def __init__(
@@ -50,26 +50,26 @@ class LocalEmbedder:
         self._progress = progress
         self._lock = Lock()
         self._loaded: _Loaded | None = None
-        self._interrupted = 0
-        """How often; a call that began before the last time ends."""
+        self._interruptions = 0
+        """Number of interruptions; a call that started before the last one ends."""
 
     @property
     def card(self) -> ModelCard:
-        """What the embedder knows of itself."""
+        """Description of the embedder."""
         return self._card
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
         """
-        Return one unit-length row per text; `kind` makes no difference to these models.
+        Return one unit-length row per text; these models ignore `kind`.
 
-        Raises `ModelUnavailable` where the model was not fetched yet.
+        Raises `ModelUnavailable` if the model is not installed.
         """
         if not texts:
             return np.zeros((0, self.card.dimension), np.float32)
-        loaded, begun = self._load(), self._interrupted
+        loaded, interruptions = self._load(), self._interruptions
 
         def embed_one(text: str) -> Vector:
-            if self._interrupted != begun:
+            if self._interruptions != interruptions:
                 raise ModelUnavailable("embedding was interrupted")
             return loaded.embed(text)
 
@@ -84,12 +84,12 @@ class LocalEmbedder:
         return vectors
 
     def load(self) -> None:
-        """Load the model now. Raises `ModelUnavailable` where it was not fetched yet."""
+        """Load the model now. Raises `ModelUnavailable` if it is not installed."""
         self._load()
 
     def interrupt(self) -> None:
-        """Let calls that are under way end after the text they are at."""
-        self._interrupted += 1
+        """End running calls of `embed` after their current text."""
+        self._interruptions += 1
 
     def _load(self) -> _Loaded:
         with self._lock:
@@ -111,7 +111,7 @@ class LocalEmbedder:
 
 
 class LocalTokenCounter:
-    """Counts tokens as a local model does."""
+    """Counts tokens with the tokenizer of a local model."""
 
     def __init__(self, model: LocalModel, *, cache_dir: Path) -> None:
         self._model = model
@@ -120,7 +120,7 @@ class LocalTokenCounter:
         self._tokenizer: Any = None
 
     def count(self, text: str) -> int:
-        """Return the number of tokens in `text`. Raises `ModelUnavailable` without the model."""
+        """Return the number of tokens in `text`. Raises `ModelUnavailable` if the model is not installed."""
         with self._lock:
             if self._tokenizer is None:
                 installed = find_installed(self._model, cache_dir=self._cache_dir)
@@ -131,33 +131,33 @@ class LocalTokenCounter:
 
 
 class _Loaded:
-    """Graph and tokenizer in memory; any number of threads may use it."""
+    """Graph and tokenizer in memory. Thread-safe."""
 
     def __init__(self, installed: InstalledModel, *, max_tokens: int) -> None:
-        from weft.models.local.onnx_session import Runtime  # onnxruntime takes a moment to import
+        from weft.models.local.onnx_session import OnnxSession  # onnxruntime is slow to import
 
         self._tokenizer = _open_tokenizer(installed)
         self._tokenizer.enable_truncation(max_tokens)
-        self._max_characters = max_tokens * CHARACTERS_PER_TOKEN
-        self._runtime = Runtime(installed.onnx)
+        self._max_characters = max_tokens * MAX_CHARACTERS_PER_TOKEN
+        self._session = OnnxSession(installed.onnx)
 
     def embed(self, text: str) -> Vector:
         beginning = replace_surrogates(text[: self._max_characters])
-        return self._runtime.encode(self._tokenizer.encode(beginning).ids)
+        return self._session.encode(self._tokenizer.encode(beginning).ids)
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use, which in a container is fewer than there are."""
+    """Return the number of cores this process may use; in a container it can be lower than the machine's."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _open_tokenizer(installed: InstalledModel) -> Any:
-    """Return the tokenizer without the truncation and padding that its file may ask for."""
+    """Return the tokenizer with truncation and padding of its file disabled. Raises `ModelUnavailable`."""
     from tokenizers import Tokenizer
 
-    # The library raises bare Exceptions for a file it cannot read, so we look first.
+    # The library raises bare Exceptions for a file it cannot read, so the file is verified first.
     if not is_intact(installed, names=(TOKENIZER_FILE,)):
         raise ModelUnavailable(
             f"the tokenizer in {str(installed.folder)!r} is damaged", hint="run `weft models fetch` again"
@@ -170,6 +170,6 @@ def _open_tokenizer(installed: InstalledModel) -> Any:
 
 def _not_fetched(model: LocalModel) -> ModelUnavailable:
     return ModelUnavailable(
-        f"the model {model.name!r} ({model.megabytes} MB) is not on this machine yet",
+        f"the model {model.name!r} ({model.megabytes} MB) is not installed",
         hint=f"run `weft models fetch {model.name}`",
     )

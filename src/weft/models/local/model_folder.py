@@ -1,4 +1,4 @@
-"""The folder a model lives in once it is built: `<cache>/models/<name>-<fingerprint>/`."""
+"""Folder of an installed model: `<cache>/models/<name>-<fingerprint>/`."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ TOKENIZER_FILE = "tokenizer.json"
 CARD_FILE = "card.json"
 
 WORK_PREFIX = ".work-"
-ABANDONED_SECONDS = 24 * 3600
-"""A work folder older than this belongs to a process that was killed."""
+MAX_WORK_SECONDS = 24 * 3600
+"""Age from which a work folder is deleted: its process was killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledModel:
-    """A model that is ready to run."""
+    """An installed model."""
 
     folder: Path
 
     @property
     def onnx(self) -> Path:
-        """The graph with its weights."""
+        """ONNX file: graph and weights."""
         return self.folder / ONNX_FILE
 
     @property
     def tokenizer(self) -> Path:
-        """The tokenizer, in the format of the `tokenizers` package."""
+        """Tokenizer file in the format of the `tokenizers` package."""
         return self.folder / TOKENIZER_FILE
 
 
 def model_folder(model: LocalModel, *, cache_dir: Path) -> Path:
-    """Return where the model is or would be."""
+    """Return the folder of the model, installed or not."""
     return cache_dir / "models" / f"{model.name}-{model.fingerprint[:12]}"
 
 
 def find_installed(model: LocalModel, *, cache_dir: Path) -> InstalledModel | None:
-    """Return the model if every file of it is there in its full length, else None."""
+    """Return the model if all its files exist with their full sizes, else None."""
     folder = model_folder(model, cache_dir=cache_dir)
     try:
         sizes: Mapping[str, int] = json.loads((folder / CARD_FILE).read_bytes())["sizes"]
@@ -61,7 +61,7 @@ def find_installed(model: LocalModel, *, cache_dir: Path) -> InstalledModel | No
 
 
 def is_intact(installed: InstalledModel, *, names: Sequence[str] = (ONNX_FILE, TOKENIZER_FILE)) -> bool:
-    """Tell whether the files still are, byte by byte, what was written. Reads them whole."""
+    """Return whether the files still have the hashes of `card.json`. Reads them completely."""
     try:
         expected: Mapping[str, str] = json.loads((installed.folder / CARD_FILE).read_bytes())["sha256"]
         return all(_sha256((installed.folder / name).read_bytes()) == expected[name] for name in names)
@@ -73,9 +73,9 @@ def write_installed(
     model: LocalModel, *, cache_dir: Path, onnx: bytes, tokenizer: bytes, facts: Mapping[str, str]
 ) -> InstalledModel:
     """
-    Put a model into the cache, whole or not at all; `facts` go into its card.
+    Write a model to the cache atomically; `facts` are added to `card.json`.
 
-    Where another process was faster, its copy stays.
+    If another process has installed the model meanwhile, its copy is kept.
     """
     folder = model_folder(model, cache_dir=cache_dir)
     files = {ONNX_FILE: onnx, TOKENIZER_FILE: tokenizer}
@@ -98,15 +98,15 @@ def write_installed(
 
 
 def _move_into_place(staged: Path, *, model: LocalModel, folder: Path, cache_dir: Path, aside: Path) -> InstalledModel:
-    """Rename the staged folder to its final name. Only a damaged one is ever replaced."""
+    """Rename the staged folder to its final name. Only a damaged model is replaced."""
     if folder.exists() and not is_intact(InstalledModel(folder=folder)):
         logger.warning("replacing the damaged model in %s", folder)
-        with suppress(FileNotFoundError):  # another process is mending it too
+        with suppress(FileNotFoundError):  # another process repairs it too
             folder.replace(aside)
     try:
         staged.replace(folder)
     except OSError:
-        # A folder that is not empty cannot be replaced: another process was faster.
+        # A non-empty folder cannot be replaced: another process was faster.
         installed = find_installed(model, cache_dir=cache_dir)
         if not installed:
             raise
@@ -117,9 +117,9 @@ def _move_into_place(staged: Path, *, model: LocalModel, folder: Path, cache_dir
 @contextmanager
 def work_folder(cache_dir: Path) -> Iterator[Path]:
     """
-    Lend an empty folder beside the models, on the same disk, and remove it afterwards.
+    Yield an empty folder on the disk of the models, and delete it afterwards.
 
-    Folders that killed processes left behind are removed too.
+    Old work folders of killed processes are deleted too.
     """
     models = cache_dir / "models"
     models.mkdir(parents=True, exist_ok=True)
@@ -131,9 +131,9 @@ def work_folder(cache_dir: Path) -> Iterator[Path]:
 def _remove_abandoned(models: Path) -> None:
     for path in models.glob(f"{WORK_PREFIX}*"):
         try:
-            abandoned = time.time() - path.stat().st_mtime > ABANDONED_SECONDS
+            abandoned = time.time() - path.stat().st_mtime > MAX_WORK_SECONDS
         except OSError:
-            continue  # its owner was just removing it
+            continue  # its process has just deleted it
         if abandoned:
             shutil.rmtree(path, ignore_errors=True)
 
@@ -143,7 +143,7 @@ def _sha256(data: bytes) -> str:
 
 
 def _write_durably(path: Path, *, data: bytes) -> None:
-    """Write the file and wait for the disk, so that a power cut cannot leave a full-length hole."""
+    """Write the file and sync it: after a power failure it must not have its full size without its content."""
     with path.open("xb") as file:
         file.write(data)
         file.flush()

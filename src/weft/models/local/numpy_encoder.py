@@ -1,4 +1,4 @@
-"""The encoder in plain numpy: slow, and the measure of what a runtime computes."""
+"""Reference implementation of the encoder in numpy, to verify the output of onnxruntime."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _erf = np.vectorize(math.erf, otypes=[np.float32])
 
 
 def encode(token_ids: Sequence[int], *, encoder: Encoder, architecture: Architecture) -> Vector:
-    """Return the unit vector of one text, given as token ids with the special ones."""
+    """Return the unit vector of one text. `token_ids` include the special tokens."""
     epsilon = architecture.epsilon
     states = encoder.words[list(token_ids)] + encoder.positions[: len(token_ids)] + encoder.segment
     states = _normalise(states, norm=encoder.norm, epsilon=epsilon)

