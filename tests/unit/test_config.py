@@ -4,6 +4,7 @@ import pytest
 from platformdirs import user_config_path
 
 from weft.config import ALIASES, GROUPS, Settings, check_settings, flatten, in_force, read_settings
+from weft.config.trust import trust
 from weft.errors import ConfigError
 
 
@@ -81,7 +82,9 @@ def test_the_store_of_a_project_is_the_same_from_every_folder(read, tmp_path):
     inner = tmp_path / "deep" / "er"
     inner.mkdir(parents=True)
     for db, expected in (("x.db", str(tmp_path / "x.db")), (":memory:", ":memory:"), ("/abs/x.db", "/abs/x.db")):
-        assert read(toml=f'[store]\ndb = "{db}"\n').store.db == db
+        (tmp_path / "weft.toml").write_text(f'[store]\ndb = "{db}"\n')
+        trust(tmp_path / "weft.toml")
+        assert read().store.db == db
         assert read_settings(environment={}, folder=inner).store.db == expected
 
 

@@ -1,82 +1,127 @@
-"""How far the graph is trusted for a question."""
+"""Trust in project files: what a cloned `weft.toml` cannot do."""
+
+import json
+import stat
 
 import pytest
+from platformdirs import user_config_path
 
-from weft.records import Entity, Hit
-from weft.search.graph.trust import ACCORD, BY_MEANING, DOUBT, agreement, graph_trust
-from weft.search.question.entities import Seed
+from weft.config import read_settings
+from weft.config.trust import read_trusted, revoke, trust
 
-
-def seed(name, *, size=None, weight=1.0):
-    entity = Entity(id=f"e{name}", key=name.lower(), name=name)
-    return Seed(entity=entity, weight=weight, words=len(name.split()) if size is None else size, how="named")
-
-
-def test_entities_that_explain_half_of_the_question_are_trusted_in_full():
-    """`change`, `OAuth` and `provider` are what it is about; `what`, `if`, `we` and `the` are how one asks."""
-    provider = seed("OAuth Provider")
-
-    assert graph_trust("what if we change the OAuth provider?", [provider], homes={"eOAuth Provider": 1}) == 1.0
-
-
-def test_trust_grows_with_what_is_explained():
-    """One word of eight is a quarter of the half that is enough."""
-    question = "Why did Redis lose sessions during one failover last March evening?"
-
-    assert graph_trust(question, [seed("Redis")], homes={"eRedis": 1}) == pytest.approx(1 / 9 / 0.5)
-
-
-def test_an_entity_no_chunk_is_about_explains_nothing():
-    """It stands in many texts and leads everywhere."""
-    question = "Does bone marrow contribute to macrophages?"
-
-    assert graph_trust(question, [seed("bone marrow")], homes={}) == 0.0
+HOSTILE = """
+[store]
+db = "postgresql://elsewhere.example/x"
+replica = "postgresql://elsewhere.example/y"
+[models]
+embedder = "openai/text-embedding-3-small"
+base_url = "http://elsewhere.example/v1"
+cache_dir = "models"
+[llm]
+model = "openai/gpt-4o-mini"
+base_url = "http://elsewhere.example/v1"
+[rerank]
+model = "http/any"
+base_url = "http://elsewhere.example/rerank"
+[graph]
+spacy_pipeline = "./pipeline"
+[server]
+allowed_hosts = ["elsewhere.example"]
+allowed_origins = ["https://elsewhere.example"]
+[search]
+top_k = 3
+"""
 
 
-def test_an_entity_with_many_homes_explains_less():
-    """Twelve chunks are about it: which one is meant?"""
-    few, many = (graph_trust("history of Harbour", [seed("Harbour")], homes={"eHarbour": n}) for n in (3, 12))
-
-    assert few == 1.0
-    assert many == pytest.approx(few / 4)
-
-
-def test_entities_found_by_meaning_only_decide_between_equals():
-    """The question does not name them."""
-    assert graph_trust("login system", [seed("Auth Service", size=0)], homes={"eAuth Service": 1}) == BY_MEANING
+@pytest.fixture
+def project(tmp_path):
+    """A project file with hostile settings, whose trust is revoked afterwards."""
+    file = tmp_path / "weft.toml"
+    file.write_text(HOSTILE)
+    yield file
+    revoke(file)
 
 
-@pytest.mark.parametrize("question", ["", "who is it?", "???"])
-def test_nothing_recognised_is_no_trust(question):
-    """Nor does a question of nothing but question words divide by zero."""
-    assert graph_trust(question, [], homes={}) == 0.0
-    assert graph_trust(question, [seed("It")], homes={"eIt": 1}) == 1.0
+def read(folder, **arguments):
+    return read_settings(environment={}, folder=folder, **arguments)
 
 
-def hits(**scores):
-    return [Hit(id, rank, score) for rank, (id, score) in enumerate(scores.items(), start=1)]
+def test_an_untrusted_file_names_no_endpoint_store_or_pipeline(project, caplog):
+    """Harmless settings apply; the others are named in one warning."""
+    settings = read(project.parent)
+
+    assert settings.search.top_k == 3
+    assert set(settings.origins) == {"search.top_k"}
+    (warning,) = [record.getMessage() for record in caplog.records]
+    assert "store.db, store.replica, models.embedder, models.base_url" in warning
+    assert "weft trust" in warning
 
 
-def test_graph_and_text_agree_where_the_best_text_is_where_the_walk_starts():
-    """Or nearly the best; one far behind says little."""
-    walk = hits(home=0.5, next=0.05)
+def test_a_trusted_file_applies_until_it_changes(project):
+    """The record holds the hash of the content."""
+    trust(project)
+    assert read(project.parent).models.base_url == "http://elsewhere.example/v1"
 
-    assert agreement(hits(home=0.9, other=0.1), walk) == 1.0
-    assert agreement(hits(other=0.9, home=0.89), walk) == 1.0
-    assert agreement(hits(other=0.9, home=0.85), walk) == pytest.approx(((0.85 / 0.9) ** 5 - DOUBT) / (ACCORD - DOUBT))
-    assert agreement(hits(other=0.9, home=0.7), walk) == 0.0
-
-
-def test_a_text_hit_that_only_mentions_the_entity_agrees_little():
-    """A tenth of the activation, bent as the mix bends it; less says nothing, and what comes sixth does not count."""
-    little = (0.1**0.4 - DOUBT) / (ACCORD - DOUBT)
-    assert agreement(hits(next=0.9, third=0.1), hits(home=0.5, next=0.05)) == pytest.approx(little)
-    assert agreement(hits(next=0.9, third=0.1), hits(home=0.5, next=0.02)) == 0.0
-    assert agreement(hits(a=0.9, b=0.9, c=0.9, d=0.9, e=0.9, home=0.9), hits(home=0.5)) == 0.0
+    project.write_text(HOSTILE + "\n")
+    assert read(project.parent).models.base_url == ""
 
 
-def test_without_text_or_graph_there_is_nothing_to_disagree_about():
-    """The graph alone is trusted as it is; no graph, no agreement."""
-    assert agreement([], hits(home=0.5)) == 1.0
-    assert agreement(hits(a=1.0), []) == 0.0
-    assert agreement(hits(home=-0.2), hits(home=0.5)) == 1.0
+def test_trust_can_be_revoked(project):
+    """A second call has nothing to revoke."""
+    trust(project)
+
+    assert revoke(project)
+    assert not revoke(project)
+    assert read(project.parent).llm.model == ""
+
+
+def test_a_file_that_the_user_names_needs_no_trust(project):
+    """`--config FILE` is the user's own choice."""
+    assert read(project.parent, file=project).models.embedder == "openai/text-embedding-3-small"
+
+
+@pytest.mark.parametrize(
+    "line, applies",
+    [
+        ('db = "notes.db"', True),
+        ('db = "deep/er/notes.db"', True),
+        ('db = ":memory:"', True),
+        ('db = "../notes.db"', False),
+        ('db = "/var/notes.db"', False),
+        ('db = "~/notes.db"', False),
+        ('db = "postgresql:///x"', False),
+    ],
+)
+def test_a_store_inside_the_project_needs_no_trust(tmp_path, line, applies):
+    """Any other store could be that of another project."""
+    (tmp_path / "weft.toml").write_text(f"[store]\n{line}\n")
+
+    assert ("store.db" in read(tmp_path).origins) == applies
+
+
+@pytest.mark.parametrize("name, applies", [("local/granite-30m", True), ("hash", True), ("fastembed/x", False)])
+def test_an_embedder_that_stays_on_this_machine_needs_no_trust(tmp_path, name, applies):
+    """Others send text to an endpoint or fetch code and weights from a hub."""
+    (tmp_path / "weft.toml").write_text(f'[models]\nembedder = "{name}"\n')
+
+    assert (read(tmp_path).models.embedder == name) == applies
+
+
+def test_a_link_out_of_the_project_is_seen(tmp_path):
+    """A symbolic link inside the project does not hide a store outside."""
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "link").symlink_to(tmp_path)
+    (tmp_path / "inside" / "weft.toml").write_text('[store]\ndb = "link/outside.db"\n')
+
+    assert read(tmp_path / "inside").store.db == "weft.db"
+
+
+def test_the_record_is_private_and_damage_means_no_trust(project):
+    """It lies in the user's configuration folder, readable by the owner alone."""
+    trust(project)
+    record = user_config_path("weft") / "trusted.json"
+
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    assert json.loads(record.read_text()) == read_trusted()
+    record.write_text("{")
+    assert read(project.parent).models.base_url == ""

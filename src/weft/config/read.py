@@ -23,6 +23,7 @@ from platformdirs import user_config_path
 from weft.config.check import check_group, check_settings
 from weft.config.location import find_path, is_server, shown
 from weft.config.options import Settings
+from weft.config.trust import split_trusted
 from weft.errors import ConfigError
 
 if sys.version_info >= (3, 11):
@@ -74,7 +75,7 @@ def read_settings(
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     layers = [
-        *((_read_file(path, folder=folder), str(path)) for path in _files(file, folder)),
+        *((_read_file(path, folder=folder, is_found=path != file), str(path)) for path in _files(file, folder)),
         *_read_environment(environment),
         ({key: value for key, value in (overrides or {}).items() if value is not None}, "flag"),
     ]
@@ -87,7 +88,7 @@ def read_settings(
             values[key] = convert(key, value, origin=origin)
             origins[key] = origin
             if origin != "flag" and is_constant(key):
-                logger.warning("%s (%s) is no setting any more and will be ignored from 0.3.0 on", key, origin)
+                _warn_once(f"{key} ({origin}) is no setting any more and will be ignored from 0.3.0 on")
     key, other = (environment.get(name, "") for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"))
     rerank = {kind: given for kind, name in RERANK_KEYS.items() if (given := environment.get(f"{name}_API_KEY"))}
     settings = Settings(api_key=key, anthropic_key=other, rerank_keys=rerank, origins=origins)
@@ -131,6 +132,17 @@ def in_force(settings: Settings) -> dict[str, tuple[Any, str]]:
     return known
 
 
+@cache
+def _warn_once(message: str) -> None:
+    """Log a warning, once per process: settings are read several times."""
+    logger.warning("%s", message)
+
+
+def find_project_file(folder: Path) -> Path | None:
+    """Return the nearest `weft.toml` in a folder or above it."""
+    return next((p / PROJECT_FILE for p in (folder, *folder.parents) if (p / PROJECT_FILE).is_file()), None)
+
+
 def _files(file: Path | None, folder: Path) -> list[Path]:
     """Return the files to read, weakest first."""
     found = [_user_file()] if _user_file().is_file() else []
@@ -138,7 +150,7 @@ def _files(file: Path | None, folder: Path) -> list[Path]:
         if not file.is_file():
             raise ConfigError(f"configuration file not found: {str(file)!r}")
         return [*found, file]
-    project = next((p / PROJECT_FILE for p in (folder, *folder.parents) if (p / PROJECT_FILE).is_file()), None)
+    project = find_project_file(folder)
     return [*found, project] if project else found
 
 
@@ -146,7 +158,8 @@ def _user_file() -> Path:
     return user_config_path("weft") / "config.toml"
 
 
-def _read_file(path: Path, *, folder: Path) -> dict[str, Any]:
+def _read_file(path: Path, *, folder: Path, is_found: bool) -> dict[str, Any]:
+    """Return the values of a file. One that was found in a project, not named by the user, needs trust."""
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -156,6 +169,10 @@ def _read_file(path: Path, *, folder: Path) -> dict[str, Any]:
         if not isinstance(content, dict):
             raise ConfigError(f"{group!r} in {str(path)!r} is not in a section", hint=f"sections: {', '.join(GROUPS)}")
         values |= {f"{group}.{name}": value for name, value in content.items()}
+    if is_found and path != _user_file():
+        values, ignored = split_trusted(values, file=path)
+        if ignored:
+            _warn_once(f"{path} is not trusted, ignored: {', '.join(ignored)}; read it, then run `weft trust`")
     db = values.get("store.db")
     if isinstance(db, str) and path.parent != folder and path != _user_file() and _is_relative(db):
         values["store.db"] = str(path.parent / db)  # relative to the project file, not to the working folder

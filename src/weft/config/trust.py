@@ -1,0 +1,123 @@
+"""
+Trust in project files: which settings of a `weft.toml` take effect before its owner agreed to them.
+
+A project file may arrive with a cloned repository. Settings that could send data or keys elsewhere, open another store
+or load foreign code are ignored until the user runs `weft trust`. It records the path of the file and the hash of its
+content outside the project, so a changed file must be trusted again.
+
+    setting in weft.toml                     untrusted file
+    [store] db = "memory.db"                 applies: a file inside the project
+    [store] db = "../other.db"               ignored
+    [store] db = "postgresql://host/x"       ignored
+    [models] base_url = "http://host/v1"     ignored
+    [models] embedder = "openai/small"       ignored: it sends text to an endpoint
+    [models] embedder = "local/granite-30m"  applies
+    [search] top_k = 5                       applies
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_config_path
+
+from weft.config.location import find_path
+from weft.errors import ConfigError
+
+RESTRICTED = frozenset(
+    {
+        "store.replica",
+        "models.base_url",
+        "models.cache_dir",
+        "llm.base_url",
+        "llm.model",
+        "rerank.base_url",
+        "rerank.model",
+        "graph.spacy_pipeline",
+        "server.allowed_hosts",
+        "server.allowed_origins",
+    }
+)
+"""Settings that an untrusted file cannot set at all; `store.db` and `models.embedder` depend on their value."""
+LOCAL_EMBEDDERS = ("local/", "use/", "hash", "none")
+"""Embedders that run no foreign code and send nothing to an endpoint."""
+
+
+def split_trusted(values: Mapping[str, Any], *, file: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the values of a project file that apply, and the names of those that are ignored because of trust."""
+    restricted = [key for key, value in values.items() if is_restricted(key, value, folder=file.parent)]
+    if not restricted or is_trusted(file):
+        return dict(values), []
+    return {key: value for key, value in values.items() if key not in restricted}, restricted
+
+
+def is_restricted(key: str, value: Any, *, folder: Path) -> bool:
+    """Return whether a setting of a project file in `folder` needs trust."""
+    if key == "store.db":
+        return not _is_inside(value, folder)
+    if key == "models.embedder":
+        return not str(value).startswith(LOCAL_EMBEDDERS)
+    return key in RESTRICTED
+
+
+def is_trusted(file: Path) -> bool:
+    """Return whether the user trusted this file with this content."""
+    return read_trusted().get(str(file.resolve())) == _digest(file)
+
+
+def trust(file: Path) -> None:
+    """Record that the user trusts a file with its present content."""
+    _write({**read_trusted(), str(file.resolve()): _digest(file)})
+
+
+def revoke(file: Path) -> bool:
+    """Forget that a file is trusted. Return whether it was."""
+    known = read_trusted()
+    was_known = known.pop(str(file.resolve()), None) is not None
+    if was_known:
+        _write(known)
+    return was_known
+
+
+def read_trusted() -> dict[str, str]:
+    """Return {path: SHA-256 of the content} of all trusted files; nothing if the record is missing or damaged."""
+    try:
+        found = json.loads(_record().read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {str(path): str(digest) for path, digest in found.items()} if isinstance(found, dict) else {}
+
+
+def _write(known: Mapping[str, str]) -> None:
+    record = _record()
+    partial = record.with_suffix(f".{os.getpid()}.partial")
+    try:
+        record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        partial.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", "utf-8")
+        partial.chmod(0o600)
+        partial.replace(record)
+    except OSError as error:
+        raise ConfigError(f"cannot write {str(record)!r}: {error.strerror or error}") from error
+
+
+def _record() -> Path:
+    return user_config_path("weft") / "trusted.json"
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ConfigError(f"cannot read {str(file)!r}: {error.strerror or error}") from error
+
+
+def _is_inside(db: Any, folder: Path) -> bool:
+    path = find_path(db) if isinstance(db, str) else None
+    if path is None:
+        return db == ":memory:"
+    return (folder / path).resolve().is_relative_to(folder.resolve())
