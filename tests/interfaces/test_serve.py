@@ -171,7 +171,7 @@ class Counting(FakeEmbedder):
         self.usage += Usage(calls=1, tokens_in=len(texts), cost=0.5)
         return super().embed(texts, kind=kind)
 
-    def foresee(self, texts):
+    def estimate_usage(self, texts):
         return Usage(calls=1)
 
 

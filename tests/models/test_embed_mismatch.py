@@ -50,7 +50,7 @@ def test_the_same_name_at_another_address_is_another_model(
     message = weft("index", "texts", expect=1)
 
     assert "mean another model by that name" in message
-    assert "or set models.base_url and models.dimensions as they were" in message
+    assert "or restore models.base_url and models.dimensions" in message
     assert "or use --embedder" not in message
 
 
@@ -69,8 +69,8 @@ def test_an_endpoint_that_does_not_shorten_vectors_is_told_so(
         (in_json({}, status=401), "", "no key was sent: set OPENAI_API_KEY"),
         (in_json({}, status=403), "sk-a", "check the key in OPENAI_API_KEY"),
         (Answer(status=404), "", "check the name of the model, and `models.base_url`"),
-        (in_json({"error": {"code": "insufficient_quota"}}, status=429), "", "nothing left to spend"),
-        (in_json({}, status=503, Retry_After="3600"), "", "try again later; what was done is kept"),
+        (in_json({"error": {"code": "insufficient_quota"}}, status=429), "", "no quota left"),
+        (in_json({}, status=503, Retry_After="3600"), "", "try again later; finished work is kept"),
         (Answer(body=b"<html>"), "", "usually ends with /v1"),
     ],
 )

@@ -73,7 +73,7 @@ def test_an_interrupted_call_makes_no_further_request_and_does_not_wait(tmp_path
         embedder = OpenAIEmbedder("tiny", api_key="", base_url=endpoint.url, limits=limits)
         for _ in range(2):  # the second one is at its first wait
             with pytest.raises(ModelUnavailable, match="interrupted"):
-                embedder.embed_gradually(["a", "b"], keep=lambda texts, vectors: kept.extend(texts))
+                embedder.embed_incrementally(["a", "b"], keep=lambda texts, vectors: kept.extend(texts))
         endpoint.default = vectors
         assert len(embedder.embed(["c"])) == 1
 

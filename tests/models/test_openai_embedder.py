@@ -152,7 +152,7 @@ def test_waiting_again_is_said_aloud_once(
 
     waiting = [record for record in caplog.records if record.name.startswith("weft")]
     assert [record.levelname for record in waiting] == said
-    assert all("trying again in" in record.message for record in waiting)
+    assert all("retrying in" in record.message for record in waiting)
 
 
 def test_jitter_shortens_a_wait_by_up_to_half(endpoint: Endpoint) -> None:
@@ -240,8 +240,8 @@ def test_an_exhausted_quota_is_not_tried_again(
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        (Answer(body=b"<html>hello"), "no JSON"),
-        (Answer(body=b"\xff\xfe{"), "no JSON"),
+        (Answer(body=b"<html>hello"), "is not JSON"),
+        (Answer(body=b"\xff\xfe{"), "is not JSON"),
         (in_json([]), "no list"),
         (in_json({"data": ["x", "y"]}), "no list"),
         (in_json({"data": [{"index": 0, "embedding": [1.0]}]}), "1 vectors for 2 texts"),

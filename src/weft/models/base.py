@@ -1,4 +1,4 @@
-"""The roles models play. Adapters implement them; nothing above `models/` knows which one it has."""
+"""Protocols of the models. Adapters implement them; packages above `models` depend only on these."""
 
 from __future__ import annotations
 
@@ -12,171 +12,171 @@ TextKind: TypeAlias = Literal["document", "query"]
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors. Opening one is cheap; weights are loaded by the first `embed`."""
+    """Maps texts to vectors. Construction is cheap; the first `embed` loads the weights."""
 
     @property
     def card(self) -> ModelCard:
-        """What the embedder knows of itself. Needs neither weights nor network."""
+        """Description of the embedder. Needs neither weights nor network."""
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
         """
         Return one unit-length float32 row per text, in order.
 
-        The vector of a text depends on nothing but the text and `kind`: not on its neighbours, not on
-        the number of threads. Raises `ModelUnavailable` or `BadModelOutput`.
+        The vector of a text depends only on the text and `kind`, not on its batch or the number of threads.
+        Raises `ModelUnavailable` or `BadModelOutput`.
         """
 
 
 @runtime_checkable
 class Loadable(Protocol):
-    """An embedder whose weights are in this process."""
+    """An embedder with weights in this process."""
 
     def load(self) -> None:
-        """Load the weights now, so that the first `embed` does not have to; again it does nothing."""
+        """Load the weights now instead of in the first `embed`. Idempotent."""
 
 
 @runtime_checkable
 class Interruptible(Protocol):
-    """An embedder that takes long over many texts, and need not finish them."""
+    """An embedder whose running calls can be cancelled."""
 
     def interrupt(self) -> None:
-        """Let calls of `embed` that are under way end with `ModelUnavailable`; later ones work as before."""
+        """End running calls of `embed` with `ModelUnavailable`; later calls are not affected."""
 
 
 @runtime_checkable
-class Expecting(Protocol):
-    """An embedder that may not know its dimension before the first call."""
+class LearnsDimension(Protocol):
+    """An embedder that may learn its dimension from the first call."""
 
     def expect(self, dimension: int) -> None:
-        """Take it from vectors that are there, where it is not known: from then on others are `BadModelOutput`."""
+        """Set the dimension if it is unknown. Vectors of another dimension are then `BadModelOutput`."""
 
 
 @runtime_checkable
-class Gradual(Protocol):
-    """An embedder that is paid for each request: what it has given is worth keeping, whatever comes after."""
+class IncrementalEmbedder(Protocol):
+    """An embedder that hands over the vectors of each request, so that a later failure does not lose them."""
 
-    def embed_gradually(
+    def embed_incrementally(
         self, texts: Sequence[str], *, kind: TextKind = "document", keep: Callable[[Sequence[str], Vectors], None]
     ) -> Vectors:
-        """As `embed`; `keep` is told the texts of each answer and their vectors as it comes, in any thread."""
+        """Embed like `embed`, and call `keep` with the texts and vectors of each response, in any thread."""
 
 
 @runtime_checkable
-class Paid(Protocol):
-    """An embedder that may be behind an endpoint, where each request is counted and may cost money."""
+class BilledEmbedder(Protocol):
+    """An embedder whose requests are counted and may cost money."""
 
     @property
     def usage(self) -> Usage:
-        """What embedding documents has come to so far. Questions are left out."""
+        """Usage so far for documents. Questions are not counted."""
 
-    def foresee(self, texts: Sequence[str]) -> Usage:
-        """Return what one call of `embed` with these texts would come to; sends nothing."""
+    def estimate_usage(self, texts: Sequence[str]) -> Usage:
+        """Return the expected usage of one call of `embed` with these texts; sends nothing."""
 
 
 @runtime_checkable
-class Remembering(Protocol):
-    """An embedder that keeps the vectors it gave, and counts the texts of documents."""
+class CachingEmbedder(Protocol):
+    """An embedder with a cache of vectors. It counts the texts of documents."""
 
     @property
     def embedded(self) -> int:
-        """How many had to be embedded so far."""
+        """Number of texts embedded so far."""
 
     @property
     def cached(self) -> int:
-        """How many were known."""
+        """Number of texts answered from the cache so far."""
 
     def find_unknown(self, texts: Sequence[str]) -> dict[bytes, str]:
-        """Return the texts whose vector is not known, each once, by what tells them apart; embeds nothing."""
+        """Return the distinct texts without a cached vector, by digest; embeds nothing."""
 
 
 class TokenCounter(Protocol):
-    """Counts tokens as a language model would."""
+    """Counts the tokens of a text."""
 
     def count(self, text: str) -> int:
-        """Return the number of tokens in `text`, special tokens left out."""
+        """Return the number of tokens in `text` without special tokens."""
 
 
 class Extractor(Protocol):
-    """Reads entities and relations out of documents."""
+    """Extracts entities and relations from documents."""
 
     @property
     def name(self) -> str:
-        """What is recorded with the graph; changes whenever the same text would give another one: `rules-12`."""
+        """Name and version, stored with the graph: `rules-12`. Changes if the same text would give another graph."""
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
-        """Return what each of the document's chunks says, in their order."""
+        """Return one extraction per chunk of the document, in order."""
 
 
 @runtime_checkable
 class Metered(Protocol):
-    """What counts what it asks of a language model."""
+    """A component that counts its requests to a language model."""
 
     def take_usage(self) -> Usage:
-        """Return what was asked since the last call, and what it cost."""
+        """Return the usage since the last call."""
 
 
 @runtime_checkable
 class BatchExtractor(Metered, Protocol):
-    """An extractor that costs: it reads many documents at once, within bounds, and can say beforehand what it asks."""
+    """An extractor with a cost limit that reads many documents at once and can estimate its cost."""
 
     @property
     def name(self) -> str:
-        """As that of an `Extractor`."""
+        """See `Extractor.name`."""
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
-        """As that of an `Extractor`."""
+        """See `Extractor.extract`."""
 
     def extract_all(self, work: Sequence[tuple[Document, Sequence[Chunk]]]) -> list[Reading | None]:
-        """Return what each document says; None for one that a bound did not let it read to the end."""
+        """Return one reading per document; None if a limit was reached before its end."""
 
     def offline(self, *, sample: int = 0) -> Extractor:
         """
-        Return one of the same name that asks nothing, and whose usage is what would be asked.
+        Return an extractor of the same name that sends no requests; its usage is an estimate.
 
-        Before it tells, it asks about a `sample` of at most so many chunks, which are paid for and kept.
+        To estimate the replies, it does send up to `sample` chunks; these are paid for and cached.
         """
 
 
 class Reranker(Protocol):
-    """Judges how well passages answer a question, having read them."""
+    """Scores how well passages answer a question."""
 
     @property
     def name(self) -> str:
-        """How it is called in the settings: `cohere/rerank-v3.5`."""
+        """Name in the settings: `cohere/rerank-v3.5`."""
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """
-        Return one finite number per text, in their order: the larger, the better. The scale is its own.
+        Return one finite score per text, in order; higher is better. Each model has its own scale.
 
-        Loads the model when it is first called. Raises `ModelUnavailable` or `BadModelOutput`.
+        The first call loads the model. Raises `ModelUnavailable` or `BadModelOutput`.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatReply:
-    """What a language model wrote, and what it cost."""
+    """Reply of a language model, with its tokens."""
 
     text: str
     tokens_in: int
     tokens_out: int
     is_cut: bool = False
-    """Whether it ended because it may not be longer."""
+    """Whether the reply was truncated at the maximum length."""
     is_guessed: bool = False
-    """Whether the server did not count the tokens, so that they are estimated."""
+    """Whether the numbers of tokens are estimates, because the server sent none."""
 
 
 class ChatModel(Protocol):
-    """A language model that is asked for JSON."""
+    """A language model that replies in JSON."""
 
     @property
     def name(self) -> str:
-        """Who makes it and what it is called: `openai/gpt-4o-mini`."""
+        """Vendor and model: `openai/gpt-4o-mini`."""
 
     def ask(self, *, system: str, user: str, schema: Mapping[str, Any]) -> ChatReply:
         """
-        Return the reply to a question, which should be an object of the form `schema`, but may be anything.
+        Return the reply. It should be a JSON object that fits `schema`, but this is not guaranteed.
 
-        What may help is tried again, a bounded number of times. Raises `ModelUnavailable` or `BadModelOutput`.
+        Temporary failures are retried a limited number of times. Raises `ModelUnavailable` or `BadModelOutput`.
         """
 
 

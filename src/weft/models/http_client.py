@@ -1,4 +1,4 @@
-"""One POST to an endpoint, tried again while that may help."""
+"""HTTP client for JSON endpoints, with retries and exponential backoff."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from threading import Lock
 from typing import Any
 
 from weft.errors import BadModelOutput, ModelUnavailable
-from weft.models.retry_after import asked_wait
+from weft.models.retry_after import requested_wait
 
 logger = logging.getLogger(__name__)
 
 FIRST_WAIT_SECONDS = 0.5
 MAX_WAIT_SECONDS = 60.0
-"""Longest wait before another attempt. An endpoint that asks for more is given up."""
-MAX_MESSAGE = 300
+"""Longest wait before a retry. If the endpoint requests more, the call fails."""
+MAX_MESSAGE_CHARACTERS = 300
 
-_RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _NO_QUOTA = "insufficient_quota"
-"""OpenAI sends it with status 429, but waiting does not bring the money."""
+"""OpenAI sends it with status 429, but a retry cannot succeed."""
 
 
-class Refused(ModelUnavailable):
-    """The endpoint answered with a status that is no success."""
+class RequestRefused(ModelUnavailable):
+    """The endpoint responded with an error status."""
 
     def __init__(self, message: str, *, status: int, hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -33,12 +33,12 @@ class Refused(ModelUnavailable):
 
 class Transport:
     """
-    Posts JSON with a key, by default as a bearer's, and gives the JSON of the answer.
+    Posts JSON with an API key, by default as a bearer token, and returns the JSON of the response.
 
-    Waits double from half a second, each shortened by up to half at random, so that many clients do
-    not come back at once. What the answer's headers ask for is obeyed. Connections are kept and shared between
-    threads. `on_failure` is told of each attempt that failed: `rate limit`, `server`, `refused`, `timeout`,
-    `connection` or `no json`.
+    The wait between attempts starts at 0.5 s and doubles; jitter shortens it by up to half, so that clients do
+    not retry at the same time. A wait requested by the response headers takes precedence. Connections are reused
+    and shared between threads. `on_failure` is called for each failed attempt with `rate limit`, `server`,
+    `refused`, `timeout`, `connection` or `no json`.
     """
 
     def __init__(
@@ -71,18 +71,18 @@ class Transport:
         self._jitter = jitter
         self._lock = Lock()
         self._client: Any = None
-        self._is_told = False
+        self._has_warned = False
 
     def __repr__(self) -> str:
         return f"Transport({self._url!r})"
 
     def post(self, body: object, *, sleep: Callable[[float], None] | None = None) -> object:
         """
-        Return the answer to `body`. Raises `ModelUnavailable`, or `BadModelOutput` for no JSON.
+        Return the response to `body`. Raises `ModelUnavailable`, or `BadModelOutput` if it is not JSON.
 
-        `sleep` waits in the place of the usual one; what it raises ends the attempts.
+        `sleep` replaces the default one for this call; an exception from it ends the attempts.
         """
-        failure = ModelUnavailable("no attempt was made")
+        failure = ModelUnavailable("no request was sent")
         for attempt in range(self._attempts):
             wait = FIRST_WAIT_SECONDS * 2**attempt * (1 - self._jitter() / 2)
             try:
@@ -92,23 +92,23 @@ class Transport:
             else:
                 if response.status_code < 300:
                     return self._read_json(response)
-                failure = self._refusal(response)
+                failure = self._status_error(response)
                 self._on_failure(_kind(response.status_code))
-                if response.status_code not in _RETRIED or _NO_QUOTA in response.text:
+                if response.status_code not in _RETRIED_STATUSES or _NO_QUOTA in response.text:
                     raise failure
-                wait = asked_wait({name.lower(): value for name, value in response.headers.items()}) or wait
+                wait = requested_wait({name.lower(): value for name, value in response.headers.items()}) or wait
             if wait > self._max_wait_seconds:
                 raise failure
             if attempt + 1 < self._attempts:
-                self._tell_waiting(wait, failure, is_again=attempt > 0)
+                self._log_retry(wait, failure, attempt=attempt)
                 (sleep or self._sleep)(wait)
         raise failure
 
-    def _tell_waiting(self, seconds: float, failure: ModelUnavailable, *, is_again: bool) -> None:
-        """Where a second attempt fails too, say so aloud, once: somebody may sit before it."""
-        is_loud = is_again and not self._is_told
-        self._is_told |= is_loud
-        logger.log(logging.WARNING if is_loud else logging.INFO, "trying again in %.1f s: %s", seconds, failure)
+    def _log_retry(self, seconds: float, failure: ModelUnavailable, *, attempt: int) -> None:
+        """Log a retry: as a warning once, after a second failed attempt, because a user may be waiting."""
+        is_warning = attempt > 0 and not self._has_warned
+        self._has_warned |= is_warning
+        logger.log(logging.WARNING if is_warning else logging.INFO, "retrying in %.1f s: %s", seconds, failure)
 
     def close(self) -> None:
         """Close the connections; the next request opens new ones."""
@@ -118,7 +118,7 @@ class Transport:
             client.close()
 
     def _send(self, body: object) -> Any:
-        """Return the response, whatever its status. Raises `ModelUnavailable` when there is none."""
+        """Return the response of any status. Raises `ModelUnavailable` if there is none."""
         import httpx
 
         prefix = "Bearer " if self._key_header == "Authorization" else ""
@@ -139,7 +139,7 @@ class Transport:
         with self._lock:
             if self._client is None:
                 self._client = httpx.Client(timeout=self._timeout_seconds)
-                # Whoever forgets to close us does not leave connections open.
+                # Close the connections even if the owner forgets to.
                 weakref.finalize(self, self._client.close)
             return self._client
 
@@ -149,30 +149,30 @@ class Transport:
         except ValueError as error:
             self._on_failure("no json")
             start = self._redact(response.text[:80])
-            hint = f"is it the address of the API? `{self._setting}` usually ends with /v1"
-            raise BadModelOutput(f"{self._url!r} answered with no JSON: {start!r}", hint=hint) from error
+            hint = f"check that `{self._setting}` is the address of the API; it usually ends with /v1"
+            raise BadModelOutput(f"the response of {self._url!r} is not JSON: {start!r}", hint=hint) from error
         return answer
 
-    def _refusal(self, response: Any) -> Refused:
-        return Refused(
+    def _status_error(self, response: Any) -> RequestRefused:
+        return RequestRefused(
             f"{self._url!r} refused with {response.status_code}: {self._redact(_server_message(response))}",
             status=response.status_code,
-            hint=self._remedy(response.status_code, response.text),
+            hint=self._status_hint(response.status_code, response.text),
         )
 
-    def _remedy(self, status: int, text: str) -> str:
-        """Return what helps against a refusal, where its status tells."""
+    def _status_hint(self, status: int, text: str) -> str:
+        """Return the hint for an error status; empty if there is none."""
         if status in (401, 403):
             return f"check the key in {self._key_name}" if self._api_key else f"no key was sent: set {self._key_name}"
         if status == 404:
             return f"check the name of the model, and `{self._setting}`, which usually ends with /v1"
         if _NO_QUOTA in text:
-            return "the account has nothing left to spend; what was done is kept"
-        return "try again later; what was done is kept" if status in _RETRIED else ""
+            return "the account has no quota left; finished work is kept"
+        return "try again later; finished work is kept" if status in _RETRIED_STATUSES else ""
 
     def _redact(self, text: str) -> str:
-        """Return the text, shortened, without the key: some servers quote it in their refusal."""
-        return (text.replace(self._api_key, "***") if self._api_key else text)[:MAX_MESSAGE]
+        """Return the text, truncated and without the API key, which some servers quote in errors."""
+        return (text.replace(self._api_key, "***") if self._api_key else text)[:MAX_MESSAGE_CHARACTERS]
 
 
 def _kind(status: int) -> str:
@@ -182,7 +182,7 @@ def _kind(status: int) -> str:
 
 
 def _server_message(response: Any) -> str:
-    """Return what the server says went wrong: the API's own message, or the body."""
+    """Return the error message of the API, or the body of the response."""
     try:
         body = response.json()
     except ValueError:

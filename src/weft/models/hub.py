@@ -1,4 +1,4 @@
-"""What the adapters for models of a model hub share: known models, and making rows unit vectors."""
+"""Shared parts of the model hub adapters: known models, model cards, normalisation of vectors."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from weft.records import ModelCard, Vectors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubModel:
-    """What is known of a model without loading it."""
+    """Properties of a model that are known without loading it."""
 
     id: str
-    """As the hub spells it, owner included."""
+    """Name on the hub, with its owner."""
     dimension: int = 0
-    """0: learned by the first call."""
+    """0 until the first call if unknown."""
     floor: float = 0.3
     background: tuple[float, float] = (0.05, 0.1)
-    """Mean and deviation of unrelated pairs; like the floor an estimate from the model's own page."""
+    """Mean and standard deviation of unrelated pairs. Like the floor, estimated from the model's own page."""
     scripts: frozenset[str] = frozenset({"*"})
     query_prefix: str = ""
     document_prefix: str = ""
 
     def prefix(self, kind: TextKind) -> str:
-        """Return what the model was trained to see before a text of this kind."""
+        """Return the prefix that the model expects before a text of this kind."""
         return self.query_prefix if kind == "query" else self.document_prefix
 
 
@@ -39,7 +39,7 @@ def _e5(size: str, *, dimension: int) -> HubModel:
         id=f"intfloat/multilingual-e5-{size}",
         dimension=dimension,
         floor=0.78,
-        background=(0.75, 0.03),  # it was trained to put all pairs above 0.7
+        background=(0.75, 0.03),  # its training puts all pairs above 0.7
         query_prefix="query: ",
         document_prefix="passage: ",
     )
@@ -64,8 +64,8 @@ KNOWN_MODELS: tuple[HubModel, ...] = (
 )
 
 
-def describe(name: str) -> HubModel:
-    """Return what is known of a model, given with or without its owner; nothing but the name otherwise."""
+def find_hub_model(name: str) -> HubModel:
+    """Return a model by its name, with or without its owner; an unknown model has default values."""
     for known in KNOWN_MODELS:
         if name.lower() in (known.id.lower(), known.id.split("/")[1].lower()):
             return known
@@ -87,24 +87,24 @@ def make_card(model: HubModel, *, library: str, dimension: int) -> ModelCard:
 
 def unit_rows(rows: Iterable[Any], *, count: int, dimension: int) -> Vectors:
     """
-    Return the rows as unit vectors. Raises `BadModelOutput` where there are not `count` of them.
+    Return the rows as unit vectors.
 
-    They must have `dimension` columns, unless that is 0 and nothing is known yet.
+    Raises `BadModelOutput` unless there are `count` rows of `dimension` columns; a dimension of 0 allows any.
     """
     vectors = np.array([np.asarray(row, dtype=np.float64) for row in rows])
     if vectors.ndim != 2 or len(vectors) != count or (dimension and vectors.shape[1] != dimension):
         expected = (count, dimension or "any")
-        raise BadModelOutput(f"the model gave vectors of shape {vectors.shape} instead of {expected}")
+        raise BadModelOutput(f"the model returned vectors of shape {vectors.shape} instead of {expected}")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and lengths.all()):
-        raise BadModelOutput("the model gave a vector that is zero or not finite")
+        raise BadModelOutput("the model returned a vector that is zero or not finite")
     unit: Vectors = (vectors / lengths).astype(np.float32)
     return unit
 
 
-def cannot_load(model: HubModel, *, library: str, error: Exception) -> ModelUnavailable:
-    """Return the error for a model that the library could not bring up."""
+def load_error(model: HubModel, *, library: str, error: Exception) -> ModelUnavailable:
+    """Return the error for a model that the library cannot load."""
     return ModelUnavailable(
         f"{library} cannot load {model.id!r}: {str(error)[:300]}",
-        hint="check the name and the way to the model hub, or use a `local/` model, which needs none",
+        hint="check the name and the connection to the model hub, or use a `local/` model, which needs none",
     )

@@ -1,4 +1,15 @@
-"""How long an endpoint asks to wait, read from the headers of its refusal."""
+"""
+Wait time that an endpoint requests in the headers of an error response.
+
+    header                                                          seconds
+    retry-after-ms: 1500                                            1.5
+    Retry-After: 20                                                 20
+    Retry-After: Wed, 21 Oct 2026 07:28:00 GMT                      until then
+    x-ratelimit-remaining-tokens: 0
+    x-ratelimit-reset-tokens: 6m0s                                  360
+    anthropic-ratelimit-requests-remaining: 0
+    anthropic-ratelimit-requests-reset: 2026-10-21T07:28:00Z        until then
+"""
 
 from __future__ import annotations
 
@@ -13,18 +24,18 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _REMAINING = re.compile(r"(x|anthropic)-ratelimit-(?:remaining-(\w+)|([\w-]+)-remaining)")
 
 
-def asked_wait(headers: Mapping[str, str]) -> float:
+def requested_wait(headers: Mapping[str, str]) -> float:
     """
-    Return the seconds that headers (names in lower case) ask for; 0 where they ask for nothing.
+    Return the requested seconds, or 0 without a request. Header names are in lower case.
 
-    `retry-after-ms` and `Retry-After` come first; then, of the limits that are used up, the one that is lifted last.
+    `retry-after-ms` and `Retry-After` take precedence. Otherwise the exhausted rate limit that resets last decides.
     """
     wait = _number(headers.get("retry-after-ms", "")) / 1000 or retry_after(headers.get("retry-after", ""))
     return wait or max((_reset(headers, name) for name in headers), default=0.0)
 
 
 def retry_after(value: str) -> float:
-    """Return the seconds a `Retry-After` header asks for, as a number or a date; 0 without any."""
+    """Return the seconds of a `Retry-After` header, a number or a date; 0 if it is neither."""
     if value.strip() and (seconds := _number(value)):
         return seconds
     try:
@@ -35,7 +46,7 @@ def retry_after(value: str) -> float:
 
 
 def _reset(headers: Mapping[str, str], name: str) -> float:
-    """Return when a limit is lifted, if `name` is the header that says it is used up: `6m0s`, or a time."""
+    """Return the seconds until a rate limit resets; 0 unless header `name` says that it is exhausted."""
     match = _REMAINING.fullmatch(name)
     if match is None or headers[name].strip() != "0":
         return 0.0

@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.errors import MissingExtra
 from weft.models.base import TextKind, replace_surrogates
-from weft.models.hub import cannot_load, describe, make_card, unit_rows
+from weft.models.hub import find_hub_model, load_error, make_card, unit_rows
 from weft.records import ModelCard, Vectors
 
 LIBRARY = "fastembed"
@@ -29,7 +29,7 @@ class FastembedEmbedder:
     def __init__(self, model: str, *, cache_dir: Path | None = None, threads: int | None = None) -> None:
         if importlib.util.find_spec(LIBRARY) is None:
             raise MissingExtra(LIBRARY, extra=LIBRARY)
-        self._hub_model = describe(model)
+        self._hub_model = find_hub_model(model)
         self._dimension = self._hub_model.dimension
         self._cache_dir = cache_dir
         self._threads = threads
@@ -68,5 +68,5 @@ class FastembedEmbedder:
                         model_name=self._hub_model.id, cache_dir=folder, threads=self._threads
                     )
                 except (ValueError, OSError, RuntimeError) as error:
-                    raise cannot_load(self._hub_model, library=LIBRARY, error=error) from error
+                    raise load_error(self._hub_model, library=LIBRARY, error=error) from error
             return self._loaded

@@ -143,9 +143,9 @@ class OpenAIEmbedder:
         Raises `ModelUnavailable` when the endpoint refuses or stays away, or documents may not cost more
         (`BoundReached`), and `BadModelOutput` when its answer is not one vector per text.
         """
-        return self.embed_gradually(texts, kind=kind, keep=lambda part, vectors: None)
+        return self.embed_incrementally(texts, kind=kind, keep=lambda part, vectors: None)
 
-    def embed_gradually(
+    def embed_incrementally(
         self, texts: Sequence[str], *, kind: TextKind = "document", keep: Callable[[Sequence[str], Vectors], None]
     ) -> Vectors:
         """
@@ -196,10 +196,10 @@ class OpenAIEmbedder:
         """What embedding documents has come to so far."""
         return self._account.total
 
-    def foresee(self, texts: Sequence[str]) -> Usage:
+    def estimate_usage(self, texts: Sequence[str]) -> Usage:
         """Return what embedding these texts at once would come to."""
         tokens = sum(map(guess_model_tokens, texts))
-        return self._account.foresee(calls=sum(1 for _ in _batches(texts, limits=self._limits)), tokens=tokens)
+        return self._account.estimate_usage(calls=sum(1 for _ in _batches(texts, limits=self._limits)), tokens=tokens)
 
     @contextmanager
     def _call(self, kind: TextKind) -> Iterator[Event]:

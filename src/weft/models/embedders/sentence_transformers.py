@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.errors import MissingExtra
 from weft.models.base import TextKind, replace_surrogates
-from weft.models.hub import cannot_load, describe, make_card, unit_rows
+from weft.models.hub import find_hub_model, load_error, make_card, unit_rows
 from weft.records import ModelCard, Vectors
 
 LIBRARY = "sentence-transformers"
@@ -28,7 +28,7 @@ class SentenceTransformersEmbedder:
     def __init__(self, model: str, *, device: str | None = None) -> None:
         if importlib.util.find_spec("sentence_transformers") is None:
             raise MissingExtra(LIBRARY, extra=LIBRARY)
-        self._hub_model = describe(model)
+        self._hub_model = find_hub_model(model)
         self._dimension = self._hub_model.dimension
         self._device = device
         self._lock = Lock()
@@ -70,5 +70,5 @@ class SentenceTransformersEmbedder:
                 try:
                     self._loaded = sentence_transformers.SentenceTransformer(self._hub_model.id, device=self._device)
                 except (ValueError, OSError, RuntimeError) as error:
-                    raise cannot_load(self._hub_model, library=LIBRARY, error=error) from error
+                    raise load_error(self._hub_model, library=LIBRARY, error=error) from error
             return self._loaded

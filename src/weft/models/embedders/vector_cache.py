@@ -11,7 +11,15 @@ from threading import Lock
 
 import numpy as np
 
-from weft.models.base import Embedder, Expecting, Gradual, Interruptible, Loadable, Paid, TextKind
+from weft.models.base import (
+    BilledEmbedder,
+    Embedder,
+    IncrementalEmbedder,
+    Interruptible,
+    LearnsDimension,
+    Loadable,
+    TextKind,
+)
 from weft.models.embedders.vector_cache_file import CacheFile
 from weft.records import ModelCard, Usage, Vector, Vectors
 
@@ -84,11 +92,11 @@ class CachedEmbedder:
     @property
     def usage(self) -> Usage:
         """What the inner embedder was asked, where it is paid for; nothing else."""
-        return self._inner.usage if isinstance(self._inner, Paid) else Usage()
+        return self._inner.usage if isinstance(self._inner, BilledEmbedder) else Usage()
 
-    def foresee(self, texts: Sequence[str]) -> Usage:
+    def estimate_usage(self, texts: Sequence[str]) -> Usage:
         """Return what the inner embedder says of texts that are not known; nothing where it is not paid for."""
-        return self._inner.foresee(texts) if texts and isinstance(self._inner, Paid) else Usage()
+        return self._inner.estimate_usage(texts) if texts and isinstance(self._inner, BilledEmbedder) else Usage()
 
     def find_unknown(self, texts: Sequence[str]) -> dict[bytes, str]:
         """Return the texts of documents that the inner embedder would have to embed, by digest; writes nothing."""
@@ -98,7 +106,7 @@ class CachedEmbedder:
 
     def expect(self, dimension: int) -> None:
         """Let the inner embedder know the dimension, where it cannot tell."""
-        if isinstance(self._inner, Expecting):
+        if isinstance(self._inner, LearnsDimension):
             self._inner.expect(dimension)
 
     def load(self) -> None:
@@ -126,8 +134,8 @@ class CachedEmbedder:
                     self._embedded += len(part)
 
         inner: object = self._inner
-        if isinstance(inner, Gradual):
-            return inner.embed_gradually(texts, kind=kind, keep=keep)
+        if isinstance(inner, IncrementalEmbedder):
+            return inner.embed_incrementally(texts, kind=kind, keep=keep)
         vectors = self._inner.embed(texts, kind=kind)
         keep(texts, vectors)
         return vectors

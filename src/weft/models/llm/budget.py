@@ -89,7 +89,7 @@ class Account:
                 one = Usage(calls=1, tokens_in=into, tokens_out=out, guessed=guessed, cost=cost, unpriced=unpriced)
                 self._total += one
 
-    def foresee(self, *, calls: int, tokens: int) -> Usage:
+    def estimate_usage(self, *, calls: int, tokens: int) -> Usage:
         """Return what so many requests of so many tokens in all would come to; they are not counted."""
         cost = cost_of(self._price, tokens_in=tokens, tokens_out=0)
         unpriced = calls if self._price is None else 0

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from weft.errors import BadModelOutput, MissingExtra
 from weft.models.base import ChatReply, replace_surrogates
 from weft.models.embedders.openai import DEFAULT_URL, check_endpoint
-from weft.models.http_client import Refused, Transport
+from weft.models.http_client import RequestRefused, Transport
 from weft.text.tokens import guess_model_tokens
 
 Wire: TypeAlias = Literal["openai", "anthropic"]
@@ -100,7 +100,7 @@ class HttpChat:
             body = self._body(replace_surrogates(system), replace_surrogates(user), schema)
             try:
                 answer = self._transport.post(body)
-            except Refused as refusal:
+            except RequestRefused as refusal:
                 if not self._give_way(refusal, body):
                     raise
                 continue
@@ -111,7 +111,7 @@ class HttpChat:
         """Close the connections; the next question opens new ones."""
         self._transport.close()
 
-    def _give_way(self, refusal: Refused, body: Mapping[str, Any]) -> bool:
+    def _give_way(self, refusal: RequestRefused, body: Mapping[str, Any]) -> bool:
         """Leave out what the server refuses by its name; tell whether that is something it was sent."""
         if refusal.status not in (400, 404, 422):
             return False

@@ -21,7 +21,7 @@ from typing import Any
 from weft.errors import BadModelOutput, ModelUnavailable
 from weft.extract.names import predicate_key
 from weft.models.base import ChatModel, ChatReply, Extractor
-from weft.models.http_client import Refused
+from weft.models.http_client import RequestRefused
 from weft.models.llm.budget import Account
 from weft.models.llm.estimate import LlmPreview, expect_reply
 from weft.models.llm.json_replies import read_json
@@ -219,7 +219,7 @@ class LlmExtractor:
                 reply = self._ask(question)
                 spent.update({"in": reply.tokens_in, "out": reply.tokens_out})
                 items = self._read(reply)
-            except Refused as error:
+            except RequestRefused as error:
                 if error.status not in _OF_THIS_CHUNK:
                     raise
                 self._give_up(error)

@@ -10,7 +10,7 @@ from typing import Any
 
 from weft.errors import MissingExtra
 from weft.models.base import replace_surrogates
-from weft.models.hub import HubModel, cannot_load
+from weft.models.hub import HubModel, load_error
 
 LIBRARY = "fastembed"
 
@@ -50,5 +50,5 @@ class FastembedReranker:
                 try:
                     self._loaded = TextCrossEncoder(model_name=self._model, cache_dir=folder, threads=self._threads)
                 except (ValueError, OSError, RuntimeError) as error:
-                    raise cannot_load(HubModel(id=self._model), library=LIBRARY, error=error) from error
+                    raise load_error(HubModel(id=self._model), library=LIBRARY, error=error) from error
             return self._loaded

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.errors import BadModelOutput, MissingExtra
 from weft.models.base import replace_surrogates
-from weft.models.hub import HubModel, cannot_load
+from weft.models.hub import HubModel, load_error
 
 LIBRARY = "sentence-transformers"
 
@@ -50,5 +50,5 @@ class SentenceTransformersReranker:
                 try:
                     self._loaded = sentence_transformers.CrossEncoder(self._model, device=self._device)
                 except (ValueError, OSError, RuntimeError) as error:
-                    raise cannot_load(HubModel(id=self._model), library=LIBRARY, error=error) from error
+                    raise load_error(HubModel(id=self._model), library=LIBRARY, error=error) from error
             return self._loaded
