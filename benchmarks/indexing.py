@@ -38,7 +38,7 @@ from speed import PAGE, to_table
 from weft.config import Settings, read_settings
 from weft.engine.adapters import open_embedder
 from weft.engine.engine import Engine
-from weft.index import run
+from weft.index import batch_writer, run
 from weft.load.formats.beir import iter_corpus
 from weft.models.base import Embedder, TextKind
 from weft.records import Vectors
@@ -123,8 +123,8 @@ def measure(name: str, count: int, into: str, *, with_model: bool) -> dict[str, 
             engine.embedder.embed(["the model is loaded before"])
             before = engine.store.stats().chunks
             run.make_draft = clock.around("split, analyse", run.make_draft)  # type: ignore[assignment]
-            run._read = clock.around("extract", run._read)  # type: ignore[assignment]
-            run.make_batches = clock.around("model", run.make_batches)  # type: ignore[assignment]
+            run.extract_group = clock.around("extract", run.extract_group)  # type: ignore[assignment]
+            batch_writer.make_batches = clock.around("model", batch_writer.make_batches)  # type: ignore[assignment]
             RelationalStore.write = clock.around("write", RelationalStore.write)  # type: ignore[method-assign]
             watch, start = Watch(), time.perf_counter()
             receipt = engine.add(documents)

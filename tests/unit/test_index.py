@@ -9,9 +9,10 @@ from making import adopt, ask, sources
 
 from weft.config import SplitOptions
 from weft.errors import InputError, ModelUnavailable
+from weft.index.batch_writer import TEXTS_PER_GROUP
 from weft.index.embedding_cost import EmbedPreview
 from weft.index.plan import content_hash
-from weft.index.run import GROUP, index_documents, preview_documents
+from weft.index.run import index_documents, preview_documents
 from weft.records import Claim, Document, Extraction, Filter, Nomination, Skipped
 from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
@@ -208,17 +209,21 @@ def test_a_failing_embedder_leaves_a_sound_store_and_the_next_run_completes_it(d
     """What was written stays, the group that failed is as it was, and nothing is embedded twice."""
     embedder = Breaking()
     store = adopt(database.store("default"), embedder)
-    documents = [doc(f"d{number:03}", f"Passage number {number} of many.") for number in range(3 * GROUP)]
+    documents = [doc(f"d{number:03}", f"Passage number {number} of many.") for number in range(3 * TEXTS_PER_GROUP)]
     steps = []
     with pytest.raises(ModelUnavailable, match="gone"):
         index_documents(documents, store=store, embedder=embedder, options=SPLIT, on_step=steps.append)
 
-    assert store.stats().documents == len(steps) == 2 * GROUP
+    assert store.stats().documents == len(steps) == 2 * TEXTS_PER_GROUP
     assert store.find_unembedded(embedder.card.fingerprint, limit=1) == []
     assert database.check() == []
     receipt = index_documents(documents, store=store, embedder=embedder, options=SPLIT)
-    assert (receipt.unchanged, receipt.added, receipt.embedded) == (2 * GROUP, GROUP, GROUP)
-    assert len(embedder.seen) == len(set(embedder.seen)) == 3 * GROUP
+    assert (receipt.unchanged, receipt.added, receipt.embedded) == (
+        2 * TEXTS_PER_GROUP,
+        TEXTS_PER_GROUP,
+        TEXTS_PER_GROUP,
+    )
+    assert len(embedder.seen) == len(set(embedder.seen)) == 3 * TEXTS_PER_GROUP
     assert database.check() == []
 
 

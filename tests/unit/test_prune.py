@@ -9,7 +9,7 @@ from making import adopt, fill
 from weft.config import read_settings
 from weft.engine.engine import Engine
 from weft.errors import InputError
-from weft.index.prune import find_gone, has_scheme, is_below, iter_documents
+from weft.index.prune import find_orphans, has_scheme, is_below, iter_documents
 from weft.records import Filter, Skipped
 from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
@@ -332,7 +332,7 @@ def store():
 def test_what_lies_behind_something_unreadable_stays(store, reason, source, gone):
     """A folder that cannot be opened hides all that is in it, the outermost included."""
     for root in ("docs", "."):
-        found = find_gone(
+        found = find_orphans(
             [root], seen=(), skipped=[Skipped(source=source, reason=reason)], store=store, on_disk=nowhere
         )
         assert [document.source for document in found] == gone
@@ -349,14 +349,14 @@ def test_what_lies_behind_something_unreadable_stays(store, reason, source, gone
 )
 def test_a_record_is_gone_where_its_file_was_read_without_it(store, there, seen, gone):
     """A file that is on disk and was not read keeps its records; its own name may hold a `#`."""
-    found = find_gone(["docs"], seen=seen, skipped=[], store=store, on_disk=lambda source: source == there)
+    found = find_orphans(["docs"], seen=seen, skipped=[], store=store, on_disk=lambda source: source == there)
 
     assert [document.source for document in found] == gone
 
 
 def test_overlapping_roots_name_a_document_once(store):
     """So that the count is right."""
-    found = find_gone(["docs", "docs/sub", "."], seen={"docs/a"}, skipped=[], store=store, on_disk=nowhere)
+    found = find_orphans(["docs", "docs/sub", "."], seen={"docs/a"}, skipped=[], store=store, on_disk=nowhere)
 
     assert [document.source for document in found] == ["docs/sub/b", "docs/sub/c#1"]
 

@@ -4,11 +4,11 @@ import pytest
 from making import adopt, ask, fill, sources
 
 from weft.errors import ModelUnavailable, SchemaMismatch
-from weft.index.reembed import GROUP, reembed
+from weft.index.reembed import TEXTS_PER_TRANSACTION, reembed
 from weft.testing import FakeEmbedder
 
 TEXTS = {"cats": "cats purr and sleep", "dogs": "dogs bark and run", "owls": "owls hoot at night"}
-MANY = {f"d{number:04}": f"passage number {number}" for number in range(2 * GROUP + 10)}
+MANY = {f"d{number:04}": f"passage number {number}" for number in range(2 * TEXTS_PER_TRANSACTION + 10)}
 PROBE = 1
 """The first text, which tells the dimension."""
 
@@ -78,9 +78,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(store, embedder, database):
 
     assert active(store) == [("fake/words", 64)]
     assert sources(ask(store, embedder, "passage number 7", method="vector", gate=False))
-    assert len(broken.seen) == PROBE + GROUP
+    assert len(broken.seen) == PROBE + TEXTS_PER_TRANSACTION
     resumed = Breaking(calls=99)
-    assert reembed(store, embedder=resumed) == len(MANY) - GROUP
+    assert reembed(store, embedder=resumed) == len(MANY) - TEXTS_PER_TRANSACTION
     assert not set(resumed.seen[PROBE:]) & set(broken.seen[PROBE:])
     assert active(store) == [("fake/new", 16)]
     assert store.stats().vectors == len(MANY)

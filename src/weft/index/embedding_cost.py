@@ -1,17 +1,17 @@
-"""What embedding has come to, and what it would come to, without embedding."""
+"""Counters of embedded texts and their cost: measured for a run, estimated for a preview."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from weft.models.base import Embedder, Paid, Remembering
+from weft.models.base import BilledEmbedder, CachingEmbedder, Embedder
 from weft.records import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meter:
-    """What an embedder has done for documents so far, as far as it counts."""
+    """Counters of an embedder: texts embedded, texts found in its cache, usage."""
 
     embedded: int = 0
     cached: int = 0
@@ -19,11 +19,11 @@ class Meter:
 
     @classmethod
     def of(cls, embedder: Embedder | None) -> Meter:
-        """Return what an embedder has counted; nothing where it does not."""
-        inside: object = embedder
-        texts = (inside.embedded, inside.cached) if isinstance(inside, Remembering) else (0, 0)
-        usage = inside.usage if isinstance(inside, Paid) else Usage()
-        return cls(embedded=texts[0], cached=texts[1], usage=usage)
+        """Return the counters of an embedder; zeros if it does not count."""
+        model: object = embedder  # the protocols below are no subtypes of Embedder
+        embedded, cached = (model.embedded, model.cached) if isinstance(model, CachingEmbedder) else (0, 0)
+        usage = model.usage if isinstance(model, BilledEmbedder) else Usage()
+        return cls(embedded=embedded, cached=cached, usage=usage)
 
     def __sub__(self, before: Meter) -> Meter:
         return Meter(
@@ -34,16 +34,16 @@ class Meter:
 
 
 def is_paid(embedder: Embedder | None) -> bool:
-    """Tell whether an embedder is behind an endpoint, where each request counts."""
-    inside: object = embedder
-    return isinstance(inside, Paid) and inside.foresee(["a text"]).calls > 0
+    """Return whether an embedder calls an endpoint that counts requests."""
+    model: object = embedder
+    return isinstance(model, BilledEmbedder) and model.estimate_usage(["a text"]).calls > 0
 
 
 class EmbedPreview:
     """
-    Counts what calls of `embed` would come to, with None for nothing at all.
+    Estimated cost of calls of `embed`; zero without an embedder.
 
-    A text whose vector the embedder keeps, or would keep by then, is not embedded again.
+    A text is counted as cached if the embedder caches its vector or an earlier call would have cached it.
     """
 
     def __init__(self, embedder: Embedder | None) -> None:
@@ -52,12 +52,12 @@ class EmbedPreview:
         self.embedded = 0
         """Texts that would be embedded."""
         self.cached = 0
-        """Texts whose vector is known, or would be by then."""
+        """Texts whose vector would be found in the cache."""
         self.usage = Usage()
 
     @property
     def fingerprint(self) -> str | None:
-        """That of the embedder; None where there is none."""
+        """Fingerprint of the embedder, if there is one."""
         return self._embedder.card.fingerprint if self._embedder else None
 
     def add(self, texts: Sequence[str]) -> None:
@@ -66,11 +66,11 @@ class EmbedPreview:
         if embedder is None:
             return
         new = list(texts)
-        if isinstance(embedder, Remembering):
+        if isinstance(embedder, CachingEmbedder):
             unknown = embedder.find_unknown(texts)
             new = [text for digest, text in unknown.items() if digest not in self._seen]
             self._seen |= unknown.keys()
         self.embedded += len(new)
         self.cached += len(texts) - len(new)
-        if isinstance(embedder, Paid):
-            self.usage += embedder.foresee(new)
+        if isinstance(embedder, BilledEmbedder):
+            self.usage += embedder.estimate_usage(new)

@@ -1,4 +1,10 @@
-"""A ready-made graph to what is written: documents of its own, and statements about chunks that are there already."""
+"""
+Import of a ready-made graph: its statements as new documents or as annotations of stored chunks.
+
+    statement with a passage ── passage has a text ──→ document of the passage
+                             └─ passage is stored ───→ annotation of the stored chunk
+    statement without passage ───────────────────────→ document of its (source) entity
+"""
 
 from __future__ import annotations
 
@@ -23,58 +29,59 @@ from weft.records import (
 from weft.text.normalise import squeeze
 from weft.text.searchable_metadata import IMPORT
 
-NO_NAME = "names that cannot be used, without letters or, in extractions, mere numbers"
-WITH_ITSELF = "relations of a name with itself"
-IMPORTED = "import"
-"""Who read what an import says."""
+UNUSABLE_NAME = "unusable names: no letters or digits, or only a number in an extraction"
+SELF_RELATION = "relations of an entity with itself"
+EXTRACTOR = "import"
+"""Stored as the extractor of imported nominations and claims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Division:
-    """What of a ready-made graph goes where."""
+class ImportPlan:
+    """Documents and annotations that a ready-made graph becomes."""
 
     documents: tuple[Document, ...]
-    """Its passages, then what it says without one, a document for each entity."""
+    """One per passage with text, then one per entity with statements that have no passage."""
     annotations: Mapping[str, Extraction]
-    """By id of a chunk that is there already, what it says of it."""
+    """Statements about stored chunks, by chunk id."""
     entities: int
     relations: int
     skipped: tuple[str, ...]
-    """What was left out, one line for each reason."""
+    """Number of skipped statements, one line per reason."""
 
 
-def divide_graph(
+def plan_import(
     graph: GivenGraph,
     *,
     name: str,
     kind: NominationKind,
-    places: Mapping[str, str],
-    read_place: Callable[[str], tuple[str, Sequence[Chunk]]],
-) -> Division:
+    stored_ids: Mapping[str, str],
+    read_chunks: Callable[[str], tuple[str, Sequence[Chunk]]],
+) -> ImportPlan:
     """
-    Decide for each statement of a graph where it is said.
+    Return the documents and annotations of a graph.
 
-    That is in the passages it names, where they come with their text or are stored already: `places` has the ids of
-    these, with what `read_place` finds title and chunks by. All else is said in documents made for the purpose, one for
-    each entity. `name` is that of the import; its documents have it before a `#` in their sources.
+    A statement goes to each passage it names that has a text or is stored. `stored_ids` maps passages to ids of stored
+    documents or chunks; `read_chunks` returns title and chunks for such an id. Other statements go to documents made
+    for their entities. The source of a document is `name#id`, with the `name` of the import.
 
-    Names are put forward as `kind`; one that is the title of its document is a title, which makes an entity at once.
+    Names are nominated as `kind`. A name equal to its document's title is nominated as `title` and becomes an entity
+    without further evidence.
     """
-    divider = _Divider(graph, name=name, kind=kind, places=places)
+    planner = _ImportPlanner(graph, name=name, kind=kind, stored_ids=stored_ids)
     for entity in graph.entities:
-        divider.place_entity(entity)
+        planner.add_entity(entity)
     for relation in graph.relations:
-        divider.place_relation(relation)
-    return divider.close(read_place)
+        planner.add_relation(relation)
+    return planner.finish(read_chunks)
 
 
 @dataclass(slots=True)
 class _Statements:
-    """What is said in one place, each thing once."""
+    """Distinct nominations and claims of one chunk or document."""
 
     kind: NominationKind
     title: str = ""
-    """Key of the title of the document."""
+    """Name key of the document's title."""
     nominations: dict[tuple[str, str], Nomination] = field(default_factory=dict)
     claims: dict[tuple[str, str, str], Claim] = field(default_factory=dict)
 
@@ -88,7 +95,7 @@ class _Statements:
         alias_of: str = "",
         reason: str = "",
     ) -> None:
-        """Put a name forward, or add what is new about one that was. Another name of two things is its own."""
+        """Nominate a name, or complete its nomination. An alias of two entities becomes a name of its own."""
         key = name_key(name)
         is_title = key == self.title and not alias_of
         new = Nomination(
@@ -100,7 +107,7 @@ class _Statements:
             about=about or is_title,
             alias_of=alias_of,
             reason=reason,
-            extractor=IMPORTED,
+            extractor=EXTRACTOR,
         )
         old = self.nominations.get((key, name))
         if old is not None:
@@ -114,130 +121,133 @@ class _Statements:
         self.nominations[key, name] = new
 
     def claim(self, relation: GivenRelation) -> None:
-        """State a relation; of two with the same ends and type the heavier one counts, or else the first."""
+        """Claim a relation; of two with the same ends and type the one of higher weight is kept, then the first."""
         claim = Claim(
             source=name_key(relation.source),
             target=name_key(relation.target),
             type=relation.type,
             weight=relation.weight,
             description=relation.description,
-            extractor=IMPORTED,
+            extractor=EXTRACTOR,
         )
-        at = (claim.source, claim.target, claim.type)
-        if at not in self.claims or self.claims[at].weight < claim.weight:
-            self.claims[at] = claim
+        key = (claim.source, claim.target, claim.type)
+        if key not in self.claims or self.claims[key].weight < claim.weight:
+            self.claims[key] = claim
 
-    def close(self) -> Extraction:
-        """Return all of it."""
+    def to_extraction(self) -> Extraction:
+        """Return all nominations and claims, in order of addition."""
         return Extraction(nominations=tuple(self.nominations.values()), claims=tuple(self.claims.values()))
 
 
 @dataclass(slots=True)
-class _Page:
-    """The document of an entity in the making."""
+class _EntityPage:
+    """Document made for one entity: one line per description, note or relation."""
 
     title: str
     statements: _Statements
     lines: dict[str, None] = field(default_factory=dict)
 
     def write(self, *texts: str) -> None:
-        """Add what is not there yet."""
+        """Add the lines that are new and not empty."""
         self.lines |= dict.fromkeys(filter(None, texts))
 
 
 @dataclass(slots=True)
 class _Passage:
-    """What is said about one passage."""
+    """Statements about one passage."""
 
     entities: list[GivenEntity] = field(default_factory=list)
     relations: list[GivenRelation] = field(default_factory=list)
 
 
-class _Divider:
-    """Collects what is said where."""
+class _ImportPlanner:
+    """Collects the statements of each passage and of each entity page."""
 
-    def __init__(self, graph: GivenGraph, *, name: str, kind: NominationKind, places: Mapping[str, str]) -> None:
+    def __init__(self, graph: GivenGraph, *, name: str, kind: NominationKind, stored_ids: Mapping[str, str]) -> None:
         self._name = name
         self._kind: NominationKind = kind
-        self._places = places
+        self._stored_ids = stored_ids
         self._texts = {passage.id: passage for passage in graph.passages}
         self._types = {name_key(entity.name): entity.type for entity in reversed(graph.entities) if entity.type}
-        without = [
-            relation for relation in graph.relations if not self._found(relation) and not self._objection(relation)
-        ]
-        self._named = {name_key(relation.target) for relation in without}
-        """Keys that the documents of other entities name."""
+        self._targets = {
+            name_key(relation.target)
+            for relation in graph.relations
+            if not self._find_passages(relation) and not self._find_fault(relation)
+        }
+        """Entities that a page of another entity mentions, so they need no page of their own."""
         self._passages: dict[str, _Passage] = defaultdict(_Passage)
-        self._pages: dict[str, _Page] = {}
+        self._pages: dict[str, _EntityPage] = {}
         self._entities: set[str] = set()
         self._relations = 0
         self._skipped: Counter[str] = Counter()
 
-    def place_entity(self, entity: GivenEntity) -> None:
-        """Put an entity to its passages; to a document of its own if there are none, or for what has no place there."""
+    def add_entity(self, entity: GivenEntity) -> None:
+        """Add an entity to its passages, and to a page of its own if it has notes or no passage."""
         key = name_key(entity.name)
         if not self._is_usable(entity.name):
-            self._skipped[NO_NAME] += 1
+            self._skipped[UNUSABLE_NAME] += 1
             return
         self._entities.add(key)
-        found = self._found(entity)
-        for id, mine in zip(found, _describe_once(entity, len(found)), strict=True):
-            self._passages[id].entities.append(mine)
-        is_told = bool(entity.description or entity.notes or entity.aliases)
-        if entity.notes or (not found and (is_told or key not in self._named)):
+        found = self._find_passages(entity)
+        for id, copy in zip(found, _describe_once(entity, len(found)), strict=True):
+            self._passages[id].entities.append(copy)
+        has_details = bool(entity.description or entity.notes or entity.aliases)
+        if entity.notes or (not found and (has_details or key not in self._targets)):
             page = self._page(entity.name)
             page.write(entity.description, *entity.notes)
             self._nominate(page.statements, entity, about=True)
 
-    def place_relation(self, relation: GivenRelation) -> None:
-        """Put a relation to its passages, or to the document of what it goes out from."""
-        if objection := self._objection(relation):
-            self._skipped[objection] += 1
+    def add_relation(self, relation: GivenRelation) -> None:
+        """Add a relation to its passages, or to the page of its source entity."""
+        if fault := self._find_fault(relation):
+            self._skipped[fault] += 1
             return
         self._entities.update(map(name_key, (relation.source, relation.target)))
         self._relations += 1
-        found = self._found(relation)
+        found = self._find_passages(relation)
         for id in found:
             self._passages[id].relations.append(relation)
         if not found:
             page = self._page(relation.source)
-            page.write(in_words(relation))
+            page.write(relation_sentence(relation))
             page.statements.nominate(relation.source, about=True)
             self._claim(page.statements, relation)
 
-    def close(self, read_place: Callable[[str], tuple[str, Sequence[Chunk]]]) -> Division:
-        """Return what was collected, passage by passage."""
+    def finish(self, read_chunks: Callable[[str], tuple[str, Sequence[Chunk]]]) -> ImportPlan:
+        """Return the documents and annotations of all statements."""
         annotations: dict[str, _Statements] = {}
         for id, passage in self._passages.items():
             if id not in self._texts:
-                self._annotate(passage, *read_place(self._places[id]), into=annotations)
-        documents = [self._to_document(passage) for passage in self._texts.values()]
-        taken = {document.source for document in documents}
-        documents += [self._to_page(page, taken=taken) for page in self._pages.values()]
-        return Division(
+                self._annotate(passage, *read_chunks(self._stored_ids[id]), into=annotations)
+        documents = [self._passage_document(passage) for passage in self._texts.values()]
+        sources = {document.source for document in documents}
+        documents += [self._page_document(page, sources=sources) for page in self._pages.values()]
+        return ImportPlan(
             documents=tuple(documents),
-            annotations={id: statements.close() for id, statements in annotations.items() if statements.nominations},
+            annotations={
+                id: statements.to_extraction() for id, statements in annotations.items() if statements.nominations
+            },
             entities=len(self._entities),
             relations=self._relations,
             skipped=tuple(f"{count:,} {reason}" for reason, count in self._skipped.items()),
         )
 
-    def _found(self, statement: GivenEntity | GivenRelation) -> list[str]:
-        """Return the passages of a statement that are given or stored."""
-        return [id for id in statement.passages if id in self._texts or id in self._places]
+    def _find_passages(self, statement: GivenEntity | GivenRelation) -> list[str]:
+        """Return the passages of a statement that have a text or are stored."""
+        return [id for id in statement.passages if id in self._texts or id in self._stored_ids]
 
-    def _objection(self, relation: GivenRelation) -> str:
-        """Return why a relation cannot be used, or nothing."""
+    def _find_fault(self, relation: GivenRelation) -> str:
+        """Return the reason to skip a relation, or an empty text."""
         if not self._is_usable(relation.source) or not self._is_usable(relation.target):
-            return NO_NAME
-        return WITH_ITSELF if name_key(relation.source) == name_key(relation.target) else ""
+            return UNUSABLE_NAME
+        return SELF_RELATION if name_key(relation.source) == name_key(relation.target) else ""
 
     def _is_usable(self, name: str) -> bool:
-        # What a person gives is a name whatever it looks like; a model's guesses are held to the rules of our own.
+        # A person's names are accepted as they are; a model's must pass the rules for extracted names.
         return is_usable(name) if self._kind == "phrase" else bool(name_key(name))
 
-    def _page(self, name: str) -> _Page:
-        return self._pages.setdefault(name_key(name), _Page(name, _Statements(self._kind)))
+    def _page(self, name: str) -> _EntityPage:
+        return self._pages.setdefault(name_key(name), _EntityPage(name, _Statements(self._kind)))
 
     def _nominate(self, statements: _Statements, entity: GivenEntity, *, about: bool = False) -> None:
         statements.nominate(entity.name, type=entity.type, description=entity.description, about=about)
@@ -256,64 +266,64 @@ class _Divider:
         self, passage: _Passage, title: str, chunks: Sequence[Chunk], *, into: dict[str, _Statements]
     ) -> None:
         """
-        Divide what is said about a stored document among its chunks.
+        Distribute the statements about a stored document among its chunks.
 
-        An entity is put forward in each chunk that mentions it, a relation in the first that mentions both ends. What
-        is mentioned nowhere goes to the first chunk.
+        An entity is nominated in each chunk that mentions it, a relation is claimed in the first chunk that mentions
+        both ends. Without such a chunk the first chunk is used.
         """
-        if not chunks:  # deleted since it was found
+        if not chunks:  # deleted meanwhile
             return
         names = [name for entity in passage.entities for name in (entity.name, *entity.aliases)]
         names += [end for relation in passage.relations for end in (relation.source, relation.target)]
         keys = set(map(name_key, names)) - {""}
         for chunk in chunks:
             into.setdefault(chunk.id, _Statements(self._kind, title=name_key(title)))
-        held = {chunk.id: {key for key, _, _ in match_names(words(chunk.text), keys)} for chunk in chunks}
+        mentioned = {chunk.id: {key for key, _, _ in match_names(words(chunk.text), keys)} for chunk in chunks}
         for entity in passage.entities:
-            mine = {name_key(name) for name in (entity.name, *entity.aliases)}
-            ids = [id for id in held if held[id] & mine] or [chunks[0].id]
-            for id, described in zip(ids, _describe_once(entity, len(ids)), strict=True):
-                self._nominate(into[id], described)
+            entity_keys = {name_key(name) for name in (entity.name, *entity.aliases)}
+            ids = [id for id in mentioned if mentioned[id] & entity_keys] or [chunks[0].id]
+            for id, copy in zip(ids, _describe_once(entity, len(ids)), strict=True):
+                self._nominate(into[id], copy)
         for relation in passage.relations:
             ends = {name_key(relation.source), name_key(relation.target)}
-            id = next((id for id in held if ends <= held[id]), chunks[0].id)
+            id = next((id for id in mentioned if ends <= mentioned[id]), chunks[0].id)
             self._claim(into[id], relation)
 
-    def _to_document(self, passage: GivenPassage) -> Document:
-        said = self._passages.get(passage.id, _Passage())
+    def _passage_document(self, passage: GivenPassage) -> Document:
+        content = self._passages.get(passage.id, _Passage())
         statements = _Statements(self._kind, title=name_key(passage.title))
-        for entity in said.entities:
+        for entity in content.entities:
             self._nominate(statements, entity)
-        for relation in said.relations:
+        for relation in content.relations:
             self._claim(statements, relation)
         return Document(
             source=f"{self._name}#{passage.id}",
             title=passage.title,
             text=passage.text,
             metadata={"_id": passage.id, IMPORT: self._name},
-            given=statements.close(),
+            given=statements.to_extraction(),
         )
 
-    def _to_page(self, page: _Page, *, taken: set[str]) -> Document:
+    def _page_document(self, page: _EntityPage, *, sources: set[str]) -> Document:
         source = f"{self._name}#{page.title}"
-        while source in taken:  # a passage has the entity's name for an id
+        while source in sources:  # the id of a passage equals the entity's name
             source += "'"
-        taken.add(source)
+        sources.add(source)
         return Document(
             source=source,
             title=page.title,
             text="\n".join(page.lines),
             metadata={IMPORT: self._name},
-            given=page.statements.close(),
+            given=page.statements.to_extraction(),
         )
 
 
 def _describe_once(entity: GivenEntity, count: int) -> list[GivenEntity]:
-    """Return an entity for each of several places, with its description at the first: each would be embedded."""
+    """Return `count` copies of an entity; only the first has the description, so that it is embedded once."""
     return [entity, *([replace(entity, description="")] * (count - 1))] if count else []
 
 
-def in_words(relation: GivenRelation) -> str:
+def relation_sentence(relation: GivenRelation) -> str:
     """Return a relation as a line of text: `Auth Service depends on Session Store: it keeps the tokens there`."""
     sentence = f"{relation.source} {relation.type.replace('_', ' ')} {relation.target}"
     description = squeeze(relation.description)

@@ -1,4 +1,10 @@
-"""The write path in two halves: this one hands out documents and hears what became of them, `work.py` indexes them."""
+"""
+Indexing by workers, producer side: enqueues one job per document and collects the results.
+
+    index_by_jobs ─enqueue→ jobs table ─claim→ Worker (job_worker.py) ─write→ documents
+          ↑                     │
+          └───────collect───────┘
+"""
 
 from __future__ import annotations
 
@@ -13,54 +19,54 @@ from typing import Any, Protocol
 from weft.config import MemoryOptions, SplitOptions
 from weft.errors import InputError, StoreError
 from weft.index.note_facts import FactReader
-from weft.index.plan import describe
-from weft.index.run import Account, Step, index_documents, note_skipped
+from weft.index.plan import describe_document
+from weft.index.progress import ReceiptBuilder, Step
+from weft.index.run import index_documents
 from weft.models.base import Embedder, Extractor
 from weft.records import Claim, Document, DocumentInfo, Extraction, Job, Nomination, Receipt, Skipped
 from weft.store.base import Store
 from weft.text import analyzer, split
 from weft.text.ids import digest
 
-MAX_PAYLOAD = 8 * 1024 * 1024
-"""Characters of a document as JSON; a larger one is no job, and is indexed where it was loaded."""
+MAX_PAYLOAD_CHARS = 8 * 1024 * 1024
+"""A document whose JSON is larger does not become a job; the producer indexes it."""
 
-HANDED = 16
-"""Jobs that are handed out at once."""
+JOBS_PER_ENQUEUE = 16
 
-AHEAD = 512
-"""Jobs that may wait; before there are more, loading waits for the workers."""
+MAX_OPEN_JOBS = 512
+"""Loading of further documents waits while more jobs are open."""
 
-PAUSE_S = 0.05
-"""How long to wait before looking again."""
+POLL_INTERVAL_S = 0.05
 
-MANY = 100_000
+MAX_RESULTS_READ = 100_000
+"""Finished or failed jobs read in one call."""
 
 
 class WorkerPool(Protocol):
-    """Those who do the jobs."""
+    """Workers that the producer starts and stops."""
 
     def maintain(self, jobs: int) -> None:
-        """Start workers where some are missing for so many jobs, and see that they live. Called again and again."""
+        """Start missing workers for this number of open jobs and replace dead ones. Called repeatedly."""
 
     def shut_down(self) -> None:
-        """Let workers end after what they are at, and wait for them."""
+        """Let each worker finish its transaction, and wait for all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Components:
-    """What documents are indexed with."""
+    """Store, models and options that documents are indexed with."""
 
     store: Store
     embedder: Embedder | None
     options: SplitOptions
     extractor: Extractor | None
     fact_reader: Callable[[], FactReader | None]
-    """Gives what reads facts out of documents, as of now."""
+    """Returns a fact reader for the current time."""
     memory: MemoryOptions
 
     @property
     def recipe(self) -> str:
-        """A hash of all that shapes what becomes of a document, beside the document."""
+        """Hash of every setting and model that shapes the stored document. Workers claim only jobs of their recipe."""
         memory = self.memory
         rules = (memory.allow_secrets, sorted(memory.confirm_sources), sorted(memory.single_valued))
         return digest(
@@ -73,15 +79,15 @@ class Components:
         )
 
     def describe(self, document: Document, fact_reader: FactReader | None) -> DocumentInfo:
-        """Return a document as the store will know it."""
+        """Return the stored form of a document."""
         facts = fact_reader(document, ()) if fact_reader else ()
-        return describe(
+        return describe_document(
             document, namespace=self.store.namespace, options=self.options, extractor=self.extractor, facts=facts
         )
 
 
 def make_job(document: Document, info: DocumentInfo, *, run: str, recipe: str) -> Job:
-    """Return the job of indexing a document."""
+    """Return the job that indexes a document."""
     values = asdict(replace(document, metadata={}, lines=None)) | {"metadata": dict(document.metadata)}
     values["lines"] = None if document.lines is None else list(document.lines)
     payload = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
@@ -89,7 +95,7 @@ def make_job(document: Document, info: DocumentInfo, *, run: str, recipe: str) -
 
 
 def read_payload(job: Job) -> Document:
-    """Return the document that a job is about. Raises `InputError`."""
+    """Return the document of a job. Raises `InputError`."""
     try:
         values: dict[str, Any] = json.loads(job.payload)
         given = values.pop("given")
@@ -99,7 +105,7 @@ def read_payload(job: Job) -> Document:
         )
         return Document(**values, given=extraction)
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"the job of {job.source!r} cannot be read: {error}") from error
+        raise InputError(f"invalid job payload of {job.source!r}: {error}") from error
 
 
 def index_by_jobs(
@@ -110,27 +116,27 @@ def index_by_jobs(
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> Receipt:
     """
-    Let a pool write every document that is new or changed; return when all of them are dealt with.
+    Let workers write every new or changed document; return when all jobs are done or failed.
 
-    Interrupted, it dismisses the pool and takes back what no worker has begun.
+    On an interruption the pool is shut down and jobs that no worker has started are deleted.
     """
     store, fact_reader, recipe = components.store, components.fact_reader(), components.recipe
-    handing = _Handing(store, pool=pool, on_step=on_step)
+    producer = _JobProducer(store, pool=pool, on_step=on_step)
+    counts = producer.counts
     seen: set[str] = set()
     try:
-        for document in note_skipped(items, account=handing.account, on_step=on_step):
+        for document in counts.iter_documents(items):
             if document.source in seen:
-                handing.settle()  # the second one starts from what the first one left
+                producer.finish()  # the document is compared with the stored one of the same source
             seen.add(document.source)
             info = components.describe(document, fact_reader)
             known = store.documents([info.id])
             if known and known[0].content_hash == info.content_hash:
-                handing.account.outcomes["unchanged"] += 1
-                on_step(Step(source=document.source, chunks=0, outcome="unchanged"))
+                counts.add_document(document.source, "unchanged")
                 continue
-            job = make_job(document, info, run=handing.run, recipe=recipe)
-            if len(job.payload) <= MAX_PAYLOAD:
-                handing.add(job)
+            job = make_job(document, info, run=producer.run, recipe=recipe)
+            if len(job.payload) <= MAX_PAYLOAD_CHARS:
+                producer.add(job)
                 continue
             receipt = index_documents(
                 [document],
@@ -141,81 +147,67 @@ def index_by_jobs(
                 fact_reader=fact_reader,
                 on_step=on_step,
             )
-            handing.count(receipt)
-        handing.settle()
-        handing.note_failed()
+            counts.add_receipt(receipt)
+        producer.finish()
+        producer.record_failed()
     except BaseException:
         pool.shut_down()
-        with suppress(StoreError):  # it may be what failed
-            store.jobs.withdraw(handing.run)
+        with suppress(StoreError):  # the store may be the cause
+            store.jobs.withdraw(producer.run)
         raise
-    return handing.account.receipt()
+    return counts.build()
 
 
-class _Handing:
-    """Jobs that were handed out, and what became of them."""
+class _JobProducer:
+    """Enqueues the jobs of one run and collects their results."""
 
     def __init__(self, store: Store, *, pool: WorkerPool, on_step: Callable[[Step], None]) -> None:
         self.run = uuid.uuid4().hex
-        self.account = Account()
+        self.counts = ReceiptBuilder(on_step=on_step)
         self._jobs = store.jobs
         self._pool = pool
-        self._on_step = on_step
-        self._waiting: list[Job] = []
+        self._buffer: list[Job] = []
         self._open = 0
 
     def add(self, job: Job) -> None:
-        """Hand out a job, some at a time; wait where too many wait already."""
-        self._waiting.append(job)
-        if len(self._waiting) >= HANDED:
-            self._hand_out()
-            self._wait(AHEAD)
+        """Enqueue a job, buffered; wait while too many jobs are open."""
+        self._buffer.append(job)
+        if len(self._buffer) >= JOBS_PER_ENQUEUE:
+            self._enqueue()
+            self._wait(MAX_OPEN_JOBS)
 
-    def settle(self) -> None:
-        """Wait until every job is dealt with."""
-        self._hand_out()
+    def finish(self) -> None:
+        """Wait until no job is open."""
+        self._enqueue()
         self._wait(0)
 
-    def count(self, receipt: Receipt) -> None:
-        """Add what was indexed here."""
-        account = self.account
-        for outcome in account.outcomes:
-            account.outcomes[outcome] += getattr(receipt, outcome)
-        account.chunks += receipt.chunks
-        account.embedded += receipt.embedded
-        account.facts += receipt.facts
+    def record_failed(self) -> None:
+        """Report the failed jobs as skipped. They stay in the queue with their errors."""
+        for job in self._jobs.failed(self.run, limit=MAX_RESULTS_READ):
+            self.counts.add_skipped(Skipped(source=job.source, reason="failed", detail=job.error))
 
-    def note_failed(self) -> None:
-        """Report the jobs that failed. They stay where they are, with their errors."""
-        for job in self._jobs.failed(self.run, limit=MANY):
-            self.account.skipped.append(Skipped(source=job.source, reason="failed", detail=job.error))
-            self._on_step(Step(source=job.source, chunks=0, outcome="skipped"))
+    def _enqueue(self) -> None:
+        self._jobs.enqueue(self._buffer)
+        self._open += len(self._buffer)
+        self._buffer = []
 
-    def _hand_out(self) -> None:
-        self._jobs.enqueue(self._waiting)
-        self._open += len(self._waiting)
-        self._waiting = []
-
-    def _wait(self, allowed: int) -> None:
-        """Look after the workers and collect what is done, until no more than `allowed` jobs are open."""
+    def _wait(self, max_open: int) -> None:
+        """Maintain the pool and collect results until at most `max_open` jobs are open."""
         while self._open:
             self._pool.maintain(self._open)
-            counts = self._jobs.counts(self.run)  # before collecting, so that what is done by then is collected
-            self._open = counts.open
+            # Counted before collecting: a job that finishes in between is collected now and still counted as open.
+            self._open = self._jobs.counts(self.run).open
             self._collect()
-            if self._open <= allowed:
+            if self._open <= max_open:
                 return
-            time.sleep(PAUSE_S)
+            time.sleep(POLL_INTERVAL_S)
 
     def _collect(self) -> None:
-        while found := self._jobs.collect(self.run, limit=MANY):
-            for job in found:
+        while jobs := self._jobs.collect(self.run, limit=MAX_RESULTS_READ):
+            for job in jobs:
                 assert job.result is not None
-                result, account = job.result, self.account
-                account.outcomes[result.outcome] += 1
-                account.chunks += result.chunks
-                account.embedded += result.embedded
-                account.cached += result.cached
-                account.facts += result.facts
-                account.embedding += result.embedding
-                self._on_step(Step(source=job.source, chunks=result.chunks, outcome=result.outcome))
+                result, counts = job.result, self.counts
+                counts.embedded += result.embedded
+                counts.cached += result.cached
+                counts.embedding += result.embedding
+                counts.add_document(job.source, result.outcome, chunks=result.chunks, facts=result.facts)

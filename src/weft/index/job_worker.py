@@ -1,4 +1,4 @@
-"""The write path in two halves: this one indexes the documents that `jobs.py` hands out."""
+"""Indexing by workers, consumer side: claims jobs from the queue (`job_queue.py`) and indexes their documents."""
 
 from __future__ import annotations
 
@@ -11,50 +11,52 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weft.errors import ClaimLost, ConfigError, InputError, MissingExtra, ModelError, StoreError, StoreUnavailable
+from weft.index.batch_writer import count_texts, is_full, make_batches
 from weft.index.embedding_cost import Meter
 from weft.index.job_queue import Components, read_payload
 from weft.index.note_facts import FactReader
 from weft.index.plan import Plan, make_plan
-from weft.index.run import Step, count_texts, is_full, make_batches
+from weft.index.progress import Step
 from weft.records import Done, Job, JobResult, Usage
 
 logger = logging.getLogger(__name__)
 
 LEASE_S = 60.0
-"""How long a worker may be silent before others take over what it has."""
+"""Jobs of a worker that has not renewed its lease for this time may be claimed by others."""
 
-ATTEMPTS = 3
-"""How often a job is begun before it is failed."""
+MAX_ATTEMPTS = 3
+"""Attempts before a job is marked as failed."""
 
-CLAIMED = 4
-"""Jobs a worker takes at once, until they fill a transaction: few, so that others get some too."""
+JOBS_PER_CLAIM = 4
+"""Small, so that other workers get jobs too. A worker claims again until it has enough for one transaction."""
 
-IDLE_S = (0.05, 2.0)
-"""How long a worker without jobs waits before it looks again: at first, and at most."""
+MIN_IDLE_S = 0.05
+MAX_IDLE_S = 2.0
+"""Wait of a worker without jobs before it polls again; doubles from the minimum to the maximum."""
 
 Until: TypeAlias = Literal["stopped", "empty", "once"]
-"""When a worker ends: when it is told to, when there are no jobs left, or after one job."""
+"""End of a worker: when it is stopped, when no job is left, or after one claim."""
 
-_NOT_THE_JOB = (StoreError, ModelError, ConfigError, MissingExtra)
-"""Errors that would meet any job: the worker gives back what it has, and ends."""
+_WORKER_ERRORS = (StoreError, ModelError, ConfigError, MissingExtra)
+"""Errors that any other job would raise too: the worker releases its jobs and ends."""
 
 
 @dataclass
 class Tally:
-    """What a worker did."""
+    """Counts of one worker."""
 
     done: int = 0
     chunks: int = 0
     failed: int = 0
-    """Attempts that went wrong."""
+    """Failed attempts."""
 
 
 class Worker:
     """
     Claims jobs of one namespace and indexes their documents.
 
-    Writing a document and finishing its job are one transaction, and only who still has the job may do it: whenever a
-    worker dies, its jobs are done by another one, and none is done twice.
+    One transaction writes a document and finishes its job, and only the worker that holds the claim may commit it.
+    So if a worker dies, another one does its jobs, and no document is written twice.
     """
 
     def __init__(
@@ -76,56 +78,56 @@ class Worker:
 
     def run(self, stop: threading.Event, *, until: Until = "stopped") -> Tally:
         """
-        Index until it is time to end; what was claimed and not begun is given back.
+        Index documents until the end condition; release jobs that were claimed but not started.
 
-        `stop` ends it after the transaction under way. Where it ends only when stopped, a store that cannot be reached
-        is waited for.
+        `stop` ends the worker after the current transaction. With `until="stopped"` it waits for an unreachable store;
+        otherwise it raises `StoreUnavailable`.
         """
-        idle, has_left, has_warned = IDLE_S[0], False, False
-        with self._renewing():
+        idle_s, has_claims, has_warned = MIN_IDLE_S, False, False
+        with self._renew_lease():
             try:
                 while not stop.is_set():
                     try:
-                        if has_left:
-                            self._give_back()
-                        has_left = True
-                        is_idle = not self._perform_some(stop, once=until == "once")
-                        has_left = stop.is_set()
+                        if has_claims:
+                            self._release()
+                        has_claims = True
+                        is_idle = not self._index_claimed(stop, once=until == "once")
+                        has_claims = stop.is_set()
                         if until == "once" or (is_idle and until == "empty" and self._is_empty()):
                             break
-                        if is_idle and idle == IDLE_S[1] and not has_warned:
-                            has_warned = self._warn_of_others()
+                        if is_idle and idle_s == MAX_IDLE_S and not has_warned:
+                            has_warned = self._warn_about_other_recipes()
                     except StoreUnavailable as error:
                         if until != "stopped":
                             raise
                         logger.warning("waiting for the store: %s", error)
-                        is_idle, idle = True, IDLE_S[1]
+                        is_idle, idle_s = True, MAX_IDLE_S
                     if is_idle:
-                        stop.wait(idle)
-                    idle = min(idle * 2, IDLE_S[1]) if is_idle else IDLE_S[0]
+                        stop.wait(idle_s)
+                    idle_s = min(idle_s * 2, MAX_IDLE_S) if is_idle else MIN_IDLE_S
             finally:
-                if has_left:
-                    with suppress(StoreError):  # others take over when the lease ends
-                        self._give_back()
+                if has_claims:
+                    with suppress(StoreError):  # the jobs become free when the lease ends
+                        self._release()
         return self.tally
 
     def _is_empty(self) -> bool:
         return not self._store.jobs.counts(recipe=self._recipe).open
 
-    def _warn_of_others(self) -> bool:
-        """Say that there are jobs which this worker must leave alone; return whether there are."""
+    def _warn_about_other_recipes(self) -> bool:
+        """Log a warning if jobs need other settings than this worker has; return whether it did."""
         jobs = self._store.jobs
         waiting = jobs.counts().waiting - jobs.counts(recipe=self._recipe).waiting
         if waiting > 0:
             logger.warning("%d jobs wait for a worker with other settings", waiting)
         return waiting > 0
 
-    def _give_back(self) -> None:
+    def _release(self) -> None:
         self._store.jobs.release(self.name, counted=False)
 
     @contextmanager
-    def _renewing(self) -> Iterator[None]:
-        """Let others know that this worker lives, as long as it does."""
+    def _renew_lease(self) -> Iterator[None]:
+        """Renew the lease in a thread while the block runs."""
         ended = threading.Event()
 
         def renew() -> None:
@@ -143,13 +145,17 @@ class Worker:
             ended.set()
             thread.join()
 
-    def _perform_some(self, stop: threading.Event, *, once: bool) -> bool:
-        """Claim jobs and index their documents, up to one transaction; return whether there were any."""
+    def _index_claimed(self, stop: threading.Event, *, once: bool) -> bool:
+        """Claim jobs for one transaction and index their documents; return whether there were any."""
         self._fact_reader = self._components.fact_reader()
         group: list[tuple[Job, Plan]] = []
         count = 0
         while jobs := self._store.jobs.claim(
-            self.name, recipe=self._recipe, limit=1 if once else CLAIMED, lease=self._lease, attempts=ATTEMPTS
+            self.name,
+            recipe=self._recipe,
+            limit=1 if once else JOBS_PER_CLAIM,
+            lease=self._lease,
+            attempts=MAX_ATTEMPTS,
         ):
             count += len(jobs)
             for job in jobs:
@@ -158,7 +164,7 @@ class Worker:
                 plan = self._plan(job)
                 if plan is None:
                     continue
-                if job.attempts > 1:  # alone, for it may be what went wrong
+                if job.attempts > 1:  # alone: it may be the cause of the failure
                     self._write([(job, plan)])
                     continue
                 group.append((job, plan))
@@ -172,12 +178,12 @@ class Worker:
         return count > 0
 
     def _plan(self, job: Job) -> Plan | None:
-        """Return what has to be written for a job; None where nothing is left to do for it."""
+        """Return the plan of a job; None if it failed, was taken over, or its document is unchanged."""
         try:
             components, document = self._components, read_payload(job)
             info = components.describe(document, self._fact_reader)
             if (info.id, info.content_hash) != (job.id, job.content_hash):
-                raise InputError("the document is not what was asked for")
+                raise InputError("the document of the job does not match its content hash")
             plan = make_plan(
                 document,
                 store=self._store,
@@ -187,28 +193,28 @@ class Worker:
             )
             if plan is None:
                 self._store.write(done=Done(worker=self.name, results={job.id: JobResult(outcome="unchanged")}))
-                self._note(job, JobResult(outcome="unchanged"))
+                self._report(job, JobResult(outcome="unchanged"))
             return plan
         except ClaimLost:
             return None
-        except _NOT_THE_JOB:
+        except _WORKER_ERRORS:
             raise
-        except Exception as error:  # noqa: BLE001  whatever is wrong with one document, the others go on
+        except Exception as error:  # noqa: BLE001  an error in one document must not stop the others
             self._fail(job, error)
             return None
 
     def _write(self, group: Sequence[tuple[Job, Plan]]) -> None:
-        """Embed and write documents and finish their jobs, all or none; where that cannot be, one by one."""
+        """Embed and write documents and finish their jobs in one transaction; if that fails, one by one."""
         before = Meter.of(self._components.embedder)
         try:
             batches = make_batches([plan for _, plan in group], embedder=self._components.embedder)
             done = Meter.of(self._components.embedder) - before
             results = {
                 job.id: JobResult(
-                    outcome="added" if plan.is_new else "changed",
+                    outcome=plan.outcome,
                     chunks=len(plan.chunks),
                     embedded=count_texts(plan) if self._components.embedder else 0,
-                    cached=done.cached if place == 0 else 0,  # of the whole group
+                    cached=done.cached if place == 0 else 0,  # measured per group, so counted once
                     facts=len(plan.facts),
                     embedding=done.usage if place == 0 else Usage(),
                 )
@@ -216,7 +222,7 @@ class Worker:
             }
             self._store.write(*batches, done=Done(worker=self.name, results=results))
         except Exception as error:
-            if isinstance(error, _NOT_THE_JOB) and not isinstance(error, ClaimLost):
+            if isinstance(error, _WORKER_ERRORS) and not isinstance(error, ClaimLost):
                 raise
             if len(group) > 1:
                 for item in group:
@@ -225,15 +231,15 @@ class Worker:
                 self._fail(group[0][0], error)
             return
         for job, _ in group:
-            self._note(job, results[job.id])
+            self._report(job, results[job.id])
 
     def _fail(self, job: Job, error: Exception) -> None:
         logger.warning("%s: %s", job.source, error, exc_info=logger.isEnabledFor(logging.DEBUG))
         self.tally.failed += 1
         text = f"{type(error).__name__}: {error}"
-        self._store.jobs.fail(self.name, job.id, text, attempts=ATTEMPTS)
+        self._store.jobs.fail(self.name, job.id, text, attempts=MAX_ATTEMPTS)
 
-    def _note(self, job: Job, result: JobResult) -> None:
+    def _report(self, job: Job, result: JobResult) -> None:
         self.tally.done += 1
         self.tally.chunks += result.chunks
         self._on_step(Step(source=job.source, chunks=result.chunks, outcome=result.outcome))

@@ -1,4 +1,4 @@
-"""What a document brings with it, joined with what an extractor reads out of its text."""
+"""Merging of a document's ready-made graph with the extractions of its chunks."""
 
 from __future__ import annotations
 
@@ -7,57 +7,51 @@ from dataclasses import replace
 
 from weft.errors import InputError
 from weft.extract.names import name_key, whole_key
-from weft.records import STRONG_KINDS, Claim, Document, Extraction, Nomination
+from weft.records import STRONG_KINDS, Document, Extraction
 
 
-def join_given(document: Document, extractions: Sequence[Extraction]) -> list[Extraction]:
+def merge_given(document: Document, extractions: Sequence[Extraction]) -> list[Extraction]:
     """
-    Return what the chunks say, with what was given said by the first of them.
+    Return the extractions with the document's ready-made graph added to the first chunk.
 
-    How two given entities are related stands as it was given: the text, which may be made from it, adds nothing to it.
+    Extracted claims between two ready-made entities are dropped if the graph relates the two: the text may be
+    generated from the graph. Raises `InputError` if the document has no chunk.
     """
     given = document.given
     if not extractions:
-        raise InputError(f"{document.source!r} brings a graph but neither title nor text", hint="give it a title")
+        raise InputError(f"{document.source!r} has a graph but neither title nor text", hint="give it a title")
     if subject := _find_subject(given):
         names = {name_key(document.title), whole_key(document.title)}
-        extractions = [_tell_of(subject, extraction, names=names) for extraction in extractions]
-    meant = {nomination.key for nomination in given.nominations if nomination.kind in STRONG_KINDS}
+        extractions = [_replace_title(extraction, names=names, subject=subject) for extraction in extractions]
+    strong = {nomination.key for nomination in given.nominations if nomination.kind in STRONG_KINDS}
     pairs = {frozenset((claim.source, claim.target)) for claim in given.claims}
-    settled = {pair for pair in pairs if pair <= meant}
+    related = {pair for pair in pairs if pair <= strong}
     first, *rest = [
         replace(
-            extraction, claims=tuple(c for c in extraction.claims if frozenset((c.source, c.target)) not in settled)
+            extraction, claims=tuple(c for c in extraction.claims if frozenset((c.source, c.target)) not in related)
         )
         for extraction in extractions
     ]
-    joined = Extraction(nominations=(*given.nominations, *first.nominations), claims=(*given.claims, *first.claims))
-    return [joined, *rest]
+    merged = Extraction(nominations=(*given.nominations, *first.nominations), claims=(*given.claims, *first.claims))
+    return [merged, *rest]
 
 
 def _find_subject(given: Extraction) -> str:
-    """Return the key of the record that the document is, if it is one: a paper is its id, not its title."""
+    """Return the entity key of a document that is a record, else an empty text. A paper has its id as key."""
     records = (item for item in given.nominations if item.kind == "metadata" and item.about and not item.alias_of)
     return next((item.key for item in records), "")
 
 
-def _tell_of(subject: str, extraction: Extraction, *, names: set[str]) -> Extraction:
-    """Return an extraction that says of `subject` what it said of the document's title, which others may have too."""
+def _replace_title(extraction: Extraction, *, names: set[str], subject: str) -> Extraction:
+    """Return an extraction with the entity `subject` in place of the title; other documents may share the title."""
 
-    def moved(key: str) -> str:
+    def resolve(key: str) -> str:
         return subject if key in names else key
 
-    nominations = (replace(item, alias_of=moved(item.alias_of)) for item in extraction.nominations)
-    claims = (replace(claim, source=moved(claim.source), target=moved(claim.target)) for claim in extraction.claims)
+    nominations = (replace(item, alias_of=resolve(item.alias_of)) for item in extraction.nominations)
+    claims = (replace(claim, source=resolve(claim.source), target=resolve(claim.target)) for claim in extraction.claims)
+    own = names | {subject}
     return Extraction(
-        nominations=tuple(item for item in nominations if _is_other(item, names | {subject})),
-        claims=tuple(claim for claim in claims if _is_between_two(claim)),
+        nominations=tuple(item for item in nominations if item.key not in own and item.key != item.alias_of),
+        claims=tuple(claim for claim in claims if claim.source != claim.target),
     )
-
-
-def _is_other(item: Nomination, own: set[str]) -> bool:
-    return item.key not in own and item.key != item.alias_of
-
-
-def _is_between_two(claim: Claim) -> bool:
-    return claim.source != claim.target

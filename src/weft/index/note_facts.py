@@ -1,4 +1,4 @@
-"""From a document to the facts it states."""
+"""Facts stated by documents: properties of notes and findings of an extractor."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from weft.records import Document, Fact, GivenFact
 from weft.text.ids import fact_id
 
 FactReader = Callable[[Document, Sequence[GivenFact]], tuple[Fact, ...]]
-"""Gives the facts that a document states, with those that an extractor found in it."""
+"""Returns the facts that a document states, including those that an extractor found."""
 
 
 def make_fact_reader(*, namespace: str, options: MemoryOptions, now: datetime) -> FactReader | None:
-    """Return what reads facts out of the documents of a namespace; None where the settings want none."""
+    """Return the fact reader of a namespace; None if `memory.from_files` is off."""
     if not options.from_files:
         return None
     return lambda document, found: read_facts(document, found, namespace=namespace, options=options, now=now)
@@ -27,26 +27,26 @@ def make_fact_reader(*, namespace: str, options: MemoryOptions, now: datetime) -
 
 def read_facts(
     document: Document,
-    read: Sequence[GivenFact] = (),
+    extracted: Sequence[GivenFact] = (),
     *,
     namespace: str,
     options: MemoryOptions,
     now: datetime,
 ) -> tuple[Fact, ...]:
     """
-    Return the facts a document states and those that were `read` in it, each once; what hygiene refuses is left out.
+    Return the distinct facts of a document: its properties, then the `extracted` ones. Invalid facts are left out.
 
-    They are staged, or confirmed where the settings say so of files; those of single-valued predicates stay staged,
-    for documents may disagree.
+    They are staged, or confirmed if `memory.confirm_sources` names their source. Facts of single-valued predicates
+    stay staged because documents may disagree.
     """
     single = {predicate_key(name) for name in options.single_valued}
     found: dict[str, Fact] = {}
-    for given in (*read_properties(document), *read):
+    for given in (*read_properties(document), *extracted):
         fact = make_fact(given, at=now)
         if refusal(fact, allow_secrets=options.allow_secrets):
             continue
         content = content_of(fact)
-        is_sure = fact.source in options.confirm_sources and fact.predicate not in single
-        made = replace(fact, id=fact_id(namespace, content, 0), status="confirmed" if is_sure else "staged")
+        is_confirmed = fact.source in options.confirm_sources and fact.predicate not in single
+        made = replace(fact, id=fact_id(namespace, content, 0), status="confirmed" if is_confirmed else "staged")
         found.setdefault(content, made)
     return tuple(found.values())

@@ -1,4 +1,8 @@
-"""From a document to what must be written: its chunks, their terms, and which of them need a vector."""
+"""
+Stages from a document to its batch.
+
+    Document ─make_draft→ Draft ─extract→ Reading ─finish_plan→ Plan ─make_batch→ Batch
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,13 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Literal
 
 from weft.config import SplitOptions
 from weft.errors import InputError
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import preference
-from weft.index.merge_extractions import join_given
+from weft.index.merge_extractions import merge_given
 from weft.index.note_facts import FactReader
 from weft.models.base import Extractor
 from weft.records import (
@@ -34,27 +39,32 @@ from weft.text.searchable_metadata import READ_BY, searched_terms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A document that has to be written."""
+    """A new or changed document with everything to be written except the vectors."""
 
     document: DocumentInfo
     chunks: tuple[Chunk, ...]
     terms: tuple[Counter[str], ...]
     texts: dict[str, str]
-    """By chunk id, what is to be embedded: the chunks the store has no vector of."""
+    """Text to embed by chunk id, for chunks that are not stored yet."""
     is_new: bool
     extractions: tuple[Extraction, ...]
     """One per chunk."""
-    names: dict[tuple[str, str], str] = field(default_factory=dict)
-    """By chunk id and key, names with their descriptions, to be embedded."""
+    entity_texts: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Name with description, to be embedded, by chunk id and entity key."""
     facts: tuple[Fact, ...] = ()
-    """What the document states."""
+    """Facts that the document states."""
+
+    @property
+    def outcome(self) -> Literal["added", "changed"]:
+        """Outcome of the document in the receipt."""
+        return "added" if self.is_new else "changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A document that has to be written, before it is read for its graph."""
+    """A new or changed document, split into chunks but not read by the extractor yet."""
 
-    given: Document
+    document: Document
     info: DocumentInfo
     chunks: tuple[Chunk, ...]
     terms: tuple[Counter[str], ...]
@@ -71,9 +81,9 @@ def make_plan(
     extractor: Extractor | None = None,
     fact_reader: FactReader | None = None,
 ) -> Plan | None:
-    """Return what has to be written for a document, or None when the store has it already."""
+    """Return the plan of a document; None if the stored document is the same."""
     draft = make_draft(document, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
-    return complete(draft, read(draft, extractor), fact_reader=fact_reader) if draft else None
+    return finish_plan(draft, extract(draft, extractor), fact_reader=fact_reader) if draft else None
 
 
 def make_draft(
@@ -84,9 +94,9 @@ def make_draft(
     extractor: Extractor | None = None,
     fact_reader: FactReader | None = None,
 ) -> Draft | None:
-    """Return the chunks of a document and what of them is new, or None when the store has it already."""
+    """Return the chunks of a document and the texts to embed; None if the stored document is the same."""
     facts = fact_reader(document, ()) if fact_reader else ()
-    info = describe(document, namespace=store.namespace, options=options, extractor=extractor, facts=facts)
+    info = describe_document(document, namespace=store.namespace, options=options, extractor=extractor, facts=facts)
     id, known = info.id, store.documents([info.id])
     if known and known[0].content_hash == info.content_hash:
         return None
@@ -94,7 +104,7 @@ def make_draft(
     texts = {chunk.id: split.indexed_text(document.title, chunk.heading, chunk.text) for chunk in chunks}
     stored = {chunk.id for chunk in store.find_chunks(id)} if known else set()
     return Draft(
-        given=document,
+        document=document,
         info=info,
         chunks=tuple(chunks),
         terms=tuple(searched_terms(texts.values(), metadata=document.metadata)),
@@ -104,22 +114,22 @@ def make_draft(
     )
 
 
-def read(draft: Draft, extractor: Extractor | None) -> Reading:
-    """Return what an extractor reads in a document."""
+def extract(draft: Draft, extractor: Extractor | None) -> Reading:
+    """Return the mentions and relations of a draft, one extraction per chunk; empty without an extractor."""
     if extractor is None:
         return Reading(extractions=[Extraction()] * len(draft.chunks))
-    return Reading(extractions=extractor.extract(draft.given, draft.chunks))
+    return Reading(extractions=extractor.extract(draft.document, draft.chunks))
 
 
-def complete(draft: Draft, reading: Reading, *, fact_reader: FactReader | None = None, read_by: str = "") -> Plan:
+def finish_plan(draft: Draft, reading: Reading, *, fact_reader: FactReader | None = None, read_by: str = "") -> Plan:
     """
-    Return what has to be written for a document that was read, and note by whom where that is given.
+    Return the plan of a draft and its reading; `read_by` is stored as the name of the extractor.
 
-    One that was not read to its end gets a hash that no document has, so that it is read again the next time.
+    An incomplete reading gets a content hash that differs from the document's, so the next run reads it again.
     """
-    document, info, extractions = draft.given, draft.info, list(reading.extractions)
+    document, info, extractions = draft.document, draft.info, list(reading.extractions)
     if document.given != Extraction():
-        extractions = join_given(document, extractions)
+        extractions = merge_given(document, extractions)
     if read_by:
         info = replace(info, metadata={**info.metadata, READ_BY: read_by})
     if not reading.is_complete:
@@ -131,10 +141,10 @@ def complete(draft: Draft, reading: Reading, *, fact_reader: FactReader | None =
         texts=draft.texts,
         is_new=draft.is_new,
         extractions=tuple(extractions),
-        names={
+        entity_texts={
             (chunk.id, item.key): name_text(item.name, item.description)
             for chunk, extraction in zip(draft.chunks, extractions, strict=True)
-            # those of chunks that stay too: another extractor, place or graph says other things of the same text
+            # unchanged chunks too: another extractor or imported graph may describe their entities differently
             for item in sorted(extraction.nominations, key=preference, reverse=True)
             if item.description and item.kind in STRONG_KINDS
         },
@@ -142,7 +152,7 @@ def complete(draft: Draft, reading: Reading, *, fact_reader: FactReader | None =
     )
 
 
-def describe(
+def describe_document(
     document: Document,
     *,
     namespace: str,
@@ -150,7 +160,7 @@ def describe(
     extractor: Extractor | None = None,
     facts: Sequence[Fact] = (),
 ) -> DocumentInfo:
-    """Return a document as the store will know it, without cutting it into chunks."""
+    """Return the stored form of a document without splitting it. Raises `InputError`."""
     check_document(document)
     return DocumentInfo(
         id=document_id(namespace, document.source),
@@ -163,29 +173,29 @@ def describe(
 
 
 def check_document(document: Document) -> None:
-    """Raise `InputError` for what cannot be kept: no source, half characters, metadata that JSON does not know."""
+    """Raise `InputError` for a missing source, an unpaired surrogate, or metadata that JSON cannot hold."""
     if not document.source:
-        raise InputError("a document has no source", hint="give it a path or a URI of its own")
+        raise InputError("a document has no source", hint="give it a unique path or URI")
     try:
-        for text in (document.source, document.title, document.text, *_metadata_and_given(document)):
+        for text in (document.source, document.title, document.text, *_hashed_json(document)):
             text.encode("utf-8")
     except (TypeError, ValueError) as error:
-        hint = "texts of whole characters; in metadata also numbers, true, false, null, and lists of these"
-        raise InputError(f"{document.source!r} cannot be kept: {error}", hint=hint) from error
+        hint = "use valid Unicode text; metadata may also hold numbers, true, false, null, and lists of these"
+        raise InputError(f"{document.source!r} cannot be stored: {error}", hint=hint) from error
 
 
 def make_batch(
     plan: Plan,
     *,
-    vectors: dict[str, Vector],
     model: str,
-    names: dict[tuple[str, str], Vector] | None = None,
-    things: Mapping[str, Vector] | None = None,
+    vectors: Mapping[str, Vector],
+    entity_vectors: Mapping[tuple[str, str], Vector] | None = None,
+    fact_vectors: Mapping[str, Vector] | None = None,
 ) -> Batch:
     """
-    Return the transaction that carries out a plan.
+    Return the batch that writes a plan.
 
-    `names` are vectors of names by chunk id and key, `things` those of entities of facts by key.
+    `vectors` are by chunk id, `entity_vectors` by chunk id and entity key, `fact_vectors` by key of an entity of facts.
     """
     chunks = tuple(
         IndexedChunk(
@@ -193,20 +203,20 @@ def make_batch(
             terms=terms,
             vector=vectors.get(chunk.id),
             extraction=extraction,
-            entity_vectors={key: vector for (id, key), vector in (names or {}).items() if id == chunk.id},
+            entity_vectors={key: vector for (id, key), vector in (entity_vectors or {}).items() if id == chunk.id},
         )
         for chunk, terms, extraction in zip(plan.chunks, plan.terms, plan.extractions, strict=True)
     )
-    named = {key for fact in plan.facts for key in (fact.subject, fact.object)}
-    mine = {key: vector for key, vector in (things or {}).items() if key in named}
-    return Batch(document=plan.document, chunks=chunks, model=model, facts=plan.facts, fact_vectors=mine)
+    keys = {key for fact in plan.facts for key in (fact.subject, fact.object)}
+    own_vectors = {key: vector for key, vector in (fact_vectors or {}).items() if key in keys}
+    return Batch(document=plan.document, chunks=chunks, model=model, facts=plan.facts, fact_vectors=own_vectors)
 
 
 def content_hash(
     document: Document, *, options: SplitOptions, extractor: Extractor | None = None, facts: Sequence[Fact] = ()
 ) -> str:
-    """Return a hash of all that shapes what is stored, so that an equal hash means nothing to do."""
-    metadata, *given = _metadata_and_given(document)
+    """Return a hash of every input of the stored document; an equal hash means that nothing has to be written."""
+    metadata, *given = _hashed_json(document)
     return digest(
         (
             document.title,
@@ -223,7 +233,7 @@ def content_hash(
     )
 
 
-def _metadata_and_given(document: Document) -> list[str]:
-    """Return the metadata as JSON, and what comes with the document if there is any."""
+def _hashed_json(document: Document) -> list[str]:
+    """Return the metadata as JSON, then the document's ready-made graph if it has one."""
     values = [dict(document.metadata), *([asdict(document.given)] if document.given != Extraction() else [])]
     return [json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False) for value in values]

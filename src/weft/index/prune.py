@@ -1,4 +1,4 @@
-"""Documents whose files are gone."""
+"""Search for documents whose files no longer exist."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from weft.text.searchable_metadata import IMPORT
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]+:")
 
 EMPTY = "empty"
-"""The reason for skipping that means a file holds nothing any more."""
+"""Skip reason of a file without content: its earlier documents are orphaned."""
 IGNORED = "ignored"
-"""The one that says nothing about a file: whether it is gone is seen on disk. Any other may hide what is there."""
+"""
+Skip reason of a file excluded by a rule: its documents are orphaned only if the file does not exist.
+
+With any other reason the file exists but could not be read, so its documents are kept.
+"""
 
 
-def find_gone(
+def find_orphans(
     roots: Sequence[str],
     *,
     seen: Collection[str],
@@ -26,17 +30,17 @@ def find_gone(
     on_disk: Callable[[str], bool],
 ) -> list[DocumentInfo]:
     """
-    Return documents below `roots` (sources of files or folders) whose file is gone, by a complete run over them.
+    Return the documents below `roots` (sources of files or folders) whose file or record no longer exists.
 
-    That is one that is not `on_disk`, or was read and does not hold them any more. A file that was left out, for
-    whatever reason, is not gone. What an import made is no file, and goes with the import.
+    `seen` and `skipped` come from a complete run over the roots. A document is orphaned if its file is not `on_disk`,
+    or if the file was read and no longer contains it. Documents of skipped files and of graph imports are kept.
     """
     unread = {item.source for item in skipped if item.reason not in (EMPTY, IGNORED)}
     read = {file for source in seen for file in files_of(source)}
     read |= {file for item in skipped if item.reason == EMPTY for file in files_of(item.source)}
-    # the id of a record that cannot be read is not known: it may be any of its file's
+    # The id of an unreadable record is unknown, so keep all records of its file.
     unread |= {source.rpartition("#")[0] for source in unread if "#" in source}
-    gone: dict[str, DocumentInfo] = {}
+    orphans: dict[str, DocumentInfo] = {}
     for root in roots:
         for document in iter_documents(store, Filter(source_prefix="" if root == "." else root)):
             source = document.source
@@ -45,17 +49,17 @@ def find_gone(
             if any(is_below(source, other) for other in unread):
                 continue
             if not any(file not in read and on_disk(file) for file in files_of(source)):
-                gone[document.id] = document
-    return list(gone.values())
+                orphans[document.id] = document
+    return list(orphans.values())
 
 
 def files_of(source: str) -> list[str]:
-    """Return the files that a document may be from: its source, and what stands before a `#` in it."""
+    """Return the possible files of a document: its source, and each prefix of it that ends before a `#`."""
     return [source, *(source[: match.start()] for match in re.finditer("#", source))]
 
 
 def iter_documents(store: Store, where: Filter, *, page: int = 1000) -> Iterator[DocumentInfo]:
-    """Yield every document that passes the filter, by source."""
+    """Iterate all documents that pass the filter, ordered by source."""
     after = ""
     while found := store.find_documents(where, after=after, limit=page):
         yield from found
@@ -64,10 +68,10 @@ def iter_documents(store: Store, where: Filter, *, page: int = 1000) -> Iterator
 
 def is_below(source: str, root: str) -> bool:
     """
-    Tell whether a source is `root` itself, a record in it, or lies in the folder `root`.
+    Return whether a source is `root` itself, a record of this file, or inside this folder.
 
-    The root `.` is the folder that paths are relative to: it holds neither absolute paths nor sources with
-    a scheme, such as `text:note` or `https://…`, which never were files.
+    The root `.` is the folder that paths are relative to. Absolute paths and sources with a scheme (`text:note`,
+    `https://…`) are not below it.
     """
     if root in ("", "."):
         return not source.startswith("/") and not has_scheme(source)
@@ -77,5 +81,5 @@ def is_below(source: str, root: str) -> bool:
 
 
 def has_scheme(source: str) -> bool:
-    """Tell whether a source begins like a URI: `text:note`, `https://…`. A drive letter is none."""
+    """Return whether a source starts with a URI scheme: `text:note`, `https://…`. A drive letter is no scheme."""
     return _SCHEME.match(source) is not None

@@ -1,4 +1,4 @@
-"""Gives every chunk a vector of another embedder without reading the documents again."""
+"""Switch of a namespace to another embedder, without loading the documents again."""
 
 from __future__ import annotations
 
@@ -6,37 +6,36 @@ from collections.abc import Callable, Sequence
 
 from weft.errors import SchemaMismatch
 from weft.index.embedding_cost import EmbedPreview
-from weft.models.base import Embedder, Expecting
+from weft.models.base import Embedder, LearnsDimension
 from weft.records import Fact, StoredModel
 from weft.store.base import Store
 from weft.text.split import indexed_text
 
-GROUP = 256
-"""Chunks per transaction: what an interruption loses at most."""
+TEXTS_PER_TRANSACTION = 256
+"""An interruption loses at most this many vectors."""
 
-ALL = 1 << 60
-"""As many as there are."""
+NO_LIMIT = 1 << 60
 
 
 def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] = lambda count: None) -> int:
     """
-    Embed what has no vector under `embedder` yet, then let it answer; return how many were embedded.
+    Embed every chunk that has no vector of `embedder`, then make it active; return the number of chunks embedded.
 
-    Online: until the last moment the old embedder answers, and others may write. Interrupted, it goes on
-    where it stopped when called again.
+    Searches use the old embedder until the switch, and other processes may write. After an interruption the next
+    call continues.
     """
     active = next((known for known in store.models() if known.active), None)
     for known in store.models():
         if known.fingerprint == embedder.card.fingerprint:
             expect_dimension(embedder, known.dimension)
-    ask_dimension(embedder)
+    probe_dimension(embedder)
     card = embedder.card
     model = StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=False)
     if active is None or active.fingerprint != card.fingerprint:
         store.write_model(model)
     done = 0
     while True:
-        while ids := store.find_unembedded(card.fingerprint, limit=GROUP):
+        while ids := store.find_unembedded(card.fingerprint, limit=TEXTS_PER_TRANSACTION):
             texts = _read_texts(store, ids)
             vectors = embedder.embed(list(texts.values()))
             store.write_vectors(card.fingerprint, dict(zip(texts, vectors, strict=True)))
@@ -48,30 +47,30 @@ def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] 
             store.write_model(
                 StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
             )
-        except SchemaMismatch:  # another process wrote a document in between: embed that too
+        except SchemaMismatch:  # another process wrote a document meanwhile: embed that too
             continue
         return done
 
 
-def ask_dimension(embedder: Embedder) -> None:
-    """Embed a first text, so that the dimension is on the card; it is none of the documents', and not counted so."""
+def probe_dimension(embedder: Embedder) -> None:
+    """Embed a text so that the embedder's card holds the dimension. As a query it is not counted with the documents."""
     embedder.embed(["a first text, so that the dimension is known"], kind="query")
 
 
 def expect_dimension(embedder: Embedder, dimension: int) -> None:
-    """Let an embedder know the dimension of its vectors that are there, where it cannot tell by itself."""
-    inside: object = embedder
-    if isinstance(inside, Expecting):
-        inside.expect(dimension)
+    """Tell an embedder the dimension of its stored vectors, if it supports that."""
+    model: object = embedder
+    if isinstance(model, LearnsDimension):
+        model.expect(dimension)
 
 
 def preview_reembed(store: Store, *, embedder: Embedder, embedding: EmbedPreview) -> int:
-    """Count what `reembed` would embed, writing and embedding nothing; return how many chunks."""
+    """Count the texts that `reembed` would embed, without embedding; return the number of chunks."""
     fingerprint = embedder.card.fingerprint
-    ids = store.find_unembedded(fingerprint, limit=ALL)
-    for part in _groups(ids):
+    ids = store.find_unembedded(fingerprint, limit=NO_LIMIT)
+    for part in _split_groups(ids):
         embedding.add(list(_read_texts(store, part).values()))
-    for part in _groups(list(store.graph.find_unembedded(fingerprint, limit=ALL).values())):
+    for part in _split_groups(list(store.graph.find_unembedded(fingerprint, limit=NO_LIMIT).values())):
         embedding.add(part)
     preview_facts(store, embedding=embedding)
     return len(ids)
@@ -81,13 +80,13 @@ def preview_facts(store: Store, *, embedding: EmbedPreview) -> None:
     """Count the entities of facts that `embed_facts` would embed."""
     if embedding.fingerprint is None:
         return
-    texts = store.facts.find_unembedded(embedding.fingerprint, limit=ALL)
-    for part in _groups([texts[key] for key in sorted(texts)]):
+    texts = store.facts.find_unembedded(embedding.fingerprint, limit=NO_LIMIT)
+    for part in _split_groups([texts[key] for key in sorted(texts)]):
         embedding.add(part)
 
 
-def find_new(store: Store, facts: Sequence[Fact]) -> dict[str, str]:
-    """Return what is to be embedded of entities that facts name and that are not there yet, by key."""
+def find_new_fact_entities(store: Store, facts: Sequence[Fact]) -> dict[str, str]:
+    """Return the entities of facts that are not stored yet: the text to embed by key."""
     named: dict[str, str] = {}
     for fact in facts:
         named.setdefault(fact.subject, fact.subject_name)
@@ -97,12 +96,12 @@ def find_new(store: Store, facts: Sequence[Fact]) -> dict[str, str]:
     return {key: name for key, name in named.items() if key not in known}
 
 
-def _groups(items: Sequence[str]) -> list[Sequence[str]]:
-    return [items[start : start + GROUP] for start in range(0, len(items), GROUP)]
+def _split_groups(items: Sequence[str]) -> list[Sequence[str]]:
+    return [items[start : start + TEXTS_PER_TRANSACTION] for start in range(0, len(items), TEXTS_PER_TRANSACTION)]
 
 
 def _read_texts(store: Store, ids: Sequence[str]) -> dict[str, str]:
-    """Return what is embedded of chunks, by id; those whose document is gone are left out."""
+    """Return the text to embed by chunk id; chunks of deleted documents are left out."""
     chunks = store.chunks(ids)
     documents = {d.id: d for d in store.documents(list({chunk.document_id for chunk in chunks}))}
     return {
@@ -113,9 +112,9 @@ def _read_texts(store: Store, ids: Sequence[str]) -> dict[str, str]:
 
 
 def embed_names(store: Store, *, embedder: Embedder) -> int:
-    """Embed names with descriptions that have no vector under `embedder` yet; return how many."""
+    """Embed described entities that have no vector of `embedder`; return their number."""
     fingerprint, done = embedder.card.fingerprint, 0
-    while names := store.graph.find_unembedded(fingerprint, limit=GROUP):
+    while names := store.graph.find_unembedded(fingerprint, limit=TEXTS_PER_TRANSACTION):
         vectors = embedder.embed(list(names.values()))
         store.graph.write_vectors(fingerprint, dict(zip(names, vectors, strict=True)))
         done += len(names)
@@ -123,9 +122,9 @@ def embed_names(store: Store, *, embedder: Embedder) -> int:
 
 
 def embed_facts(store: Store, *, embedder: Embedder) -> int:
-    """Embed entities of facts that have no vector under `embedder` yet; return how many."""
+    """Embed entities of facts that have no vector of `embedder`; return their number."""
     fingerprint, done = embedder.card.fingerprint, 0
-    while names := store.facts.find_unembedded(fingerprint, limit=GROUP):
+    while names := store.facts.find_unembedded(fingerprint, limit=TEXTS_PER_TRANSACTION):
         vectors = embedder.embed(list(names.values()))
         store.facts.write_vectors(fingerprint, dict(zip(names, vectors, strict=True)))
         done += len(names)

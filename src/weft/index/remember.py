@@ -1,4 +1,4 @@
-"""The write path of facts: from what somebody states to a fact in the store, and its later life."""
+"""Write path of facts: validation, deduplication, and changes of status."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from weft.store.base import Store
 from weft.text.ids import fact_content, fact_id
 from weft.text.normalise import squeeze
 
-INSTANT = timedelta(microseconds=1)
+CREATED_STEP = timedelta(microseconds=1)
+"""Difference of creation times within one call, so that the order of the facts is kept."""
 
-TEXTS = ("subject", "predicate", "object", "value", "source", "note", "description", "supersedes")
-"""Fields of a statement that are texts."""
+TEXT_FIELDS = ("subject", "predicate", "object", "value", "source", "note", "description", "supersedes")
 
 
 def remember(
@@ -32,16 +32,16 @@ def remember(
     entities: Sequence[FactEntity] = (),
 ) -> list[Remembered]:
     """
-    Write facts; return what became of each. They are created a microsecond apart, the last one now.
+    Write facts in one transaction; return one outcome per fact. Creation times end at `now`, a microsecond apart.
 
-    All of it is one transaction. What is known already is strengthened, what hygiene refuses is not written, and a new
-    value of a single-valued predicate names the one it would supersede. `recalled` is what was recalled a moment ago,
-    `entities` are things that are given beside the facts.
+    A known fact is strengthened and an invalid one is refused. A new value of a single-valued predicate names the fact
+    that it would supersede. `recalled` are recently recalled facts, which must not be stored again as new ones;
+    `entities` are written with the facts.
     """
     done = []
     items = list(given)
-    first = now - max(len(items) - 1, 0) * INSTANT
-    made = [(make_fact(item, at=first + place * INSTANT), item) for place, item in enumerate(items)]
+    first = now - max(len(items) - 1, 0) * CREATED_STEP
+    made = [(make_fact(item, at=first + place * CREATED_STEP), item) for place, item in enumerate(items)]
     with store.facts.writing():
         store.facts.write([], entities=entities)
         for fact, item in made:
@@ -54,7 +54,7 @@ def remember(
 
 
 def confirm(id: str, *, store: Store, options: MemoryOptions, now: datetime) -> Fact:
-    """Confirm a fact; what it supersedes ends where it begins. Raises `NotFound` and `InputError`."""
+    """Confirm a fact; the fact it supersedes ends when it begins. Raises `NotFound` or `InputError`."""
     with store.facts.writing():
         fact = get_fact(id, store=store)
         named = store.facts.facts([fact.supersedes]) if fact.supersedes else []
@@ -64,14 +64,14 @@ def confirm(id: str, *, store: Store, options: MemoryOptions, now: datetime) -> 
 
 
 def reject(id: str, *, store: Store, now: datetime, reason: str = "") -> Fact:
-    """Reject a fact: it is never recalled, and not proposed again."""
+    """Reject a fact: it is not recalled and not accepted again."""
     with store.facts.writing():
         _write(lifecycle.reject(get_fact(id, store=store), now=now, reason=reason), store=store)
         return get_fact(id, store=store)
 
 
 def expire(id: str, *, store: Store, at: datetime, now: datetime) -> Fact:
-    """Let a fact hold until `at` only."""
+    """Set the end of validity of a fact."""
     with store.facts.writing():
         _write(lifecycle.expire(get_fact(id, store=store), at=to_utc(at), now=now), store=store)
         return get_fact(id, store=store)
@@ -86,28 +86,28 @@ def get_fact(id: str, *, store: Store) -> Fact:
 
 
 def to_utc(time: datetime) -> datetime:
-    """Return a time in UTC; one without a zone is taken to be in it already. Raises `InputError`."""
+    """Return a time in UTC; a time without zone is UTC. Raises `InputError`."""
     if not isinstance(time, datetime):
-        raise InputError(f"{str(time)[:80]!r} is no time", hint="give a datetime")
+        raise InputError(f"{str(time)[:80]!r} is not a time", hint="give a datetime")
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
 def make_fact(given: GivenFact, *, at: datetime) -> Fact:
-    """Return a statement as a fact without id. Raises `InputError` where it contradicts itself."""
-    for field in TEXTS:
+    """Return a statement as a fact without id. Raises `InputError` for an invalid or contradictory field."""
+    for field in TEXT_FIELDS:
         if not isinstance(text := getattr(given, field), str):
-            raise InputError(f"{field} is {repr(text)[:80]}", hint="give a text")
+            raise InputError(f"{field} is not a string: {repr(text)[:80]}", hint="give a string")
     if bool(given.object) and bool(given.value):
-        raise InputError("a fact has an object or a value, not both", hint="leave one of them out")
+        raise InputError("the fact has both an object and a value", hint="give only one of them")
     if not isinstance(given.confidence, int | float) or not 0 <= given.confidence <= 1:
-        raise InputError(f"confidence is {given.confidence!r}", hint="give a number from 0 to 1")
+        raise InputError(f"invalid confidence {given.confidence!r}", hint="give a number from 0 to 1")
     key = name_key(given.object)
     if given.object and not key:
-        raise InputError(f"{given.object[:80]!r} is not a name", hint="give it as a value")
+        raise InputError(f"object {given.object[:80]!r} has no letters or digits", hint="give it as a value")
     begins, ends = (to_utc(time) if time else None for time in (given.valid_from, given.valid_to))
     if ends is not None and ends < (begins or to_utc(at)):
         hint = "valid_to must lie after valid_from" if begins else "give valid_from too"
-        raise InputError(f"it would end {ends.isoformat()}, before it begins", hint=hint)
+        raise InputError(f"the fact would end {ends.isoformat()}, before it begins", hint=hint)
     return Fact(
         id="",
         subject=name_key(given.subject),
@@ -137,12 +137,12 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
     for known in equal:
         if lifecycle.is_live(known) and lifecycle.overlap(known, fact):
             if fact.valid_to not in (None, known.valid_to):
-                return Remembered(outcome="refused", reason=_other_end(known))
-            done = _again(known, fact, store=store, options=options, entities=described, now=now)
-            return replace(done, contradicts=_against(known, denials, store=store, options=options))
+                return Remembered(outcome="refused", reason=_explain_other_end(known))
+            done = _strengthen(known, fact, store=store, options=options, entities=described, now=now)
+            return replace(done, contradicts=_find_contradictions(known, denials, store=store, options=options))
     rejected = next((known.id for known in equal if known.status == "rejected"), "")
     if rejected and fact.source != "user_edit":
-        return Remembered(outcome="refused", reason=f"it was rejected before ({rejected})")
+        return Remembered(outcome="refused", reason=f"rejected before ({rejected})")
     if fact.supersedes:
         get_fact(fact.supersedes, store=store)
     rivals = [rival for rival in find_rivals(fact, store=store, options=options) if lifecycle.is_live(rival)]
@@ -150,23 +150,25 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
     while (id := fact_id(store.namespace, content, occurrence)) in taken:
         occurrence += 1
     made = lifecycle.propose(replace(fact, id=id), rivals)
-    against = _against(made, denials, store=store, options=options)
+    contradictions = _find_contradictions(made, denials, store=store, options=options)
     _write(lifecycle.add(made), store=store, entities=described)
     if made.source in options.confirm_sources:
         confirm(id, store=store, options=options, now=now)
-    return Remembered(outcome="added", fact=get_fact(id, store=store), contradicts=against)
+    return Remembered(outcome="added", fact=get_fact(id, store=store), contradicts=contradictions)
 
 
-def _against(fact: Fact, denials: Sequence[Fact], *, store: Store, options: MemoryOptions) -> tuple[Fact, ...]:
-    """Return what holds at the same time and cannot: other values where one is declared, and what denies it."""
+def _find_contradictions(
+    fact: Fact, denials: Sequence[Fact], *, store: Store, options: MemoryOptions
+) -> tuple[Fact, ...]:
+    """Return live facts of an overlapping period: other values of a single-valued predicate, and denials."""
     others = (*find_rivals(fact, store=store, options=options), *denials)
     return tuple(other for other in others if lifecycle.is_live(other) and lifecycle.overlap(other, fact))
 
 
-def _again(
+def _strengthen(
     known: Fact, fact: Fact, *, store: Store, options: MemoryOptions, entities: Sequence[FactEntity], now: datetime
 ) -> Remembered:
-    """Strengthen a fact that was stated before; stating it from the same source again changes nothing."""
+    """Strengthen a known fact; the same statement from the same source changes nothing."""
     stronger = lifecycle.strengthen(known, fact, options=options)
     if fact.supersedes not in ("", known.id):
         stronger = lifecycle.replacing(stronger, get_fact(fact.supersedes, store=store))
@@ -177,30 +179,30 @@ def _again(
     elif entities[0].description:
         store.facts.write([], entities=entities)
     if not changed and "" not in store.facts.origins([known.id]).get(known.id, ("",)):
-        store.facts.write([known])  # so far only documents stated it
+        store.facts.write([known])  # so far it had only documents as origin; keep it when they are deleted
     if known.status == "staged" and fact.source in options.confirm_sources:
         confirm(known.id, store=store, options=options, now=now)
         changed = True
     return Remembered(outcome="strengthened" if changed else "known", fact=get_fact(known.id, store=store))
 
 
-def _other_end(known: Fact) -> str:
-    """Say what to do instead of stating a known fact with another end, which would be lost."""
+def _explain_other_end(known: Fact) -> str:
+    """Return the reason to refuse a known fact with another end of validity, and the alternatives."""
     if known.valid_to is None:
-        return f"it is known without an end ({known.id}): let that one expire"
+        return f"known without an end ({known.id}): expire that fact instead"
     ends = known.valid_to.isoformat()
-    return f"it is known until {ends} ({known.id}): let that one expire sooner, or state it with valid_from {ends}"
+    return f"known until {ends} ({known.id}): expire that fact sooner, or state this one with valid_from {ends}"
 
 
 def find_rivals(fact: Fact, *, store: Store, options: MemoryOptions) -> list[Fact]:
-    """Return the other facts under a predicate that is declared to have one value at a time."""
+    """Return the other facts of the same subject and predicate if the predicate is single-valued."""
     if fact.predicate not in {predicate_key(name) for name in options.single_valued}:
         return []
     return [other for other in store.facts.stated(fact.subject, fact.predicate) if other.id != fact.id]
 
 
 def content_of(fact: Fact) -> str:
-    """Return what makes a fact the same statement as another."""
+    """Return the identity of a statement: subject, predicate, and object or value."""
     return fact_content(fact.subject, fact.predicate, object=fact.object, value=fact.value)
 
 

@@ -1,4 +1,4 @@
-"""Facts that come back from an export: written as they were, beside what is here."""
+"""Restore of exported facts into a namespace that may hold others."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ def restore(
     kept: Sequence[KeptFact], *, store: Store, options: MemoryOptions, entities: Iterable[FactEntity] = ()
 ) -> list[Remembered]:
     """
-    Write facts with id, status, times, accesses and history as they were, in one transaction; say what became of each.
+    Write facts with their ids, status, times, accesses and history in one transaction; return one outcome per fact.
 
-    What is here stays as it is: a fact with the same id, or one that says the same and still holds, makes the new one
-    `known`. What hygiene refuses is left out. Raises `InputError` where an id is that of another statement, where a
-    fact refers to one that is neither here nor comes along, or where a predicate would have two confirmed values at a
-    time.
+    Stored facts are not changed: if one has the same id, or is live and states the same, the outcome is `known`.
+    Invalid facts are refused. Raises `InputError` if an id belongs to another statement, if a reference is neither
+    stored nor in `kept`, or if a single-valued predicate would get two confirmed values for one time.
     """
     done: dict[str, Remembered] = {}
     with store.facts.writing():
@@ -41,7 +40,9 @@ def restore(
 def _find_known(fact: Fact, *, store: Store, options: MemoryOptions) -> Remembered:
     for known in store.facts.facts([fact.id]):
         if content_of(known) != content_of(fact):
-            raise InputError(f"{fact.id!r} is another fact here", hint="nothing was written; use another namespace")
+            raise InputError(
+                f"fact id {fact.id!r} belongs to another fact", hint="nothing was written; use another namespace"
+            )
         return Remembered(outcome="known", fact=known)
     for known in store.facts.same([content_of(fact)]):
         if lifecycle.is_live(known) and lifecycle.is_live(fact) and lifecycle.overlap(known, fact):
@@ -57,7 +58,7 @@ def _write(item: KeptFact, *, ids: dict[str, str], store: Store, options: Memory
         for rival in find_rivals(fact, store=store, options=options):
             if rival.status in ("confirmed", "superseded") and lifecycle.overlap(rival, fact):
                 raise InputError(
-                    f"{fact.predicate!r} has one value at a time, but {fact.id!r} and {rival.id!r} would both hold",
+                    f"single-valued predicate {fact.predicate!r}: {fact.id!r} and {rival.id!r} would both be valid",
                     hint="nothing was written; reject one of them, or change memory.single_valued",
                 )
     events = [replace(event, other=_resolve(event.other, ids=ids, store=store)) for event in item.history]
@@ -65,9 +66,11 @@ def _write(item: KeptFact, *, ids: dict[str, str], store: Store, options: Memory
 
 
 def _resolve(id: str, *, ids: dict[str, str], store: Store) -> str:
-    """Return the fact that a reference means here; nothing where that one was refused."""
+    """Return the stored id of a referenced fact; empty if that fact was refused."""
     if id in ids or not id:
         return ids.get(id, "")
     if not store.facts.facts([id]):
-        raise InputError(f"{id[:80]!r} is neither here nor in the file", hint="nothing was written; export all facts")
+        raise InputError(
+            f"unknown fact {id[:80]!r}: neither stored nor in the file", hint="nothing was written; export all facts"
+        )
     return id

@@ -1,7 +1,7 @@
-"""What of a ready-made graph is said where."""
+"""Documents and annotations planned for a ready-made graph."""
 
 from weft.extract.names import name_key
-from weft.index.import_graph import divide_graph
+from weft.index.import_graph import plan_import
 from weft.records import Chunk, GivenEntity, GivenGraph, GivenPassage, GivenRelation
 from weft.text.searchable_metadata import IMPORT
 
@@ -15,19 +15,19 @@ def chunk(number, text):
     return Chunk(id=f"c{number}", document_id="d1", ordinal=number, heading=(), start_line=1, end_line=1, text=text)
 
 
-def divide(*statements, passages=(), kind="given", title="", **stored):
-    """Divide a graph; `stored` are the texts of chunks by the passage they stand for."""
+def plan_graph(*statements, passages=(), kind="given", title="", **stored):
+    """Plan the import of a graph; `stored` are texts of stored chunks by passage."""
     graph = GivenGraph(
         entities=tuple(s for s in statements if isinstance(s, GivenEntity)),
         relations=tuple(s for s in statements if isinstance(s, GivenRelation)),
         passages=tuple(passages),
     )
-    places = {id: id for id in stored}
+    stored_ids = {id: id for id in stored}
 
-    def read_place(place):
-        return title, [chunk(number, text) for number, text in enumerate(stored[place])]
+    def read_chunks(id):
+        return title, [chunk(number, text) for number, text in enumerate(stored[id])]
 
-    return divide_graph(graph, name="g.jsonl", kind=kind, places=places, read_place=read_place)
+    return plan_import(graph, name="g.jsonl", kind=kind, stored_ids=stored_ids, read_chunks=read_chunks)
 
 
 def names(extraction):
@@ -47,8 +47,8 @@ def test_an_entity_is_a_document_with_all_that_is_said_of_it():
     noted = GivenEntity(
         name="Auth Service", type="service", description="Signs tokens.", notes=("Port 8443.",), aliases=("AS",)
     )
-    division = divide(noted, DEPENDS)
-    (page,) = division.documents
+    plan = plan_graph(noted, DEPENDS)
+    (page,) = plan.documents
 
     assert (page.source, page.title) == ("g.jsonl#Auth Service", "Auth Service")
     assert page.text == "Signs tokens.\nPort 8443.\nAuth Service depends on Session Store: it keeps them"
@@ -65,20 +65,20 @@ def test_an_entity_is_a_document_with_all_that_is_said_of_it():
         "depends_on",
         8.0,
     )
-    assert (division.entities, division.relations, division.annotations) == (2, 1, {})
+    assert (plan.entities, plan.relations, plan.annotations) == (2, 1, {})
 
 
 def test_what_relations_go_out_from_has_a_document_though_it_is_not_listed():
     """And what is only named by others has none: nothing could stand in it."""
-    division = divide(DEPENDS, GivenEntity(name="Session Store", type="store"))
+    plan = plan_graph(DEPENDS, GivenEntity(name="Session Store", type="store"))
 
-    assert [document.title for document in division.documents] == ["Auth Service"]
-    assert find(division.documents[0].given, "Session Store").type == "store"
+    assert [document.title for document in plan.documents] == ["Auth Service"]
+    assert find(plan.documents[0].given, "Session Store").type == "store"
 
 
 def test_an_entity_that_nothing_is_said_of_is_still_one():
     """Its document has a title and no text."""
-    (page,) = divide(GivenEntity(name="Beacon")).documents
+    (page,) = plan_graph(GivenEntity(name="Beacon")).documents
 
     assert (page.title, page.text) == ("Beacon", "")
     assert find(page.given, "Beacon").about
@@ -86,17 +86,17 @@ def test_an_entity_that_nothing_is_said_of_is_still_one():
 
 def test_two_spellings_of_a_name_share_a_document():
     """For they are one entity."""
-    division = divide(AUTH, GivenEntity(name="auth services", description="Old."))
+    plan = plan_graph(AUTH, GivenEntity(name="auth services", description="Old."))
 
-    assert [document.text for document in division.documents] == ["Signs tokens.\nOld."]
-    assert division.entities == 1
+    assert [document.text for document in plan.documents] == ["Signs tokens.\nOld."]
+    assert plan.entities == 1
 
 
 def test_another_name_of_two_things_stands_for_itself():
     """Where both are said in one place; otherwise the store finds out."""
     passages = [GivenPassage(id="p", text="text")]
     both = [GivenEntity(name=name, aliases=("AS",), passages=("p",)) for name in ("Auth Service", "Asset Store")]
-    (document,) = divide(*both, passages=passages).documents
+    (document,) = plan_graph(*both, passages=passages).documents
 
     assert find(document.given, "AS").alias_of == ""
 
@@ -109,8 +109,8 @@ def test_a_passage_with_text_is_a_document_that_brings_what_is_said_in_it():
     passage = GivenPassage(id="p1", text="Tokens are kept.", title="Notes")
     entity = GivenEntity(name="Auth Service", type="service", passages=("p1",))
     relation = GivenRelation(source="Auth Service", target="Session Store", type="uses", passages=("p1",))
-    division = divide(entity, relation, passages=[passage])
-    (document,) = division.documents
+    plan = plan_graph(entity, relation, passages=[passage])
+    (document,) = plan.documents
 
     assert (document.source, document.title, document.text) == ("g.jsonl#p1", "Notes", "Tokens are kept.")
     assert document.metadata == {"_id": "p1", IMPORT: "g.jsonl"}
@@ -126,10 +126,10 @@ def test_what_is_said_of_a_stored_document_goes_to_the_chunks_that_mention_it():
         GivenRelation(source="Auth Service", target="Session Store", type="uses", passages=("d",)),
         GivenRelation(source="Auth Service", target="Ledger", type="writes", passages=("d",)),
     ]
-    division = divide(*entities, *relations, d=texts)
-    said = division.annotations
+    plan = plan_graph(*entities, *relations, d=texts)
+    said = plan.annotations
 
-    assert division.documents == ()
+    assert plan.documents == ()
     assert {id: names(extraction) for id, extraction in said.items()} == {
         "c0": {"Ledger", "Auth Service"},
         "c1": {"Auth Service"},
@@ -145,32 +145,32 @@ def test_what_is_said_of_a_stored_document_goes_to_the_chunks_that_mention_it():
 def test_a_description_is_said_once():
     """Each place would have it embedded."""
     entity = GivenEntity(name="Auth Service", description="Signs tokens.", passages=("d", "e"))
-    division = divide(entity, d=["Auth Service one.", "Auth Service two."], e=["Auth Service three."])
-    described = [n.description for e in division.annotations.values() for n in e.nominations]
+    plan = plan_graph(entity, d=["Auth Service one.", "Auth Service two."], e=["Auth Service three."])
+    described = [n.description for e in plan.annotations.values() for n in e.nominations]
 
     assert sorted(described) == ["", "Signs tokens."]
 
 
 def test_notes_have_a_document_even_if_their_entity_has_a_passage():
     """A passage has no place for them."""
-    division = divide(GivenEntity(name="Auth Service", notes=("Port 8443.",), passages=("d",)), d=["Auth Service."])
+    plan = plan_graph(GivenEntity(name="Auth Service", notes=("Port 8443.",), passages=("d",)), d=["Auth Service."])
 
-    assert [document.text for document in division.documents] == ["Port 8443."]
-    assert names(division.annotations["c0"]) == {"Auth Service"}
+    assert [document.text for document in plan.documents] == ["Port 8443."]
+    assert names(plan.annotations["c0"]) == {"Auth Service"}
 
 
 def test_passages_that_are_nowhere_count_as_none():
     """What names them becomes a document."""
-    division = divide(GivenEntity(name="Auth Service", passages=("lost",)))
+    plan = plan_graph(GivenEntity(name="Auth Service", passages=("lost",)))
 
-    assert [document.title for document in division.documents] == ["Auth Service"]
+    assert [document.title for document in plan.documents] == ["Auth Service"]
 
 
 def test_an_entity_and_a_passage_of_one_name_are_two_documents():
     """No source is taken twice."""
-    division = divide(AUTH, passages=[GivenPassage(id="Auth Service", text="A page.")])
+    plan = plan_graph(AUTH, passages=[GivenPassage(id="Auth Service", text="A page.")])
 
-    assert [document.source for document in division.documents] == ["g.jsonl#Auth Service", "g.jsonl#Auth Service'"]
+    assert [document.source for document in plan.documents] == ["g.jsonl#Auth Service", "g.jsonl#Auth Service'"]
 
 
 # ── guesses of a model ──────────────────────────────────────────────────────────────────────────
@@ -179,7 +179,7 @@ def test_an_entity_and_a_passage_of_one_name_are_two_documents():
 def test_a_guess_that_is_the_title_of_its_document_is_none():
     """It makes an entity at once, where other guesses need two documents; and the chunk is about it."""
     found = [GivenEntity(name=name, passages=("d",)) for name in ("The Auth Service", "Ada")]
-    said = divide(*found, kind="phrase", title="Auth Services", d=["Ada wrote it."]).annotations["c0"]
+    said = plan_graph(*found, kind="phrase", title="Auth Services", d=["Ada wrote it."]).annotations["c0"]
 
     assert (find(said, "The Auth Service").kind, find(said, "The Auth Service").about) == ("title", True)
     assert (find(said, "Ada").kind, find(said, "Ada").about) == ("phrase", False)
@@ -189,19 +189,19 @@ def test_numbers_are_no_guesses_but_may_be_given():
     """What a person gives is meant."""
     relation = GivenRelation(source="Auth Service", target="1969", type="since")
 
-    assert divide(relation, kind="phrase").documents == ()
-    assert divide(relation, kind="phrase").skipped[0].startswith("1 names that cannot be used")
-    assert names(divide(relation).documents[0].given) == {"Auth Service", "1969"}
+    assert plan_graph(relation, kind="phrase").documents == ()
+    assert plan_graph(relation, kind="phrase").skipped[0].startswith("1 unusable names")
+    assert names(plan_graph(relation).documents[0].given) == {"Auth Service", "1969"}
 
 
 def test_what_cannot_be_used_is_counted():
-    """Names without letters, and relations of a name with itself."""
-    division = divide(
+    """Names without letters, and relations of an entity with itself."""
+    plan = plan_graph(
         GivenEntity(name="!!!"),
         GivenRelation(source="Auth Service", target="the auth services", type="is"),
         GivenRelation(source="…", target="Auth Service", type="is"),
     )
 
-    assert (division.documents, division.entities, division.relations) == ((), 0, 0)
-    assert [line.split(" ")[0] for line in division.skipped] == ["2", "1"]
+    assert (plan.documents, plan.entities, plan.relations) == ((), 0, 0)
+    assert [line.split(" ")[0] for line in plan.skipped] == ["2", "1"]
     assert name_key("!!!") == ""

@@ -7,7 +7,8 @@ import pytest
 from making import adopt
 
 from weft.config import SplitOptions
-from weft.index.run import AHEAD, GROUP, index_documents
+from weft.index.batch_writer import MAX_PENDING_TEXTS, TEXTS_PER_GROUP
+from weft.index.run import index_documents
 from weft.records import Document, Filter
 from weft.testing import FakeEmbedder
 
@@ -53,15 +54,26 @@ def test_the_next_documents_are_read_while_the_model_works(database):
     """The first group is not embedded before a document of the second was asked for."""
     embedder = Waiting()
     store = adopt(database.store("default"), embedder)
-    documents = embedder.beginning_at(GROUP + 1, notes(2 * GROUP))
+    documents = embedder.beginning_at(TEXTS_PER_GROUP + 1, notes(2 * TEXTS_PER_GROUP))
     receipt = index_documents(documents, store=store, embedder=embedder, options=SplitOptions())
 
     assert embedder.begun == [True]
-    assert receipt.added == 2 * GROUP
-    assert store.stats().vectors == 2 * GROUP
+    assert receipt.added == 2 * TEXTS_PER_GROUP
+    assert store.stats().vectors == 2 * TEXTS_PER_GROUP
 
 
-@pytest.mark.parametrize("apart", [1, GROUP - 1, GROUP, 2 * GROUP, AHEAD, AHEAD + GROUP, AHEAD + 2 * GROUP])
+@pytest.mark.parametrize(
+    "apart",
+    [
+        1,
+        TEXTS_PER_GROUP - 1,
+        TEXTS_PER_GROUP,
+        2 * TEXTS_PER_GROUP,
+        MAX_PENDING_TEXTS,
+        MAX_PENDING_TEXTS + TEXTS_PER_GROUP,
+        MAX_PENDING_TEXTS + 2 * TEXTS_PER_GROUP,
+    ],
+)
 def test_a_document_that_comes_again_is_read_against_what_is_stored(database, embedder, apart):
     """However far apart the two come, the first is written by then, and what changed is counted."""
     store = adopt(database.store("default"), embedder)
@@ -85,15 +97,15 @@ def test_the_model_goes_on_while_one_group_takes_long_to_be_written(database, mo
 
     def slow(*batches):
         if not went_on:
-            went_on.append(embedder.wait_for(GROUP + AHEAD))
+            went_on.append(embedder.wait_for(TEXTS_PER_GROUP + MAX_PENDING_TEXTS))
         write(*batches)
 
     monkeypatch.setattr(store, "write", slow)
-    documents = embedder.beginning_at(AHEAD, notes(2 * AHEAD))
+    documents = embedder.beginning_at(MAX_PENDING_TEXTS, notes(2 * MAX_PENDING_TEXTS))
     receipt = index_documents(documents, store=store, embedder=embedder, options=SplitOptions())
 
     assert embedder.begun == went_on == [True]
-    assert receipt.added == store.stats().vectors == 2 * AHEAD
+    assert receipt.added == store.stats().vectors == 2 * MAX_PENDING_TEXTS
 
 
 def test_where_reading_takes_long_nothing_waits_to_be_written(database):
@@ -104,8 +116,8 @@ def test_where_reading_takes_long_nothing_waits_to_be_written(database):
     steps, seen = [], []
 
     def documents():
-        for number, document in enumerate(notes(3 * GROUP)):
-            if number and number % GROUP == 0:
+        for number, document in enumerate(notes(3 * TEXTS_PER_GROUP)):
+            if number and number % TEXTS_PER_GROUP == 0:
                 assert embedder.wait_for(number)
                 time.sleep(0.05)  # for what is done with the vectors
             seen.append(len(steps))
@@ -113,9 +125,9 @@ def test_where_reading_takes_long_nothing_waits_to_be_written(database):
 
     index_documents(documents(), store=store, embedder=embedder, options=SplitOptions(), on_step=steps.append)
 
-    assert 3 * GROUP <= AHEAD, "else it would be written for there is too much"
-    assert seen[-1] >= GROUP
-    assert len(steps) == 3 * GROUP
+    assert 3 * TEXTS_PER_GROUP <= MAX_PENDING_TEXTS, "else it would be written for there is too much"
+    assert seen[-1] >= TEXTS_PER_GROUP
+    assert len(steps) == 3 * TEXTS_PER_GROUP
 
 
 class Slow(FakeEmbedder):
@@ -126,7 +138,7 @@ class Slow(FakeEmbedder):
         return super().embed(texts, kind=kind)
 
 
-@pytest.mark.parametrize("size", [0, 1, GROUP, AHEAD + 1])
+@pytest.mark.parametrize("size", [0, 1, TEXTS_PER_GROUP, MAX_PENDING_TEXTS + 1])
 def test_what_is_under_way_is_bounded(database, size):
     """However many texts a document has: beside what is held, one group is read and one more may be."""
     embedder = Slow()
@@ -135,7 +147,7 @@ def test_what_is_under_way_is_bounded(database, size):
     under_way, highest = [0], [0]
 
     def documents():
-        for number in range(max(8, 8 * GROUP // max(1, size))):
+        for number in range(max(8, 8 * TEXTS_PER_GROUP // max(1, size))):
             under_way[0] += max(1, size)
             highest[0] = max(highest[0], under_way[0])
             yield doc(f"note {number}", f"Number {number}.\n\n{''.join(texts)}" if texts else "")
@@ -147,7 +159,7 @@ def test_what_is_under_way_is_bounded(database, size):
     index_documents(documents(), store=store, embedder=embedder, options=split, on_step=written)
 
     assert under_way == [0]
-    assert highest[0] <= max(AHEAD, size) + GROUP + max(GROUP, size)
+    assert highest[0] <= max(MAX_PENDING_TEXTS, size) + TEXTS_PER_GROUP + max(TEXTS_PER_GROUP, size)
 
 
 class Interrupted(Waiting):
@@ -163,7 +175,7 @@ def test_ctrl_c_does_not_wait_for_the_model_to_finish(database):
     store = adopt(database.store("default"), embedder)
 
     def documents():
-        yield from notes(GROUP + 1)
+        yield from notes(TEXTS_PER_GROUP + 1)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -132,7 +132,7 @@ def test_nothing_is_started_where_nothing_changed(components):
 
 def test_a_document_that_is_too_large_for_a_job_is_indexed_here(components, monkeypatch):
     """The bound is on what is sent, not on what can be indexed."""
-    monkeypatch.setattr(jobs, "MAX_PAYLOAD", 300)
+    monkeypatch.setattr(jobs, "MAX_PAYLOAD_CHARS", 300)
     other = make_components()
     large = Document(source="large", title="Large", text="word " * 100)
     pool = Interrupted(components)
@@ -236,7 +236,8 @@ def test_a_worker_without_its_model_gives_back_what_it_has(components):
 
 def test_a_worker_waits_for_a_store_that_is_away(components, monkeypatch):
     """Where it ends only when it is told to; else it says so and ends."""
-    monkeypatch.setattr(work, "IDLE_S", (0.001, 0.001))
+    monkeypatch.setattr(work, "MIN_IDLE_S", 0.001)
+    monkeypatch.setattr(work, "MAX_IDLE_S", 0.001)
     enqueue(components, *DOCUMENTS)
     failures, claim = [StoreUnavailable("away")] * 3, MemoryJobs.claim
 
@@ -262,7 +263,7 @@ def test_a_worker_waits_for_a_store_that_is_away(components, monkeypatch):
 
 def test_a_stopped_worker_finishes_its_transaction_and_gives_back_the_rest(components, monkeypatch):
     """What was not begun waits for others, uncounted."""
-    monkeypatch.setattr("weft.index.run.GROUP", 1)
+    monkeypatch.setattr("weft.index.batch_writer.TEXTS_PER_GROUP", 1)
     enqueue(components, *DOCUMENTS)
     stop = threading.Event()
     tally = Worker(components, on_step=lambda step: stop.set()).run(stop)

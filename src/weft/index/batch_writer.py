@@ -1,0 +1,158 @@
+"""
+Embedding and writing of planned documents, overlapped with planning the next ones.
+
+    caller:        plan 1 │ plan 2  │ plan 3  │ write 1 │ plan 4  │ write 2 │ …
+    embed thread:         │ embed 1 ┴ embed 2 ┴ embed 3 ┴ …
+
+A number stands for one group of documents: one call of the embedder, one transaction.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from weft.errors import ModelError
+from weft.index.plan import Draft, Plan, make_batch
+from weft.index.progress import ReceiptBuilder
+from weft.index.reembed import find_new_fact_entities
+from weft.models.base import Embedder, Interruptible
+from weft.records import Batch, Vector
+from weft.store.base import Store
+
+TEXTS_PER_GROUP = 64
+"""
+Texts in one call of the embedder and one transaction; also the maximum number of documents.
+
+Enough to use every core; few enough that an interruption loses little work.
+"""
+
+MAX_PENDING_TEXTS = 3 * TEXTS_PER_GROUP
+"""Texts submitted but not written. The embedder keeps working while a slow transaction is written."""
+
+NO_TEXTS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PendingGroup:
+    """A group of documents that is being embedded."""
+
+    plans: Sequence[Plan]
+    fact_entities: Mapping[str, str]
+    """Text to embed, by key of an entity that these documents are the first to name in a fact."""
+    batches: Future[list[Batch]]
+
+    @property
+    def size(self) -> int:
+        """Number of texts; a document without texts counts as one."""
+        return sum(max(1, len(plan.texts)) for plan in self.plans)
+
+
+class BatchWriter:
+    """
+    Embeds groups of documents in a thread and writes them in the order of submission.
+
+    The number of pending texts is bounded, so memory does not grow with the corpus.
+    """
+
+    def __init__(self, store: Store, embedder: Embedder | None, *, counts: ReceiptBuilder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._counts = counts
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="weft-embed")
+        self._pending: deque[_PendingGroup] = deque()
+
+    def __enter__(self) -> BatchWriter:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        embedder: object = self._embedder
+        if isinstance(error, (KeyboardInterrupt, ModelError)) and isinstance(embedder, Interruptible):
+            embedder.interrupt()  # the vectors of the current group are no longer needed
+        self._pool.shutdown(cancel_futures=True)
+
+    def submit(self, plans: Sequence[Plan]) -> None:
+        """Start to embed a group; write earlier groups if the embedder was idle or too many texts are pending."""
+        was_idle = all(group.batches.done() for group in self._pending)
+        fact_entities = self._find_fact_entities(plans)
+        batches = self._pool.submit(make_batches, plans, embedder=self._embedder, fact_entities=fact_entities)
+        self._pending.append(_PendingGroup(plans=plans, fact_entities=fact_entities, batches=batches))
+        while len(self._pending) > 1 and (was_idle or sum(group.size for group in self._pending) > MAX_PENDING_TEXTS):
+            self._write_first()
+
+    def flush(self, source: str | None = None) -> None:
+        """Write all pending groups; with a `source`, only until no pending document has it."""
+        while self._pending and (source is None or self._has(source)):
+            self._write_first()
+
+    def _has(self, source: str) -> bool:
+        return any(plan.document.source == source for group in self._pending for plan in group.plans)
+
+    def _find_fact_entities(self, plans: Sequence[Plan]) -> dict[str, str]:
+        """Return the texts of entities that are named first by facts of these plans, by key."""
+        if self._embedder is None:
+            return {}
+        found = find_new_fact_entities(self._store, [fact for plan in plans for fact in plan.facts])
+        return {
+            key: text for key, text in found.items() if not any(key in group.fact_entities for group in self._pending)
+        }
+
+    def _write_first(self) -> None:
+        group = self._pending.popleft()
+        self._store.write(*group.batches.result())
+        if self._embedder:
+            self._counts.embedded += sum(count_texts(plan) for plan in group.plans) + len(group.fact_entities)
+        for plan in group.plans:
+            self._counts.add_document(
+                plan.document.source, plan.outcome, chunks=len(plan.chunks), facts=len(plan.facts)
+            )
+
+
+def make_batches(
+    plans: Sequence[Plan], *, embedder: Embedder | None, fact_entities: Mapping[str, str] = NO_TEXTS
+) -> list[Batch]:
+    """
+    Embed all texts of a group in one call; return one batch per plan.
+
+    `fact_entities` are texts of entities of facts, by key.
+    """
+    texts, entities = collect_texts(plans)
+    vectors: dict[str, Vector] = {}
+    entity_vectors: dict[tuple[str, str], Vector] = {}
+    fact_vectors: dict[str, Vector] = {}
+    if embedder and (texts or entities or fact_entities):
+        rows = embedder.embed([*texts.values(), *entities.values(), *fact_entities.values()])
+        entities_start, facts_start = len(texts), len(texts) + len(entities)
+        vectors = dict(zip(texts, rows[:entities_start], strict=True))
+        entity_vectors = dict(zip(entities, rows[entities_start:facts_start], strict=True))
+        fact_vectors = dict(zip(fact_entities, rows[facts_start:], strict=True))
+    model = embedder.card.fingerprint if embedder else ""
+    return [
+        make_batch(
+            plan,
+            model=model,
+            vectors=vectors,
+            entity_vectors={at: entity_vectors[at] for at in plan.entity_texts if at in entity_vectors},
+            fact_vectors=fact_vectors,
+        )
+        for plan in plans
+    ]
+
+
+def collect_texts(plans: Sequence[Plan]) -> tuple[dict[str, str], dict[tuple[str, str], str]]:
+    """Return the texts to embed: of chunks by id, of entities by chunk id and key."""
+    texts = {id: text for plan in plans for id, text in plan.texts.items()}
+    entities = {at: text for plan in plans for at, text in plan.entity_texts.items()}
+    return texts, entities
+
+
+def count_texts(plan: Plan) -> int:
+    """Return the number of texts that a plan needs embedded."""
+    return len(plan.texts) + len(plan.entity_texts)
+
+
+def is_full(group: Sequence[Plan | Draft]) -> bool:
+    """Return whether a group is large enough for one transaction."""
+    return sum(len(plan.texts) for plan in group) >= TEXTS_PER_GROUP or len(group) >= TEXTS_PER_GROUP

@@ -1,0 +1,87 @@
+"""Progress steps and the receipt of an index run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from weft.records import Document, Receipt, Skipped, Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Progress report: one document was indexed, or one file was skipped."""
+
+    source: str
+    chunks: int
+    outcome: str
+    """`added`, `changed`, `unchanged` or `skipped`."""
+
+
+@dataclass(kw_only=True)
+class ReceiptBuilder:
+    """Counters of an index run. Reports each document and skipped file to `on_step`."""
+
+    on_step: Callable[[Step], None] = lambda step: None
+    start: float = field(default_factory=time.perf_counter)
+    outcomes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("added", "changed", "unchanged"), 0))
+    chunks: int = 0
+    embedded: int = 0
+    cached: int = 0
+    facts: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    embedding: Usage = field(default_factory=Usage)
+
+    def iter_documents(self, items: Iterable[Document | Skipped]) -> Iterator[Document]:
+        """Iterate the documents; record the skipped files."""
+        for item in items:
+            if isinstance(item, Document):
+                yield item
+            else:
+                self.add_skipped(item)
+
+    def add_document(self, source: str, outcome: str, *, chunks: int = 0, facts: int = 0) -> None:
+        """Count one document."""
+        self.outcomes[outcome] += 1
+        self.chunks += chunks
+        self.facts += facts
+        self.on_step(Step(source=source, chunks=chunks, outcome=outcome))
+
+    def add_skipped(self, item: Skipped) -> None:
+        """Record one file or record that was not indexed."""
+        self.skipped.append(item)
+        self.on_step(Step(source=item.source, chunks=0, outcome="skipped"))
+
+    def add_receipt(self, receipt: Receipt) -> None:
+        """Add the counts of a run whose steps were already reported."""
+        for outcome in self.outcomes:
+            self.outcomes[outcome] += getattr(receipt, outcome)
+        self.chunks += receipt.chunks
+        self.embedded += receipt.embedded
+        self.facts += receipt.facts
+
+    def build(self, usage: Usage | None = None) -> Receipt:
+        """Return the receipt; `usage` is the usage of the extractor."""
+        usage = usage or Usage()
+        stopped = usage.stopped or self.embedding.stopped
+        return Receipt(
+            documents=sum(self.outcomes.values()),
+            added=self.outcomes["added"],
+            changed=self.outcomes["changed"],
+            unchanged=self.outcomes["unchanged"],
+            chunks=self.chunks,
+            embedded=self.embedded,
+            cached=self.cached,
+            facts=self.facts,
+            seconds=time.perf_counter() - self.start,
+            skipped=tuple(self.skipped),
+            usage=usage,
+            embedding=self.embedding,
+            notes=(stop_note(stopped),) if stopped else (),
+        )
+
+
+def stop_note(limit: str) -> str:
+    """Return the note of a run that stopped at a cost limit."""
+    return f"stopped at {limit}; run again to continue"
