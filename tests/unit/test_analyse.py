@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.text.analyzer import MAX_TERM, count_terms, query_terms, terms
+from weft.text.analyzer import MAX_TERM_CHARACTERS, count_terms, query_terms, terms
 
 
 def finds(question, text):
@@ -145,7 +145,7 @@ def test_the_end_of_a_long_path_is_found():
     path = "https://example.com/" + "/".join(f"folder{n}" for n in range(40)) + "/how-to-mend-a-kettle.html"
 
     assert finds("kettle", path)
-    assert max(map(len, terms("x" * 5000 + "-" + "y" * 5000))) == MAX_TERM
+    assert max(map(len, terms("x" * 5000 + "-" + "y" * 5000))) == MAX_TERM_CHARACTERS
 
 
 def test_terms_count_as_often_as_they_occur():
@@ -160,7 +160,7 @@ def test_a_text_is_found_by_itself(text):
     found = terms(text)
 
     assert set(query_terms(text)) <= set(found)
-    assert all(0 < len(term) <= 4 * MAX_TERM for term in found)
+    assert all(0 < len(term) <= 4 * MAX_TERM_CHARACTERS for term in found)
 
 
 @given(st.text(), st.text())

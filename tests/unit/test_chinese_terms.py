@@ -1,10 +1,9 @@
-"""Chinese in the analyser and in names: script, width, mixed text, and what a question is made of."""
+"""Chinese in the analyzer and in names: script, width, mixed text, question words."""
 
 import pytest
 
 from weft.extract.names import match_names, name_key, words
-from weft.text.analyzer import query_terms, terms
-from weft.text.chinese import asked_parts
+from weft.text.analyzer import query_terms, split_at_question_words, terms
 from weft.text.normalise import fold
 from weft.text.simplified import _table, simplify
 
@@ -61,9 +60,9 @@ def test_what_is_not_in_the_table_stays(text):
         ("是什么", ["是什么"]),
     ],
 )
-def test_a_question_is_asked_without_what_it_is_made_of(question, parts):
-    """Words such as `什么` end a run; a question of nothing else is asked as it is."""
-    assert asked_parts(question) == parts
+def test_question_words_split_a_run(question, parts):
+    """Words such as `什么` end a run; a run of question words only stays as it is."""
+    assert split_at_question_words(question) == parts
 
 
 def test_question_words_count_in_documents():

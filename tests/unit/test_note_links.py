@@ -5,9 +5,16 @@ from extracting import aliases, claims, extract
 
 from weft.config import Settings, StoreOptions
 from weft.engine.engine import Engine
-from weft.extract.file_names import note_name
-from weft.extract.sentences import link_target
 from weft.records import Document
+from weft.text.links import (
+    find_link_pages,
+    link_label,
+    link_page,
+    link_target,
+    note_name,
+    read_link_list,
+    replace_links,
+)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +34,29 @@ from weft.records import Document
 def test_a_link_names_a_note_without_its_folder(inner, target):
     """Folders are where a note lies, not what it is called; some names have a slash."""
     assert link_target(inner) == target
+
+
+@pytest.mark.parametrize(
+    ("inner", "page", "label"),
+    [
+        ("Auth Service", "Auth Service", "Auth Service"),
+        ("Auth Service#Limits", "Auth Service", "Auth Service"),
+        ("people/Ada Byron.md|Ada", "people/Ada Byron.md", "Ada"),
+        ("Auth Service\\|auth", "Auth Service", "auth"),
+        ("C#", "C#", "C#"),
+    ],
+)
+def test_a_wikilink_has_a_page_and_a_label(inner, page, label):
+    """The page keeps its folder; a bar in a table is escaped."""
+    assert (link_page(inner), link_label(inner)) == (page, label)
+
+
+def test_links_are_found_in_lines_lists_and_values():
+    """Links in inline code do not count, and a list of links contains nothing else."""
+    assert find_link_pages(["[[people/Ada#c]] and `[[code]]`", "[[D|d]] [[people/Ada]]"]) == ["people/Ada", "D"]
+    assert read_link_list("[[people/Ada]], [[C#]]") == ["Ada", "C#"]
+    assert read_link_list("see [[B]]") == []
+    assert replace_links("the [guide](g.md) of [[B]]") == "the guide of [[B]]"
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ from making import adopt, fill
 from weft.config import Settings
 from weft.engine.engine import Engine
 from weft.extract.phrases import find_names, is_usable
-from weft.extract.sentences import Sentence, link_target, read_sentences
+from weft.extract.sentences import Sentence, read_sentences
 from weft.facts.validation import is_echo
 from weft.records import Document, Fact, Filter
 from weft.search.question.spelled_names import find_spelled
+from weft.text.links import link_target
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 

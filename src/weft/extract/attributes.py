@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from weft.extract.lexicon import word_set
 from weft.extract.names import name_key
 from weft.extract.phrases import is_identifier, is_proper, is_usable
-from weft.extract.sentences import link_target
 from weft.records import Metadata, Scalar
+from weft.text.links import link_target
 from weft.text.normalise import CJK
 
 MAX_WORDS = 6

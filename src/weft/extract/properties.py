@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from weft.extract.attributes import FIELDS, MAX_VALUES, each, field_name, read_values
 from weft.extract.lexicon import word_set
 from weft.extract.names import name_key
-from weft.extract.sentences import link_target
 from weft.records import Document, GivenFact, Scalar
+from weft.text.links import read_link_list, replace_links
 from weft.text.normalise import squeeze
 
 MAX_FACTS = 100
@@ -42,9 +42,6 @@ _LINE = re.compile(
     r"\s?(?::(?:\*\*|__)?[ \t]+|：(?:\*\*|__)?\s*)(?P<value>\S.*)"
 )
 _DEFINITION = re.compile(r" {0,3}:[ \t]+(?P<value>\S.*)")
-_WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
-_SEPARATORS = re.compile(r"[\s,;、，；]*")
-_LINK = re.compile(r"\[([^\[\]\n]+)\]\([^()\s]*\)")
 
 
 def read_properties(document: Document) -> list[GivenFact]:
@@ -87,16 +84,15 @@ def _state(subject: str, key: str, value: Scalar | Sequence[Scalar]) -> Iterator
 
 def _names(field: str, text: str) -> list[str]:
     """Return the entities a value names: all of it is wikilinks, or the field is one that holds names."""
-    rest, count = _WIKILINK.subn("", text)
-    if count and _SEPARATORS.fullmatch(rest):
-        return [name for inner in _WIKILINK.findall(text) if name_key(name := link_target(inner))]
-    found = list(read_values(field, text)) if field in FIELDS else []
+    found = read_link_list(text)
+    if not found and field in FIELDS:
+        found = list(read_values(field, text))
     return [name for name in found if name_key(name)]
 
 
 def _unmarked(text: str) -> str:
     """Return a value without emphasis around it, and links as their text."""
-    bare = _LINK.sub(r"\1", text.strip())
+    bare = replace_links(text.strip())
     for mark in ("**", "__", "`"):
         if len(bare) > 2 * len(mark) and bare.startswith(mark) and bare.endswith(mark):
             bare = bare[len(mark) : -len(mark)]

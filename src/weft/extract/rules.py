@@ -28,7 +28,6 @@ from weft.extract.definitions import (
     find_opening,
     may_be_topic,
 )
-from weft.extract.file_names import note_name, opening_id
 from weft.extract.name_variants import is_person, name_variants, place_head
 from weft.extract.names import key_words, name_key
 from weft.extract.nominations import Ballot
@@ -44,7 +43,7 @@ from weft.extract.phrases import (
     is_usable,
     parts_of,
 )
-from weft.extract.sentences import MAX_SENTENCE, Sentence, prose_lines, read_sentences, strip_markup, without_folder
+from weft.extract.sentences import MAX_SENTENCE, Sentence, prose_lines, read_sentences, strip_markup
 from weft.extract.statements import (
     FIELD_WEIGHT,
     LINK_WEIGHT,
@@ -57,6 +56,7 @@ from weft.extract.statements import (
 )
 from weft.extract.subjects import Subject, Topic, bare_name, find_subject
 from weft.records import Chunk, Document, Extraction, NominationKind
+from weft.text.links import note_name, without_folder
 from weft.text.normalise import squeeze
 
 MAX_TITLE_WORDS = 12
@@ -73,6 +73,8 @@ _CODE_HEADING = re.compile(
     r"|procedure|index|trigger)\s+(?:if\s+not\s+exists\s+)?([\w.$]+)",
     re.IGNORECASE,
 )
+_TITLE_ID = re.compile(r"([A-Z]{2,10}-\d+)\b")
+_FILE_NAME = re.compile(r"([\w. -]{1,80})\.[a-z0-9]{1,5}")
 
 
 class RuleExtractor:
@@ -185,7 +187,7 @@ class _Reader:
             ballot.nominate(
                 alias, "metadata", about=True, alias_of=topic.key, reason="alias in the front matter", type=topic.type
             )
-        if topic.key and (id := opening_id(topic.name)) and id not in aliases:
+        if topic.key and (id := _title_id(topic.name)) and id not in aliases:
             reason = "identifier at the start of the title"
             ballot.nominate(id, "abbreviation", about=True, alias_of=topic.key, reason=reason, type=topic.type)
         for name in (note_name(self.document.source), without_folder(topic.name)) if topic.key else ():
@@ -372,6 +374,15 @@ class _Reader:
         for alias in find_aliases(first.sentence, first.names, end=opening.at + MAX_ASIDE, verb=opening.at):
             ballot.nominate(alias.name, "abbreviation", alias_of=topic.key, reason=alias.reason, about=True)
         return Subject(topic.name, topic.key, given.end, "topic")
+
+
+def _title_id(title: str) -> str:
+    """Return the id at the start of a title: `INC-2041` of `INC-2041 Checkout failures` and of `INC-2041.txt`."""
+    match = _TITLE_ID.match(title)
+    if not match or match[1] == title:
+        return ""
+    file = _FILE_NAME.fullmatch(title)
+    return match[1] if file is None or file[1] == match[1] or " " in title else ""
 
 
 def _is_prose(passage: _Passage) -> bool:

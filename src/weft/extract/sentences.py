@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weft.extract.lexicon import ABBREVIATIONS, NUMBERED
+from weft.text.links import MARKDOWN_LINK_PATTERN, WIKILINK_PATTERN, link_label, link_target
 from weft.text.normalise import CJK
 
 Form: TypeAlias = Literal["text", "markdown", "code", "table"]
@@ -22,7 +23,6 @@ _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
 _CLOSING = re.compile(r"(?:^|\s)#+$")
 """Marks that close a heading stand apart: `C#` keeps its own."""
-_PART = re.compile(r"#(?=.)")
 _CALLOUT = re.compile(r"\s{0,3}>[\s>]*\[!\w+\]")
 """The first line of a box, `> [!note] Title`: what it is, not what it says."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
@@ -33,8 +33,8 @@ _COMMENT = re.compile(r"\s*(?:#(?!!|include\b|define\b|if|endif|else\b)|//+|--|/
 _TRIPLE = re.compile("\"\"\"|'''")
 _INLINE = re.compile(
     r"`(?P<code>[^`]+)`"
-    r"|(?P<embed>!?)\[\[(?P<wiki>[^\[\]]{1,300})\]\]"
-    r"|!?\[(?P<label>[^\[\]]{0,300})\]\([^()\s]{0,500}(?: [^()]{0,200})?\)"
+    rf"|(?P<embed>!?){WIKILINK_PATTERN}"
+    rf"|!?{MARKDOWN_LINK_PATTERN}"
     r"|(?P<strong>\*\*)"
     r"|(?P<drop>~~|(?<![\w*])\*(?=\S)|(?<=\S)\*(?![\w*])|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)"
     r"|<!--(?:(?!-->).){0,1000}-->|</?[A-Za-z][^<>]{0,200}>|https?://[^\s<>()\[\]]{1,2000}|\[\^?\d{1,4}\])"
@@ -88,19 +88,6 @@ def shorten(text: str, *, limit: int = 300) -> str:
         return text
     head = text[: limit - 1]
     return head[: max(head.rfind(" "), limit // 2)].rstrip() + "…"
-
-
-def link_target(inner: str) -> str:
-    r"""Return the page that `Page|label`, `Page#part` or, in a table, `Page\|label` points to; `C#` has no part."""
-    page = _PART.split(inner.split("|")[0].rstrip("\\ "), maxsplit=1)[0].strip().removesuffix(".md")
-    return without_folder(page)
-
-
-def without_folder(name: str) -> str:
-    """Return `Ada Byron` for `people/Ada Byron`; `TCP/IP`, `A/B test` and `9/11` are names, as addresses are."""
-    folder, _, last = name.rpartition("/")
-    is_folder = not folder.isupper() and any(map(str.isalpha, folder)) and "://" not in name
-    return last if len(last) > 1 and is_folder else name
 
 
 # ── blocks ──────────────────────────────────────────────────────────────────────────────────────
@@ -222,9 +209,7 @@ def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code"], s
     if code := match["code"]:
         return code, ("code", code)
     if inner := match["wiki"]:
-        target = link_target(inner)
-        shown = inner.split("|", 1)[1] if "|" in inner else target
-        return ("", None) if match["embed"] else (shown.strip(), ("link", target))
+        return ("", None) if match["embed"] else (link_label(inner), ("link", link_target(inner)))
     return match["label"] or "", None
 
 

@@ -1,12 +1,15 @@
 """
-The analyser: which terms a text has. Shared by every store, by indexing and by asking.
+Text analyzer: the index terms of a text. All stores, indexing and search share it.
 
-- case, width, accents and traditional characters are folded; English endings are stemmed
-- runs of a script without spaces (Chinese, Japanese, Thai …, and Korean) become overlapping pairs of
-  characters, and single characters
-- such a run ends where ASCII begins, so `重跑gen-itgc后` has `重跑`, `gen-itgc` and `后`
-- an identifier is kept whole *and* in its parts: `gpt-4o` gives `gpt-4o`, `gpt`, `4o`;
-  `parseHTML` gives `parsehtml`, `parse`, `html`
+| text | terms | rule |
+| --- | --- | --- |
+| `Cafés` | `cafe` | case, width, accents and script are folded, English endings are stemmed |
+| `gpt-4o` | `gpt-4o` `gpt` `4o` | an identifier gives itself and its parts |
+| `parseHTML` | `parsehtml` `parse` `html` | so does camel case |
+| `图检索` | `图` `检` `索` `图检` `检索` | an unspaced script gives characters and bigrams; a question only bigrams |
+| `重跑gen-itgc后` | those of `重跑`, of `gen-itgc` and of `后` | an unspaced run ends where ASCII begins |
+
+Unspaced scripts are Chinese, Japanese, Thai, Lao, Burmese and Khmer; Korean is treated like them.
 """
 
 from __future__ import annotations
@@ -19,28 +22,27 @@ from functools import cache, lru_cache
 
 import snowballstemmer
 
-from weft.text.chinese import asked_parts
 from weft.text.normalise import MARKS, UNSPACED, fold
 
 VERSION = 3
-"""Part of every content hash, so that documents are indexed again when the analyser changes."""
+"""Part of every content hash: a new version makes every document be indexed again."""
 
-MAX_TERM = 120
-"""A longer run (a path, base64, minified code) counts as its parts only, and each part is cut here."""
+MAX_TERM_CHARACTERS = 120
+"""A longer run (a path, base64, minified code) gives its parts only, each cut to this length."""
 
 _LETTER = f"[^\\W_{UNSPACED}]"
 _LETTERS = f"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
 _INNER = f"[^\\W_]+(?:[{MARKS}]+[^\\W_]*)*"
-"""The same inside a word, where there is nothing unspaced; much quicker to compile."""
+"""The same inside a word, which holds no unspaced script. This pattern compiles much faster."""
 
 
 @cache
 def _token(letters: str) -> re.Pattern[str]:
     return re.compile(
         f"(?P<unspaced>[{UNSPACED}]+)"
-        # letters and digits, joined by single marks that stand inside identifiers; C++, C#, F#
+        # letters and digits, joined by the punctuation of identifiers; C++, C#, F#
         f"|(?P<word>{letters}(?:[-._:/@&'’+#\\\\]{{1,2}}{letters}|_+{letters})*(?:\\+\\+|#)?)"
-        # emoji and other symbols are searchable on their own: a flag is two letters, a skin tone is none
+        # emoji and symbols are terms; a flag is two regional indicators, a skin tone is not a term
         "|(?P<symbol>[\U0001f1e6-\U0001f1ff]{2}"
         "|[\u2190-\u21ff\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff])"
     )
@@ -49,18 +51,27 @@ def _token(letters: str) -> re.Pattern[str]:
 _TOKEN = _token(f"{_LETTER}+")
 _MARK = re.compile(f"[{MARKS}]")
 _PART = re.compile(_INNER)
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAMEL_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBER = re.compile(r"\d+(?:\.\d+)+")
-_SHARP = re.compile(r"\b[a-z](?:\+\+|#)")
+_SIGNED_LETTER = re.compile(r"\b[a-z](?:\+\+|#)")
 _INITIALS = re.compile(r"[^\W_](?:\.[^\W_])+")
 _APOSTROPHE = re.compile(r"['’](?:s|S)$|['’]")
 _ELIDED = re.compile(f"['’]({_INNER})")
 _INVISIBLE = re.compile("[\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
 _STEMMER = snowballstemmer.stemmer("english")
 
+_QUESTION_WORDS = (
+    "为什么|什么样?|甚么|哪[些个里儿位种年]?|谁|多少|几[个年次位种]?|如何|怎么样?|怎样|为何|何[时地处人]"
+    "|是否|吗|呢|的|是"
+)
+_NOT_QUESTION_WORDS = "目的地?|标的|的士|的确|的黎波里|几何|几乎|几内亚|任何|是非"
+"""Words that contain a question word by accident."""
+_QUESTION_WORD = re.compile(f"(?P<kept>{_NOT_QUESTION_WORDS})|{_QUESTION_WORDS}")
+"""Simplified Chinese only: runs are folded before they are matched."""
+
 
 def terms(text: str) -> list[str]:
-    """Return the terms of a document's `text`, in order, repeated as often as they occur."""
+    """Return the terms of a document's `text` in order, with repetitions."""
     found: list[str] = []
     for match in _tokens(text):
         run = match.group()
@@ -77,16 +88,16 @@ def terms(text: str) -> list[str]:
 
 def query_terms(text: str) -> list[str]:
     """
-    Return the terms to look up for a question, each once, in order.
+    Return the distinct terms to search for, in order.
 
-    A lone CJK character is asked for as itself; a longer run only by its pairs, which are far more telling. Words that
-    a Chinese question is made of, not about, end a run: `蓍的别名是什么` asks for `蓍` and `别名`.
+    A single unspaced character is a term; a longer run gives only its bigrams, which are more selective. Chinese
+    question words split a run: `蓍的别名是什么` gives `蓍` and `别名`.
     """
     found: dict[str, None] = {}
     for match in _tokens(text):
         run = match.group()
         if match.lastgroup == "unspaced":
-            for part in asked_parts(fold(run)):
+            for part in split_at_question_words(fold(run)):
                 found |= dict.fromkeys((part[i : i + 2] for i in range(len(part) - 1)) if len(part) > 1 else part)
         elif match.lastgroup == "word":
             found |= dict.fromkeys(_word_terms(run))
@@ -96,41 +107,50 @@ def query_terms(text: str) -> list[str]:
 
 
 def count_terms(text: str) -> Counter[str]:
-    """Return each term of a document's `text` with how often it occurs."""
+    """Return the frequency of each term of a document's `text`."""
     return Counter(terms(text))
 
 
+def split_at_question_words(run: str) -> list[str]:
+    """
+    Return the parts of a Chinese run between its question words, or the whole run if nothing else is left.
+
+    Bigrams across a question word (`蝉的`, `是谁`) carry no content.
+    """
+    return _QUESTION_WORD.sub(lambda match: match["kept"] or " ", run).split() or [run]
+
+
 def _tokens(text: str) -> Iterator[re.Match[str]]:
-    """Full-width letters become plain, accents are composed and joiners go, so that runs are not torn apart."""
+    """Iterate the tokens of NFKC text without invisible characters, which would split a word."""
     if text.isascii():
         return _TOKEN.finditer(text)
-    visible = _INVISIBLE.sub("", text).replace("™", " ")  # else `Lego™` would become `LegoTM`
+    visible = _INVISIBLE.sub("", text).replace("™", " ")  # NFKC would turn `Lego™` into `LegoTM`
     unified = unicodedata.normalize("NFKC", visible)
-    # the pattern for text with marks takes twice the time
+    # the pattern that allows marks takes twice the time
     return (_token(_LETTERS) if _MARK.search(unified) else _TOKEN).finditer(unified)
 
 
 def _word_terms(run: str) -> tuple[str, ...]:
     """Return the terms of one word or identifier, the whole first."""
-    if len(run) <= MAX_TERM:
+    if len(run) <= MAX_TERM_CHARACTERS:
         return _identifier_terms(run)
-    return tuple(_stem(fold(part)[:MAX_TERM]) for part in _PART.findall(run))
+    return tuple(_stem(fold(part)[:MAX_TERM_CHARACTERS]) for part in _PART.findall(run))
 
 
 @lru_cache(maxsize=65536)
 def _identifier_terms(run: str) -> tuple[str, ...]:
     plain = _APOSTROPHE.sub("", run)
     whole = fold(plain)
-    # `l'homme` is asked for as `homme`; what follows in `don't` or `we'll` is no word
+    # `l'homme` is found by `homme`; the ending of `don't` or `we'll` is not a word
     elided = [part for part in _ELIDED.findall(run) if len(part) > 2]
     if whole.isalpha() and _is_plain(plain) and not elided:
         return (_stem(whole),)
-    found = [whole, *_NUMBER.findall(whole), *_SHARP.findall(whole)]
+    found = [whole, *_NUMBER.findall(whole), *_SIGNED_LETTER.findall(whole)]
     if _INITIALS.fullmatch(whole):
         found.append(whole.replace(".", ""))
     for part in _PART.findall(plain):
         found.append(_stem(fold(part)))
-        found += (_stem(fold(hump)) for hump in _HUMP.split(part) if 1 < len(hump) < len(part))
+        found += (_stem(fold(piece)) for piece in _CAMEL_BOUNDARY.split(part) if 1 < len(piece) < len(part))
     found += (_stem(fold(part)) for part in elided)
     return tuple(dict.fromkeys(found))
 

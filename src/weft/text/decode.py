@@ -1,11 +1,11 @@
-"""Bytes of unknown encoding to clean text."""
+"""Detection of text encodings, and removal of control characters."""
 
 from __future__ import annotations
 
 import codecs
 import re
 
-# The longer marks first: a UTF-32 mark begins with the UTF-16 one.
+# Longer marks first: the UTF-32 mark begins with the UTF-16 mark.
 BYTE_ORDER_MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -15,13 +15,13 @@ BYTE_ORDER_MARKS: tuple[tuple[bytes, str], ...] = (
 )
 
 MIN_VALID_PER_BROKEN = 4
-"""How many whole characters beyond ASCII make up for a broken one in damaged UTF-8."""
+"""Valid non-ASCII characters per invalid one in text that still counts as UTF-8."""
 MIN_CJK_SHARE = 0.7
-"""Of the non-ASCII characters, how many must be Chinese for text to pass as GB18030."""
+"""Smallest share of CJK among the non-ASCII characters of GB18030 text."""
 MAX_ASCII_TRAILS = 0.4
-"""Of those characters, how many may end in an ASCII byte. In Latin-1 misread as GB18030 most do: `ül`."""
-MIN_RUN = 2
-"""How many of those characters stand together on average. `Größe` misread has one: `Gr鲞e`."""
+"""Largest share of those characters whose second byte is ASCII. Latin-1 misread as GB18030 has more: `ül`."""
+MIN_MEAN_RUN = 2
+"""Smallest mean length of a run of those characters. `Größe` misread has runs of one: `Gr鲞e`."""
 
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b") + b"\x7f"
 _BREAKS = re.compile("[\v\f\x85\u2028\u2029]")
@@ -34,19 +34,19 @@ _HIGH_BYTES = bytes(range(0x80, 0x100))
 
 def decode(data: bytes) -> str:
     """
-    Return the text of some bytes, cleaned; never raises.
+    Return the cleaned text of `data`. Never raises.
 
-    The encoding is guessed by `detect_encoding`; bytes that do not fit it become U+FFFD.
+    `detect_encoding` chooses the encoding; invalid bytes become U+FFFD.
     """
     return clean(data.decode(detect_encoding(data), errors="replace"))
 
 
 def detect_encoding(data: bytes) -> str:
     """
-    Return the codec that most likely wrote the bytes.
+    Return the name of the most likely codec.
 
-    A byte order mark decides; else UTF-8 if the bytes are nearly valid, GB18030 if they read as Chinese,
-    and Windows-1252 for the rest. The beginning of a longer text goes through `cut_sample` first.
+    A byte order mark decides. Without one it is UTF-8 if the bytes are almost valid, GB18030 if they decode to
+    Chinese, else Windows-1252. Pass the beginning of a longer file through `cut_sample` first.
     """
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -61,9 +61,8 @@ def clean(text: str) -> str:
     r"""
     Return the text with `\\n` for every line end and without control characters and lone surrogates.
 
-    Tabs stay. Vertical tabs, form feeds and the Unicode line separators become spaces, so that
-    `split("\\n")` and `splitlines` see the same lines, which are also those an editor counts. Of a file that is
-    embedded in the text as `data:image/png;base64,` the content becomes `…`: it is no text.
+    Tabs stay. Vertical tabs, form feeds and the Unicode line separators become spaces, so that `split("\\n")`,
+    `splitlines` and editors count the same lines. The base64 content of a data URL becomes `…`.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _EMBEDDED.sub("…", text) if ";base64," in text else text
@@ -71,17 +70,17 @@ def clean(text: str) -> str:
 
 
 def has_byte_order_mark(data: bytes) -> bool:
-    """Tell whether the bytes say themselves which Unicode encoding they are in."""
+    """Return whether the bytes begin with a byte order mark."""
     return any(data.startswith(mark) for mark, _ in BYTE_ORDER_MARKS)
 
 
 def control_share(data: bytes) -> float:
-    """Return which share of the bytes, from 0 to 1, no text in a one-byte or UTF-8 encoding holds."""
+    """Return the share of control bytes, from 0 to 1, that do not occur in 8-bit or UTF-8 text."""
     return 1 - len(data.translate(None, _CONTROLS)) / len(data) if data else 0.0
 
 
 def cut_sample(data: bytes) -> bytes:
-    """Return the beginning of some text without a last character or line that may have been cut."""
+    """Return the bytes up to the last complete line, or else up to the last complete character."""
     return data[: data.rfind(b"\n") + 1] or data.rstrip(_HIGH_BYTES)
 
 
@@ -103,7 +102,7 @@ def _reads_as_chinese(text: str) -> bool:
     foreign = "".join(runs)
     trails = len(foreign.encode("gb18030").translate(None, _HIGH_BYTES))
     return (
-        len(foreign) >= MIN_RUN * max(1, len(runs))
+        len(foreign) >= MIN_MEAN_RUN * max(1, len(runs))
         and len(_CJK.findall(foreign)) >= MIN_CJK_SHARE * len(foreign)
         and trails <= MAX_ASCII_TRAILS * len(foreign)
     )

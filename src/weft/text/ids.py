@@ -1,4 +1,4 @@
-"""Ids that derive from what they name, never from the order things came in."""
+"""Content-derived ids of documents, chunks, entities and facts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from hashlib import blake2b
 
 from weft.text.normalise import fold, squeeze
 
-FACT_ENTITY = "e:"
-"""What ids of entities that facts alone know begin with; those of documents go on in digits."""
+FACT_ENTITY_PREFIX = "e:"
+"""Prefix of the ids of entities known only from facts. Other entity ids go on with a hexadecimal digit."""
 
 
 def digest(parts: Iterable[str], *, size: int = 16) -> str:
-    """Return a hash of `parts` as hexadecimal text; `("ab", "c")` and `("a", "bc")` differ."""
+    """Return a BLAKE2b hash of `parts` in hexadecimal. `("ab", "c")` and `("a", "bc")` differ."""
     state = blake2b(digest_size=size)
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
@@ -22,7 +22,7 @@ def digest(parts: Iterable[str], *, size: int = 16) -> str:
 
 
 def document_id(namespace: str, source: str) -> str:
-    """Return the id of the document with this source: `d` and 24 hexadecimal digits."""
+    """Return the id of a document: `d` and 24 hexadecimal digits."""
     return "d" + digest((namespace, source), size=12)
 
 
@@ -30,33 +30,33 @@ def chunk_id(document: str, text: str, occurrence: int) -> str:
     """
     Return the id of a chunk: `c` and 24 hexadecimal digits.
 
-    `text` is all that is indexed of it, title and headings included; `occurrence` counts equal ones from 0.
-    A chunk whose text did not change keeps its id, and with it its vector, wherever it moves to.
+    `text` is the indexed text, with title and headings; `occurrence` counts equal chunks of a document from 0.
+    A chunk that moves inside its document keeps its id, and so its vector.
     """
     return "c" + digest((document, text, str(occurrence)), size=12)
 
 
 def entity_id(namespace: str, key: str) -> str:
-    """Return the id of the entity with this key: `e` and 24 hexadecimal digits."""
+    """Return the id of an entity: `e` and 24 hexadecimal digits."""
     return "e" + digest((namespace, key), size=12)
 
 
 def fact_entity_id(key: str) -> str:
     """
-    Return the id of an entity that facts alone know: `e:` and its key, which `fact_entity_key` gives back.
+    Return the id of an entity known only from facts: `e:` and its key.
 
-    Documents know nothing of it, so nothing but the key is there to find it by.
+    The key is the only way to find such an entity; `fact_entity_key` returns it.
     """
-    return FACT_ENTITY + key
+    return FACT_ENTITY_PREFIX + key
 
 
 def fact_entity_key(id: str) -> str:
-    """Return the key in the id of an entity that facts alone know; empty for other ids."""
-    return id.removeprefix(FACT_ENTITY) if id.startswith(FACT_ENTITY) else ""
+    """Return the key in an id made by `fact_entity_id`; empty for other ids."""
+    return id.removeprefix(FACT_ENTITY_PREFIX) if id.startswith(FACT_ENTITY_PREFIX) else ""
 
 
 def fact_content(subject: str, predicate: str, *, object: str, value: str) -> str:
-    """Return what makes two facts the same statement: keys, and a literal however it is spelled and spaced."""
+    """Return the identity of a statement: a hash of its keys, or of its literal value with case and spaces folded."""
     return digest((subject, predicate, object, "" if object else squeeze(fold(value))), size=12)
 
 

@@ -1,4 +1,4 @@
-"""Makes texts comparable: folding of case, width, accents and script, and which scripts a text is written in."""
+"""Text normalisation: folding of case, width, accents and script; script detection."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import groupby
 
 from weft.text.simplified import simplify
 
-# accents, and what Hebrew and Arabic leave out at will: points, harakat, the stretching tatweel
+# accents, and the optional marks of Hebrew and Arabic: points, harakat, tatweel
 _OPTIONAL = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+")
 _SPACE = re.compile(r"\s+")
 _PLAIN_HAN = re.compile("[\u4e00-\u9fff]+")  # has neither case nor accents nor width
@@ -24,9 +24,9 @@ SOUTHEAST = (
     "\u1000-\u1049\u1050-\u109f\u1780-\u17d3\u17d7\u17dc-\u17e9"  # Burmese, Khmer
 )
 UNSPACED = CJK + SOUTHEAST
-"""Body of a character class: scripts written without spaces, or close enough to want bigrams."""
+"""Body of a character class: scripts written without spaces, and Hangul, which also needs bigrams."""
 
-_MARKED = (  # the blocks that hold marks, without those of unspaced scripts
+_MARKED = (  # Unicode blocks with combining marks, except those of unspaced scripts
     range(0x300, 0xE00),
     range(0xF00, 0x1000),
     range(0x10A0, 0x1780),
@@ -38,7 +38,7 @@ _MARKED = (  # the blocks that hold marks, without those of unspaced scripts
 
 
 def _find_marks() -> Iterator[str]:
-    """Yield the runs of spacing and non-spacing marks as parts of a character class."""
+    """Iterate the runs of spacing and non-spacing marks as ranges of a character class."""
     for block in _MARKED:
         for is_mark, run in groupby(block, key=lambda code: unicodedata.category(chr(code)) in ("Mn", "Mc")):
             if is_mark:
@@ -47,7 +47,7 @@ def _find_marks() -> Iterator[str]:
 
 
 MARKS = "".join(_find_marks())
-"""Body of a character class: marks that belong to the letter before them, such as the vowels of Devanagari."""
+"""Body of a character class: combining marks, such as the vowel signs of Devanagari."""
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _SCRIPTS = (
@@ -75,7 +75,7 @@ def fold(text: str) -> str:
 
 
 def squeeze(text: str) -> str:
-    """Return `text` with every run of white space made one space, and none at the ends."""
+    """Return `text` with each run of white space replaced by one space, and stripped."""
     return _SPACE.sub(" ", text).strip()
 
 
@@ -85,7 +85,7 @@ def scripts(text: str) -> dict[str, float]:
     Return the share of each script among the letters of `text`, e.g. `{"han": 0.8, "latin": 0.2}`.
 
     A Han character or a Hangul syllable carries about as much as two letters, so it counts twice.
-    Letters of scripts not told apart here are `other`. A text without letters gives `{}`.
+    Letters of unlisted scripts count as `other`. A text without letters gives `{}`.
     """
     counts: dict[str, int] = {}
     for character in text:
@@ -102,6 +102,6 @@ def _script(character: str) -> str:
 
 
 def is_unspaced(text: str) -> bool:
-    """Tell whether a text is mostly in scripts without spaces; one of their characters counts as two letters."""
+    """Return whether most of a text is in unspaced scripts; one of their characters counts as two letters."""
     inside = len(_UNSPACED.findall(text))
     return 2 * inside > sum(map(str.isalpha, text)) - inside

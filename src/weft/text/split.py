@@ -1,4 +1,10 @@
-"""Documents into chunks: by structure first, then by size, with the lines each chunk stands on."""
+"""
+Chunking: splits a document at its structure first, then by size, and keeps line numbers.
+
+1. Cut into sections: at Markdown headings, before code definitions, else one section.
+2. Join a section below `min_tokens` with its neighbour if both fit into `max_tokens`.
+3. Cut a section above `max_tokens` at paragraphs, lines, sentences, words (`weft.text.structure`).
+"""
 
 from __future__ import annotations
 
@@ -13,11 +19,11 @@ from weft.text.structure import Section, Span, code_sections, cut, iter_lines, m
 from weft.text.tokens import estimate_tokens
 
 VERSION = 2
-"""Part of every content hash, so that documents are split again when the rules change."""
+"""Part of every content hash: a new version makes every document be split again."""
 
 
 def split(document: Document, *, document_id: str, options: SplitOptions) -> list[Chunk]:
-    """Return the document's chunks in order. An empty text with a title gives one chunk without text."""
+    """Return the chunks of a document in order. An empty text with a title gives one chunk without text."""
     text = document.text
     spans = [
         (section.heading, span)
@@ -49,7 +55,7 @@ def split(document: Document, *, document_id: str, options: SplitOptions) -> lis
 
 
 def indexed_text(title: str, heading: tuple[str, ...], text: str) -> str:
-    """Return what is embedded and keyword-indexed of a chunk: title, heading path, text."""
+    """Return the text of a chunk that is embedded and keyword-indexed: title, heading path, body."""
     head = " › ".join(part for part in (title, *heading) if part)
     return f"{head}\n{text}" if head and text else head or text
 
@@ -67,7 +73,7 @@ def _sections(document: Document, options: SplitOptions) -> list[Section]:
 
 
 def _join_small(text: str, sections: list[Section], options: SplitOptions) -> list[Section]:
-    """Join neighbours while one of them is small; the joined heading is what both share."""
+    """Join neighbours while one of them is small. The joined section gets their common heading path."""
     joined: list[Section] = []
     for section in _filled(text, sections):
         if joined:
@@ -75,7 +81,7 @@ def _join_small(text: str, sections: list[Section], options: SplitOptions) -> li
             sizes = [estimate_tokens(text[s.body.start : s.body.end].strip()) for s in (last, section)]
             if min(sizes) < options.min_tokens and sum(sizes) <= options.max_tokens:
                 heading = _common(last.heading, section.heading)
-                # what stood in one heading path alone must stay readable, so its heading lines join the text
+                # headings that are not in the common path would be lost, so their lines join the body
                 kept = max(0, len(last.lines) - (len(last.heading) - len(heading)))
                 start = min(last.lines[kept:], default=last.body.start)
                 joined[-1] = Section(heading, Span(start, section.body.end), last.lines[:kept])
@@ -86,9 +92,9 @@ def _join_small(text: str, sections: list[Section], options: SplitOptions) -> li
 
 def _filled(text: str, sections: list[Section]) -> Iterator[Section]:
     """
-    Yield the sections that have text.
+    Iterate the sections with text.
 
-    A heading alone lives on in the paths of those below it. Where there are none, its line is all the text it has.
+    An empty section is dropped if a section below it repeats its heading. Otherwise its heading line is its text.
     """
     above: tuple[int, ...] = ()
     for index, section in enumerate(sections):
@@ -120,7 +126,7 @@ def _trim(text: str, span: Span) -> Span:
     body = text[span.start : span.end]
     lead = len(body) - len(body.lstrip())
     if "\n" in body[:lead] or span.start == 0 or text[span.start - 1] == "\n":
-        lead = body.rfind("\n", 0, lead) + 1  # the indentation of a line is part of it
+        lead = body.rfind("\n", 0, lead) + 1  # keep the indentation of the first line
     return Span(span.start + lead, span.start + max(lead, len(body.rstrip())))
 
 

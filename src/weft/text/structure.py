@@ -1,4 +1,4 @@
-"""Where a text may be cut: sections under headings, then blocks, sentences and words, as character spans."""
+"""Sections, paragraphs, sentences and words of a text as character spans, for chunking."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft.text.tokens import count_quarters, estimate_tokens
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters `start` up to `end` (not included) of a text."""
+    """Half-open range of characters, `start` to `end`."""
 
     start: int
     end: int
@@ -21,17 +21,17 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch of text under one heading path."""
+    """Part of a text under one heading path."""
 
     heading: tuple[str, ...]
     body: Span
-    """Begins after the heading, in code with the definition itself."""
+    """Starts after the heading line; in code, with the definition."""
     lines: tuple[int, ...] = ()
-    """Where the headings right above the body begin, those of the last parts of `heading`."""
+    """Offsets of the heading lines directly above the body; they belong to the last parts of `heading`."""
 
 
-MAX_HEADING = 300
-"""Characters. A longer line is prose with a mark before it; as a heading it would be repeated in every chunk."""
+MAX_HEADING_CHARACTERS = 300
+"""A longer line is prose. As a heading it would be repeated in every chunk."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
@@ -52,7 +52,7 @@ _BREAK = re.compile("\n+")
 
 
 def iter_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each line of `text` with the offset it starts at, without its newline."""
+    """Iterate (offset, line) pairs, lines without newlines."""
     start = 0
     for line in text.split("\n"):
         yield start, line
@@ -60,7 +60,7 @@ def iter_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def markdown_sections(text: str, *, title: str) -> list[Section]:
-    """Cut at ATX headings outside fenced code. A first heading equal to `title` opens no level."""
+    """Return the sections at ATX headings outside fenced code. A first heading equal to `title` adds no level."""
     marks: list[tuple[int, int, int, str]] = []  # start, end of line, level, heading
     fence = ""
     for start, line in iter_lines(text):
@@ -76,14 +76,14 @@ def markdown_sections(text: str, *, title: str) -> list[Section]:
 
 
 def code_sections(text: str) -> list[Section]:
-    """Cut before definitions that are not indented, with the comments and decorators right above them."""
+    """Return the sections at unindented definitions, each with the comments and decorators directly above it."""
     marks: list[tuple[int, int, int, str]] = []
     above: int | None = None
     for start, line in iter_lines(text):
         if line.startswith(("@", "#", "//", "/*", "*", "--", '"""')):
             above = start if above is None else above
         elif found := _DEFINITION.match(line):
-            # the definition is part of what is read, so the body starts where the section does
+            # the definition is part of the body, so both start at the same offset
             begin = start if above is None else above
             marks.append((begin, begin, 1, " ".join(found.group().split())))
             above = None
@@ -93,11 +93,11 @@ def code_sections(text: str) -> list[Section]:
 
 
 def _heading(line: str) -> str:
-    """Return a heading without its closing marks, which a space sets apart: `C#` keeps its own. Too long is none."""
+    """Return a heading without its closing `#` marks: `Title ##` gives `Title`, `C#` stays. Empty if too long."""
     line = line.strip()
     bare = line.rstrip("#")
     heading = line if bare and not bare[-1].isspace() else bare.rstrip()
-    return heading if len(heading) <= MAX_HEADING else ""
+    return heading if len(heading) <= MAX_HEADING_CHARACTERS else ""
 
 
 def _sections(text: str, marks: list[tuple[int, int, int, str]], *, title: str) -> list[Section]:
@@ -116,10 +116,10 @@ def _sections(text: str, marks: list[tuple[int, int, int, str]], *, title: str) 
 
 def cut(text: str, span: Span, *, size: int, by_line: bool = False) -> list[Span]:
     """
-    Cut a span into pieces of at most `size` estimated tokens, as coarsely as possible.
+    Return pieces of a span of at most `size` estimated tokens, cut as coarsely as possible.
 
-    Paragraphs first, then lines, sentences, words. Only a single word longer than `size` is cut inside,
-    and text of a script without spaces between any two characters.
+    Cuts are between paragraphs, then lines, sentences, words. Only a word longer than `size` is cut inside. Unspaced
+    scripts may be cut between any two characters.
     """
     ladder = [_lines] if by_line else [_paragraphs, _lines, _sentences]
     pieces = [span]
@@ -133,11 +133,11 @@ def cut(text: str, span: Span, *, size: int, by_line: bool = False) -> list[Span
 
 
 def pack(text: str, pieces: Iterable[Span], *, size: int) -> list[Span]:
-    """Join neighbouring pieces into spans of at most `size`, of about equal length."""
+    """Return neighbouring pieces joined into spans of at most `size` tokens and about equal length."""
     rest = [piece for piece in pieces if text[piece.start : piece.end].strip()]
     if not rest:
         return []
-    # what lies between two pieces, if only white space, is part of what they make together
+    # white space between two pieces counts towards the joined span
     places = itertools.chain([rest[0].start], (piece.end for piece in rest))
     weights = [count_quarters(text[start:end]) for start, end in itertools.pairwise(places)]
     most = 4 * size
@@ -145,7 +145,7 @@ def pack(text: str, pieces: Iterable[Span], *, size: int) -> list[Span]:
     packed: list[Span] = []
     current, weight = rest[0], weights[0]
     for piece, extra in zip(rest[1:], weights[1:], strict=True):
-        # stop at the goal when that is nearer than going past it, so that no crumb is left at the end
+        # stop where the length is nearest to the goal, so that the last span is not tiny
         if weight + extra > most or weight + extra / 2 > goal:
             packed.append(current)
             current, weight = piece, count_quarters(text[piece.start : piece.end])
@@ -155,7 +155,7 @@ def pack(text: str, pieces: Iterable[Span], *, size: int) -> list[Span]:
 
 
 def _group(text: str, spans: list[Span], *, size: int, split: object) -> list[Span]:
-    """Words and characters come one by one; join them at once or there would be thousands of pieces."""
+    """Pack words and characters at once, to avoid thousands of pieces."""
     return pack(text, spans, size=size) if split in (_words, _characters) else spans
 
 
@@ -181,7 +181,7 @@ def _words(text: str, span: Span, size: int) -> list[Span]:
 
 
 def _characters(text: str, span: Span, size: int) -> list[Span]:
-    """Cut a run without white space: unspaced scripts between characters, anything else every `size` tokens."""
-    few = max(1, size // 16)  # one by one would be as right and much slower
-    atom = re.compile(f"[{UNSPACED}]{{1,{few}}}|[^{UNSPACED}]{{1,{size * 4}}}")
+    """Cut a run without white space: unspaced scripts every few characters, other scripts every `size` tokens."""
+    few_characters = max(1, size // 16)  # single characters would give the same result, but slower
+    atom = re.compile(f"[{UNSPACED}]{{1,{few_characters}}}|[^{UNSPACED}]{{1,{size * 4}}}")
     return [Span(*match.span()) for match in atom.finditer(text, span.start, span.end)]

@@ -14,6 +14,7 @@ from weft.load.file_reader import PARSER_ERRORS, Unloadable, read_text
 from weft.load.file_types import file_title
 from weft.load.metadata import nested_to_json, to_metadata
 from weft.records import Document
+from weft.text.links import find_link_pages
 
 MAX_FRONT_MATTER_LINES = 1000
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
@@ -22,10 +23,6 @@ _COLON_INSIDE = re.compile(r"^([\w -]+: +)(?![\"'\[{|>&*!#])(.*: .*?)\s*$", re.M
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _HEADING = re.compile(r" {0,3}#[ \t]+(.*)$")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*$")
-_BACKTICKS = re.compile(r"`+")
-_WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
-_PART = re.compile(r"#(?=.)")
-"""What begins a part of a page; at the end it belongs to the name: `C#`."""
 
 
 class _FrontMatterLoader(yaml.SafeLoader):
@@ -58,7 +55,7 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
             raise Unloadable("empty", "nothing but front matter")
         lines, start = text.split("\n")[1 : start - 1], 1
     prose = list(_iter_prose(lines))
-    links = _find_links(prose)
+    links = find_link_pages(prose)
     return Document(
         source=source,
         title=str(title).strip() if title else _find_heading(prose) or name,
@@ -127,31 +124,3 @@ def _without_closing(heading: str) -> str:
     """`Title ##` is `Title`, but `C#` stays."""
     bare = heading.rstrip("#")
     return bare.rstrip() if not bare or bare[-1].isspace() else heading
-
-
-def _find_links(prose: Iterable[str]) -> list[str]:
-    """Return the targets of the wikilinks outside code, each once, in the order they appear."""
-    targets: dict[str, None] = {}
-    for line in prose:
-        if "[[" in line:
-            for inner in _WIKILINK.findall(_blank_inline_code(line)):
-                targets[_PART.split(inner.split("|")[0].rstrip("\\ "), maxsplit=1)[0].strip()] = None
-    return [target for target in targets if target]
-
-
-def _blank_inline_code(line: str) -> str:
-    """Return the line without its code spans; time grows with the line's length only."""
-    runs = [match.span() for match in _BACKTICKS.finditer(line)]
-    closing: dict[int, int] = {}  # length of a run → the next one of that length
-    partner: list[int | None] = [None] * len(runs)
-    for index in reversed(range(len(runs))):
-        length = runs[index][1] - runs[index][0]
-        partner[index] = closing.get(length)
-        closing[length] = index
-    kept, position, index = [], 0, 0
-    while index < len(runs):
-        if (close := partner[index]) is not None:
-            kept.append(line[position : runs[index][0]])
-            position, index = runs[close][1], close
-        index += 1
-    return " ".join([*kept, line[position:]])

@@ -11,7 +11,7 @@ from weft.extract.attributes import FIELDS
 from weft.extract.statements import Statement, canonical
 from weft.records import Entity, FactEntity, Mention, Relation
 from weft.store.base import Facts, Graph, Store
-from weft.text.ids import FACT_ENTITY, fact_entity_id, fact_entity_key
+from weft.text.ids import FACT_ENTITY_PREFIX, fact_entity_id, fact_entity_key
 
 LINKS = 50
 """Facts of each entity in each direction among which those that join two given entities are looked for."""
@@ -136,7 +136,7 @@ def iter_remembered(store: Store, *, at: datetime, after: str = "") -> Iterator[
 
 def _documented(ids: Collection[str]) -> list[str]:
     """Return the ids of entities that documents know."""
-    return [id for id in ids if not id.startswith(FACT_ENTITY)]
+    return [id for id in ids if not id.startswith(FACT_ENTITY_PREFIX)]
 
 
 def _as_entity(entity: FactEntity) -> Entity:
