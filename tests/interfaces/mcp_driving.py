@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.lazy import Standby
+from weft.engine.lazy import LazyEngine
 from weft.mcp.server import make_server
 from weft.records import Document
 
@@ -66,7 +66,7 @@ def fill(db, pages=PAGES, *, namespace="default"):
 @asynccontextmanager
 async def connect(settings, *, compat=None, mode="auto", embedder=None):
     """Give a client of a server in this process."""
-    with Standby(settings, embedder=embedder) as standby:
+    with LazyEngine(settings, embedder=embedder) as standby:
         async with Client(make_server(standby, compat=compat), mode=mode) as client:
             yield client
 

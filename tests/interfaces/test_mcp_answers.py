@@ -295,11 +295,11 @@ GREET = """
 import asyncio, sys
 import weft.cli.serve.mcp, weft.mcp.serve
 from weft.config import read_settings
-from weft.engine.lazy import Standby
+from weft.engine.lazy import LazyEngine
 from weft.mcp.server import make_server
 from mcp.client import Client
 
-class Waiting(Standby):
+class Waiting(LazyEngine):
     started = 0
     def start(self):
         self.started += 1

@@ -41,7 +41,7 @@ def test_without_a_store_every_tool_that_reads_says_so(tmp_path):
     ]
     for answer in ask(settings, *calls):
         assert answer.is_error
-        assert "there is no store" in answer.structured_content["warning"]
+        assert "does not exist yet" in answer.structured_content["warning"]
         assert "weft index" in answer.structured_content["action"]
     assert not (tmp_path / "weft.db").exists()
 
@@ -271,7 +271,7 @@ def test_the_client_is_greeted_while_the_model_loads(tmp_path, mode):
 
 def test_a_question_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
     """It is answered by words meanwhile, and by meaning once the model is there."""
-    monkeypatch.setattr(lazy, "LOADING", 0.01)
+    monkeypatch.setattr(lazy, "MAX_LOADING_SECONDS", 0.01)
     embedder = BlockingEmbedder()
     settings = settings_for(tmp_path / "weft.db")
     with Engine(settings, embedder=FakeEmbedder()) as engine:
@@ -301,7 +301,7 @@ def test_a_question_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
 
 def test_leaving_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
     """A client that goes away while the model loads leaves nothing behind that hangs."""
-    monkeypatch.setattr(lazy, "PATIENCE", 0.01)
+    monkeypatch.setattr(lazy, "MAX_CLOSE_SECONDS", 0.01)
     embedder = BlockingEmbedder()
     settings = settings_for(tmp_path / "weft.db")
     Engine(settings).close()

@@ -17,6 +17,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 import weft.engine.worker_pool as working
 from weft.engine.engine import open_engine
+from weft.engine.worker_process import work
 from weft.errors import ConfigError, WeftError
 from weft.records import JobCounts
 from weft.store.sqlite.database import SqliteDatabase
@@ -31,7 +32,7 @@ QUIET = {"memory_from_files": False}  # facts have the time at which they were r
 SLOW = """
 import sys, threading, time
 from weft.engine.engine import open_engine
-from weft.engine.worker_pool import work
+from weft.engine.worker_process import work
 from weft.models.embedders.hashing import HashEmbedder
 
 class Slow(HashEmbedder):
@@ -249,7 +250,7 @@ def test_a_worker_goes_by_the_embedder_of_the_namespace(tmp_path, corpus):
     """It never gives one to a namespace: neither to a new one nor to one that does without."""
     db, stop = tmp_path / "weft.db", threading.Event()
     with open_engine(db, embedder="hash", **QUIET) as engine:
-        assert working.work(engine, stop, until="empty").done == 0
+        assert work(engine, stop, until="empty").done == 0
         assert engine.store.models() == []
         receipts = []
 
@@ -260,7 +261,7 @@ def test_a_worker_goes_by_the_embedder_of_the_namespace(tmp_path, corpus):
 
         handing = threading.Thread(target=hand_out)
         handing.start()
-        tally = working.work(engine, stop)
+        tally = work(engine, stop)
         handing.join()
 
         assert (tally.done, receipts[0].added, receipts[0].embedded) == (FILES, FILES, 0)
@@ -288,7 +289,7 @@ def test_a_pool_that_cannot_work_says_why(tmp_path, corpus, monkeypatch):
         values = replace(engine.settings, models=replace(engine.settings.models, embedder="no/such"))
         values = replace(values, origins={"models.embedder": "flag"})
         with pytest.raises(WeftError, match="unknown embedder"):
-            working.index_with_workers([*engine_documents(engine, corpus)], components, values, size=1, given=False)
+            working.index_with_workers([*engine_documents(engine, corpus)], components, values, size=1, is_custom=False)
         assert engine.store.jobs.counts() == JobCounts()
 
 

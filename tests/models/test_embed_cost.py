@@ -150,7 +150,7 @@ def test_a_price_that_is_not_known_is_not_guessed(
     assert weft("estimate", "texts")["embedder"]["cost"] is None
     assert "price not known, models.prices tells it" in weft("estimate", "texts", as_json=False)
     message = weft("index", "texts", "--max-cost", "1", expect=2)
-    assert "cannot be bounded" in message and "models.prices" in message
+    assert "cannot be limited" in message and "models.prices" in message
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_bound_is_not_passed_and_nothing_is_lost(tmp_path: Path, endpoint: End
         if not receipt["embedding"].get("stopped"):
             break
         assert (receipt["pruned"], receipt["embedding"]["stopped"]) == (0, "$1")
-        assert receipt["notes"] == ["stopped at $1; run it again to go on"]
+        assert receipt["notes"] == ["stopped at $1; run again to continue"]
 
     assert len(spent) > 2 and max(spent) <= 1
     assert receipt["pruned"] == 1
@@ -211,7 +211,7 @@ def test_a_switch_that_a_bound_ends_goes_on(tmp_path: Path, endpoint: Endpoint, 
     first = weft("reembed", "--max-cost", "2")
 
     assert first["embedding"]["stopped"] == "$2" and first["embedding"]["cost"] <= 2
-    assert "the embedder before answers" in first["notes"][0]
+    assert "the previous embedder stays active" in first["notes"][0]
     assert [m["name"] for m in weft("stats")["models"] if m["active"]] == ["hash"]
     assert "answers now" not in weft("reembed", "--max-cost", "0.01", as_json=False)
     done = weft("reembed")

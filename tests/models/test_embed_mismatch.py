@@ -11,7 +11,7 @@ from loopback import Answer, Endpoint, in_json
 
 __all__ = ["weft"]
 
-OTHER_LENGTH = "gave vectors of dimension 8 instead of 4"
+OTHER_LENGTH = "returned vectors of dimension 8 instead of 4"
 
 
 @pytest.fixture

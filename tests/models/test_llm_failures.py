@@ -15,7 +15,7 @@ from loopback import Answer
 
 from weft.admin.exchange_graphs import export_graph
 from weft.engine.engine import Engine
-from weft.engine.language_models import spent
+from weft.engine.embedding import spent
 from weft.records import Receipt
 
 COUNT = 5

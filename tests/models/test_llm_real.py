@@ -19,7 +19,7 @@ from llm_serving import open_asking
 from loopback import Answer, Endpoint, serve
 
 from weft.admin.exchange_graphs import export_graph
-from weft.engine.language_models import spent
+from weft.engine.embedding import spent
 
 pytestmark = pytest.mark.slow
 

@@ -16,12 +16,12 @@ from loopback import Answer, Endpoint, serve
 
 from weft.config import read_settings
 from weft.engine.engine import Engine, open_engine
-from weft.engine.language_models import spent
+from weft.engine.embedding import spent
 from weft.engine.namespaces import Engines
 from weft.errors import BadModelOutput, ConfigError, ModelUnavailable, StoreError
 from weft.models.base import ChatReply
 from weft.models.llm.budget import Account
-from weft.models.rerankers.deadline import PunctualReranker
+from weft.models.rerankers.deadline import DeadlineReranker
 from weft.models.rerankers.llm import SCHEMA, LlmReranker, read_ranking
 from weft.records import LlmRun, Result, Usage
 
@@ -299,6 +299,6 @@ class Unwritable:
 def test_an_answer_is_not_lost_with_its_receipt() -> None:
     chat, accounts = ScriptedChat('{"ranking": [2, 1]}'), [Account(price=None) for _ in range(2)]
     found = LlmReranker(chat, purse=accounts[0], account=accounts[1], record=Unwritable().write)
-    punctual = PunctualReranker(found, seconds=10, afterwards=found.write_receipt)
-    assert punctual.rerank("q", ["a", "b"]) == [0.5, 1.0]
-    punctual.close()
+    timed = DeadlineReranker(found, seconds=10, on_done=found.write_receipt)
+    assert timed.rerank("q", ["a", "b"]) == [0.5, 1.0]
+    timed.close()

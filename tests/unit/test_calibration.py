@@ -8,7 +8,7 @@ from making import ask
 from weft.admin.calibrate import FEWEST, OUTGROWN, calibrate, describe
 from weft.engine.engine import open_engine
 from weft.errors import InputError, ModelUnavailable, SchemaMismatch
-from weft.rank.gate import WORDS, shipped
+from weft.rank.gate import KEYWORD_ALONE, shipped_calibration
 from weft.records import Curve, Document, Filter
 from weft.testing import FakeEmbedder
 
@@ -85,7 +85,7 @@ def test_questions_are_judged_by_the_fitted_numbers(engine):
     """From the next question on, until they are forgotten."""
     store, embedder = engine.store, engine.embedder
     before = ask(store, embedder, "which girders were replaced with old paint?").confidence
-    strict = replace(shipped(embedder.card), cosine=Curve(middle=0.99, slope=90.0), origin="fitted")
+    strict = replace(shipped_calibration(embedder.card), cosine=Curve(middle=0.99, slope=90.0), origin="fitted")
     store.write_calibration(strict)
 
     assert ask(store, embedder, "which girders were replaced with old paint?").confidence < before
@@ -100,7 +100,7 @@ def test_chinese_questions_are_judged_by_pairs_of_characters(engine):
     with open_engine(":memory:", embedder=embedder) as other:
         other.add_text("丹顶鹤每年十月飞到盐城湿地过冬，次年三月返回扎龙繁殖。", source="crane")
         store = other.store
-        even = replace(shipped(embedder.card), words=Curve(middle=0.0, slope=0.0))
+        even = replace(shipped_calibration(embedder.card), words=Curve(middle=0.0, slope=0.0))
         store.write_calibration(even)
         assert ask(store, embedder, "丹顶鹤去哪里过冬").confidence != 0.5
         store.write_calibration(replace(even, pairs=Curve(middle=0.0, slope=0.0)))
@@ -122,7 +122,7 @@ def test_chinese_text_is_asked_in_chinese():
         found = calibrate(engine)
 
     assert (found.model, found.own, found.foreign) == ("none", 48, 56)
-    assert found.fitted.calibration.words == WORDS
+    assert found.fitted.calibration.words == KEYWORD_ALONE
     assert found.fitted.calibration.pairs != found.shipped.calibration.pairs
     assert found.fitted.foreign["ok"] == 0
 
@@ -150,7 +150,7 @@ def test_switching_the_embedder_forgets_what_was_fitted():
     with filled() as engine:
         store = engine.store
         store.write_calibration(calibrate(engine, probes=40).fitted.calibration)
-        engine._given_embedder = FakeEmbedder(name="fake/other", dimension=32)
+        engine._custom_embedder = FakeEmbedder(name="fake/other", dimension=32)
         engine.reembed()
 
         assert store.calibration() is None
@@ -180,7 +180,7 @@ def test_progress_is_told_to_the_end(engine):
 
 def test_where_the_confidence_comes_from_is_said_in_words():
     """A namespace that has grown since is told so."""
-    fitted = replace(shipped(None), origin="fitted", probes=343, area=0.9876, chunks=100)
+    fitted = replace(shipped_calibration(None), origin="fitted", probes=343, area=0.9876, chunks=100)
 
     assert describe(None, chunks=5) == ("shipped with the embedder", False)
     assert describe(fitted, chunks=OUTGROWN * 100) == ("fitted to 343 probes, area 0.988", False)

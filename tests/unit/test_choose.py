@@ -8,11 +8,11 @@ import pytest
 from making import adopt, ask
 from papers import FINDINGS, MAGMA
 
-from weft.cli.output import choice_text
+from weft.cli.results import choice_text
 from weft.config import GraphOptions, SearchOptions, SplitOptions
 from weft.context.serialise import result_to_dict
 from weft.engine.engine import open_engine
-from weft.engine.research import read_findings
+from weft.engine.uploads import read_findings
 from weft.errors import ConfigError
 from weft.extract.rules import RuleExtractor
 from weft.index.run import index_documents

@@ -5,7 +5,7 @@ from making import adopt, ask
 from papers import FINDINGS, MAGMA
 
 from weft.config import SplitOptions
-from weft.engine.research import read_findings
+from weft.engine.uploads import read_findings
 from weft.index.run import index_documents
 from weft.records import Document, Filter
 from weft.search.papers.paper_lookup import citation_links

@@ -8,7 +8,7 @@ from test_graph_context import SAMPLE, SAMPLE_TEXT
 
 from weft.config import read_settings
 from weft.engine.contexts import LED_NOWHERE
-from weft.engine.embedder_check import agree
+from weft.engine.embedder import adopt_embedder
 from weft.engine.engine import Engine
 from weft.errors import ConfigError
 from weft.extract.names import name_key
@@ -76,7 +76,7 @@ def open_with(**overrides):
 def engine():
     """An engine on the graph of the design's sample."""
     engine = open_with()
-    agree(engine.store, engine.embedder)
+    adopt_embedder(engine.store, engine.embedder)
     # two pages on the provider, so that the question's rarer entity, which comes first, is the service
     pages = [
         Document(source=f"{name}.md", title=title, text="Signs people in.")

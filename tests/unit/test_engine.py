@@ -75,7 +75,7 @@ def test_no_embedder_is_a_choice_too(open_at):
 
     open_at(embedder=FakeEmbedder()).add_text("dogs bark at noon", source="b")
     without = open_at(models__embedder="none")
-    with pytest.raises(SchemaMismatch, match="the settings say none") as caught:
+    with pytest.raises(SchemaMismatch, match="the settings name no embedder") as caught:
         without.add_text("x", source="c")
     assert caught.value.hint == "--embedder fake/words"
     assert sources(without.query("dogs bark")) == ["text:b"]

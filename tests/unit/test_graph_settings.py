@@ -6,7 +6,7 @@ from papers import FINDINGS, MAGMA
 
 from weft.config import GraphOptions, SearchOptions, SplitOptions
 from weft.engine.engine import open_engine
-from weft.engine.research import read_findings
+from weft.engine.uploads import read_findings
 from weft.index.run import index_documents
 from weft.records import Document, Filter
 from weft.search.run import find

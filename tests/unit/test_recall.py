@@ -71,7 +71,7 @@ def engine(make_engine, embedder):
 
 
 def without_embedder(engine):
-    engine.__dict__["embedder"] = None
+    engine.embedder_slot.replace(None)
     return engine
 
 

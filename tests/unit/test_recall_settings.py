@@ -25,7 +25,7 @@ def test_the_number_of_close_entities_is_set(make_engine, embedder, by_meaning):
     def close(**options):
         engine = make_engine(embedder if by_meaning else None, **options)
         if not by_meaning:
-            engine.__dict__["embedder"] = None
+            engine.embedder_slot.replace(None)
         engine.memory.add_many(facts)
         return len(engine.memory.recall("what is known about the harbour?").anchors)
 

@@ -15,7 +15,7 @@ from weft.config import RerankOptions, SearchOptions
 from weft.context.serialise import result_to_dict
 from weft.engine.engine import Engine
 from weft.errors import BadModelOutput, ModelUnavailable
-from weft.models.rerankers.deadline import MAX_UNDER_WAY, PunctualReranker, check_scores
+from weft.models.rerankers.deadline import MAX_CONCURRENT_CALLS, DeadlineReranker, check_scores
 from weft.rank.rerank import blend_rerank
 from weft.records import Document, Filter, Hit
 from weft.search.rerank import NOTHING, OVERTAKEN
@@ -277,26 +277,26 @@ class Blocked:
 def test_a_late_answer_is_dropped():
     """The deadline holds, however long the reranker takes; the next call is a new one."""
     blocked = Blocked()
-    punctual = PunctualReranker(blocked, seconds=0.05)
+    timed = DeadlineReranker(blocked, seconds=0.05)
     with pytest.raises(ModelUnavailable, match="deadline of 50 ms"):
-        punctual.rerank("q", ["late"])
+        timed.rerank("q", ["late"])
     blocked.go.set()
     assert blocked.done.acquire(timeout=10)
 
-    assert PunctualReranker(blocked, seconds=10).rerank("q", ["ab", "c"]) == [2.0, 1.0]
+    assert DeadlineReranker(blocked, seconds=10).rerank("q", ["ab", "c"]) == [2.0, 1.0]
 
 
 def test_late_calls_do_not_pile_up():
     """A model that hangs is asked so many times at once, and no more until it lets go."""
     blocked = Blocked()
-    punctual = PunctualReranker(blocked, seconds=0.001)
-    for _ in range(MAX_UNDER_WAY):
+    timed = DeadlineReranker(blocked, seconds=0.001)
+    for _ in range(MAX_CONCURRENT_CALLS):
         with pytest.raises(ModelUnavailable, match="deadline"):
-            punctual.rerank("q", ["a"])
+            timed.rerank("q", ["a"])
     with pytest.raises(ModelUnavailable, match="still being re-ranked"):
-        punctual.rerank("q", ["a"])
+        timed.rerank("q", ["a"])
     blocked.go.set()
-    for _ in range(MAX_UNDER_WAY):
+    for _ in range(MAX_CONCURRENT_CALLS):
         assert blocked.done.acquire(timeout=10)
 
 
@@ -306,14 +306,14 @@ def test_a_system_without_a_thread_left_is_a_model_error(monkeypatch):
     def fail(thread):
         raise RuntimeError("can't start new thread")
 
-    punctual = PunctualReranker(FakeReranker(), seconds=10)
+    timed = DeadlineReranker(FakeReranker(), seconds=10)
     with monkeypatch.context() as broken:
         broken.setattr(threading.Thread, "start", fail)
-        for _ in range(MAX_UNDER_WAY + 1):
+        for _ in range(MAX_CONCURRENT_CALLS + 1):
             with pytest.raises(ModelUnavailable, match="can't start new thread"):
-                punctual.rerank("q", ["a"])
+                timed.rerank("q", ["a"])
 
-    assert punctual.rerank("q", ["q"]) == [1.0]
+    assert timed.rerank("q", ["q"]) == [1.0]
 
 
 @pytest.mark.parametrize("error", [KeyError("x"), RuntimeError("CUDA out of memory"), ModelUnavailable("no network")])
@@ -322,7 +322,7 @@ def test_whatever_goes_wrong_inside_is_a_model_error(error):
         raise error
 
     with pytest.raises(ModelUnavailable, match=str(error).strip("'")):
-        PunctualReranker(Scripted(fail), seconds=10).rerank("q", ["a"])
+        DeadlineReranker(Scripted(fail), seconds=10).rerank("q", ["a"])
 
 
 @pytest.mark.parametrize("scores", [[], [1.0], [1.0, 2.0, 3.0], [1.0, float("nan")], [float("inf"), 0], ["a", 1], None])

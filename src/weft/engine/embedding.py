@@ -1,37 +1,41 @@
-"""Runs that embed, and what they would do: counted by what the embedder says before and after."""
+"""Index runs and re-embedding runs: receipts, previews and costs."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
 
-from weft.engine.embedder_check import find_active
+from weft.config import Settings
 from weft.engine.worker_pool import index_with_workers
 from weft.errors import BoundReached
 from weft.index import run
 from weft.index.embedding_cost import EmbedPreview, Meter
 from weft.index.job_queue import Components
+from weft.index.progress import Step, stop_note
 from weft.index.reembed import embed_facts, preview_reembed, reembed
-from weft.models.base import Embedder, Remembering
+from weft.models.base import CachingEmbedder, Embedder
 from weft.records import Document, Receipt, Skipped, Usage
 from weft.store.base import Store
-
-if TYPE_CHECKING:
-    from weft.engine.engine import Engine
 
 Items = Iterable[Document | Skipped]
 
 
 def add_documents(
-    engine: Engine, documents: Items, *, workers: int, given: bool, on_step: Callable[[run.Step], None]
+    documents: Items,
+    components: Components,
+    settings: Settings,
+    *,
+    workers: int,
+    is_custom: bool,
+    on_step: Callable[[Step], None],
 ) -> Receipt:
-    """Index documents, alone or with so many workers; `given` says that the embedder is an object of the caller."""
-    components = engine.components()
+    """Index documents in this process, or with `workers` other than 1 in others (see `index_with_workers`)."""
     before = Meter.of(components.embedder)
     if workers != 1:
-        receipt = index_with_workers(documents, components, engine.settings, size=workers, given=given, on_step=on_step)
+        receipt = index_with_workers(
+            documents, components, settings, size=workers, is_custom=is_custom, on_step=on_step
+        )
     else:
         receipt = run.index_documents(
             documents,
@@ -50,10 +54,8 @@ def add_documents(
     return replace(receipt, embedded=embedded, cached=cached, embedding=receipt.embedding + done.usage)
 
 
-def preview_documents(engine: Engine, documents: Items, *, sample: int) -> Receipt:
-    """Return what `add_documents` would do. Raises `SchemaMismatch` where it would."""
-    components = engine.components(joining=True)
-    embedder = components.embedder if find_active(engine.store) else engine.embedder
+def preview_documents(documents: Items, components: Components, *, embedder: Embedder | None, sample: int) -> Receipt:
+    """Return the receipt that indexing with `embedder` would give. A language model reads at most `sample` chunks."""
     return run.preview_documents(
         documents,
         store=components.store,
@@ -66,7 +68,7 @@ def preview_documents(engine: Engine, documents: Items, *, sample: int) -> Recei
 
 
 def switch(store: Store, embedder: Embedder, *, on_step: Callable[[int], None]) -> Receipt:
-    """Give every chunk a vector of another embedder, then let it answer, unless a bound on its cost is reached."""
+    """Embed every chunk with another embedder and make it the active one, unless a cost limit stops the run."""
     start, before, chunks = time.perf_counter(), Meter.of(embedder), 0
     stopped = ""
 
@@ -86,12 +88,12 @@ def switch(store: Store, embedder: Embedder, *, on_step: Callable[[int], None]) 
         cached=done.cached,
         seconds=time.perf_counter() - start,
         embedding=done.usage + Usage(stopped=stopped),
-        notes=(f"{run.stop_note(stopped)}; until then the embedder before answers",) if stopped else (),
+        notes=(f"{stop_note(stopped)}; until then the previous embedder stays active",) if stopped else (),
     )
 
 
 def preview_switch(store: Store, embedder: Embedder) -> Receipt:
-    """Return what `switch` would do."""
+    """Return the receipt that `switch` would give; nothing is sent or written."""
     start, embedding = time.perf_counter(), EmbedPreview(embedder)
     chunks = preview_reembed(store, embedder=embedder, embedding=embedding)
     return Receipt(
@@ -103,17 +105,29 @@ def preview_switch(store: Store, embedder: Embedder) -> Receipt:
     )
 
 
+def add_receipts(first: Receipt, second: Receipt) -> Receipt:
+    """Return the receipt of two runs: numbers are added, lists are joined."""
+    return Receipt(**{item.name: getattr(first, item.name) + getattr(second, item.name) for item in fields(Receipt)})
+
+
+def spent(store: Store) -> tuple[int, Usage]:
+    """Return the number of runs that asked a language model for a namespace, and their total usage."""
+    runs = store.spending.runs()
+    return len(runs), sum((run.usage for run in runs), Usage())
+
+
 def _with_facts(receipt: Receipt, components: Components) -> Receipt:
-    """Embed entities of facts that documents state, and count them."""
+    """Embed the entities of facts read from documents, and add their number to the receipt."""
     if components.embedder is None or not components.memory.from_files:
         return receipt
     try:
         embedded = embed_facts(components.store, embedder=components.embedder)
     except BoundReached as error:
         embedding = receipt.embedding + Usage(stopped=error.bound)
-        return replace(receipt, embedding=embedding, notes=(*receipt.notes, run.stop_note(error.bound)))
+        return replace(receipt, embedding=embedding, notes=(*receipt.notes, stop_note(error.bound)))
     return replace(receipt, embedded=receipt.embedded + embedded)
 
 
 def _counts(embedder: object) -> bool:
-    return isinstance(embedder, Remembering)
+    """Return whether the embedder itself counts embedded and cached texts."""
+    return isinstance(embedder, CachingEmbedder)

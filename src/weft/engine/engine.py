@@ -1,11 +1,10 @@
-"""Turns settings into a store, models and the two paths, and offers them as one object."""
+"""The engine: settings in, an object out that indexes, searches and remembers in one namespace."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timezone
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,29 +12,34 @@ from typing import Any
 from weft.config import ContextFormat, Method, SearchOptions, Settings
 from weft.config.read import changed, read_settings, source_folder
 from weft.context.serialise import metadata_to_dict
-from weft.engine.adapters import Progress, open_counter, open_database, open_embedder, open_extractor
-from weft.engine.advice import advised
+from weft.deferred import Deferred
+from weft.engine.adapters import (
+    Progress,
+    open_counter,
+    open_database,
+    open_embedder,
+    open_extractor,
+    unavailable_embedder,
+)
+from weft.engine.advice import add_advice
 from weft.engine.contexts import build_context
-from weft.engine.embedder_check import agree, check_same, find_active, find_agreed
+from weft.engine.embedder import EmbedderSlot, adopt_embedder, check_embedder, find_active, find_usable
 from weft.engine.embedding import add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities
 from weft.engine.input_checks import check_filter, check_question
 from weft.engine.memory import Memory
-from weft.engine.paths import find_missing, get_document, get_named, noting, read_paths
-from weft.engine.reranking import OnDemand
-from weft.engine.research import SOURCE as RESEARCH
-from weft.engine.research import read_findings
-from weft.engine.uploads import text_document
+from weft.engine.paths import collect_sources, find_missing, get_document, get_named, read_paths, watch
+from weft.engine.reranking import Rerankers
+from weft.engine.uploads import RESEARCH_SOURCE, read_findings, text_document
 from weft.engine.warmer import warm
-from weft.engine.watch import watch
-from weft.errors import ConfigError
+from weft.errors import ConfigError, WeftError
 from weft.index.job_queue import Components
 from weft.index.note_facts import FactReader, make_fact_reader
+from weft.index.progress import Step
 from weft.index.prune import iter_documents
-from weft.index.run import Step
 from weft.load.run import count_records, iter_sources
 from weft.load.run import iter_documents as load_documents
-from weft.models.base import Embedder, Extractor, Reranker
+from weft.models.base import Embedder, Reranker, TokenCounter
 from weft.records import (
     Chunk,
     Context,
@@ -60,44 +64,45 @@ from weft.text.decode import decode
 
 
 class Engine:
-    """One namespace of one database, ready to index and to answer. Use it as a context manager."""
+    """Index and search of one namespace of one database. Use it as a context manager."""
 
     def __init__(
         self,
         settings: Settings,
         *,
         database: Database | None = None,
-        embedder: Embedder | None = None,
-        reranker: Reranker | OnDemand | None = None,
+        embedder: Embedder | EmbedderSlot | None = None,
+        reranker: Reranker | Rerankers | None = None,
         on_fetch: Progress | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
         self.settings = settings
         self.database = database or open_database(settings)
-        self._given_embedder = embedder
-        self.reranking = reranker if isinstance(reranker, OnDemand) else OnDemand(settings, given=reranker)
         self._on_fetch = on_fetch
         self._clock = clock
+        self._custom_embedder = None if isinstance(embedder, EmbedderSlot) else embedder
+        follows = embedder is None and "models.embedder" not in settings.origins
+        self.embedder_slot = (
+            embedder if isinstance(embedder, EmbedderSlot) else EmbedderSlot(self._open_embedder, follows=follows)
+        )
+        self.reranking = reranker if isinstance(reranker, Rerankers) else Rerankers(settings, custom=reranker)
         self._recalls = RecallCache(seconds=settings.memory.cache_seconds)
+        self._token_counter = Deferred(lambda: open_counter(settings))
+        self._extractor = Deferred(lambda: open_extractor(settings, record=self.store.spending.write))
 
     @property
     def store(self) -> Store:
         """The namespace of the settings."""
         return self.database.store(self.settings.store.namespace)
 
-    @cached_property
+    @property
     def embedder(self) -> Embedder | None:
         """
-        The embedder of this namespace; its weights are loaded when first used.
+        The embedder of this namespace, opened on first use; its weights are loaded by the first call.
 
-        Where the settings leave the choice open, it is the one the namespace was indexed with.
+        If the settings do not name one, it is the embedder that the namespace was indexed with.
         """
-        if self._given_embedder is not None:
-            return self._given_embedder
-        name = ""
-        if "models.embedder" not in self.settings.origins:
-            name = next((model.name for model in self.store.models() if model.active), "")
-        return open_embedder(self.settings, name=name, progress=self._on_fetch)
+        return self.embedder_slot.get()
 
     # ── write ───────────────────────────────────────────────────────────────────────────────────
 
@@ -109,42 +114,51 @@ class Engine:
         on_step: Callable[[Step], None] = lambda step: None,
     ) -> Receipt:
         """
-        Index files and folders; unchanged documents cost nothing.
+        Index files and folders; unchanged documents are skipped.
 
-        With `prune`, documents below these paths whose file is gone are deleted afterwards; a file that is merely left
-        out is not gone. With more than one of `workers`, as many processes share the work; with 0 it is left to those
-        that run elsewhere (docs/workers.md).
+        With `prune`, documents below these paths whose files no longer exist are deleted afterwards; excluded files are
+        kept. Several `workers` are that many processes; with 0, workers started elsewhere do the work
+        (docs/workers.md).
         """
         roots, seen = read_paths(paths), set[str]()
-        items = noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
+        items = collect_sources(load_documents(roots, options=self.settings.load, base=self.base), seen)
         receipt = self.add(items, workers=workers, on_step=on_step)
         if prune and not receipt.stopped:
-            gone = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
-            receipt = replace(receipt, pruned=self.store.delete(gone))
-        return advised(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
+            deleted = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
+            receipt = replace(receipt, pruned=self.store.delete(deleted))
+        return add_advice(receipt, store=self.store, embedder=self.embedder, settings=self.settings)
 
     def count(self, *paths: str | Path) -> int:
-        """Return about how many documents the paths hold, without reading them: for progress bars."""
+        """Return the approximate number of documents below the paths without reading them, for progress bars."""
         found = iter_sources(read_paths(paths), options=self.settings.load, base=self.base)
         return sum(count_records(path) for path in found)
 
     def preview(self, *paths: str | Path, prune: bool = False, sample: int = 0) -> Receipt:
         """
-        Return what `index` would do, and what an endpoint that embeds would be asked.
+        Return the receipt that `index` would give, with the estimated usage of remote models.
 
-        A language model is asked about a `sample` of at most so many chunks; nothing else is sent.
+        A language model reads at most `sample` chunks; nothing else is sent.
         """
         roots, seen = read_paths(paths), set[str]()
-        items = noting(load_documents(roots, options=self.settings.load, base=self.base), seen)
-        receipt = preview_documents(self, items, sample=sample)
+        items = collect_sources(load_documents(roots, options=self.settings.load, base=self.base), seen)
+        components = self.components(joining=True)
+        embedder = components.embedder if find_active(self.store) else self.embedder
+        receipt = preview_documents(items, components, embedder=embedder, sample=sample)
         if prune and not receipt.stopped:
-            gone = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
-            receipt = replace(receipt, pruned=len(gone))
+            deleted = find_missing(roots, base=self.base, seen=seen, skipped=receipt.skipped, store=self.store)
+            receipt = replace(receipt, pruned=len(deleted))
         return receipt
 
     def watch(self, *paths: str | Path, on_receipt: Callable[[Receipt], None]) -> None:
-        """Index again whenever a file below the paths changes, until interrupted."""
-        watch(self, read_paths(paths), on_receipt=on_receipt)
+        """Index changed files below the paths until interrupted."""
+        watch(
+            self.index,
+            read_paths(paths),
+            options=self.settings.load,
+            base=self.base,
+            store=self.store,
+            on_receipt=on_receipt,
+        )
 
     def add(
         self,
@@ -153,57 +167,63 @@ class Engine:
         workers: int = 1,
         on_step: Callable[[Step], None] = lambda step: None,
     ) -> Receipt:
-        """Index documents made by the caller, each under its own source."""
-        given = self._given_embedder is not None
-        return add_documents(self, documents, workers=workers, given=given, on_step=on_step)
+        """Index documents of the caller, each under its own source."""
+        return add_documents(
+            documents,
+            self.components(),
+            self.settings,
+            workers=workers,
+            is_custom=self._custom_embedder is not None,
+            on_step=on_step,
+        )
 
     def components(self, *, joining: bool = False) -> Components:
         """
-        Return what documents are indexed with. Raises `SchemaMismatch` where the namespace has another embedder.
+        Return the components of the write path. Raises `SchemaMismatch` if the namespace has another embedder.
 
-        A new namespace takes this one on; not so by `joining`, which goes by what is there.
+        A new namespace adopts the embedder, except with `joining`, which uses that of the namespace or none.
         """
         if not joining:
-            agree(self.store, self.embedder)
+            adopt_embedder(self.store, self.embedder)
         return Components(
             store=self.store,
             embedder=self.answering_embedder(),
             options=self.settings.split,
-            extractor=self._extractor,
+            extractor=self._extractor.get(),
             fact_reader=self._fact_reader,
             memory=self.settings.memory,
         )
 
     def add_text(self, text: str, *, source: str, title: str = "", metadata: Metadata | None = None) -> Receipt:
         """
-        Index one text, replacing what was there under the same source. `metadata` is added to its front matter's.
+        Index one text; it replaces the document of the same source. `metadata` is added to its front matter.
 
-        A source without a scheme becomes `text:source`, so that it is never taken for a file.
+        A source without a scheme becomes `text:source`, so that it never names a file.
         """
         return self.add([text_document(text, source=source, title=title, metadata=metadata)])
 
     def add_bytes(self, data: bytes, *, source: str, title: str = "") -> Receipt:
-        """Index one text whose encoding is not known, as it comes from standard input."""
+        """Index one text of unknown encoding."""
         return self.add_text(decode(data), source=source, title=title)
 
-    def add_research_findings(self, findings: Mapping[str, object], *, source: str = RESEARCH) -> Receipt:
-        """Index papers and projects given as in a findings file, each under `source` and its id (docs/research.md)."""
+    def add_research_findings(self, findings: Mapping[str, object], *, source: str = RESEARCH_SOURCE) -> Receipt:
+        """Index the papers and projects of a findings dictionary, each under `source` and its id (docs/research.md)."""
         return self.add(read_findings(findings, source=source))
 
     def delete(self, *names: str) -> int:
-        """Delete documents by id or by source; the source of a folder or file takes all that is in it."""
+        """Delete documents by id, or by the source of a file or folder; return how many."""
         return self.store.delete(get_named(names, store=self.store))
 
     def reembed(self, *, on_step: Callable[[int], None] = lambda count: None) -> Receipt:
-        """Switch the namespace to the embedder of the settings, unless a bound on its cost is reached before."""
+        """Switch the namespace to the embedder of the settings, unless a cost limit stops the run."""
         embedder = self.next_embedder()
         receipt = switch(self.store, embedder, on_step=on_step)
         if not receipt.stopped:
-            self.__dict__["embedder"] = embedder
+            self.embedder_slot.replace(embedder)
         return receipt
 
     def preview_reembed(self) -> Receipt:
-        """Return what `reembed` would embed, and what an endpoint would be asked; nothing is sent or written."""
+        """Return the receipt that `reembed` would give, with its estimated usage; nothing is sent or written."""
         return preview_switch(self.store, self.next_embedder())
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
@@ -218,44 +238,64 @@ class Engine:
         **options: Any,
     ) -> Result:
         """
-        Answer a question. `options` are fields of `[search]`, `graph` fields of `[graph]`, for this call only.
+        Search for a question. `options` override fields of `[search]`, and `graph` those of `[graph]`, for this call.
 
-        They are merged field by field: what is not given, or None, stays as it is set. `rerank` says whether the
-        reranker of the settings is asked for the order.
+        A field that is missing or None keeps its setting. `rerank` turns the reranker of the settings on or off.
         """
         check_question(text)
         if where is not None:
             check_filter(where)
-        store, search = self.store, self.search_options(options)
-        walk = changed("graph", self.settings.graph, graph or {})
-        embedder, at = self.answering_embedder(), self._clock()
+        store = self.store
+        search, graph_options = self.search_options(options), changed("graph", self.settings.graph, graph or {})
         return find(
             text,
             store=store,
-            embedder=embedder,
+            embedder=self.answering_embedder(),
             options=search,
-            graph=walk,
+            graph=graph_options,
             where=where or Filter(),
-            at=at,
+            at=self._clock(),
             reranker=self.reranking.find(rerank, store=store),
             rerank=self.settings.rerank,
         )
 
     def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:
-        """Answer a question in two parts: the evidence, best first, and all else (docs/result.schema.json)."""
+        """Return the evidence for a question, best first, and the rest of the result (docs/result.schema.json)."""
         result = self.query(query, method=method, **options)
         return list(result.evidence), metadata_to_dict(result)
 
     def answering_embedder(self) -> Embedder | None:
-        """Return the embedder the namespace was indexed with, None where it has none. Another one is refused."""
+        """Return the embedder of the namespace, None if it has no vectors. Raises `SchemaMismatch` for another one."""
         with self.store.reading():
             active = find_active(self.store)
-        if active and self.embedder:
-            check_same(active, self.embedder, namespace=self.store.namespace)
-        return self.embedder if active else None
+        if active is None:
+            return None
+        embedder = self.embedder
+        if embedder is not None:
+            check_embedder(active, embedder, namespace=self.store.namespace)
+        return embedder
+
+    def without_embedder(self, error: WeftError) -> Engine:
+        """
+        Return an engine on the same namespace that searches by words and graph; embedding fails with `error`.
+
+        Both share the database and the caches; closing one closes both.
+        """
+        active = find_active(self.store)
+        stand_in = unavailable_embedder(
+            name=active.name if active else self.settings.models.embedder,
+            fingerprint=active.fingerprint if active else "",
+            dimension=active.dimension if active else 0,
+            error=error,
+        )
+        other = Engine(
+            self.settings, database=self.database, embedder=stand_in, reranker=self.reranking, clock=self._clock
+        )
+        other._recalls, other._token_counter, other._extractor = self._recalls, self._token_counter, self._extractor
+        return other
 
     def search_options(self, changes: Mapping[str, Any]) -> SearchOptions:
-        """Return the search settings with `changes` made field by field; None leaves a field as it is."""
+        """Return the search settings with `changes` applied; a field that is None keeps its setting."""
         search: SearchOptions = changed("search", self.settings.search, changes)
         return search
 
@@ -268,9 +308,9 @@ class Engine:
         recall: Recall | None = None,
     ) -> Context:
         """
-        Return a result as text for a model, inside a token budget; what is not given is as it is set.
+        Return a result as text for a model within a token budget; the settings hold the defaults.
 
-        With `recall`, what is remembered stands before the evidence, inside the same budget.
+        With `recall`, the recalled facts come before the evidence, within the same budget.
         """
         options = changed("context", self.settings.context, {"format": format})
         relations, facts = relations_in(self.store, at=self._clock()), recall.facts if recall else ()
@@ -278,34 +318,34 @@ class Engine:
         return build_context(result, relations=relations, count=count, options=options, budget=budget, facts=facts)
 
     def query_with_facts(self, text: str, **options: Any) -> tuple[Result, Recall]:
-        """Answer a question as `query` does, and recall what is remembered; the status is that of both together."""
+        """Return the result of `query` and the recalled facts; the status of the result covers both."""
         recall = self.memory.recall(text)
         return blend(self.query(text, **options), recall), recall
 
     def memory_search(self, /, query: str = "", **arguments: Any) -> dict[str, Any]:
-        """Answer a `memory_search` tool call of a model. `weft.tools.memory_search.MEMORY_SEARCH` is its schema."""
+        """Answer a `memory_search` tool call of a model; `weft.tools.memory_search.MEMORY_SEARCH` is its schema."""
         from weft.tools.memory_search import memory_search  # the one upward import, listed in the layer test
 
         return memory_search(self, query, **arguments)
 
     def get(self, name: str) -> tuple[DocumentInfo, list[Chunk]]:
-        """Return a document by id or source with its chunks, or the one chunk with this id."""
+        """Return a document by id or source with its chunks, or one chunk by its id. Raises `NotFound`."""
         return get_document(name, store=self.store)
 
     def documents(self, where: Filter | None = None) -> Iterable[DocumentInfo]:
-        """Yield the documents of the namespace by source."""
+        """Iterate the documents of the namespace in the order of their sources."""
         if where is not None:
             check_filter(where)
         return iter_documents(self.store, where or Filter())
 
     @property
     def entities(self) -> Entities:
-        """What can be asked and said about single entities."""
+        """The entities of the namespace: lookup and edits."""
         return Entities(self.store, at=self._clock())
 
     @property
     def memory(self) -> Memory:
-        """What is remembered: facts with source, status and time."""
+        """The facts of the namespace, with source, status and time."""
         return Memory(
             self.store,
             options=self.settings.memory,
@@ -317,20 +357,20 @@ class Engine:
         )
 
     def warm(self) -> int:
-        """Load the model and read what is recalled most; return of how many entities."""
-        return warm(self)
+        """Load the embedder and prefetch the most recalled facts; return the number of entities."""
+        return warm(self.embedder_slot, self.memory)
 
     def cite(self, chunk_id: str) -> str:
-        """Return where a chunk stands. Raises `NotFound`."""
+        """Return the citation of a chunk. Raises `NotFound`."""
         document, chunks = self.get(chunk_id)
         return cite(document, chunks[0])
 
     def stats(self) -> StoreStats:
-        """Return what the namespace holds."""
+        """Return the counts of the namespace."""
         return self.store.stats()
 
     def close(self) -> None:
-        """Release the database."""
+        """Close the database."""
         self.reranking.close()
         self.database.close()
 
@@ -342,34 +382,38 @@ class Engine:
     ) -> None:
         self.close()
 
-    # ── inside ──────────────────────────────────────────────────────────────────────────────────
+    @property
+    def base(self) -> Path:
+        """The folder that sources are relative to."""
+        return source_folder(self.settings)
 
-    @cached_property
-    def _counter(self) -> Any:
-        return open_counter(self.settings)
+    def next_embedder(self) -> Embedder:
+        """Return the embedder that `reembed` switches to. Raises `ConfigError` if the settings name none."""
+        embedder = self._custom_embedder or open_embedder(self.settings, progress=self._on_fetch)
+        if embedder is None:
+            raise ConfigError("the settings name no embedder", hint="weft reembed --embedder local/granite-30m")
+        return embedder
 
-    @cached_property
-    def _extractor(self) -> Extractor | None:
-        return open_extractor(self.settings, record=self.store.spending.write)
+    # ── private ─────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def _counter(self) -> TokenCounter:
+        return self._token_counter.get()
+
+    def _open_embedder(self) -> Embedder | None:
+        if self._custom_embedder is not None:
+            return self._custom_embedder
+        name = ""
+        if "models.embedder" not in self.settings.origins and (active := find_active(self.store)):
+            name = active.name
+        return open_embedder(self.settings, name=name, progress=self._on_fetch)
 
     def _fact_reader(self) -> FactReader | None:
         return make_fact_reader(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())
 
-    @property
-    def base(self) -> Path:
-        """The folder sources are relative to."""
-        return source_folder(self.settings)
-
     def _fact_embedder(self, writes: bool) -> tuple[Embedder | None, str]:
-        """Return the embedder for entities of facts, or why there is none: remembering does without it."""
-        return find_agreed(self.store, lambda: self.embedder, writes=writes)
-
-    def next_embedder(self) -> Embedder:
-        """Return the embedder of the settings, which `reembed` switches to. Raises `ConfigError` where it is none."""
-        embedder = self._given_embedder or open_embedder(self.settings, progress=self._on_fetch)
-        if embedder is None:
-            raise ConfigError("there is no embedder to switch to", hint="weft reembed --embedder local/granite-30m")
-        return embedder
+        """Return the embedder for the entities of facts, or None and the reason: facts work without it."""
+        return find_usable(self.store, self.embedder_slot.get, writes=writes)
 
 
 def open_engine(
@@ -382,10 +426,10 @@ def open_engine(
     **settings: Any,
 ) -> Engine:
     """
-    Open an engine on a file, making it where it is missing, or on a server (`postgresql://…`).
+    Open an engine on a file, which is created if missing, or on a server (`postgresql://…`).
 
-    `embedder` is a name as in the settings, or any object that is an `Embedder`; so is `reranker`. Further settings
-    go by `group_field`, e.g. `search_top_k=5`. What is not given comes from environment, files and defaults.
+    `embedder` is a name as in the settings or an `Embedder`; `reranker` is a name or a `Reranker`. Other settings are
+    keywords of the form `group_field`, e.g. `search_top_k=5`. Defaults come from the environment and from files.
     """
     overrides: dict[str, Any] = {"store.db": str(db) if db is not None else None, "store.namespace": namespace}
     for name, model in (("models.embedder", embedder), ("rerank.model", reranker)):

@@ -1,15 +1,15 @@
-"""An engine that is opened when it is first needed, for doors that answer before it is there."""
+"""An engine that opens on first use, for servers that answer before the store and the model are open."""
 
 from __future__ import annotations
 
 import logging
-import threading
 from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from weft.config.location import is_missing
-from weft.errors import StoreUnavailable, WeftError
+from weft.deferred import Deferred
+from weft.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from weft.config import Settings
@@ -18,17 +18,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-PATIENCE = 1.0
-"""Seconds that leaving waits for a model that is still being loaded."""
+MAX_CLOSE_SECONDS = 1.0
+"""Time that closing waits for a model that is still loading."""
+
+MAX_LOADING_SECONDS = 5.0
+"""Time that questions wait for a model that is still loading; then they are answered without it."""
 
 
-LOADING = 5.0
-"""Seconds that a question waits for a model that is still being loaded; then it is answered without."""
-
-
-class Standby:
+class LazyEngine:
     """
-    Opens an engine once, in whichever thread asks first. Use it as a context manager.
+    Opens one engine, in whichever thread needs it first. Use it as a context manager.
 
     Nothing is imported, opened or loaded before `start` or `engine` is called.
     """
@@ -36,42 +35,28 @@ class Standby:
     def __init__(self, settings: Settings, *, embedder: Embedder | None = None) -> None:
         self.settings = settings
         self._embedder = embedder
-        self._engine: Engine | None = None
-        self._lock = threading.Lock()
-        self._starting = threading.Event()
+        self._opened = Deferred(self._open, name="weft-open", on_done=self._log_failure)
         self._closing = ExitStack()
 
     def start(self) -> None:
-        """Open the store and load the model in the background; again it does nothing."""
-        if not self._starting.is_set():
-            self._starting.set()
-            threading.Thread(target=self._prepare, name="weft-standby", daemon=True).start()
+        """Open the store and load the model in the background, once."""
+        if self._opened.state == "unstarted" and not self.is_missing():
+            self._opened.start()
 
     def engine(self, *, writes: bool = False) -> Engine:
-        """Return the engine. Where there is no file yet, only writing makes one; else it raises `StoreUnavailable`."""
-        from weft.engine.engine import Engine
-        from weft.engine.fallback import wait_at_most
-        from weft.engine.warmer import Warmer
-
-        with self._lock:
-            if self._engine is None:
-                if not writes and self.is_missing():
-                    raise StoreUnavailable(
-                        f"there is no store {self.settings.store.db!r} yet",
-                        hint="index documents with `weft index PATH`, or remember a fact; `--db` names another store",
-                    )
-                engine = Engine(self.settings, embedder=self._embedder)
-                self._closing.callback(engine.close)
-                wait_at_most(engine, LOADING)
-                self._closing.enter_context(Warmer(engine, patience=PATIENCE))
-                self._engine = engine
-            return self._engine
+        """Return the engine. Raises `StoreUnavailable` if the file is missing; with `writes` it is created."""
+        if not writes and self.is_missing():
+            raise StoreUnavailable(
+                f"the store {self.settings.store.db!r} does not exist yet",
+                hint="index documents with `weft index PATH`, or remember a fact; `--db` names another store",
+            )
+        return self._opened.get()
 
     def is_missing(self) -> bool:
-        """Return whether the settings name a file that nobody has made yet."""
-        return self._engine is None and is_missing(self.settings.store.db)
+        """Return whether the settings name a file that does not exist yet."""
+        return self._opened.state in ("unstarted", "failed") and is_missing(self.settings.store.db)
 
-    def __enter__(self) -> Standby:
+    def __enter__(self) -> LazyEngine:
         return self
 
     def __exit__(
@@ -79,8 +64,16 @@ class Standby:
     ) -> None:
         self._closing.close()
 
-    def _prepare(self) -> None:
-        try:
-            self.engine()
-        except WeftError as error:
-            logger.warning("not ready: %s", error)
+    def _open(self) -> Engine:
+        from weft.engine.engine import Engine
+        from weft.engine.warmer import Warmer
+
+        engine = Engine(self.settings, embedder=self._embedder)
+        self._closing.callback(engine.close)
+        engine.embedder_slot.limit_waiting(MAX_LOADING_SECONDS)
+        self._closing.enter_context(Warmer(engine, patience=MAX_CLOSE_SECONDS))
+        return engine
+
+    def _log_failure(self) -> None:
+        if self._opened.error is not None:
+            logger.warning("the store could not be opened: %s", self._opened.error)

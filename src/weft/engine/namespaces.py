@@ -1,4 +1,4 @@
-"""One engine for each namespace of a database, for doors that serve several."""
+"""One engine for each namespace of a database, for servers with several namespaces."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
 
 from weft.config import Settings, check_namespace
 from weft.engine.adapters import Progress, open_database, open_embedder
-from weft.engine.engine import Engine
 from weft.engine.api_keys import utc_now
-from weft.engine.reranking import OnDemand
+from weft.engine.embedder import EmbedderSlot, find_active
+from weft.engine.engine import Engine
+from weft.engine.reranking import Rerankers
 from weft.models.base import Embedder, Reranker
 from weft.store.base import Database
 
 
 class Engines:
-    """Engines by namespace, made when first asked for. They share the database and the models; threads share them."""
+    """Engines by namespace, opened on first use. They share the database and the models; threads share them."""
 
     def __init__(
         self,
@@ -32,8 +32,8 @@ class Engines:
     ) -> None:
         self.settings = settings
         self.database = database or open_database(settings)
-        self._given = embedder
-        self._reranker = OnDemand(settings, given=reranker)
+        self._custom_embedder = embedder
+        self._rerankers = Rerankers(settings, custom=reranker)
         self._on_fetch = on_fetch
         self._clock = clock
         self._lock = threading.Lock()
@@ -41,7 +41,7 @@ class Engines:
         self._embedders: dict[str, Embedder | None] = {}
 
     def engine(self, namespace: str) -> Engine:
-        """Return the engine of a namespace, at once. Raises `ConfigError` where that is no name for one."""
+        """Return the engine of a namespace without loading anything. Raises `ConfigError` if the name is invalid."""
         check_namespace(namespace)
         with self._lock:
             if namespace not in self._engines:
@@ -49,50 +49,30 @@ class Engines:
             return self._engines[namespace]
 
     def close(self) -> None:
-        """Release the database."""
-        self._reranker.close()
+        """Close the database."""
+        self._rerankers.close()
         self.database.close()
 
     def _make(self, namespace: str) -> Engine:
-        settings = replace(self.settings, store=replace(self.settings.store, namespace=namespace))
-        return _Tenant(
-            settings,
+        return Engine(
+            replace(self.settings, store=replace(self.settings.store, namespace=namespace)),
             database=self.database,
-            find=lambda: self._embedder(namespace),
-            reranker=self._reranker,
+            embedder=EmbedderSlot(lambda: self._find_embedder(namespace), follows=self._is_choice_open()),
+            reranker=self._rerankers,
             clock=self._clock,
         )
 
-    def _embedder(self, namespace: str) -> Embedder | None:
-        """Return the one embedder of this name: that of the settings, or the one the namespace was indexed with."""
-        if self._given is not None:
-            return self._given
+    def _find_embedder(self, namespace: str) -> Embedder | None:
+        """Return the embedder of the settings, or of the namespace if they name none. Equal names share one object."""
+        if self._custom_embedder is not None:
+            return self._custom_embedder
         name = self.settings.models.embedder
-        if "models.embedder" not in self.settings.origins:
-            models = self.database.store(namespace).models()
-            name = next((model.name for model in models if model.active), name)
+        if self._is_choice_open() and (active := find_active(self.database.store(namespace))):
+            name = active.name
         with self._lock:
             if name not in self._embedders:
                 self._embedders[name] = open_embedder(self.settings, name=name, progress=self._on_fetch)
             return self._embedders[name]
 
-
-class _Tenant(Engine):
-    """An engine that asks for the shared embedder when it first needs one."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        database: Database,
-        find: Callable[[], Embedder | None],
-        reranker: OnDemand,
-        clock: Callable[[], datetime],
-    ) -> None:
-        super().__init__(settings, database=database, reranker=reranker, clock=clock)
-        self._find = find
-
-    @cached_property
-    def embedder(self) -> Embedder | None:
-        """The embedder of this namespace; its weights are loaded when first used."""
-        return self._find()
+    def _is_choice_open(self) -> bool:
+        return self._custom_embedder is None and "models.embedder" not in self.settings.origins

@@ -1,28 +1,31 @@
-"""Documents by their names: files and folders that were indexed, and what of them is gone."""
+"""Documents by path, source or id: lookup, deleted files, watching for changes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from weft.config import LoadOptions
 from weft.errors import InputError, NotFound
-from weft.index.prune import find_gone, is_below, iter_documents
+from weft.index.prune import find_orphans, is_below, iter_documents
 from weft.load.file_types import UPLOAD
 from weft.load.folder import is_on_disk, source_of
-from weft.records import Chunk, Document, DocumentInfo, Filter, Skipped
+from weft.load.watch import iter_changes
+from weft.records import Chunk, Document, DocumentInfo, Filter, Receipt, Skipped
 from weft.store.base import Store
 from weft.text.searchable_metadata import IMPORT
 
 
 def read_paths(paths: Sequence[str | Path]) -> list[Path]:
-    """Return the files and folders that are given. Raises `InputError` for an empty text, which `Path` takes for `.`"""
+    """Return arguments as paths. Raises `InputError` for an empty string, which `Path` would take for `.`."""
     if "" in paths:
-        raise InputError("a path is empty", hint="give a file or folder; '.' is the working folder")
+        raise InputError("a path is empty", hint="pass a file or folder; '.' is the working folder")
     return [Path(path) for path in paths]
 
 
-def noting(items: Iterable[Document | Skipped], seen: set[str]) -> Iterator[Document | Skipped]:
-    """Yield what was loaded, and note the sources of documents in `seen`."""
+def collect_sources(items: Iterable[Document | Skipped], seen: set[str]) -> Iterator[Document | Skipped]:
+    """Yield the items unchanged, and add the sources of documents to `seen`."""
     for item in items:
         if isinstance(item, Document):
             seen.add(item.source)
@@ -37,32 +40,50 @@ def find_missing(
     skipped: Sequence[Skipped],
     store: Store,
 ) -> list[str]:
-    """Return the ids of documents below `roots` whose file is gone, by a complete run over them."""
+    """Return the ids of documents below `roots` whose files no longer exist; `seen` holds all sources loaded there."""
     names = [source_of(root, base=base) for root in roots]
     if base and any(base.is_relative_to(root.resolve()) for root in roots):
-        names.append(".")  # sources below the base are relative, also where the root is above it
+        names.append(".")  # sources below the base are relative, even if the root is above it
 
     def on_disk(source: str) -> bool:
         return is_on_disk(source, base=base)
 
-    gone = find_gone(names, seen=seen, skipped=skipped, store=store, on_disk=on_disk)
-    return [document.id for document in gone]
+    deleted = find_orphans(names, seen=seen, skipped=skipped, store=store, on_disk=on_disk)
+    return [document.id for document in deleted]
+
+
+def watch(
+    index: Callable[..., Receipt],
+    paths: Sequence[Path],
+    *,
+    options: LoadOptions,
+    base: Path | None,
+    store: Store,
+    on_receipt: Callable[[Receipt], None],
+) -> None:
+    """Call `index` for changed files below the paths, and delete documents of deleted files, until interrupted."""
+    for change in iter_changes(paths, options=options, base=base):
+        receipt = index(*change.updated)
+        deleted = find_below([source_of(path, base=base) for path in change.deleted], store=store)
+        receipt = replace(receipt, pruned=store.delete(deleted))
+        if receipt.added or receipt.changed or receipt.pruned:
+            on_receipt(receipt)
 
 
 def find_below(names: Sequence[str], *, store: Store) -> list[str]:
-    """Return the ids of the documents of files and folders, by their sources; what imports made is not among them."""
+    """Return the ids of documents of files and folders, by source; documents of imports are left out."""
     found = [document for name in names for document in documents_below(name, store=store)]
     return [document.id for document in found if IMPORT not in document.metadata]
 
 
 def documents_below(name: str, *, store: Store) -> Iterator[DocumentInfo]:
-    """Yield the documents of a file or folder, by its source."""
+    """Iterate the documents of a file or folder, by its source."""
     found = iter_documents(store, Filter(source_prefix=name)) if name else ()
     return (document for document in found if is_below(document.source, name))
 
 
 def typed_source(name: str, *, store: Store, base: Path | None) -> str:
-    """Return the source of the file or folder that a typed path leads to; the name itself where that is not known."""
+    """Return the source of the file or folder at a typed path; the name itself if that source is not indexed."""
     if not name or store.documents([name]) or store.find_documents(Filter(source_prefix=name), limit=1):
         return name
     source = source_of(Path(name), base=base)
@@ -70,7 +91,7 @@ def typed_source(name: str, *, store: Store, base: Path | None) -> str:
 
 
 def get_named(names: Sequence[str], *, store: Store) -> list[str]:
-    """Return the ids of documents by id or source; that of a folder or file takes all in it. Raises `NotFound`."""
+    """Return the ids of documents by id, or by the source of a file or folder. Raises `NotFound`."""
     ids: list[str] = []
     for name in names:
         found = store.documents([name]) or list(documents_below(name, store=store))
@@ -99,6 +120,6 @@ def _find_source(source: str, *, store: Store) -> list[DocumentInfo]:
 
 
 def _hint(name: str, *, store: Store) -> str:
-    """Name the source that a text or upload of this name has, where there is one."""
+    """Return a hint with the source of a text or upload of this name, if one exists."""
     full = next((source for source in (f"text:{name}", f"{UPLOAD}{name}") if _find_source(source, store=store)), "")
     return f"did you mean {full!r}?" if full else "weft list"

@@ -1,11 +1,11 @@
-"""Documents that come in through a door: texts, and uploaded files in a folder that is gone afterwards."""
+"""Documents that callers pass in: texts, research findings, and uploaded files in a temporary folder."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -14,38 +14,52 @@ from weft.config import LoadOptions
 from weft.errors import InputError
 from weft.index.prune import has_scheme
 from weft.load.file_types import UPLOAD, is_archive
+from weft.load.papers.findings import find_lists, iter_findings
 from weft.load.run import load_file, load_text
 from weft.records import Document, Metadata, Skipped
 from weft.text.searchable_metadata import IMPORT
 
-MAX_NAME = 200
-"""Characters of an uploaded file's name that are kept."""
+MAX_NAME_CHARACTERS = 200
+"""Longer names of uploaded files lose their beginning."""
+
+RESEARCH_SOURCE = "research"
+"""Source prefix of findings that come from no file."""
 
 _SUFFIX = re.compile(r"\.[a-z0-9]{1,10}")
 
 
 def text_document(text: str, *, source: str, title: str = "", metadata: Metadata | None = None) -> Document:
     """
-    Return the document a text makes; a source without a scheme becomes `text:source`, never taken for a file.
+    Return a text as a document. A source without a scheme becomes `text:source`, so that it never names a file.
 
-    `metadata` is added to what the text says of itself. Raises `InputError`.
+    `metadata` is added to the front matter of the text. Raises `InputError`.
     """
     if not source:
-        raise InputError("a text has no source", hint="give it a name of its own, by which it is replaced and deleted")
+        raise InputError("the source of the text is empty", hint="pass a unique name, which replaces and deletes it")
     source = source if has_scheme(source) else f"text:{source}"
     document = load_text(text, source=source, title=title, form="markdown")
     if not metadata:
         return document
-    if IMPORT in metadata:  # it would make the document part of an import, which `weft import --remove` takes back
-        raise InputError(f"{IMPORT!r} is kept for imports", hint="choose another key")
+    if IMPORT in metadata:  # `weft import --remove` would delete the document
+        raise InputError(f"the metadata key {IMPORT!r} is reserved for imports", hint="choose another key")
     return replace(document, metadata={**document.metadata, **metadata})
+
+
+def read_findings(findings: Mapping[str, object], *, source: str = RESEARCH_SOURCE) -> Iterator[Document | Skipped]:
+    """Return the papers and projects of research findings as documents. Raises `InputError` if there are none."""
+    if not isinstance(findings, Mapping) or not find_lists(findings):
+        raise InputError(
+            "no research findings: neither 'academic_papers' nor 'github_projects' is a list",
+            hint="docs/research.md shows the format",
+        )
+    return iter_findings(findings, source=source)
 
 
 class Sandbox:
     """
-    A temporary folder for uploaded files, which get names of our own. Close it and it is gone.
+    A temporary folder for uploaded files, stored under generated names and deleted by `close`.
 
-    What a client calls a file is part of its source (`upload:report.pdf`) and never part of a path.
+    The client's file name becomes part of the source (`upload:report.pdf`), never part of a path.
     """
 
     def __init__(self) -> None:
@@ -53,16 +67,16 @@ class Sandbox:
         self._files: dict[str, Path] = {}
         """By source."""
         self._replaced: list[str] = []
-        """Sources of files after which another of the same name came."""
+        """Sources of files that a later file of the same name replaced."""
         self._saved = 0
         self.size = 0
-        """Bytes that came in."""
+        """Bytes received."""
 
     def save(self, name: str, stream: BinaryIO) -> None:
-        """Copy a file in; a second one of the same name replaces the first. Archives raise `InputError`."""
+        """Copy a file in; it replaces an earlier one of the same name. Raises `InputError` for an archive."""
         shown = plain_name(name)
         if is_archive(shown, stream.read(512)):
-            raise InputError(f"{shown!r} is an archive or packed", hint="upload the files in it")
+            raise InputError(f"{shown!r} is an archive or compressed", hint="upload the files in it")
         stream.seek(0)
         suffix = Path(shown).suffix.lower()
         path = self._folder / f"{self._saved:06d}{suffix if _SUFFIX.fullmatch(suffix) else ''}"
@@ -80,19 +94,19 @@ class Sandbox:
         return self._saved
 
     def documents(self, options: LoadOptions) -> Iterator[Document | Skipped]:
-        """Yield what the files hold, in the order they came, and then which of them were replaced."""
+        """Yield the documents of the files in upload order, then a `Skipped` for each replaced file."""
         for source, path in self._files.items():
             yield from load_file(path, source=source, options=options)
         for source in self._replaced:
-            yield Skipped(source=source, reason="duplicate", detail="another file of this name came after it")
+            yield Skipped(source=source, reason="duplicate", detail="replaced by a later file of this name")
 
     def close(self) -> None:
-        """Remove the folder with everything in it. Calling it twice is harmless."""
+        """Delete the folder with all files. Calling it twice is harmless."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def plain_name(name: str) -> str:
-    """Return the last part of what a client calls a file, without anything that cannot be printed."""
+    """Return the last component of a client's file name, without unprintable characters."""
     last = re.split(r"[/\\]", name)[-1]
     shown = "".join(character for character in last if character.isprintable()).strip()
-    return shown[-MAX_NAME:].strip(".") or "file"
+    return shown[-MAX_NAME_CHARACTERS:].strip(".") or "file"

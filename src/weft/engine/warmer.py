@@ -1,47 +1,54 @@
-"""Getting ready before anybody asks: for doors that stay open."""
+"""Prefetching for servers: the weights of the embedder and the most recalled facts."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from weft.config import Settings
+from weft.engine.embedder import EmbedderSlot
+from weft.engine.memory import Memory
 from weft.errors import MissingExtra, ModelError, WeftError
-from weft.models.base import Loadable
-
-if TYPE_CHECKING:
-    from weft.engine.engine import Engine
 
 logger = logging.getLogger(__name__)
 
-EVERY = 60.0
-"""Seconds between two rounds where nothing that was read is kept."""
+DEFAULT_PERIOD_SECONDS = 60.0
+"""Time between two rounds if `memory.cache_seconds` is 0."""
 
 
-def warm(engine: Engine) -> int:
-    """Load the model and read what is recalled most; return of how many entities. Without a model it does without."""
+def warm(embedder: EmbedderSlot, memory: Memory) -> int:
+    """Load the weights and prefetch the most recalled facts; return the number of entities. A failed load is logged."""
     try:
-        embedder: object = engine.embedder
-        if isinstance(embedder, Loadable):
-            embedder.load()
+        embedder.load()
     except (MissingExtra, ModelError) as error:
-        logger.warning("the model could not be loaded: %s", error)
-    return engine.memory.warm()
+        logger.warning("the embedder could not be loaded: %s", error)
+    return memory.warm()
+
+
+class Warmable(Protocol):
+    """An engine, as far as the warmer needs it."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the engine."""
+
+    def warm(self) -> int:
+        """Load the weights and prefetch facts."""
 
 
 class Warmer:
     """
-    Keeps an engine warm in a thread of its own, from entering to leaving: a door that stays open enters it once.
+    Thread that warms an engine periodically while the context manager is entered.
 
-    A round comes `every` so many seconds, without it as often as `memory.cache_seconds` says that what was read is
-    kept. One that fails is logged and tried again in the next one. Leaving waits for the round under way, at most
-    `patience` seconds.
+    The period is `every` seconds, by default `memory.cache_seconds`, the lifetime of prefetched facts. A failed round
+    is logged. Exit waits for the current round, at most `patience` seconds; without it, until the round ends.
     """
 
-    def __init__(self, engine: Engine, *, every: float | None = None, patience: float | None = None) -> None:
+    def __init__(self, engine: Warmable, *, every: float | None = None, patience: float | None = None) -> None:
         self._engine = engine
-        self._every = every or engine.settings.memory.cache_seconds or EVERY
+        self._every = every or engine.settings.memory.cache_seconds or DEFAULT_PERIOD_SECONDS
         self._patience = patience
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="weft-warm", daemon=True)

@@ -1,37 +1,80 @@
-"""The process of one worker of a crew: `working.py` starts it and tells it what to do."""
+"""Worker that indexes queued documents: the loop, and the process that `worker_pool.py` starts."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 
 from weft.config import read_settings
 from weft.engine.engine import Engine
-from weft.engine.worker_pool import work
-from weft.errors import WeftError
+from weft.engine.worker_pool import check_no_cost_limit, check_no_llm
+from weft.errors import StoreUnavailable, WeftError
+from weft.index.job_worker import LEASE_S, Tally, Until, Worker
+from weft.index.progress import Step
+from weft.store.base import Store
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 1.0
+"""Time between two polls for the first job."""
+
+
+def work(
+    engine: Engine,
+    stop: threading.Event,
+    *,
+    until: Until = "stopped",
+    name: str = "",
+    lease: float = LEASE_S,
+    on_step: Callable[[Step], None] = lambda step: None,
+) -> Tally:
+    """
+    Do the jobs of the engine's namespace until `stop` is set, or as `until` says.
+
+    The embedder is opened with the first job: the run that queued it has chosen the embedder of the namespace.
+    """
+    check_no_llm(engine.settings)
+    while not _has_jobs(engine.store, until=until):
+        if until != "stopped" or stop.wait(POLL_SECONDS):
+            return Tally()
+    components = engine.components(joining=True)
+    check_no_cost_limit(engine.settings, components.embedder)
+    return Worker(components, name=name, lease=lease, on_step=on_step).run(stop, until=until)
 
 
 def main() -> int:
-    """Work until standard input ends. An error that is ours goes to standard output, as JSON."""
-    told = json.loads(sys.stdin.readline())
+    """Work until standard input closes. A `WeftError` is written to standard output as JSON."""
+    order = json.loads(sys.stdin.readline())
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda number, frame: stop.set())
 
     def wait_for_end() -> None:
-        os.read(sys.stdin.fileno(), 1)  # not through the buffer, whose lock would be held when the process ends
+        os.read(sys.stdin.fileno(), 1)  # unbuffered: the lock of the buffer would block the exit of the process
         stop.set()
 
     threading.Thread(target=wait_for_end, name="end", daemon=True).start()
     try:
-        with Engine(read_settings(told["settings"])) as engine:
-            work(engine, stop, name=told["name"])
+        with Engine(read_settings(order["settings"])) as engine:
+            work(engine, stop, name=order["name"])
     except WeftError as error:
         sys.stdout.write(json.dumps({"error": str(error), "hint": error.hint}))
         return 1
     return 0
+
+
+def _has_jobs(store: Store, *, until: Until) -> bool:
+    try:
+        return store.jobs.counts().open > 0
+    except StoreUnavailable as error:
+        if until != "stopped":
+            raise
+        logger.warning("waiting for the store: %s", error)
+        return False
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from weft.engine.lazy import Standby
+from weft.engine.lazy import LazyEngine
 from weft.errors import InputError, NotFound, StoreUnavailable, WeftError
 
 Answer = TypeVar("Answer")
@@ -50,7 +50,7 @@ TEMPLATES = (
 class Resources:
     """The resources of one server."""
 
-    def __init__(self, standby: Standby) -> None:
+    def __init__(self, standby: LazyEngine) -> None:
         self._standby = standby
 
     async def list(

@@ -14,7 +14,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from weft.config import Settings
-from weft.engine.lazy import Standby
+from weft.engine.lazy import LazyEngine
 from weft.errors import ConfigError
 from weft.mcp.server import Compat, make_server
 from weft.mcp.stdio import claimed_stdin, iter_lines
@@ -37,7 +37,7 @@ def serve_stdio(settings: Settings, *, compat: Compat | None = None) -> None:
             with redirect_stdout(sys.stderr):  # what is printed would lie in a buffer until stdout is itself again
                 await server.run(incoming, outgoing, server.create_initialization_options())
 
-    with claimed_stdin() as wire, Standby(settings) as standby:
+    with claimed_stdin() as wire, LazyEngine(settings) as standby:
         asyncio.run(run(make_server(standby, compat=compat), wire))
 
 
@@ -56,7 +56,7 @@ def serve_http(
     """
     import uvicorn
 
-    with bind(host, port) as listener, Standby(settings) as standby:
+    with bind(host, port) as listener, LazyEngine(settings) as standby:
         app = make_server(standby, compat=compat).streamable_http_app(
             streamable_http_path=PATH, transport_security=security(), max_request_body_size=MAX_BODY
         )

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 
-from weft.engine.lazy import Standby
+from weft.engine.lazy import LazyEngine
 from weft.mcp.prompts import INSTRUCTIONS, MEMORY_INSTRUCTIONS, Prompts
 from weft.mcp.resources import Resources
 from weft.mcp.tools import Tools
@@ -19,7 +19,7 @@ GREETINGS = ("initialize", "server/discover", "ping")
 """Requests that are answered before anything is opened."""
 
 
-def make_server(standby: Standby, *, compat: Compat | None = None) -> Server[Any]:
+def make_server(standby: LazyEngine, *, compat: Compat | None = None) -> Server[Any]:
     """
     Return a server on the namespace of the settings.
 

@@ -20,7 +20,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from weft.engine.lazy import Standby
+from weft.engine.lazy import LazyEngine
 from weft.errors import InputError, NotFound, WeftError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ MISUSES: tuple[type[WeftError], ...] = (InputError, NotFound)
 class Tools:
     """The tools of one server."""
 
-    def __init__(self, standby: Standby, *, compat: str | None) -> None:
+    def __init__(self, standby: LazyEngine, *, compat: str | None) -> None:
         self._standby = standby
         self._compat = compat
 

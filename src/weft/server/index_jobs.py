@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeAlias
 from weft.config import ServerOptions
 from weft.context.serialise import receipt_to_dict
 from weft.engine.engine import Engine
-from weft.engine.receipts import add_receipts
+from weft.engine.embedding import add_receipts
 from weft.errors import WeftError
-from weft.index.run import Step
+from weft.index.progress import Step
 from weft.records import Document, Receipt, Skipped
 from weft.server.errors import Refused, refusal
 from weft.server.paging import MAX_ITEMS

@@ -19,7 +19,6 @@ from weft.context.serialise import (
     step_to_dict,
 )
 from weft.engine.engine import Engine
-from weft.engine.fallback import LIMITED, answerable, find_problem
 from weft.errors import InputError, NotFound
 from weft.extract.names import name_key
 from weft.facts.lifecycle import is_live
@@ -27,6 +26,7 @@ from weft.records import Chunk, DocumentInfo
 from weft.search.cite import cite
 from weft.tools.arguments import read_arguments
 from weft.tools.definitions import TOOLS, ToolDefinition
+from weft.tools.fallback import LIMITED_ACTION, answerable, find_problem
 from weft.tools.paging import cut_page, measure, shorten
 
 SNIPPET = 1200
@@ -285,7 +285,7 @@ def _impairment(engine: Engine, tool: ToolDefinition, answer: dict[str, Any]) ->
             "action": "ask the user to run `weft index PATH` for this namespace, or remember facts with memory_add",
         }
     problem = find_problem(engine) if degraded or tool.name == "memory_stats" else None
-    warning, action = problem or (degraded, LIMITED)
+    warning, action = problem or (degraded, LIMITED_ACTION)
     return {"warning": degraded or warning, "action": action} if warning else {}
 
 

@@ -11,8 +11,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from weft.context.serialise import facts_to_dict, result_to_dict
-from weft.engine.fallback import answerable
 from weft.errors import InputError
+from weft.tools.fallback import answerable
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,37 +10,35 @@ from weft.cli.options import Session, verb
 from weft.cli.output import print_json
 from weft.cli.progress import CountBar
 from weft.cli.terminal import say
-from weft.engine.worker_pool import work
-from weft.index.job_worker import LEASE_S, Until
-from weft.index.run import Step
+
+if TYPE_CHECKING:
+    import threading
+    from types import FrameType
+
+    from weft.index.job_worker import Until
+    from weft.index.progress import Step
 
 
 @verb()
-@click.option("--once", "until", flag_value="once", help="Do one job, where there is one, and end.")
-@click.option("--until-empty", "until", flag_value="empty", help="End when no job is waiting or under way.")
+@click.option("--once", "until", flag_value="once", help="Run one job if there is one, then exit.")
+@click.option("--until-empty", "until", flag_value="empty", help="Exit when no job is waiting or running.")
 @click.option(
     "--lease",
     type=click.FloatRange(1.0),
-    default=LEASE_S,
+    default=60.0,
     metavar="SECONDS",
-    help=f"How long it may be silent before others take over its jobs (default: {LEASE_S:g}).",
+    help="Silence after which other workers take its jobs (default: 60).",
 )
 def worker(session: Session, until: Until | None, lease: float) -> None:
     """
-    Index documents that `weft index --workers` hands out, here or on another machine.
+    Index documents queued by `weft index --workers`.
 
-    It needs the store, not the files. SIGTERM or Ctrl-C ends it after the transaction under way; what
-    it had not begun is done by others. Several may run, with the same settings.
+    A worker needs the store, not the files; it may run on another machine. SIGTERM or Ctrl-C stops it after the
+    current transaction, and other workers take its remaining jobs. Several workers with the same settings may run.
     """
-    stop = threading.Event()
+    from weft.engine.worker_pool import work
 
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        if stop.is_set() and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, on_signal)
+    stop = _stop_on_signals()
     with (
         session.open(must_exist=False) as engine,
         CountBar("working", total=None, unit="chunks", quiet=session.verbosity < 0) as bar,
@@ -59,6 +55,23 @@ def worker(session: Session, until: Until | None, lease: float) -> None:
     elif session.verbosity >= 0:
         say(f"indexed {tally.done:,} documents, {tally.chunks:,} chunks", err=True)
         if left.failed:
-            say(f"note: {left.failed:,} jobs failed; weft index tries them again", err=True)
+            say(f"note: {left.failed:,} jobs failed; weft index retries them", err=True)
         if left.waiting and until == "empty":
-            say(f"note: {left.waiting:,} jobs wait for a worker with other settings", err=True)
+            say(f"note: {left.waiting:,} jobs need a worker with other settings", err=True)
+
+
+def _stop_on_signals() -> threading.Event:
+    """Return an event set by SIGTERM and Ctrl-C; a second Ctrl-C raises `KeyboardInterrupt`."""
+    import signal
+    import threading
+
+    stop = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, on_signal)
+    return stop

@@ -1,65 +1,78 @@
-"""Verbs that look after a store: stats, namespaces, check, repair, backup, compact."""
+"""Store maintenance: `weft stats`, `namespaces`, `check`, `repair`, `backup`, `compact`."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.admin.calibrate import describe
 from weft.cli.confirmation import require_consent
 from weft.cli.options import Session, verb
-from weft.cli.output import print_json, print_table, usage_line
+from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
-from weft.config import shown
-from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict, usage_to_dict
-from weft.engine.language_models import spent
-from weft.errors import StoreCorrupt
-from weft.records import Problem
 
-TOP = 10
-"""Entities that `weft stats` names."""
+if TYPE_CHECKING:
+    from weft.records import Problem
+
+MAX_TOP_ENTITIES = 10
+"""Entities named by `weft stats`."""
 MAX_TYPES = 12
+"""Types of entities or relations listed by `weft stats`."""
 
 
 @verb()
 def stats(session: Session) -> None:
-    """Say what the namespace holds."""
+    """Print statistics of the namespace."""
+    from weft.admin.calibrate import describe
+    from weft.cli.receipts import usage_line
+    from weft.config import shown
+    from weft.context.serialise import census_to_dict, confidence_to_dict, stats_to_dict, usage_to_dict
+    from weft.engine.embedding import spent
+
     with session.open() as engine:
+        store = engine.store
         found = stats_to_dict(engine.stats())
-        remembered = engine.memory.stats()
-        found["facts"] = remembered["facts"]
-        found["recall_cache"] = {"entries": remembered["cached"]} | {n: remembered[n] for n in ("hits", "misses")}
-        found |= census_to_dict(engine.store.graph.census(), engine.store.graph.top_entities(limit=TOP))
-        found |= {"namespace": engine.store.namespace, "db": shown(engine.settings.store.db)}
+        memory = engine.memory.stats()
+        found["facts"] = memory["facts"]
+        found["recall_cache"] = {"entries": memory["cached"]} | {name: memory[name] for name in ("hits", "misses")}
+        found |= census_to_dict(store.graph.census(), store.graph.top_entities(limit=MAX_TOP_ENTITIES))
+        found |= {"namespace": store.namespace, "db": shown(engine.settings.store.db)}
         found["bytes"] = engine.database.size()
-        found["confidence"] = confidence_to_dict(engine.store.calibration())
-        confidence, _ = describe(engine.store.calibration(), chunks=found["chunks"])
+        found["confidence"] = confidence_to_dict(store.calibration())
+        lines = {"confidence": describe(store.calibration(), chunks=found["chunks"])[0]}
         found["notes"] = list(engine.database.notes)
-        runs, usage = spent(engine.store)
-        found |= {"llm": {"runs": runs, **usage_to_dict(usage)}} if runs else {}
+        runs, usage = spent(store)
+        if runs:
+            found["llm"] = {"runs": runs, **usage_to_dict(usage)}
+            lines["llm"] = f"{usage_line(usage)}, in {runs:,} runs"
     if session.as_json:
         print_json(found)
-        return
+    else:
+        _print_stats(found, lines)
+
+
+def _print_stats(found: dict[str, Any], lines: dict[str, str]) -> None:
+    """Print one line per statistic; `lines` holds those that are not the plain value."""
     for key, value in found.items():
         if key == "models":
             for model in value:
-                state = "answers" if model["active"] else "being prepared (weft reembed)"
+                state = "active" if model["active"] else "in preparation (weft reembed)"
                 say(f"model: {model['name']}, dimension {model['dimension']}, {state}")
         elif key == "confidence":
-            say(f"confidence: {confidence}")
+            say(f"confidence: {lines[key]}")
         elif key == "recall_cache":
             say(f"recall cache: {', '.join(f'{count:,} {name}' for name, count in value.items())}")
         elif key == "llm":
-            say(f"language model: {usage_line(usage)}, in {runs:,} runs")
+            say(f"language model: {lines[key]}")
         elif key in ("entity_types", "relation_types"):
             _print_types(key.replace("_", " "), value)
         elif key == "top_entities":
             named = (f"{item['name']} ({item['type']})" if item["type"] else item["name"] for item in value)
             say(one_line(f"top entities: {', '.join(named) or 'none'}"))
         elif key != "notes":
-            shown_key = key.replace("_", " ")
-            say(f"{shown_key}: {value:,}" if isinstance(value, int) else f"{shown_key}: {value}")
+            label = key.replace("_", " ")
+            say(f"{label}: {value:,}" if isinstance(value, int) else f"{label}: {value}")
 
 
 def _print_types(title: str, counts: dict[str, int]) -> None:
@@ -71,16 +84,18 @@ def _print_types(title: str, counts: dict[str, int]) -> None:
 
 
 @verb()
-@click.option("--drop", metavar="NAME", help="Delete a namespace with everything in it.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--drop", metavar="NAME", help="Delete a namespace and everything in it.")
+@click.option("-y", "--yes", is_flag=True, help="Delete without confirmation.")
 def namespaces(session: Session, drop: str | None, yes: bool) -> None:
     """List the namespaces of the store, or drop one."""
+    from weft.context.serialise import stats_to_dict
+
     with session.open() as engine:
         if drop is not None:
             if not yes:
                 require_consent(f"delete everything in namespace {drop!r}?")
             if not engine.database.drop(drop):
-                raise click.ClickException(f"there is no namespace {drop!r}")
+                raise click.ClickException(f"unknown namespace {drop!r}")
             return
         names = engine.database.namespaces()
         rows = [(name, engine.database.store(name).stats()) for name in names]
@@ -91,28 +106,27 @@ def namespaces(session: Session, drop: str | None, yes: bool) -> None:
 
 
 @verb()
-@click.option(
-    "--deep", is_flag=True, help="Compare what read indexes beside the file find with what a scan finds, too."
-)
+@click.option("--deep", is_flag=True, help="Also compare the read indexes with a full scan.")
 def check(session: Session, deep: bool) -> int:
-    """Look for contradictions in the store; exit code 1 if there are any."""
+    """Check the store for inconsistencies. Exits with 1 if there are any."""
     with session.open() as engine:
         problems = engine.database.check()
-        if deep and not any(problem.repairable for problem in problems):  # else there is nothing to compare with
+        if deep and not any(problem.repairable for problem in problems):  # a scan of damaged data proves nothing
             problems += engine.database.compare()
     if session.as_json:
-        found = [{"where": p.where, "what": p.what, "repairable": p.repairable, "command": p.command} for p in problems]
-        print_json(found)
-    for problem in problems if not session.as_json else ():
-        say(_said(problem))
-    if not problems and not session.as_json:
-        say("sound")
+        print_json(
+            [{"where": p.where, "what": p.what, "repairable": p.repairable, "command": p.command} for p in problems]
+        )
+    else:
+        _print_problems(problems)
     return 1 if problems else 0
 
 
 @verb()
 def repair(session: Session) -> int:
-    """Derive again what can be derived, then check."""
+    """Rebuild derived data, then check the store. Exits with 1 if problems remain."""
+    from weft.errors import StoreCorrupt
+
     try:
         with session.open() as engine:
             done = engine.database.repair()
@@ -125,26 +139,29 @@ def repair(session: Session) -> int:
             {"done": done, "problems": [{"where": p.where, "what": p.what, "command": p.command} for p in problems]}
         )
     else:
-        for line in [*done, *(f"left: {_said(problem)}" for problem in problems)]:
+        for line in done:
             say(line)
-        if not problems:
-            say("sound")
+        _print_problems(problems, label="remaining: ")
     return 1 if problems else 0
 
 
-def _said(problem: Problem) -> str:
-    """Return a problem with the command that mends it, if there is one."""
-    command = "weft repair" if problem.repairable else problem.command
-    return f"{problem.where}: {problem.what}" + (f" ({command})" if command else "")
+def _print_problems(problems: list[Problem], *, label: str = "") -> None:
+    """Print each problem with the command that fixes it, if there is one."""
+    for problem in problems:
+        command = "weft repair" if problem.repairable else problem.command
+        say(f"{label}{problem.where}: {problem.what}" + (f" ({command})" if command else ""))
+    if not problems:
+        say("no problems found")
 
 
 @verb()
 @click.argument("target", type=click.Path(path_type=Path, dir_okay=False))
 def backup(session: Session, target: Path) -> None:
     """
-    Write a consistent copy of the store to TARGET while others read and write.
+    Write a consistent copy of the store file.
 
-    It is for files: a server is backed up by its own tools, or namespace by namespace with `weft copy --to FILE`.
+    Others may read and write meanwhile. Back up a server with its own tools, or a namespace with
+    `weft copy --to FILE`.
     """
     with session.open() as engine:
         engine.database.backup(target)
@@ -154,6 +171,6 @@ def backup(session: Session, target: Path) -> None:
 
 @verb()
 def compact(session: Session) -> None:
-    """Give free space back; in a file no trace of deleted text is left."""
+    """Reclaim free space and erase deleted text."""
     with session.open() as engine:
         engine.database.compact()

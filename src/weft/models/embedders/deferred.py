@@ -1,86 +1,84 @@
-"""Embedders for doors that owe an answer: one that is waited for only so long, and one that stands for none."""
+"""Embedders for servers that must answer in time: one with a deadline for loading, one that always fails."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 
+from weft.deferred import DeadlinePassed, Deferred, State
 from weft.errors import MissingExtra, ModelError, ModelUnavailable, WeftError
-from weft.models.base import Embedder, Expecting, Loadable, TextKind
+from weft.models.base import Embedder, LearnsDimension, Loadable, TextKind
 from weft.records import ModelCard, Vectors
 
 
-class PatientEmbedder:
+class DeferredEmbedder:
     """
-    An embedder whose weights are loaded in the background, and waited for at most `patience` seconds in all.
+    An embedder whose weights are loaded in the background.
 
-    `failure` is what went wrong last, until something goes well.
+    Calls wait for the weights, all together at most `seconds` for one attempt to load them.
     """
 
-    def __init__(self, inner: Embedder, *, patience: float) -> None:
+    def __init__(self, inner: Embedder, *, seconds: float) -> None:
         self._inner = inner
-        self.patience = patience
-        self._is_loaded = not isinstance(inner, Loadable)
-        self._loading: threading.Thread | None = None
-        self._until = 0.0
-        self._lock = threading.Lock()
-        self.failure: WeftError | None = None
+        self._seconds = seconds
+        self._weights = Deferred(self._load_weights, name="weft-load")
+        self._error: WeftError | None = None
 
     @property
     def card(self) -> ModelCard:
-        """What the inner embedder knows of itself."""
+        """The card of the inner embedder."""
         return self._inner.card
 
+    @property
+    def state(self) -> State:
+        """The state of the weights; `failed` also after a call of `embed` that failed."""
+        if self._error is not None:
+            return "failed"
+        return self._weights.state if isinstance(self._inner, Loadable) else "ready"
+
+    @property
+    def error(self) -> WeftError | None:
+        """The failure of the last call, None after one that succeeded."""
+        return self._error
+
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
-        """Return what the inner embedder does. Raises `ModelUnavailable` also while its weights are being loaded."""
+        """Return the vectors of the inner embedder. Raises `ModelUnavailable` also while its weights are loading."""
         try:
-            self._wait()
+            if isinstance(self._inner, Loadable):
+                self._wait()
             vectors = self._inner.embed(texts, kind=kind)
         except (ModelError, MissingExtra) as error:
-            self.failure = error
+            self._error = error
             raise
-        self.failure = None
+        self._error = None
         return vectors
 
     def expect(self, dimension: int) -> None:
-        """Let the inner embedder know the dimension, where it cannot tell."""
-        if isinstance(self._inner, Expecting):
+        """Pass the dimension of stored vectors to an inner embedder that does not know its own."""
+        if isinstance(self._inner, LearnsDimension):
             self._inner.expect(dimension)
 
     def load(self) -> None:
-        """Load the weights, however long it takes."""
+        """Load the weights without a deadline."""
         try:
-            if isinstance(self._inner, Loadable):
-                self._inner.load()
+            self._weights.get()
         except (ModelError, MissingExtra) as error:
-            self.failure = error
+            self._error = error
             raise
-        self._is_loaded, self.failure = True, None
+        self._error = None
 
     def _wait(self) -> None:
-        if self._is_loaded:
-            return
-        with self._lock:
-            if self._loading is None or not self._loading.is_alive():
-                self._loading = threading.Thread(target=self._try, name="weft-load", daemon=True)
-                self._until = time.monotonic() + self.patience
-                self._loading.start()
-            loading = self._loading
-        loading.join(max(0.0, self._until - time.monotonic()))
-        if loading.is_alive():
-            raise ModelUnavailable(f"{self.card.name!r} is still being loaded", hint="ask again in a moment")
-        if not self._is_loaded and self.failure is not None:
-            raise self.failure
+        try:
+            self._weights.get_within(self._seconds)
+        except DeadlinePassed:
+            raise ModelUnavailable(f"{self.card.name!r} is still being loaded", hint="ask again in a moment") from None
 
-    def _try(self) -> None:
-        with suppress(ModelError, MissingExtra):  # `failure` has it
-            self.load()
+    def _load_weights(self) -> None:
+        if isinstance(self._inner, Loadable):
+            self._inner.load()
 
 
-class AbsentEmbedder:
-    """Stands for the embedder whose vectors a namespace has, where it cannot be used: every call says why."""
+class UnavailableEmbedder:
+    """Stand-in for an embedder that cannot be used: it has the card, and every call raises the reason."""
 
     def __init__(self, *, name: str, fingerprint: str, dimension: int, error: WeftError) -> None:
         self.card = ModelCard(name=name, fingerprint=fingerprint, dimension=dimension, floor=1.0)

@@ -1,34 +1,35 @@
-"""A reranker that is waited for only so long: the answer is there without it."""
+"""Rerankers for queries that must answer in time: one with a deadline, one that always fails."""
 
 from __future__ import annotations
 
 import math
 import threading
 from collections.abc import Callable, Sequence
-from queue import Empty, SimpleQueue
 
+from weft.deferred import DeadlinePassed, Deferred
 from weft.errors import BadModelOutput, ModelError, ModelUnavailable, WeftError
 from weft.models.base import Reranker
 
-MAX_UNDER_WAY = 16
-"""Calls at once, those among them that nobody waits for any more; further ones are refused."""
-CLOSING_SECONDS = 10.0
+MAX_CONCURRENT_CALLS = 16
+"""Calls at once, including abandoned ones whose deadline has passed; further calls are refused."""
+MAX_CLOSE_SECONDS = 10.0
+"""Time that `close` waits for the callback of each finished call."""
 
 
-class PunctualReranker:
+class DeadlineReranker:
     """
-    Asks another reranker in a thread of its own, and waits at most `seconds` for it; what comes later is dropped.
+    Runs each call of another reranker in a thread of its own and waits at most `seconds` for it; later scores are lost.
 
-    Whatever goes wrong inside is a `ModelError` outside, and scores are checked: one finite number per text.
+    Every failure of the inner reranker becomes a `ModelError`. Scores are checked: one finite number per text.
     """
 
-    def __init__(self, inner: Reranker, *, seconds: float, afterwards: Callable[[], None] = lambda: None) -> None:
-        """Open it. `afterwards` is called in the other thread when an answer is there, and nobody waits for it."""
+    def __init__(self, inner: Reranker, *, seconds: float, on_done: Callable[[], None] = lambda: None) -> None:
+        """Wrap a reranker. `on_done` is called in the thread of each call after its result, waited for or not."""
         self._inner = inner
         self._seconds = seconds
-        self._afterwards = afterwards
-        self._ending: set[threading.Thread] = set()
-        self._slots = threading.BoundedSemaphore(MAX_UNDER_WAY)
+        self._on_done = on_done
+        self._finishing: set[threading.Thread] = set()
+        self._slots = threading.BoundedSemaphore(MAX_CONCURRENT_CALLS)
 
     @property
     def name(self) -> str:
@@ -36,51 +37,45 @@ class PunctualReranker:
         return self._inner.name
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return what the inner reranker does. Raises `ModelUnavailable` also when the deadline passes."""
+        """Return the scores of the inner reranker. Raises `ModelUnavailable` also when the deadline passes."""
         if not self._slots.acquire(blocking=False):
-            raise ModelUnavailable(f"{MAX_UNDER_WAY} earlier questions are still being re-ranked")
-        answers: SimpleQueue[list[float] | Exception] = SimpleQueue()
-        # a daemon, so that a process that is done does not wait for it
-        thread = threading.Thread(target=self._ask, args=(query, list(texts), answers), name="weft-rerank", daemon=True)
+            raise ModelUnavailable(f"{MAX_CONCURRENT_CALLS} earlier questions are still being re-ranked")
+        passages = list(texts)
+        call = Deferred(lambda: self._call(query, passages), name="weft-rerank", on_done=self._finish)
         try:
-            thread.start()
-        except RuntimeError as error:  # the system has no thread left
-            self._slots.release()
-            raise ModelUnavailable(str(error)) from error
-        try:
-            answer = answers.get(timeout=self._seconds)
-        except Empty:
+            scores = call.get_within(self._seconds)
+        except DeadlinePassed:
             raise ModelUnavailable(
-                f"the deadline of {self._seconds * 1000:.0f} ms passed", hint="rerank.deadline_ms sets another one"
+                f"the deadline of {self._seconds * 1000:.0f} ms passed", hint="raise rerank.deadline_ms"
             ) from None
-        if isinstance(answer, ModelError):
-            raise answer
-        if isinstance(answer, Exception):
-            hint = answer.hint if isinstance(answer, WeftError) else ""
-            raise ModelUnavailable(f"{type(answer).__name__}: {str(answer)[:300]}", hint=hint) from answer
-        return check_scores(answer, count=len(texts))
+        except ModelError:
+            raise
+        except Exception as error:
+            hint = error.hint if isinstance(error, WeftError) else ""
+            raise ModelUnavailable(f"{type(error).__name__}: {str(error)[:300]}", hint=hint) from error
+        return check_scores(scores, count=len(texts))
 
     def close(self) -> None:
-        """Wait for what is done after answers that have come; not for answers."""
-        for thread in list(self._ending):
-            thread.join(CLOSING_SECONDS)
+        """Wait for the callbacks of finished calls; calls without a result are not waited for."""
+        for thread in list(self._finishing):
+            thread.join(MAX_CLOSE_SECONDS)
 
-    def _ask(self, query: str, texts: list[str], answers: SimpleQueue[list[float] | Exception]) -> None:
+    def _call(self, query: str, texts: list[str]) -> list[float]:
         try:
-            answer: list[float] | Exception = self._inner.rerank(query, texts)
-        except Exception as error:  # noqa: BLE001 - libraries and users' rerankers raise anything, and nothing may end the query
-            answer = error
-        self._ending.add(threading.current_thread())
-        try:
-            answers.put(answer)
-            self._afterwards()
+            return self._inner.rerank(query, texts)
         finally:
-            self._ending.discard(threading.current_thread())
+            self._finishing.add(threading.current_thread())  # before the caller, which may close, has the result
+
+    def _finish(self) -> None:
+        try:
+            self._on_done()
+        finally:
+            self._finishing.discard(threading.current_thread())
             self._slots.release()
 
 
-class AbsentReranker:
-    """Stands for a reranker that cannot be opened: every call says why."""
+class UnavailableReranker:
+    """Stand-in for a reranker that cannot be opened: every call raises the reason."""
 
     def __init__(self, name: str, *, error: WeftError) -> None:
         self.name = name
@@ -92,13 +87,13 @@ class AbsentReranker:
 
 
 def check_scores(scores: Sequence[float], *, count: int) -> list[float]:
-    """Return the scores as numbers. Raises `BadModelOutput` where they are not one finite number per text."""
+    """Return the scores as floats. Raises `BadModelOutput` unless they are one finite number per text."""
     try:
         numbers = [float(score) for score in scores]
     except (TypeError, ValueError) as error:
-        raise BadModelOutput(f"the reranker gave no numbers: {error}") from error
+        raise BadModelOutput(f"the reranker returned values that are not numbers: {error}") from error
     if len(numbers) != count:
-        raise BadModelOutput(f"the reranker gave {len(numbers)} scores for {count} texts")
+        raise BadModelOutput(f"the reranker returned {len(numbers)} scores for {count} texts")
     if not all(map(math.isfinite, numbers)):
-        raise BadModelOutput("the reranker gave a score that is not finite")
+        raise BadModelOutput("the reranker returned a score that is not finite")
     return numbers

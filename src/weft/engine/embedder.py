@@ -1,0 +1,173 @@
+"""
+The embedder of an engine: opened on first use, checked against the vectors of the namespace, and replaced.
+
+    loading ──▶ ready ──replace──▶ replaced
+      │ ▲         │                   │
+      ▼ │         └──────follow───────┴──▶ loading
+     failed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from weft.deferred import Deferred, State
+from weft.engine.adapters import defer_loading
+from weft.errors import ConfigError, MissingExtra, ModelError, SchemaMismatch, WeftError
+from weft.index.reembed import expect_dimension, probe_dimension
+from weft.models.base import Embedder, Loadable
+from weft.records import StoredModel
+from weft.store.base import Store
+
+EmbedderState: TypeAlias = Literal["loading", "ready", "failed", "replaced"]
+
+UNUSABLE = (ConfigError, MissingExtra, ModelError, SchemaMismatch)
+"""Errors that make an embedder unusable while search by words and graph still works."""
+
+
+@runtime_checkable
+class _Observable(Protocol):
+    """An embedder that reports its own state."""
+
+    @property
+    def state(self) -> State: ...
+
+    @property
+    def error(self) -> WeftError | None: ...
+
+
+class EmbedderSlot:
+    """
+    Holder of the embedder of one engine. Threads may share it.
+
+    | state | |
+    | --- | --- |
+    | `loading` | not opened yet, or its weights are being loaded |
+    | `ready` | opened |
+    | `failed` | opening, loading or the last call failed, see `error`; the next use tries again |
+    | `replaced` | `replace` has put another embedder in |
+
+    With `follows`, the namespace chooses the embedder, and `follow` opens the current one again.
+    """
+
+    def __init__(self, open_embedder: Callable[[], Embedder | None], *, follows: bool = False) -> None:
+        self._open = open_embedder
+        self._follows = follows
+        self._max_seconds: float | None = None
+        self._opened = Deferred(self._open_limited)
+        self._is_replaced = False
+
+    @property
+    def state(self) -> EmbedderState:
+        """The current state."""
+        if self.error is not None:
+            return "failed"
+        if self._is_replaced:
+            return "replaced"
+        embedder: object = self._opened.get() if self._opened.state == "ready" else None
+        is_ready = embedder.state == "ready" if isinstance(embedder, _Observable) else self._opened.state == "ready"
+        return "ready" if is_ready else "loading"
+
+    @property
+    def error(self) -> Exception | None:
+        """The failure of the last use."""
+        if self._opened.state != "ready":
+            return self._opened.error
+        embedder: object = self._opened.get()
+        return embedder.error if isinstance(embedder, _Observable) else None
+
+    def get(self) -> Embedder | None:
+        """Return the embedder, None if the settings name none. Raises what opening it raises."""
+        return self._opened.get()
+
+    def load(self) -> None:
+        """Load the weights now. Raises what opening and loading raise."""
+        embedder: object = self.get()
+        if isinstance(embedder, Loadable):
+            embedder.load()
+
+    def replace(self, embedder: Embedder | None) -> None:
+        """Use another embedder from now on."""
+        self._opened = Deferred(lambda: self._limit(embedder))
+        self._opened.get()
+        self._is_replaced = True
+
+    def follow(self, active: StoredModel | None) -> None:
+        """Open the embedder again if another process has switched the namespace to the model `active`."""
+        if not self._follows or active is None or self._opened.state != "ready":
+            return
+        embedder = self._opened.get()
+        if embedder is not None and embedder.card.fingerprint != active.fingerprint:
+            self._opened, self._is_replaced = Deferred(self._open_limited), False
+
+    def limit_waiting(self, seconds: float) -> None:
+        """Let calls fail that wait longer for the weights, which then load in the background."""
+        self._max_seconds = seconds
+        self._opened = Deferred(self._open_limited)
+
+    def _open_limited(self) -> Embedder | None:
+        return self._limit(self._open())
+
+    def _limit(self, embedder: Embedder | None) -> Embedder | None:
+        if embedder is None or self._max_seconds is None:
+            return embedder
+        return defer_loading(embedder, seconds=self._max_seconds)
+
+
+def find_active(store: Store) -> StoredModel | None:
+    """Return the model that made the vectors of the namespace."""
+    return next((model for model in store.models() if model.active), None)
+
+
+def adopt_embedder(store: Store, embedder: Embedder | None) -> None:
+    """Record the embedder of a new namespace. Raises `SchemaMismatch` if the namespace has vectors of another one."""
+    active = find_active(store)
+    if embedder is None:
+        if active:
+            raise SchemaMismatch(
+                f"namespace {store.namespace!r} is indexed with {active.name!r}, the settings name no embedder",
+                hint=f"--embedder {active.name}",
+            )
+        return
+    card = embedder.card
+    if active is None:
+        if card.dimension == 0:
+            probe_dimension(embedder)
+            card = embedder.card
+        store.write_model(
+            StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
+        )
+    else:
+        check_embedder(active, embedder, namespace=store.namespace)
+
+
+def check_embedder(active: StoredModel, embedder: Embedder, *, namespace: str) -> None:
+    """Raise `SchemaMismatch` unless the embedder makes the same vectors as the active model. Equal names may differ."""
+    card, indexed = embedder.card, f"namespace {namespace!r} is indexed with {active.name!r}"
+    if active.fingerprint == card.fingerprint:
+        if card.dimension != active.dimension:  # not known yet: asking an endpoint for it at every question costs
+            expect_dimension(embedder, active.dimension)
+    elif active.name != card.name:
+        raise SchemaMismatch(
+            f"{indexed} (dimension {active.dimension}), the settings name {card.name!r}",
+            hint=f"weft reembed --embedder {card.name}, or use --embedder {active.name}",
+        )
+    else:
+        is_remote = card.name.startswith("openai/")
+        former = ", or restore models.base_url and models.dimensions" if is_remote else ""
+        raise SchemaMismatch(
+            f"{indexed} (dimension {active.dimension}), the settings now name another model of that name",
+            hint=f"weft reembed --embedder {card.name}{former}",
+        )
+
+
+def find_usable(store: Store, find: Callable[[], Embedder | None], *, writes: bool) -> tuple[Embedder | None, str]:
+    """Return the embedder that `find` returns, or None and the reason. With `writes`, a new namespace adopts it."""
+    try:
+        embedder = find()
+        if embedder is not None and (writes or find_active(store)):
+            adopt_embedder(store, embedder)
+    except UNUSABLE as error:
+        return None, str(error)
+    return embedder, ""

@@ -1,0 +1,38 @@
+"""Answers without the embedder: search by words and graph, with a warning and an action."""
+
+from __future__ import annotations
+
+from weft.engine.embedder import UNUSABLE, find_active
+from weft.engine.engine import Engine
+from weft.errors import WeftError
+
+LIMITED_ACTION = "tell the user that the search was limited; `weft doctor` names the fix"
+
+
+def answerable(engine: Engine) -> Engine:
+    """Return the engine, or one on the same namespace without the embedder if that cannot be used."""
+    engine.embedder_slot.follow(find_active(engine.store))
+    try:
+        if engine.answering_embedder() is None:
+            engine.embedder_slot.get()  # recall of facts opens it
+    except UNUSABLE as error:
+        return engine.without_embedder(error)
+    return engine
+
+
+def find_problem(engine: Engine) -> tuple[str, str] | None:
+    """Return why questions are answered without vectors, and the action; None if vectors are used. Loads no model."""
+    active = find_active(engine.store)
+    try:
+        embedder = engine.answering_embedder()
+    except UNUSABLE as error:
+        return str(error), error.hint or LIMITED_ACTION
+    if embedder is None:
+        if active:
+            return "the settings name no embedder", f"use --embedder {active.name}"
+        if engine.stats().documents:
+            return "the index has no vectors", "ask the user to run `weft reembed`"
+        return None
+    if engine.embedder_slot.state == "failed" and isinstance(failure := engine.embedder_slot.error, WeftError):
+        return str(failure), failure.hint or LIMITED_ACTION
+    return (embedder.card.degraded, LIMITED_ACTION) if embedder.card.degraded else None
