@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from loading import Load, check_document, only_document, only_reason
 
 from weft.config import LoadOptions
-from weft.load.file_reader import Unloadable
+from weft.load.file_reader import LoadError
 from weft.load.formats.html import load_html
 from weft.records import Document, Skipped
 
@@ -211,7 +211,7 @@ def test_any_soup_of_tags_is_read(fragments: list[str]) -> None:
         path.write_text("<body>" + "\n".join([*fragments, "</pre></table>last words"]), encoding="utf-8")
         try:
             (document,) = load_html(path, source="a.html", options=LoadOptions())
-        except Unloadable as error:
+        except LoadError as error:
             assert error.reason == "no text"
         else:
             check_document(document)

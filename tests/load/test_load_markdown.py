@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loading import Load
 
-from weft.load.file_reader import Unloadable
+from weft.load.file_reader import LoadError
 from weft.load.formats.markdown import parse_markdown
 from weft.records import Document
 
@@ -179,6 +179,6 @@ def test_a_note_of_front_matter_alone_is_its_text() -> None:
 def test_nothing_beneath_the_front_matter_is_empty() -> None:
     """There is nothing to find in such a note."""
 
-    with pytest.raises(Unloadable) as caught:
+    with pytest.raises(LoadError) as caught:
         parse("---\ntitle: x\n---\n")
     assert caught.value.reason == "empty"

@@ -15,7 +15,7 @@ from loading import Load, make_pdf, only_document, only_reason
 from pypdf import PdfReader, PdfWriter
 
 from weft.config import LoadOptions
-from weft.load.file_reader import Unloadable
+from weft.load.file_reader import LoadError
 from weft.load.file_types import pdf
 from weft.load.formats.pdf import load_pdf
 from weft.records import Skipped
@@ -130,7 +130,7 @@ def test_damaged_files_do_no_harm(data: st.DataObject) -> None:
         path.write_bytes(content)
         try:
             list(load_pdf(path, source="a.pdf", options=LoadOptions()))
-        except Unloadable as error:
+        except LoadError as error:
             assert error.reason
 
 

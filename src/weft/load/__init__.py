@@ -1,1 +1,1 @@
-"""Files, folders and plain text to `Document` records; start at `weft.load.run`."""
+"""Loaders: files, folders and plain text to `Document` records. Start at `weft.load.run`."""

@@ -1,4 +1,4 @@
-"""How adapters get at the content of a file without being hurt by it."""
+"""Reading of untrusted files: size limits, encoding detection, gzip, binary detection."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 SAMPLE_BYTES = 64 * 1024
 MAX_CONTROL_SHARE = 0.06
-"""Above this share of control bytes a file is binary, whatever its name says; random bytes have 0.11."""
-
+"""Above this share of control bytes a file counts as binary. Random bytes have 0.11."""
 
 PARSER_ERRORS = (
     ArithmeticError,
@@ -31,17 +30,17 @@ PARSER_ERRORS = (
     LookupError,
     MemoryError,
     OSError,
-    RuntimeError,  # among them RecursionError and NotImplementedError
+    RuntimeError,  # includes RecursionError and NotImplementedError
     TypeError,
     ValueError,
     struct.error,
     zlib.error,
 )
-"""What libraries let through, beside their own errors, when a file is broken. pypdf says so itself."""
+"""Built-in errors that parser libraries raise for broken files, in addition to their own errors."""
 
 
-class Unloadable(InputError):
-    """A file cannot become a document. `reason` is a short class, `detail` is about this one."""
+class LoadError(InputError):
+    """A file cannot be loaded. `reason` is a category to count by, `detail` describes this file."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -50,23 +49,23 @@ class Unloadable(InputError):
 
 
 def safe_text(name: str) -> str:
-    """Return a file name as text that UTF-8 can hold: an undecodable byte becomes its escape."""
+    """Return a file name as valid Unicode; an undecodable byte becomes a backslash escape."""
     return name.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
-def too_large(size: int, *, limit: int) -> Unloadable:
-    """Return the error for something of `size` bytes, or of at least as many."""
-    return Unloadable("too large", f"{size:,} bytes; the limit is {limit:,}")
+def too_large(size: int, *, limit: int) -> LoadError:
+    """Return the error for a file or stream of `size` bytes or more."""
+    return LoadError("too large", f"{size:,} bytes; the limit is {limit:,}")
 
 
-def missing_extra(package: str, *, extra: str) -> Unloadable:
+def missing_extra(package: str, *, extra: str) -> LoadError:
     """Return the error for a format whose library is not installed."""
     error = MissingExtra(package, extra=extra)
-    return Unloadable("missing extra", f"{error}: {error.hint}")
+    return LoadError("missing extra", f"{error}: {error.hint}")
 
 
 def read_bytes(path: Path, *, options: LoadOptions) -> bytes:
-    """Return what a file holds. Raises `Unloadable` when it is empty or larger than allowed."""
+    """Return the content of a file. Raises `LoadError` if it is empty or larger than `max_file_bytes`."""
     limit = options.max_file_bytes
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
@@ -74,30 +73,30 @@ def read_bytes(path: Path, *, options: LoadOptions) -> bytes:
     if len(data) > limit:
         raise too_large(max(size, len(data)), limit=limit)
     if not data:
-        raise Unloadable("empty")
+        raise LoadError("empty")
     return data
 
 
 def read_text(path: Path, *, options: LoadOptions) -> str:
-    """Return the clean text of a file. Raises `Unloadable` when it is not text or holds none."""
+    """Return the cleaned text of a file. Raises `LoadError` if it is binary, empty or too large."""
     data = read_bytes(path, options=options)
     if not has_byte_order_mark(data) and control_share(data) > MAX_CONTROL_SHARE:
-        raise Unloadable("binary")
+        raise LoadError("binary")
     text = decode(data).rstrip()
     if not text:
-        raise Unloadable("empty", "nothing but white space")
+        raise LoadError("empty", "only white space")
     return text
 
 
 def open_text(path: Path, *, max_bytes: int = MAX_EXPANDED_BYTES) -> TextIO:
     """
-    Open a text file for reading, unpacked if its name ends in `.gz`.
+    Open a text file for reading; a `.gz` file is decompressed.
 
-    Reading more than `max_bytes` of content, or a broken gzip stream, raises `Unloadable`, which is an
-    `InputError`. Use `with`, and `iter_numbered_lines` where a line may be too long for memory.
+    Reading raises `LoadError` (an `InputError`) after `max_bytes` of content or at a broken gzip stream. Use
+    `iter_numbered_lines` if a line may not fit into memory.
     """
-    packed = path.suffix.lower() == ".gz"
-    inner = gzip.GzipFile(path) if packed else path.open("rb", buffering=0)
+    is_gzip = path.suffix.lower() == ".gz"
+    inner = gzip.GzipFile(path) if is_gzip else path.open("rb", buffering=0)
     stream = io.BufferedReader(_BoundedReader(inner, limit=max_bytes), buffer_size=SAMPLE_BYTES)
     try:
         encoding = detect_encoding(cut_sample(stream.peek(SAMPLE_BYTES)))
@@ -108,7 +107,7 @@ def open_text(path: Path, *, max_bytes: int = MAX_EXPANDED_BYTES) -> TextIO:
 
 
 def iter_numbered_lines(stream: TextIO, *, max_characters: int) -> Iterator[tuple[int, str | None]]:
-    """Yield each line with its number, from 1; None stands for a line longer than allowed."""
+    """Iterate line numbers, from 1, and lines; None replaces a line longer than `max_characters`."""
     number = 0
     while line := stream.readline(max_characters + 1):
         number += 1
@@ -121,32 +120,32 @@ def iter_numbered_lines(stream: TextIO, *, max_characters: int) -> Iterator[tupl
 
 
 class _BoundedReader(io.RawIOBase):
-    """Passes another stream through and stops with `Unloadable` once it gave too much."""
+    """Stream that raises `LoadError` after `limit` bytes of the inner stream."""
 
     def __init__(self, inner: BinaryIO | gzip.GzipFile | io.FileIO, *, limit: int) -> None:
         super().__init__()
         self._inner = inner
         self._limit = limit
-        self._given = 0
+        self._read_bytes = 0
 
     def readable(self) -> bool:
-        """Tell that the stream can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Fill the buffer and return how many bytes it got."""
+        """Fill the buffer; return the number of bytes read."""
         view = memoryview(buffer).cast("B")
         try:
             data = self._inner.read(len(view))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise Unloadable("broken", f"gzip: {error}") from error
-        self._given += len(data)
-        if self._given > self._limit:
-            raise too_large(self._given, limit=self._limit)
+            raise LoadError("broken", f"gzip: {error}") from error
+        self._read_bytes += len(data)
+        if self._read_bytes > self._limit:
+            raise too_large(self._read_bytes, limit=self._limit)
         view[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
-        """Close the stream beneath as well."""
+        """Close this stream and the inner one."""
         self._inner.close()
         super().close()

@@ -1,4 +1,4 @@
-"""What a file's name says about its content."""
+"""Detection of file types by name and signature, and titles from file names."""
 
 from __future__ import annotations
 
@@ -13,48 +13,47 @@ _PROGRAMS = ".bin .class .dll .dylib .exe .o .pyc .pyd .so .wasm"
 _DATA = ".db .npy .npz .onnx .parquet .pickle .pkl .safetensors .sqlite .sqlite3"
 _OFFICE = ".doc .epub .eot .odp .ods .odt .otf .ppt .pptx .ttf .woff .woff2 .xls .xlsx"
 BINARY_SUFFIXES = frozenset(" ".join((_ARCHIVES, _PICTURES, _SOUND, _PROGRAMS, _DATA, _OFFICE)).split())
-"""Files without text, or in formats we have no loader for."""
-
+"""Files without text, or in formats without a loader."""
 
 _ARCHIVE_SUFFIXES = frozenset(_ARCHIVES.split())
 
 UPLOAD = "upload:"
-"""What the source of an uploaded file begins with; its name follows."""
+"""Prefix of the source of an uploaded file; its name follows."""
 
 
-def own_name(source: str) -> Path:
-    """Return the name that users know a file by, which an uploaded one does not have on disk."""
+def user_file_name(source: str) -> Path:
+    """Return the file name as the user knows it; an uploaded file has another name on disk."""
     return Path(source.removeprefix(UPLOAD).rpartition("/")[2])
 
 
-_EVERYWHERE = frozenset(
+_GENERIC_STEMS = frozenset(
     "authors changelog changes config contributing contributors copying copyright credits history index init install "
     "installation licence license main makefile metadata mod news notice overview package readme settings setup thanks "
     "todo".split()
 )
-"""Names of files that any folder may hold one of."""
+"""Stems of files that occur in many folders, so the folder becomes part of the title."""
 
 
-def file_title(source: str, *, ending: bool = False) -> str:
-    """Return what a document without a title is called: its file, and where such a file is in any folder, that too."""
-    name, folder = own_name(source), Path(source.removeprefix(UPLOAD)).parent.name
-    title = name.name if ending else name.stem
-    return f"{folder}/{title}" if folder and name.stem.lower().strip("_") in _EVERYWHERE else title
+def file_title(source: str, *, with_extension: bool = False) -> str:
+    """Return the title of a document from its file name; a generic name gets its folder: `auth/README`."""
+    name, folder = user_file_name(source), Path(source.removeprefix(UPLOAD)).parent.name
+    title = name.name if with_extension else name.stem
+    return f"{folder}/{title}" if folder and name.stem.lower().strip("_") in _GENERIC_STEMS else title
 
 
 def is_line_based(path: Path) -> bool:
-    """Tell whether a file holds JSON Lines, packed or not, and is read line by line."""
+    """Return whether a file is JSON Lines, also compressed, and is read line by line."""
     name = path.name.lower().removesuffix(".gz")
     return any(name.endswith(suffix) for suffix in LINE_SUFFIXES)
 
 
 def is_binary(path: Path) -> bool:
-    """Tell whether a file's name alone rules it out."""
+    """Return whether the extension of a file is one of a binary format."""
     return path.suffix.lower() in BINARY_SUFFIXES and not is_line_based(path)
 
 
 _SIGNATURES = (
-    b"PK\x03\x04",  # zip, and everything that is one
+    b"PK\x03\x04",  # zip and formats based on it
     b"PK\x05\x06",
     b"\x1f\x8b",  # gzip
     b"\x1f\x9d",  # compress
@@ -65,12 +64,12 @@ _SIGNATURES = (
     b"\x28\xb5\x2f\xfd",  # zstd
     b"\x04\x22\x4d\x18",  # lz4
 )
-_TAR = slice(257, 262)
+_TAR_SIGNATURE_AT = slice(257, 262)
 
 
-def is_archive(name: str, beginning: bytes) -> bool:
-    """Tell whether a file is an archive or packed, by its name or by its first 512 bytes. A DOCX is a document."""
+def is_archive(name: str, head: bytes) -> bool:
+    """Return whether a file is an archive or compressed, by its name or its first 512 bytes. DOCX does not count."""
     if any(f".{part}" in _ARCHIVE_SUFFIXES for part in name.lower().split(".")[1:]):
         return True
-    packed = beginning.startswith(_SIGNATURES) or beginning[_TAR] == b"ustar"
-    return packed and not name.lower().endswith(".docx")
+    is_packed = head.startswith(_SIGNATURES) or head[_TAR_SIGNATURE_AT] == b"ustar"
+    return is_packed and not name.lower().endswith(".docx")

@@ -1,4 +1,4 @@
-"""The `.gitignore` files that hold in a folder."""
+"""Ignore rules of the `.gitignore` files of a folder and the folders above it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from weft.config import MEBIBYTE
 from weft.load.line_map import shorten
 from weft.text.decode import decode
 
-NAME = ".gitignore"
+FILE_NAME = ".gitignore"
 
-MAX_STARS = 3
-"""In the name of a file or folder: time grows with the length of the name to this power."""
-MAX_FOLDERS = 3
-"""`**` in a pattern: time grows with the depth of a path to this power."""
+MAX_STARS_PER_NAME = 3
+"""`*` in one part of a pattern: matching time grows with the length of the name to this power."""
+MAX_DOUBLE_STARS = 3
+"""`**` in a pattern: matching time grows with the depth of the path to this power."""
 
-_PLAIN = re.compile(r"\\.|\[[^\]/]*\]")
-"""What may look like a star and is none, or stands for one character."""
+_ONE_CHARACTER = re.compile(r"\\.|\[[^\]/]*\]")
+"""Parts of a pattern that match one character: escapes (`\\*`) and sets (`[*a]`)."""
 _STARS = re.compile(r"\*+")
 
 logger = logging.getLogger(__name__)
@@ -32,17 +32,17 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """Patterns with the folder each set of them was found in, outermost first."""
+    """Pattern sets with the folder of their `.gitignore`, outermost first."""
 
     specs: tuple[tuple[Path, GitIgnoreSpec], ...] = ()
 
     def enter(self, folder: Path) -> IgnoreRules:
-        """Return the rules that hold inside a folder: these and its own."""
-        lines = _read_patterns(folder / NAME)
+        """Return these rules with those of a folder added."""
+        lines = _read_patterns(folder / FILE_NAME)
         return IgnoreRules((*self.specs, (folder, parse_patterns(lines)))) if lines else self
 
     def ignores(self, path: Path, *, is_folder: bool) -> bool:
-        """Tell whether the path is ignored. The innermost file that mentions it decides, as in git."""
+        """Return whether a path is ignored. The innermost `.gitignore` with a matching pattern decides, as in git."""
         for folder, spec in reversed(self.specs):
             name = path.relative_to(folder).as_posix() + ("/" if is_folder else "")
             verdict = spec.check_file(name).include
@@ -53,9 +53,9 @@ class IgnoreRules:
 
 def find_rules_above(root: Path) -> IgnoreRules:
     """
-    Return the rules of the repository that a folder lies in, from above the folder only.
+    Return the rules of the enclosing repository from the folders above `root`.
 
-    There are none when those rules ignore the folder itself: someone asked for it by name.
+    Empty if those rules ignore `root` itself: the user has named it explicitly.
     """
     chain = [root]
     while not _exists(chain[0] / ".git"):
@@ -71,7 +71,7 @@ def find_rules_above(root: Path) -> IgnoreRules:
 
 
 def parse_patterns(lines: Iterable[str]) -> GitIgnoreSpec:
-    """Return the patterns of some lines; lines that are no pattern are left out, as git does."""
+    """Return the patterns of the lines; invalid patterns are left out, as in git."""
     return GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
 
 
@@ -84,17 +84,17 @@ def _is_pattern(line: str) -> bool:
 
 
 def _read_patterns(path: Path) -> list[str]:
-    """Return the lines of a `.gitignore`, but for patterns that may take forever to compare, which are reported."""
+    """Return the lines of a `.gitignore`; patterns with too many wildcards are left out and logged."""
     lines = _read_lines(path)
     slow = {line for line in lines if _is_slow(line)}
     for line in sorted(slow):
-        logger.warning("the pattern %s of %s has too many stars and is left out", shorten(line), path)
+        logger.warning("ignored pattern %s in %s: too many wildcards", shorten(line), path)
     return [line for line in lines if line not in slow]
 
 
 def _is_slow(line: str) -> bool:
-    parts = _PLAIN.sub("", line).split("/")
-    return parts.count("**") > MAX_FOLDERS or any(len(_STARS.findall(part)) > MAX_STARS for part in parts)
+    parts = _ONE_CHARACTER.sub("", line).split("/")
+    return parts.count("**") > MAX_DOUBLE_STARS or any(len(_STARS.findall(part)) > MAX_STARS_PER_NAME for part in parts)
 
 
 def _exists(path: Path) -> bool:
@@ -106,7 +106,7 @@ def _exists(path: Path) -> bool:
 
 
 def _read_lines(path: Path) -> list[str]:
-    """Return the lines of a file; none if it is absent, unreadable, huge or anything but a plain file."""
+    """Return the lines of a file; none if it is missing, unreadable, over 1 MiB or not a regular file."""
     try:
         status = path.lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > MEBIBYTE:

@@ -1,4 +1,11 @@
-"""Text put together from pieces, each of which remembers the line it came from."""
+"""
+Text assembled from pieces that keep their source line.
+
+    call                                      text        line
+    add_heading("Setup", level=2, line=7)     ## Setup       7
+    add_paragraph("Run it.", line=9)                         9
+                                              Run it.        9
+"""
 
 from __future__ import annotations
 
@@ -10,9 +17,9 @@ from weft.load.file_reader import too_large
 from weft.text.decode import clean
 
 MAX_NAME_CHARACTERS = 100
-"""Column names and keys are repeated on many lines, so a long one would be too much of itself."""
+"""Limit of column names and keys, because they are repeated on many lines."""
 MAX_INDENT = 8
-"""List items nested deeper are indented no further, so that hostile nesting cannot swell the text."""
+"""Deeper list items are not indented further, so that hostile nesting cannot inflate the text."""
 
 _Kind = Literal["block", "item", "row"]
 _MARKUP = re.compile(r"(?=#{1,6}(?:\s|$)|```|~~~)")
@@ -21,10 +28,10 @@ _BACKTICKS = re.compile(r"`{3,}")
 
 def join_numbered(pieces: Iterable[tuple[str, int]], *, max_characters: int | None = None) -> tuple[str, list[int]]:
     """
-    Return the clean text of the pieces, one under the other, and the source line of each line.
+    Return the cleaned text of the pieces, joined by line breaks, and the source line of each line.
 
-    Each line of a piece has the piece's number. Blank lines at both ends are left out. Raises
-    `Unloadable` as soon as there are more characters than allowed.
+    All lines of a piece get its number. Blank lines at both ends are removed. Raises `LoadError` after
+    `max_characters`.
     """
     lines: list[tuple[str, int]] = []
     total = 0
@@ -45,16 +52,16 @@ def collapse(text: str) -> str:
 
 
 def shorten(text: str, *, limit: int = MAX_NAME_CHARACTERS) -> str:
-    """Return the text, or its beginning and `…`, in at most `limit` characters."""
+    """Return the text, cut with `…` to at most `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 class MarkdownWriter:
-    """Collects headings, paragraphs, lists and tables and joins them as Markdown."""
+    """Builds Markdown from headings, paragraphs, list items, table rows and code, each with its source line."""
 
     def __init__(self) -> None:
         self._pieces: list[tuple[str, int]] = []
-        self._last: _Kind | None = None
+        self._last_kind: _Kind | None = None
 
     def add_heading(self, text: str, *, level: int, line: int) -> None:
         """Add a heading; levels below 6 become 6."""
@@ -63,29 +70,29 @@ class MarkdownWriter:
 
     def add_paragraph(self, text: str, *, line: int) -> None:
         """Add a paragraph; line ends in the text stay."""
-        if text := _tidy(text):
+        if text := _clean_paragraph(text):
             self._add(text, kind="block", line=line)
 
     def add_item(self, text: str, *, depth: int, line: int) -> None:
-        """Add an item of a list; the outermost list has depth 0."""
-        if text := _tidy(text):
+        """Add a list item; the outermost list has depth 0."""
+        if text := _clean_paragraph(text):
             indent = "  " * min(depth, MAX_INDENT)
             self._add(f"{indent}- " + text.replace("\n", f"\n{indent}  "), kind="item", line=line)
 
     def add_row(self, cells: Sequence[str], *, line: int) -> None:
-        """Add a row of a table, as `a | b`; a row of empty cells is left out."""
+        """Add a table row as `a | b`; a row of empty cells is left out."""
         if any(cells := [collapse(cell) for cell in cells]):
             self._add(" | ".join(cells), kind="row", line=line)
 
     def add_code(self, text: str, *, line: int, step: int = 1) -> None:
-        """Add a fenced block, whose text begins on `line` of the source; each of its lines is `step` further."""
+        """Add a fenced block whose text starts on `line`; each further line adds `step`."""
         if not text.strip():
             return
         fence = "`" * max(3, 1 + max(map(len, _BACKTICKS.findall(text)), default=0))
         self.add_lines(f"{fence}\n{text.rstrip()}\n{fence}", line=line, step=step, fenced=1)
 
     def add_lines(self, text: str, *, line: int, step: int = 1, fenced: int = 0) -> None:
-        """Add Markdown as it stands, with `fenced` lines around it that the source does not have."""
+        """Add Markdown unchanged. The first and last `fenced` lines are not in the source."""
         lines = text.rstrip().split("\n")
         last = len(lines) - 1 - 2 * fenced
         for index, text_line in enumerate(lines if any(lines) else ()):
@@ -96,17 +103,17 @@ class MarkdownWriter:
                 self._add(text_line, kind="block", line=number)
 
     def finish(self) -> tuple[str, list[int]]:
-        """Return the Markdown and the source line of each of its lines."""
+        """Return the Markdown and the source line of each line."""
         return join_numbered(self._pieces)
 
     def _add(self, text: str, *, kind: _Kind, line: int) -> None:
-        if self._last is not None and (kind == "block" or kind != self._last):
+        if self._last_kind is not None and (kind == "block" or kind != self._last_kind):
             self._pieces.append(("", line))
         self._pieces.append((text, line))
-        self._last = kind
+        self._last_kind = kind
 
 
-def _tidy(text: str) -> str:
-    """Collapse the white space of each line and keep it from being read as Markdown structure."""
+def _clean_paragraph(text: str) -> str:
+    """Collapse white space in each line and escape a leading heading or fence mark."""
     lines = filter(None, (collapse(line) for line in text.split("\n")))
     return "\n".join(f"\\{line}" if _MARKUP.match(line) else line for line in lines)

@@ -1,4 +1,4 @@
-"""Fields of front matter and records to metadata."""
+"""Conversion of front matter and record fields to metadata."""
 
 from __future__ import annotations
 
@@ -14,52 +14,52 @@ from weft.text.decode import clean
 Fields: TypeAlias = dict[str, "Scalar | list[Scalar]"]
 
 MAX_NESTED_CHARACTERS = 20_000
-"""A nested value whose JSON is longer is left out: metadata travels with every result."""
+"""A nested value with longer JSON is left out, because every result carries the metadata."""
 MAX_NESTED_FIELDS = 50
-"""A nested value with more fields inside is left out, too."""
+"""A nested value with more fields is left out."""
 MAX_INT_BITS = 63
-"""Stores keep signed 64-bit integers; a larger one becomes text."""
+"""Stores hold signed 64-bit integers; a larger integer becomes text."""
 
 
 def to_metadata(fields: Mapping[str, object]) -> Fields:
-    """Return the fields that are scalars or flat lists of scalars, cleaned; the rest is left out."""
+    """Return the fields that are scalars or flat lists of scalars, cleaned; others are left out."""
     return {clean(key): _to_value(value) for key, value in fields.items() if _is_flat(value)}
 
 
 def flatten(fields: Mapping[str, object]) -> dict[str, object]:
     """
-    Return the fields with those inside a nested one beside them, named by the way to them: `author.name`.
+    Return the fields with nested values flattened under their path: `author.name`.
 
-    A list on the way gives one field with several values. A nested one that is huge, or has very many fields, is left
-    out.
+    A list on the path gives one field with several values. Nested values over the limits are left out. A field that is
+    written as `author.name` wins.
     """
     flat = {key: value for key, value in fields.items() if _is_flat(value)}
-    inside: dict[str, object] = {}
+    nested: dict[str, object] = {}
     for key, value in fields.items():
         found = _collect(key, value) if key not in flat and _to_json(value) is not None else {}
         if len(found) <= MAX_NESTED_FIELDS:
-            inside |= {name: values[0] if len(values) == 1 else values for name, values in found.items()}
-    return {**inside, **flat}
+            nested |= {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+    return {**nested, **flat}
 
 
 def nested_to_json(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return the fields with JSON text in place of each nested value; a huge one is left out."""
+    """Return the fields with nested values as JSON text; values over the limit are left out."""
     texts = {key: value if _is_flat(value) else _to_json(value) for key, value in fields.items()}
     return {key: value for key, value in texts.items() if value is not None or fields[key] is None}
 
 
 def _collect(name: str, value: object) -> dict[str, list[object]]:
-    """Return what is inside a value by the way to it, in the order it is written; nesting costs no stack."""
+    """Return the scalars of a nested value by path, in the order written; without recursion."""
     found: dict[str, list[object]] = {}
-    left = [(name, value)]
-    while left:
-        place, item = left.pop()
+    stack = [(name, value)]
+    while stack:
+        path, item = stack.pop()
         if isinstance(item, dict):
-            left += [(f"{place}.{key}", inner) for key, inner in reversed(item.items())]
+            stack += [(f"{path}.{key}", inner) for key, inner in reversed(item.items())]
         elif isinstance(item, list):
-            left += [(place, inner) for inner in reversed(item)]
+            stack += [(path, inner) for inner in reversed(item)]
         elif item is not None:
-            found.setdefault(place, []).append(item)
+            found.setdefault(path, []).append(item)
     return found
 
 
@@ -81,7 +81,7 @@ def _to_scalar(value: object) -> Scalar:
     if isinstance(value, int):
         return value if value.bit_length() <= MAX_INT_BITS else _huge_to_text(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)  # JSON has no word for NaN
+        return value if math.isfinite(value) else str(value)  # JSON has no NaN
     if isinstance(value, datetime.date):
         return value.isoformat()
     return clean(str(value))
@@ -90,7 +90,7 @@ def _to_scalar(value: object) -> Scalar:
 def _huge_to_text(value: int) -> str:
     try:
         return str(value)
-    except ValueError:  # Python refuses to print more than 4300 digits
+    except ValueError:  # Python converts at most 4300 digits
         return hex(value)
 
 
@@ -103,5 +103,5 @@ def _to_json(value: object) -> str | None:
 
 
 def _to_plain(value: object) -> object:
-    """Return what JSON has a word for; the members of a set in an order that is always the same."""
+    """Return a JSON value for another type; a set becomes a sorted list."""
     return sorted(map(str, value)) if isinstance(value, set) else str(value)

@@ -1,4 +1,4 @@
-"""Paths and text to documents: which loader for which file."""
+"""Loading of paths and texts as documents, and the loader of each file type."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Literal, Protocol
 
 from weft.config import LoadOptions
 from weft.errors import InputError
-from weft.load.file_reader import Unloadable, safe_text
-from weft.load.file_types import TEXT_SUFFIXES, is_binary, is_line_based, own_name
+from weft.load.file_reader import LoadError, safe_text
+from weft.load.file_types import TEXT_SUFFIXES, is_binary, is_line_based, user_file_name
 from weft.load.folder import FoundFile, iter_files
 from weft.load.formats.beir import load_corpus
 from weft.load.formats.code import find_language, load_code
@@ -30,10 +30,10 @@ from weft.text.decode import clean
 
 
 class Loader(Protocol):
-    """Turns one file into its documents; raises `Unloadable` or `OSError` when it cannot."""
+    """Function that loads the documents of one file. Raises `LoadError` or `OSError`."""
 
     def __call__(self, path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-        """Yield the documents of a file, and the records in it that are none."""
+        """Iterate the documents of a file and its skipped records."""
 
 
 LOADERS: dict[str, Loader] = {
@@ -51,40 +51,40 @@ LOADERS: dict[str, Loader] = {
     ".tsv": load_table,
     ".xhtml": load_html,
 }
-"""By extension. JSON Lines, source code and plain text have tables of their own."""
+"""Loader by extension. JSON Lines, source code and plain text are detected separately."""
 
 MAX_TITLE_CHARACTERS = 300
-"""Titles are indexed with every chunk. Those of a BEIR corpus stay as they are."""
+"""Titles are indexed with every chunk. Titles of a BEIR corpus are not shortened."""
 MAX_DETAIL_CHARACTERS = 500
 
 
 def iter_documents(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Document | Skipped]:
     """
-    Return what the paths hold, lazily and in a stable order.
+    Iterate the documents below the paths in a stable order.
 
-    One bad file is a `Skipped` and never ends the run. A source is the path relative to `base` where the
-    file lies inside, else absolute; a record in a file has `#` and its id or place behind it. Raises
-    `InputError` at once if one of the paths does not exist.
+    A file that cannot be loaded becomes a `Skipped` and does not end the run. A source is the path relative to `base`
+    if the file is below it, else absolute; a record adds `#` and its id or position. Raises `InputError` immediately
+    if a path does not exist.
     """
     files = iter_files(paths, options=options, base=base)
     return (item for found in files for item in _load(found, options=options))
 
 
 def load_file(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Return the documents of one file under a source of the caller's choice, lazily."""
+    """Iterate the documents of one file under the given source."""
     if is_binary(path):
         return iter([Skipped(source=source, reason="binary")])
     return _load(FoundFile(path=path, source=source), options=options)
 
 
 def iter_sources(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Path]:
-    """Return the files that `iter_documents` would load, in the same order, without opening them."""
+    """Iterate the files that `iter_documents` would load, in the same order, without opening them."""
     files = iter_files(paths, options=options, base=base)
     return (found.path for found in files if isinstance(found, FoundFile))
 
 
 def count_records(path: Path) -> int:
-    """Return about how many documents a file holds: the lines of JSON Lines, one for anything else."""
+    """Return the approximate number of documents in a file: lines of JSON Lines, otherwise 1."""
     if not is_line_based(path) or path.suffix == ".gz":
         return 1
     try:
@@ -102,13 +102,13 @@ def load_text(
     form: Literal["text", "markdown", "code", "table"] = "text",
 ) -> Document:
     """
-    Return the document a text makes, for standard input and for callers in Python.
+    Return a document made of a text, for standard input and callers in Python.
 
-    Without a title the text's own is taken, or else the source. Raises `InputError` when there is none.
+    The title defaults to the title found in the text, then to the source. Raises `InputError` for an empty text.
     """
     content, source = clean(text).rstrip(), safe_text(source)
     if not content:
-        raise InputError(f"no text in {source!r}", hint="give it some words")
+        raise InputError(f"no text in {source!r}", hint="give a text that is not empty")
     if form == "markdown":
         document = parse_markdown(content, source=source, name=source)
         return _shorten_title(replace(document, title=clean(title)) if title else document)
@@ -117,7 +117,7 @@ def load_text(
 
 
 def find_loader(path: Path) -> Loader:
-    """Return the loader for a file, by its name alone."""
+    """Return the loader of a file by its name."""
     suffix = path.suffix.lower()
     if is_line_based(path):
         return load_json_lines
@@ -132,15 +132,15 @@ def _load(found: FoundFile | Skipped, *, options: LoadOptions) -> Iterator[Docum
     if isinstance(found, Skipped):
         yield found
         return
-    loader = load_corpus if found.is_corpus else find_loader(own_name(found.source))
+    loader = load_corpus if found.is_corpus else find_loader(user_file_name(found.source))
     is_empty = True
     try:
         for item in loader(found.path, source=found.source, options=options):
             is_empty = False
             yield _shorten_title(item) if isinstance(item, Document) and not found.is_corpus else item
         if is_empty:
-            raise Unloadable("empty")
-    except Unloadable as error:
+            raise LoadError("empty")
+    except LoadError as error:
         detail = shorten(clean(error.detail), limit=MAX_DETAIL_CHARACTERS)
         yield Skipped(source=found.source, reason=error.reason, detail=detail)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Files that change while we look."""
+"""Watching of files and folders for changes (watchfiles)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from weft.load.folder import FoundFile, is_on_disk, iter_files, name_source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
-    """What happened between two looks."""
+class Changes:
+    """Files that changed since the last report."""
 
-    present: tuple[Path, ...]
+    updated: tuple[Path, ...]
     """New or changed files that a full run would load."""
-    gone: tuple[Path, ...]
-    """Files and folders that are no longer there, and files that were emptied. What is merely left out is not gone."""
+    deleted: tuple[Path, ...]
+    """Files and folders that no longer exist, and files that are now empty. Excluded files do not count."""
 
 
-def iter_changes(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Changed]:
-    """Yield what changed below the paths, until interrupted. Changes close together come as one."""
+def iter_changes(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Changes]:
+    """Iterate the changes below the paths until interrupted. Changes close in time are reported together."""
     check_watching()
     from watchfiles import watch
 
@@ -32,21 +32,21 @@ def iter_changes(paths: Sequence[Path], *, options: LoadOptions, base: Path | No
 
 
 def check_watching() -> None:
-    """Raise `MissingExtra` where the library that watches files is not installed."""
+    """Raise `MissingExtra` if watchfiles is not installed."""
     try:
         import watchfiles  # noqa: F401
     except ImportError as error:
         raise MissingExtra("watchfiles", extra="watch") from error
 
 
-def sort_changes(touched: set[Path], *, paths: Sequence[Path], options: LoadOptions, base: Path | None) -> Changed:
-    """Return which of the paths that were touched are to be loaded, and which are gone."""
+def sort_changes(touched: set[Path], *, paths: Sequence[Path], options: LoadOptions, base: Path | None) -> Changes:
+    """Divide changed paths into files to load and deleted or emptied files."""
     found = list(iter_files(paths, options=options, base=base))
     wanted = {item.path for item in found if isinstance(item, FoundFile)}
     emptied = {item.source for item in found if not isinstance(item, FoundFile) and item.reason == "empty"}
 
-    def is_gone(path: Path) -> bool:
-        is_left = path.is_dir() or is_on_disk(str(path), base=None)
-        return not is_left or name_source(path, base=base.resolve() if base else None) in emptied
+    def is_deleted(path: Path) -> bool:
+        exists = path.is_dir() or is_on_disk(str(path), base=None)
+        return not exists or name_source(path, base=base.resolve() if base else None) in emptied
 
-    return Changed(present=tuple(sorted(touched & wanted)), gone=tuple(sorted(filter(is_gone, touched - wanted))))
+    return Changes(updated=tuple(sorted(touched & wanted)), deleted=tuple(sorted(filter(is_deleted, touched - wanted))))

@@ -34,7 +34,7 @@ def iter_corpus(folder: Path, *, options: LoadOptions | None = None) -> Iterator
     """
     Yield the documents of a BEIR folder; the source is `corpus.jsonl#<_id>`.
 
-    Raises `InputError` when the folder is none, and `Unloadable`, a kind of it, where the file breaks off.
+    Raises `InputError` when the folder is none, and `LoadError`, a kind of it, where the file breaks off.
     """
     corpus = find_corpus(folder)
     if corpus is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.load.file_reader import read_text
-from weft.load.file_types import file_title, own_name
+from weft.load.file_types import file_title, user_file_name
 from weft.records import Document
 
 LANGUAGES: dict[str, str] = {
@@ -78,10 +78,10 @@ def find_language(path: Path) -> str | None:
 
 def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the one document of a source file."""
-    language = find_language(own_name(source))
+    language = find_language(user_file_name(source))
     yield Document(
         source=source,
-        title=file_title(source, ending=True),
+        title=file_title(source, with_extension=True),
         text=read_text(path, options=options),
         form="code",
         metadata={"language": language} if language else {},

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.config import MEBIBYTE, LoadOptions
-from weft.load.file_reader import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, too_large
+from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_bytes, too_large
 from weft.load.file_types import file_title
 from weft.load.line_map import MarkdownWriter, collapse
 from weft.load.metadata import Fields
@@ -39,7 +39,7 @@ def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     _check_package(data, options=options)
     text, heading, properties = _read(data)
     if not text:
-        raise Unloadable("no text")
+        raise LoadError("no text")
     yield Document(
         source=source,
         title=str(properties.get("title") or heading or file_title(source)),
@@ -50,20 +50,20 @@ def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
 
 
 def _check_package(data: bytes, *, options: LoadOptions) -> None:
-    """Raise `Unloadable` unless the bytes are a zip file that unpacks to a bearable size."""
+    """Raise `LoadError` unless the bytes are a zip file that unpacks to a bearable size."""
     if data.startswith(_OLE_MARK):
-        raise Unloadable("encrypted", "protected by a password, or a .doc under another name")
+        raise LoadError("encrypted", "protected by a password, or a .doc under another name")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             members = package.infolist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
-        raise Unloadable("broken", f"DOCX: {error}") from error
+        raise LoadError("broken", f"DOCX: {error}") from error
     # Sizes that lie do no harm: zipfile hands out no more bytes than a member claims to have.
     size = sum(member.file_size for member in members)
     if size > options.max_expanded_bytes:
         raise too_large(size, limit=options.max_expanded_bytes)
     if len(members) > MAX_MEMBERS or (size > SMALL_BYTES and size > MAX_RATIO * len(data)):
-        raise Unloadable("too large", f"unpacks from {len(data):,} to {size:,} bytes")
+        raise LoadError("too large", f"unpacks from {len(data):,} to {size:,} bytes")
 
 
 def _read(data: bytes) -> tuple[str, str, Fields]:
@@ -80,7 +80,7 @@ def _read(data: bytes) -> tuple[str, str, Fields]:
             word = docx.Document(io.BytesIO(data))
             return *_render(word), _read_properties(word)
     except (OpcError, LxmlError, zipfile.BadZipFile, *PARSER_ERRORS) as error:
-        raise Unloadable("broken", f"DOCX: {error}") from error
+        raise LoadError("broken", f"DOCX: {error}") from error
 
 
 def _render(word: WordDocument) -> tuple[str, str]:

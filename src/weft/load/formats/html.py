@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.config import LoadOptions
-from weft.load.file_reader import Unloadable, missing_extra, read_bytes
+from weft.load.file_reader import LoadError, missing_extra, read_bytes
 from weft.load.file_types import file_title
 from weft.load.line_map import MarkdownWriter, collapse
 from weft.load.metadata import Fields
@@ -51,7 +51,7 @@ def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     renderer.render(root)
     text, lines = renderer.writer.finish()
     if not text:
-        raise Unloadable("no text", "the page has no words outside scripts and navigation")
+        raise LoadError("no text", "the page has no words outside scripts and navigation")
     title = collapse(clean(root.findtext(".//head/title") or "")) or clean(renderer.first_heading)
     yield Document(
         source=source,
@@ -77,14 +77,14 @@ def _decode(data: bytes) -> str:
 
 
 def _check_attributes(text: str) -> None:
-    """Raise `Unloadable` where an element has more attributes than can be read in bearable time."""
+    """Raise `LoadError` where an element has more attributes than can be read in bearable time."""
     position = 0
     while tag := _TAG.search(text, position):
         position, count = tag.end(), 0
         while found := _ATTRIBUTE.match(text, position):
             position, count = found.end(), count + 1
             if count > MAX_ATTRIBUTES:
-                raise Unloadable("broken", f"HTML: an element with more than {MAX_ATTRIBUTES:,} attributes")
+                raise LoadError("broken", f"HTML: an element with more than {MAX_ATTRIBUTES:,} attributes")
         if tag[1]:
             end = _END_OF_CODE.search(text, position)
             position = end.end() if end else len(text)
@@ -102,9 +102,9 @@ def _parse(text: str) -> _Element:
     if is_cut:
         root, is_cut = _parse_once(_WRAPPER.sub(lambda tag: " " + "\n" * tag[0].count("\n"), text))
     if is_cut:
-        raise Unloadable("broken", "HTML: nested too deeply")
+        raise LoadError("broken", "HTML: nested too deeply")
     if root is None:
-        raise Unloadable("no text", "the page has no elements")
+        raise LoadError("no text", "the page has no elements")
     return root
 
 
@@ -118,7 +118,7 @@ def _parse_once(text: str) -> tuple[_Element | None, bool]:
     try:
         root = etree.fromstring(text.encode("utf-8"), parser)
     except (etree.LxmlError, ValueError) as error:
-        raise Unloadable("broken", f"HTML: {error}") from error
+        raise LoadError("broken", f"HTML: {error}") from error
     return root, any("depth" in entry.message for entry in parser.error_log)
 
 

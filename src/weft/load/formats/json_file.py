@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.file_reader import Unloadable, read_text
+from weft.load.file_reader import LoadError, read_text
 from weft.load.file_types import file_title
 from weft.load.formats.json_leaves import iter_elements, iter_leaves
 from weft.load.formats.json_lines import TITLE_FIELDS, Labels, skip_rest, to_document
@@ -35,19 +35,19 @@ def load_json(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
         title = _find_title(content) or file_title(source)
         body, lines = _render(text, content=content, options=options)
         if not body:
-            raise Unloadable("empty", "no values")
+            raise LoadError("empty", "no values")
         yield Document(source=source, title=title, text=body, lines=lines)
 
 
 def parse_json(text: str) -> object:
-    """Return what JSON says. Raises `Unloadable` where it is broken or nested too deeply."""
+    """Return what JSON says. Raises `LoadError` where it is broken or nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError as error:
-        raise Unloadable("broken", "JSON: nested too deeply") from error
+        raise LoadError("broken", "JSON: nested too deeply") from error
     except ValueError as error:
         hint = "; one object on each line needs the ending .jsonl" if "Extra data" in str(error) else ""
-        raise Unloadable("broken", f"JSON: {error}{hint}") from error
+        raise LoadError("broken", f"JSON: {error}{hint}") from error
 
 
 def _iter_elements(text: str, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.file_reader import Unloadable, iter_numbered_lines, open_text
+from weft.load.file_reader import LoadError, iter_numbered_lines, open_text
 from weft.load.file_types import UPLOAD
 from weft.load.formats.json_leaves import iter_leaves
 from weft.load.line_map import join_numbered
@@ -39,7 +39,7 @@ def iter_records(
     """
     Yield each line that is not blank with its number: an object, or why it is none.
 
-    After `max_records` objects the rest is one `Skipped`. Raises `Unloadable` where the file breaks off.
+    After `max_records` objects the rest is one `Skipped`. Raises `LoadError` where the file breaks off.
     """
     count = 0
     with open_text(path, max_bytes=options.max_expanded_bytes) as stream:
@@ -51,7 +51,7 @@ def iter_records(
                 return
             try:
                 record = _parse(text, options=options)
-            except Unloadable as error:
+            except LoadError as error:
                 detail = f"line {line}: {error.detail}"
                 yield line, Skipped(source=f"{source}#L{line}", reason=error.reason, detail=detail)
                 continue
@@ -105,7 +105,7 @@ def to_document(record: Mapping[str, object], *, source: str, line: int, options
     title_field = _find_field(record, TITLE_FIELDS)
     try:
         text = clean(str(record[text_field])).rstrip() if text_field else _list_fields(record, options=options)
-    except Unloadable as error:
+    except LoadError as error:
         return Skipped(source=source, reason=error.reason, detail=f"line {line}: {error.detail}")
     title = clean(str(record[title_field])) if title_field else find_id(record)
     return Document(
@@ -131,27 +131,27 @@ def _find_field(record: Mapping[str, object], names: tuple[str, ...]) -> str:
 
 
 def _list_fields(record: Mapping[str, object], *, options: LoadOptions) -> str:
-    """Return `place: value` for every value in a record. Raises `Unloadable` when there is none."""
+    """Return `place: value` for every value in a record. Raises `LoadError` when there is none."""
     try:
         leaves = iter_leaves(json.dumps(record, ensure_ascii=False))
     except RecursionError as error:
-        raise Unloadable("bad record", "nested too deeply") from error
+        raise LoadError("bad record", "nested too deeply") from error
     pieces = ((f"{leaf.place}: {leaf.value}", leaf.line) for leaf in leaves)
     text, _ = join_numbered(pieces, max_characters=options.max_expanded_bytes)
     if not text:
-        raise Unloadable("empty", "no values")
+        raise LoadError("empty", "no values")
     return text
 
 
 def _parse(text: str | None, *, options: LoadOptions) -> Mapping[str, object]:
     if text is None:
-        raise Unloadable("too large", f"more than {options.max_file_bytes:,} characters")
+        raise LoadError("too large", f"more than {options.max_file_bytes:,} characters")
     try:
         record = json.loads(text)
     except RecursionError as error:
-        raise Unloadable("bad record", "nested too deeply") from error
+        raise LoadError("bad record", "nested too deeply") from error
     except ValueError as error:
-        raise Unloadable("bad record", str(error)) from error
+        raise LoadError("bad record", str(error)) from error
     if not isinstance(record, dict):
-        raise Unloadable("bad record", f"not an object but {type(record).__name__}")
+        raise LoadError("bad record", f"not an object but {type(record).__name__}")
     return record

@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from weft.config import LoadOptions
-from weft.load.file_reader import PARSER_ERRORS, Unloadable, read_text
+from weft.load.file_reader import PARSER_ERRORS, LoadError, read_text
 from weft.load.file_types import file_title
 from weft.load.metadata import nested_to_json, to_metadata
 from weft.records import Document
@@ -45,14 +45,14 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
     Return the document that clean Markdown makes. `name` is its title when it has none of its own.
 
     The front matter's `title` is the title and does not show up in the metadata. With nothing beneath it, the front
-    matter itself is the text. Raises `Unloadable` when that holds no other field.
+    matter itself is the text. Raises `LoadError` when that holds no other field.
     """
     fields, start = _split_front_matter(text)
     lines = text.split("\n")[start:]
     title = to_metadata(nested_to_json({"title": fields.pop("title", None)})).get("title")
     if not any(map(str.strip, lines)):
         if not to_metadata(nested_to_json(fields)):
-            raise Unloadable("empty", "nothing but front matter")
+            raise LoadError("empty", "nothing but front matter")
         lines, start = text.split("\n")[1 : start - 1], 1
     prose = list(_iter_prose(lines))
     links = find_link_pages(prose)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.file_reader import Unloadable, read_text
+from weft.load.file_reader import LoadError, read_text
 from weft.load.file_types import file_title
 from weft.load.formats.json_file import load_json, parse_json
 from weft.load.formats.json_leaves import iter_leaves
@@ -35,7 +35,7 @@ def load_notebook(path: Path, *, source: str, options: LoadOptions) -> Iterator[
             _add_cell(writer, cell, place=f"cells[{number}]", lines=lines)
     body, numbers = writer.finish()
     if not body:
-        raise Unloadable("empty", "no cells with text")
+        raise LoadError("empty", "no cells with text")
     document = parse_markdown(body, source=source, name=file_title(source))
     yield replace(document, lines=numbers[len(numbers) - document.text.count("\n") - 1 :])
 

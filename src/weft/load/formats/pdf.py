@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.config import LoadOptions
-from weft.load.file_reader import PARSER_ERRORS, Unloadable, missing_extra, read_bytes, too_large
+from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_bytes, too_large
 from weft.load.file_types import file_title
 from weft.load.line_map import collapse, join_numbered
 from weft.load.metadata import Fields
@@ -43,7 +43,7 @@ def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docum
     text, lines = join_numbered(pages)
     if not text:
         detail = f"none on {len(reader.pages)} pages; a scanned PDF needs OCR first"
-        raise Unloadable("no text", detail)
+        raise LoadError("no text", detail)
     title = info.pop("title", "")
     yield Document(
         source=source,
@@ -79,14 +79,14 @@ def _open(data: bytes, *, options: LoadOptions) -> PdfReader:
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise Unloadable("encrypted", "it opens with a password only")
+            raise LoadError("encrypted", "it opens with a password only")
         count = len(reader.pages)
     except DependencyError as error:
-        raise Unloadable("encrypted", str(error)) from error
+        raise LoadError("encrypted", str(error)) from error
     except (PyPdfError, *PARSER_ERRORS) as error:
-        raise Unloadable("broken", f"PDF: {error}") from error
+        raise LoadError("broken", f"PDF: {error}") from error
     if count > options.max_pages:
-        raise Unloadable("too large", f"{count:,} pages; the limit is {options.max_pages:,}")
+        raise LoadError("too large", f"{count:,} pages; the limit is {options.max_pages:,}")
     return reader
 
 

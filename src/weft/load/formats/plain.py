@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weft.config import LoadOptions
-from weft.load.file_reader import SAMPLE_BYTES, Unloadable, read_text
+from weft.load.file_reader import SAMPLE_BYTES, LoadError, read_text
 from weft.load.file_types import file_title
 from weft.records import Document
 from weft.text.decode import has_byte_order_mark
@@ -29,7 +29,7 @@ _SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
 def load_plain(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Yield the one document of a text file."""
     text = read_text(path, options=options)
-    yield Document(source=source, title=find_title(text) or file_title(source, ending=True), text=text)
+    yield Document(source=source, title=find_title(text) or file_title(source, with_extension=True), text=text)
 
 
 def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
@@ -37,7 +37,7 @@ def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[D
     with path.open("rb") as stream:
         sample = stream.read(SAMPLE_BYTES)
     if b"\0" in sample and not has_byte_order_mark(sample):
-        raise Unloadable("binary")
+        raise LoadError("binary")
     yield from load_plain(path, source=source, options=options)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from weft.config import LoadOptions
-from weft.load.file_reader import Unloadable, read_text
+from weft.load.file_reader import LoadError, read_text
 from weft.load.file_types import file_title
 from weft.load.line_map import collapse, join_numbered, shorten
 from weft.load.metadata import to_metadata
@@ -52,10 +52,10 @@ def load_table(path: Path, *, source: str, options: LoadOptions) -> Iterator[Doc
     pieces = ((_render(row.cells, header=header), row.line) for row in body)
     content, lines = join_numbered(pieces, max_characters=options.max_expanded_bytes)
     if not content:
-        raise Unloadable("empty", "no cell holds anything")
+        raise LoadError("empty", "no cell holds anything")
     yield Document(
         source=source,
-        title=file_title(source, ending=True),
+        title=file_title(source, with_extension=True),
         text=content,
         form="table",
         metadata=to_metadata({"columns": list(dict.fromkeys(filter(None, header)))[:MAX_COLUMNS]} if header else {}),
@@ -80,7 +80,7 @@ def _read_rows(text: str, *, is_tabbed: bool) -> list[_Row]:
     try:
         return list(_iter_rows(lines, delimiter=delimiter))
     except csv.Error as error:
-        raise Unloadable("broken", f"CSV: {error}") from error
+        raise LoadError("broken", f"CSV: {error}") from error
 
 
 def _iter_rows(lines: Sequence[str], *, delimiter: str) -> Iterator[_Row]:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from weft.config import LoadOptions
 from weft.extract.names import whole_key
 from weft.extract.papers.paper_ids import read_id
-from weft.load.file_reader import PARSER_ERRORS, Unloadable, missing_extra, read_text
+from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_text
 from weft.load.formats.json_lines import skip_rest
 from weft.load.line_map import collapse, shorten
 from weft.load.papers.findings import load_works
@@ -49,7 +49,7 @@ def load_bibtex(path: Path, *, source: str, options: LoadOptions) -> Iterator[Do
         plain = parse_string(text)
         decoded = LatexDecodingMiddleware(allow_inplace_modification=False).transform(plain)
     except PARSER_ERRORS as error:
-        raise Unloadable("broken", f"BibTeX: {error}") from error
+        raise LoadError("broken", f"BibTeX: {error}") from error
     failed = {_line(block): block for block in (*plain.failed_blocks, *decoded.failed_blocks)}
     for line, block in sorted(failed.items()):
         yield _skip(block, line=line, source=source)
@@ -58,7 +58,7 @@ def load_bibtex(path: Path, *, source: str, options: LoadOptions) -> Iterator[Do
         entry.key: _fields(entry, verbatim.get(entry.key, entry)) for entry in sorted(decoded.entries, key=_line)
     }
     if not entries and not failed:
-        raise Unloadable("empty", "no entries")
+        raise LoadError("empty", "no entries")
     if options.max_records is not None and len(entries) > options.max_records:
         left = dict(list(entries.items())[: options.max_records])
         line = int(next(fields["line"] for key, fields in entries.items() if key not in left))
