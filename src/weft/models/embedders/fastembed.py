@@ -1,4 +1,4 @@
-"""Embeds with any model of the `fastembed` package, which fetches them from a model hub."""
+"""Embedder for the models of the `fastembed` package, which downloads them from a model hub."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class FastembedEmbedder:
     """
     An embedder behind fastembed.
 
-    It is given one text at a time: many of its models are quantised in a way that makes a vector
-    depend on its batch, and on a CPU padding costs more than a batch saves.
+    Texts are embedded one at a time: the quantisation of many models makes a vector depend on its batch, and
+    on a CPU padding costs more time than a batch saves.
     """
 
     def __init__(self, model: str, *, cache_dir: Path | None = None, threads: int | None = None) -> None:
@@ -38,7 +38,7 @@ class FastembedEmbedder:
 
     @property
     def card(self) -> ModelCard:
-        """What the embedder knows of itself; the dimension of an unknown model is 0 until the first call."""
+        """Description of the embedder; the dimension of an unknown model is 0 until the first call."""
         return make_card(self._hub_model, library=LIBRARY, dimension=self._dimension)
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:

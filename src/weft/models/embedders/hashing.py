@@ -1,4 +1,4 @@
-"""The emergency embedder: hashed words and letters, no model at all."""
+"""Fallback embedder without a model: hashed words and character trigrams."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weft.records import ModelCard, Vector, Vectors
 
 DIMENSION = 256
 TRIGRAM_WEIGHT = 0.5
-"""A word has several trigrams; at this weight they bind spelling variants without outvoting words."""
+"""Weight of a trigram relative to a word. Trigrams match spelling variants; a word has several, so they count less."""
 
 _WORD = re.compile(r"\w+")
 
@@ -36,17 +36,16 @@ class HashEmbedder:
     """
     Feature hashing (Weinberger et al., ICML 2009) of words and their character trigrams.
 
-    Texts are similar when they share words. For tests, and for when there is nothing better: every
-    result that rests on it is marked degraded.
+    Texts are similar if they share words. Used in tests and if no model is available; its results are marked degraded.
     """
 
     @property
     def card(self) -> ModelCard:
-        """What the embedder knows of itself."""
+        """Description of the embedder."""
         return _CARD
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
-        """Return one unit-length row per text; `kind` makes no difference."""
+        """Return one unit-length row per text; `kind` is ignored."""
         if not texts:
             return np.zeros((0, DIMENSION), np.float32)
         return np.stack([_embed(text) for text in texts])
@@ -55,17 +54,17 @@ class HashEmbedder:
 def _embed(text: str) -> Vector:
     vector = np.zeros(DIMENSION, np.float64)
     for feature, count in Counter(_features(text)).items():
-        place, sign = _place(feature)
+        index, sign = _hash_feature(feature)
         weight = 1.0 if feature[0] == "w" else TRIGRAM_WEIGHT
-        vector[place] += sign * weight * (1 + math.log(count))
+        vector[index] += sign * weight * (1 + math.log(count))
     length = float(np.linalg.norm(vector))
-    if length == 0:  # nothing to hash, or all of it cancelled out
+    if length == 0:  # no features, or all of them cancelled out
         vector[0] = length = 1.0
     return (vector / length).astype(np.float32)
 
 
 def _features(text: str) -> Iterator[str]:
-    """Yield `w` + word and `t` + trigram; words carry marks at both ends, so two letters have trigrams."""
+    """Yield `w` + word and `t` + trigram. Words are delimited by `<` and `>`, so that two letters have trigrams."""
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         yield f"w{word}"
         marked = f"<{word}>"
@@ -74,8 +73,8 @@ def _features(text: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=100_000)
-def _place(feature: str) -> tuple[int, int]:
-    """Return where a feature goes and its sign; the same on every machine, unlike Python's `hash`."""
+def _hash_feature(feature: str) -> tuple[int, int]:
+    """Return the index and the sign of a feature. Unlike Python's `hash`, they are the same in every process."""
     digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     number = int.from_bytes(digest, "big")
     return number % DIMENSION, 1 if number >> 63 else -1

@@ -1,4 +1,4 @@
-"""Embeds through any endpoint that speaks OpenAI's `/embeddings`, hosted or on this machine."""
+"""Embedder for endpoints with OpenAI's `/embeddings` API, hosted or local."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ DEFAULT_URL = "https://api.openai.com/v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownModel:
-    """What is known of a hosted model without asking."""
+    """Properties of a hosted model that are known without a request."""
 
     dimension: int
     floor: float
     background: tuple[float, float] = (0.1, 0.08)
 
 
-# Floors and backgrounds are estimates from published similarity distributions (related pairs of the
-# third generation lie at 0.3 to 0.6, all pairs of ada-002 above 0.68), not measured by us.
+# Floors and backgrounds are estimated from published similarity distributions, not measured:
+# related pairs of the third generation lie at 0.3 to 0.6, all pairs of ada-002 above 0.68.
 KNOWN_MODELS = {
     "text-embedding-3-small": KnownModel(dimension=1536, floor=0.25),
     "text-embedding-3-large": KnownModel(dimension=3072, floor=0.25),
     "text-embedding-ada-002": KnownModel(dimension=1536, floor=0.72, background=(0.7, 0.03)),
 }
 
-REPLACED = "another model answers under this name: bring the former one back, or name it otherwise and weft reembed"
-IGNORED = "the endpoint does not shorten vectors: leave models.dimensions out"
+MODEL_CHANGED_HINT = "the endpoint now serves another model of this name: restore it, or rename it and run weft reembed"
+DIMENSIONS_IGNORED_HINT = "the endpoint does not shorten vectors: remove models.dimensions"
 
 UNKNOWN_MODEL = KnownModel(dimension=0, floor=0.3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestLimits:
-    """How much one request carries, and how many are under way at once."""
+    """Maximum size of one request, and how many run in parallel."""
 
     texts: int = 128
     characters: int = 100_000
-    """Below OpenAI's 300,000 tokens a request in any script."""
+    """Stays below OpenAI's limit of 300,000 tokens per request in any script."""
     parallel: int = 4
     attempts: int = 6
     timeout_seconds: float = 60.0
@@ -62,7 +62,7 @@ class RequestLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Billed:
-    """What an answer costs."""
+    """Tokens of one response."""
 
     tokens_in: int
     is_guessed: bool
@@ -73,8 +73,8 @@ class OpenAIEmbedder:
     """
     An embedder behind HTTP.
 
-    The dimension of a model that is neither known nor given is 0 on the card until the first call.
-    The key is in no representation, message or log.
+    If the dimension is neither known nor configured, the card says 0 until the first call.
+    The API key appears in no representation, message or log.
     """
 
     def __init__(
@@ -90,10 +90,10 @@ class OpenAIEmbedder:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         """
-        Open the embedder; nothing is sent yet.
+        Create the embedder; no request is sent.
 
-        An empty `base_url` is OpenAI's own. `dimensions` asks the server for shorter vectors. `account` counts what is
-        embedded of documents, and may bound it.
+        An empty `base_url` is OpenAI's. `dimensions` requests shorter vectors. `account` counts the usage for
+        documents and may limit it.
         """
         base_url = base_url or DEFAULT_URL
         if importlib.util.find_spec("httpx") is None:
@@ -101,7 +101,7 @@ class OpenAIEmbedder:
         check_endpoint(base_url, api_key=api_key)
         self._model = model
         self._base_url = base_url.rstrip("/")
-        self._asked_dimensions = dimensions
+        self._requested_dimensions = dimensions
         self._limits = limits or RequestLimits()
         self._account = account or Account(price=None)
         self._transport = Transport(
@@ -118,14 +118,14 @@ class OpenAIEmbedder:
         self._dimension = dimensions or self._known.dimension
         self._lock = Lock()
         self._calls: set[Event] = set()
-        """Of each call under way, what ends it."""
+        """One event per running call; setting it ends the call."""
 
     def __repr__(self) -> str:
         return f"OpenAIEmbedder({self._model!r}, base_url={self._base_url!r})"
 
     @property
     def card(self) -> ModelCard:
-        """What the embedder knows of itself."""
+        """Description of the embedder."""
         return ModelCard(
             name=f"openai/{self._model}",
             fingerprint=self._fingerprint(),
@@ -138,10 +138,10 @@ class OpenAIEmbedder:
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
         """
-        Return one unit-length row per text; `kind` makes no difference to these models.
+        Return one unit-length row per text; these models ignore `kind`.
 
-        Raises `ModelUnavailable` when the endpoint refuses or stays away, or documents may not cost more
-        (`BoundReached`), and `BadModelOutput` when its answer is not one vector per text.
+        Raises `ModelUnavailable` if the endpoint fails, `BoundReached` if documents may not cost more, and
+        `BadModelOutput` if the response is not one vector per text.
         """
         return self.embed_incrementally(texts, kind=kind, keep=lambda part, vectors: None)
 
@@ -149,9 +149,9 @@ class OpenAIEmbedder:
         self, texts: Sequence[str], *, kind: TextKind = "document", keep: Callable[[Sequence[str], Vectors], None]
     ) -> Vectors:
         """
-        Return what `embed` does; `keep` is told of each answer as it comes.
+        Return the vectors like `embed`, and call `keep` for each response as it arrives.
 
-        Requests under way when one fails, or the caller is interrupted, are finished and kept; no further one is made.
+        If a request fails or the caller is interrupted, running requests are finished and kept, and no new one starts.
         """
         if not texts:
             return np.zeros((0, self._dimension), np.float32)
@@ -169,11 +169,11 @@ class OpenAIEmbedder:
                     raise
                 return vectors
 
-            # In threads also where there is one request, so that Ctrl-C does not cut off what is paid for.
+            # Even a single request runs in a thread, so that Ctrl-C does not abort a request that is paid for.
             pool = ThreadPoolExecutor(min(self._limits.parallel, len(batches)))
             try:
-                asked = [pool.submit(ask, batch) for batch in batches]
-                vectors = [future.result() for future in asked]
+                futures = [pool.submit(ask, batch) for batch in batches]
+                vectors = [future.result() for future in futures]
             except ModelError:
                 raise failures[0] from failures[0].__cause__
             finally:
@@ -182,7 +182,7 @@ class OpenAIEmbedder:
         return np.concatenate(vectors)
 
     def interrupt(self) -> None:
-        """Let calls that are under way end with the requests they have made."""
+        """End running calls of `embed` after their current requests."""
         with self._lock:
             for stop in self._calls:
                 stop.set()
@@ -193,17 +193,17 @@ class OpenAIEmbedder:
 
     @property
     def usage(self) -> Usage:
-        """What embedding documents has come to so far."""
+        """Usage so far for documents."""
         return self._account.total
 
     def estimate_usage(self, texts: Sequence[str]) -> Usage:
-        """Return what embedding these texts at once would come to."""
+        """Return the expected usage of embedding these texts in one call."""
         tokens = sum(map(guess_model_tokens, texts))
         return self._account.estimate_usage(calls=sum(1 for _ in _batches(texts, limits=self._limits)), tokens=tokens)
 
     @contextmanager
     def _call(self, kind: TextKind) -> Iterator[Event]:
-        """Give what ends a call, for as long as it is under way, and count how long that is."""
+        """Yield the event that ends this call, and add its duration to the usage."""
         stop, start = Event(), time.perf_counter()
         with self._lock:
             self._calls.add(stop)
@@ -221,23 +221,23 @@ class OpenAIEmbedder:
                 stop.wait(seconds)
             else:
                 self._sleep(seconds)
-            _check_going(stop)
+            _check_running(stop)
 
-        _check_going(stop)
-        # The API refuses the empty string, but not a space.
+        _check_running(stop)
+        # The API rejects the empty string, but not a space.
         request: dict[str, object] = {
             "model": self._model,
             "input": [replace_surrogates(text) or " " for text in texts],
         }
-        if self._asked_dimensions:
-            request["dimensions"] = self._asked_dimensions
+        if self._requested_dimensions:
+            request["dimensions"] = self._requested_dimensions
         post = partial(self._transport.post, request, sleep=wait)
         vectors = read_vectors(self._count(post, texts) if kind == "document" else post(), count=len(texts))
         self._check_dimension(vectors.shape[1])
         return vectors
 
     def _count(self, post: Callable[[], object], texts: Sequence[str]) -> object:
-        """Return the answer to a request, and count what it costs. Raises `BoundReached` where it may not be made."""
+        """Return the response of `post` and count its tokens. Raises `BoundReached` if the limit forbids it."""
         tokens = sum(map(guess_model_tokens, texts))
         if not self._account.may_ask(tokens_in=tokens, tokens_out=0):
             raise BoundReached(self._account.total.stopped, hint="raise models.max_cost (--max-cost)")
@@ -250,47 +250,48 @@ class OpenAIEmbedder:
         return answer
 
     def expect(self, dimension: int) -> None:
-        """Take the dimension for granted, where it is not known yet."""
+        """Set the dimension if it is unknown."""
         with self._lock:
             self._dimension = self._dimension or dimension
 
     def _check_dimension(self, dimension: int) -> None:
-        """Learn the dimension from the first answer; every other one must have the same."""
+        """Learn the dimension from the first response. Raises `BadModelOutput` if a later one differs."""
         self.expect(dimension)
         if dimension != self._dimension:
             raise BadModelOutput(
-                f"{self._model!r} gave vectors of dimension {dimension} instead of {self._dimension}",
-                hint=IGNORED if self._asked_dimensions else REPLACED,
+                f"{self._model!r} returned vectors of dimension {dimension} instead of {self._dimension}",
+                hint=DIMENSIONS_IGNORED_HINT if self._requested_dimensions else MODEL_CHANGED_HINT,
             )
 
     def _fingerprint(self) -> str:
-        """Return a hash of what decides the vectors. Known models are the same wherever they run."""
-        place = "" if self._model in KNOWN_MODELS else self._base_url
-        facts = f"openai {self._model} {self._asked_dimensions or 0} {place}"
+        """Return a hash of everything that determines the vectors. Known models are the same at any address."""
+        address = "" if self._model in KNOWN_MODELS else self._base_url
+        facts = f"openai {self._model} {self._requested_dimensions or 0} {address}"
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
 
 def read_tokens(answer: object, *, guess: int) -> Billed:
-    """Return the tokens of a request as the server counted them, or as guessed where it did not."""
+    """Return the tokens that the server counted, or `guess` if it sent none."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     names = ("prompt_tokens", "total_tokens")
-    given = [usage.get(name) for name in names] if isinstance(usage, dict) else []
-    tokens = next((number for number in given if type(number) is int and number >= 0), None)
+    counts = [usage.get(name) for name in names] if isinstance(usage, dict) else []
+    tokens = next((number for number in counts if type(number) is int and number >= 0), None)
     return Billed(tokens_in=guess if tokens is None else tokens, is_guessed=tokens is None)
 
 
 def read_vectors(answer: object, *, count: int) -> Vectors:
-    """Return the unit vectors of one answer in the order of the request. Raises `BadModelOutput`."""
+    """Return the unit vectors of one response in the order of the request. Raises `BadModelOutput`."""
     entries = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise BadModelOutput("the endpoint's answer has no list `data` of vectors")
+        raise BadModelOutput("the endpoint's response has no list `data` of vectors")
     if len(entries) != count:
-        raise BadModelOutput(f"the endpoint gave {len(entries)} vectors for {count} texts")
-    # Servers that leave out `index` answer in order.
-    places = [entry.get("index", number) for number, entry in enumerate(entries)]
-    if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
-        raise BadModelOutput(f"the endpoint numbered its vectors {places[:10]!r}")
-    in_order = [entry.get("embedding") for _, entry in sorted(zip(places, entries, strict=True), key=_place)]
+        raise BadModelOutput(f"the endpoint returned {len(entries)} vectors for {count} texts")
+    # Servers that omit `index` return the vectors in order.
+    indices = [entry.get("index", number) for number, entry in enumerate(entries)]
+    if any(type(index) is not int for index in indices) or sorted(indices) != list(range(count)):
+        raise BadModelOutput(f"the endpoint numbered its vectors {indices[:10]!r}")
+    by_index = dict(zip(indices, entries, strict=True))
+    in_order = [by_index[index].get("embedding") for index in range(count)]
     try:
         vectors = np.array(in_order, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -299,22 +300,18 @@ def read_vectors(answer: object, *, count: int) -> Vectors:
         raise BadModelOutput(f"the endpoint's vectors have the shape {vectors.shape}")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and lengths.all()):
-        raise BadModelOutput("the endpoint gave a vector that is zero or not finite")
+        raise BadModelOutput("the endpoint returned a vector that is zero or not finite")
     unit: Vectors = (vectors / lengths).astype(np.float32)
     return unit
 
 
-def _check_going(stop: Event) -> None:
+def _check_running(stop: Event) -> None:
     if stop.is_set():
         raise ModelUnavailable("embedding was interrupted")
 
 
-def _place(numbered: tuple[int, object]) -> int:
-    return numbered[0]
-
-
 def _batches(texts: Sequence[str], *, limits: RequestLimits) -> Iterator[list[str]]:
-    """Yield the texts in order, in lists that stay within the limits; a huge text goes alone."""
+    """Yield the texts in order, in batches within the limits; a text above the limit is its own batch."""
     batch: list[str] = []
     characters = 0
     for text in texts:
@@ -328,9 +325,9 @@ def _batches(texts: Sequence[str], *, limits: RequestLimits) -> Iterator[list[st
 
 
 def check_endpoint(base_url: str, *, api_key: str) -> None:
-    """Raise `ConfigError` for an address or a key that no request can be made with."""
+    """Raise `ConfigError` for an address or a key that cannot be used in a request."""
     if not base_url.startswith(("http://", "https://")):
-        raise ConfigError(f"{base_url!r} is no address of an endpoint", hint="it begins with https://")
-    # Such a key would make the HTTP library raise an error with the key in it.
+        raise ConfigError(f"{base_url!r} is not the address of an endpoint", hint="it begins with https://")
+    # With such a key, the HTTP library would raise an error that contains the key.
     if not (api_key.isascii() and api_key.isprintable()) or api_key != api_key.strip():
-        raise ConfigError("the API key has characters that no header can hold", hint="copy it again")
+        raise ConfigError("the API key has characters that an HTTP header cannot contain", hint="copy it again")

@@ -1,4 +1,4 @@
-"""Embeds with any model of the `sentence-transformers` package, on a GPU if there is one."""
+"""Embedder for the models of the `sentence-transformers` package, on a GPU if there is one."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class SentenceTransformersEmbedder:
     """
     An embedder behind sentence-transformers.
 
-    Texts go in batches, which a GPU needs. That moves a vector by rounding only, some 1e-6, because
-    these models run unquantised.
+    Texts are embedded in batches, which a GPU needs. The models are not quantised, so a batch changes a vector
+    only by rounding, about 1e-6.
     """
 
     def __init__(self, model: str, *, device: str | None = None) -> None:
@@ -36,7 +36,7 @@ class SentenceTransformersEmbedder:
 
     @property
     def card(self) -> ModelCard:
-        """What the embedder knows of itself; the dimension of an unknown model is 0 until the first call."""
+        """Description of the embedder; the dimension of an unknown model is 0 until the first call."""
         return make_card(self._hub_model, library=LIBRARY, dimension=self._dimension)
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
@@ -49,12 +49,12 @@ class SentenceTransformersEmbedder:
         return vectors
 
     def _encode(self, texts: list[str], *, kind: TextKind) -> Any:
-        """Let the library encode, with our prefix where we know one and else with the model's own."""
+        """Encode with the prefix of a known model, else with the model's own prompt."""
         model = self._load()
         prefix = self._hub_model.prefix(kind)
         if prefix:
             return model.encode(texts, prompt=prefix, show_progress_bar=False)
-        # Since version 5 the library knows which prompt a kind of text needs.
+        # Since version 5 the library selects the prompt for each kind of text.
         method = getattr(model, f"encode_{kind}", model.encode)
         return method(texts, show_progress_bar=False)
 

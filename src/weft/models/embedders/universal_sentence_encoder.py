@@ -1,4 +1,4 @@
-"""Embeds sixteen languages into one space, so that a question finds its answer in another language."""
+"""Multilingual embedder: sixteen languages share one vector space, so a question finds answers in another language."""
 
 from __future__ import annotations
 
@@ -26,19 +26,21 @@ LICENCE = "Apache-2.0"
 MEGABYTES = 32
 
 MAX_CHARACTERS = 4096
-"""Longer texts are cut here. No chunk is as long: the model has no limit of its own, but memory grows with the text."""
+"""Longer texts are truncated; chunks are shorter. The model has no limit, but its memory use grows with the text."""
 
 FILES = {
     "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
     "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
 }
-"""SHA-256 of the weights and the vocabulary that the fingerprint stands for."""
+"""SHA-256 of the weights and the vocabulary; part of the fingerprint."""
 
 VERSION = 1
-"""Grows whenever this module would give the same text another vector."""
+"""Increased when this module would give a text another vector."""
 
-# Floor and slope lie between what XQuAD and CMRC give in Chinese (0.29, 13), across languages, where no words are
-# counted (0.28 to 0.29, 17), and together with English (0.32, 10): docs/embedders.md.
+# Floor and slope are a compromise between the values fitted on XQuAD and CMRC (docs/embedders.md):
+#   Chinese                                    0.29          13
+#   across languages, without keywords         0.28 to 0.29  17
+#   together with English                      0.32          10
 CARD = ModelCard(
     name=NAME,
     fingerprint=hashlib.sha256(f"{sorted(FILES.items())} {MAX_CHARACTERS} {VERSION}".encode()).hexdigest()[:32],
@@ -46,7 +48,7 @@ CARD = ModelCard(
     floor=0.31,
     slope=15.0,
     background=(0.045, 0.068),
-    weight=0.7,  # XQuAD in Chinese, recall@1 of hybrid: 0.933 at 1.0, 0.939 at 0.7, 0.930 by keywords alone
+    weight=0.7,  # XQuAD in Chinese, recall@1 of hybrid: 0.933 at 1.0, 0.939 at 0.7; 0.930 with keywords only
     scripts=frozenset({"latin", "han", "kana", "hangul", "cyrillic", "arabic", "thai"}),
     max_tokens=MAX_CHARACTERS,
 )
@@ -54,10 +56,10 @@ CARD = ModelCard(
 
 class UseMultilingualEmbedder:
     """
-    Google's multilingual sentence encoder, as a package carries it: numpy alone, and the weights inside.
+    Google's multilingual sentence encoder, from a package that contains the weights and needs only numpy.
 
-    Each text is a run of its own, because numpy rounds a row of a product by how many rows there are; a batch would
-    be no faster. Loading reads both files whole and compares them with `FILES`.
+    Texts are embedded one at a time: in numpy, the rounding of a row of a product depends on the number of rows,
+    and a batch is no faster. Loading verifies the hashes in `FILES`.
     """
 
     def __init__(self, *, threads: int | None = None) -> None:
@@ -68,14 +70,14 @@ class UseMultilingualEmbedder:
 
     @property
     def card(self) -> ModelCard:
-        """What the embedder knows of itself."""
+        """Description of the embedder."""
         return CARD
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
         """
-        Return one unit-length row per text; `kind` makes no difference to this model.
+        Return one unit-length row per text; this model ignores `kind`.
 
-        Raises `ModelUnavailable` where the installed package carries other weights, and `BadModelOutput`.
+        Raises `ModelUnavailable` if the installed package has other weights, and `BadModelOutput`.
         """
         if not texts:
             return np.zeros((0, CARD.dimension), np.float32)
@@ -97,12 +99,12 @@ class UseMultilingualEmbedder:
 
 
 def is_installed() -> bool:
-    """Tell whether the package is there."""
+    """Return whether the package is installed."""
     return importlib.util.find_spec(MODULE) is not None
 
 
 def package_folder() -> Path:
-    """Return the folder of the package. Raises `MissingExtra` where it is not installed."""
+    """Return the folder of the package. Raises `MissingExtra` if it is not installed."""
     spec = importlib.util.find_spec(MODULE)
     if spec is None or spec.origin is None:
         raise MissingExtra(PACKAGE, extra=EXTRA)
@@ -110,18 +112,18 @@ def package_folder() -> Path:
 
 
 def check_files(folder: Path) -> None:
-    """Raise `ModelUnavailable` unless the package carries exactly the weights and the vocabulary we know."""
+    """Raise `ModelUnavailable` unless weights and vocabulary of the package have the hashes in `FILES`."""
     for name, expected in FILES.items():
         path = folder / "resources" / name
         try:
             found = hashlib.sha256(path.read_bytes()).hexdigest()
         except OSError as error:
-            raise _not_ours(f"cannot be read: {error}", name) from error
+            raise _wrong_file(f"cannot be read: {error}", name) from error
         if found != expected:
-            raise _not_ours("is another one than Weft was measured with", name)
+            raise _wrong_file("differs from the version that Weft supports", name)
 
 
-def _not_ours(problem: str, name: str) -> ModelUnavailable:
+def _wrong_file(problem: str, name: str) -> ModelUnavailable:
     return ModelUnavailable(
         f"{name!r} in the package {PACKAGE!r} {problem}",
         hint=f"pip install --force-reinstall 'weft-search[{EXTRA}]'",

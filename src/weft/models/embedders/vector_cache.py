@@ -1,4 +1,4 @@
-"""Remembers vectors in a SQLite file of their own, so that no text is embedded twice."""
+"""Embedder with a cache of vectors in a SQLite file, so that no text is embedded twice."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ HOUR_SECONDS = 3600
 
 class CachedEmbedder:
     """
-    An embedder that asks the one inside only for texts it has not seen.
+    An embedder that calls `inner` only for texts that are not cached.
 
-    The cache is a help, never a condition: when its file is locked, full, unwritable or corrupt,
-    that is logged once and the inner embedder does all the work.
+    The cache is optional: if its file is locked, full, unwritable or corrupt, this is logged once and `inner`
+    embeds every text.
     """
 
     def __init__(
@@ -54,21 +54,21 @@ class CachedEmbedder:
 
     @property
     def card(self) -> ModelCard:
-        """What the inner embedder knows of itself."""
+        """Description of the inner embedder."""
         return self._inner.card
 
     @property
     def embedded(self) -> int:
-        """How many texts of documents the inner embedder has embedded so far."""
+        """Number of document texts embedded so far."""
         return self._embedded
 
     @property
     def cached(self) -> int:
-        """How many texts of documents were answered without it: known ones, and repetitions inside one call."""
+        """Number of document texts not embedded: cached ones, and repetitions within a call."""
         return self._cached
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
-        """Return one unit-length row per text, known or new."""
+        """Return one unit-length row per text, from the cache or the inner embedder."""
         if not texts:
             return self._inner.embed(texts, kind=kind)
         model = f"{self.card.fingerprint} {kind}"
@@ -79,7 +79,7 @@ class CachedEmbedder:
         missing = {digest: text for digest, text in unique.items() if digest not in known}
         if missing:
             fresh = self._embed_new(list(missing.values()), kind=kind, hour=hour)
-            known = _agreeing(known, dimension=fresh.shape[1])
+            known = _select_dimension(known, dimension=fresh.shape[1])
             known.update(zip(missing, fresh, strict=True))
         lost = {digest: text for digest, text in unique.items() if digest not in known}
         if lost:
@@ -91,40 +91,40 @@ class CachedEmbedder:
 
     @property
     def usage(self) -> Usage:
-        """What the inner embedder was asked, where it is paid for; nothing else."""
+        """Usage of the inner embedder; empty unless it is a `BilledEmbedder`."""
         return self._inner.usage if isinstance(self._inner, BilledEmbedder) else Usage()
 
     def estimate_usage(self, texts: Sequence[str]) -> Usage:
-        """Return what the inner embedder says of texts that are not known; nothing where it is not paid for."""
+        """Return the expected usage of texts that are not cached; empty unless `inner` is a `BilledEmbedder`."""
         return self._inner.estimate_usage(texts) if texts and isinstance(self._inner, BilledEmbedder) else Usage()
 
     def find_unknown(self, texts: Sequence[str]) -> dict[bytes, str]:
-        """Return the texts of documents that the inner embedder would have to embed, by digest; writes nothing."""
+        """Return the distinct document texts that are not cached, by digest; writes nothing."""
         unique = {_digest(text): text for text in texts}
         known = self._find_known(f"{self.card.fingerprint} document", digests=list(unique)) if self._file.exists else {}
         return {digest: text for digest, text in unique.items() if digest not in known}
 
     def expect(self, dimension: int) -> None:
-        """Let the inner embedder know the dimension, where it cannot tell."""
+        """Pass the dimension to the inner embedder if it can learn it."""
         if isinstance(self._inner, LearnsDimension):
             self._inner.expect(dimension)
 
     def load(self) -> None:
-        """Let the inner embedder load its weights, where it has any in this process."""
+        """Load the weights of the inner embedder if they are in this process."""
         if isinstance(self._inner, Loadable):
             self._inner.load()
 
     def interrupt(self) -> None:
-        """Let the inner embedder end what it is at, where it can."""
+        """Interrupt the inner embedder if it supports this."""
         if isinstance(self._inner, Interruptible):
             self._inner.interrupt()
 
     def close(self) -> None:
-        """Close the file. The embedder goes on working, and opens it again when needed."""
+        """Close the file; the next use opens it again."""
         self._file.close()
 
     def _embed_new(self, texts: Sequence[str], *, kind: TextKind, hour: int) -> Vectors:
-        """Let the inner embedder embed texts, and keep what it gives: where it is paid for, as soon as it comes."""
+        """Embed texts with the inner embedder and cache the vectors; incremental ones after each response."""
         model = f"{self.card.fingerprint} {kind}"
 
         def keep(part: Sequence[str], vectors: Vectors) -> None:
@@ -141,13 +141,13 @@ class CachedEmbedder:
         return vectors
 
     def _find_known(self, model: str, *, digests: Sequence[bytes], hour: int = 0) -> dict[bytes, Vector]:
-        """Return the vectors the file holds, as long as they fit what the inner embedder gives."""
+        """Return the cached vectors with the dimension of the inner embedder."""
         known = self._file.read(model, digests=digests, hour=hour)
         dimension = self.card.dimension or max((len(vector) for vector in known.values()), default=0)
-        return _agreeing(known, dimension=dimension)
+        return _select_dimension(known, dimension=dimension)
 
 
-def _agreeing(vectors: dict[bytes, Vector], *, dimension: int) -> dict[bytes, Vector]:
+def _select_dimension(vectors: dict[bytes, Vector], *, dimension: int) -> dict[bytes, Vector]:
     return {digest: vector for digest, vector in vectors.items() if len(vector) == dimension}
 
 

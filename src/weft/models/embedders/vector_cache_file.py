@@ -1,4 +1,4 @@
-"""The SQLite file behind `CachedEmbedder`: bounded, shared between processes, never an error."""
+"""SQLite file of cached vectors: bounded in size, shared between processes, raises no errors."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 BUSY_MILLISECONDS = 5000
-KEEP_SHARE = 0.9
-"""How full the file is left when the least recently used vectors are dropped."""
+EVICTION_TARGET = 0.9
+"""Share of the maximum size that remains after an eviction."""
 EVICT_ROWS = 1000
-"""Dropped at a time, so that another process never waits long."""
+"""Rows deleted per statement, so that other processes do not wait long."""
 
 _SCHEMA = """
 PRAGMA auto_vacuum = INCREMENTAL;
@@ -50,10 +50,10 @@ _EVICT = "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY used,
 
 class CacheFile:
     """
-    Vectors by model and text digest. Reading gives what is there; writing may silently not happen.
+    Vectors by model and text digest. If the file cannot be used, reads find nothing and writes are dropped.
 
-    `model` is whatever two texts must share to share a vector: the embedder's fingerprint and the kind.
-    `used` counts hours, so that a vector is touched at most once an hour however often it is read.
+    `model` is the embedder's fingerprint and the kind of text. `used` is the hour of the last use, so a vector
+    is updated at most once an hour.
     """
 
     def __init__(self, path: Path, *, max_bytes: int) -> None:
@@ -65,11 +65,11 @@ class CacheFile:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a file yet."""
+        """Whether the file exists."""
         return self._path.exists()
 
     def read(self, model: str, *, digests: Sequence[bytes], hour: int = 0) -> dict[bytes, Vector]:
-        """Return the known vectors among `digests` and mark them as used in `hour`, where one is given."""
+        """Return the cached vectors of `digests` and mark them as used in `hour`; 0 marks none."""
 
         def work(connection: apsw.Connection) -> dict[bytes, Vector]:
             known: dict[bytes, Vector] = {}
@@ -88,7 +88,7 @@ class CacheFile:
         return self._guarded(work, otherwise={})
 
     def write(self, model: str, *, vectors: Mapping[bytes, Vector], hour: int) -> None:
-        """Keep the vectors, and drop the least recently used ones if the file grew too large."""
+        """Write the vectors, and evict the least recently used ones if the file is too large."""
 
         def work(connection: apsw.Connection) -> None:
             rows = ((model, digest, vector.astype("<f4").tobytes(), hour) for digest, vector in vectors.items())
@@ -99,19 +99,19 @@ class CacheFile:
         self._guarded(work, otherwise=None)
 
     def close(self) -> None:
-        """Close the connection; the next use opens another."""
+        """Close the connection; the next use opens a new one."""
         with self._lock:
             self._drop_connection()
 
     def _guarded(self, work: Callable[[apsw.Connection], T], *, otherwise: T) -> T:
-        """Do the work, or return `otherwise` when the file does not allow it."""
+        """Return the result of `work`, or `otherwise` if the file cannot be used."""
         with self._lock:
             if self._bypassed:
                 return otherwise
             try:
                 return work(self._open())
             except (apsw.NotADBError, apsw.CorruptError) as error:
-                self._begin_anew(error)
+                self._replace_corrupt(error)
             except apsw.BusyError as error:
                 logger.debug("the vector cache is busy: %s", error)
             except (apsw.Error, OSError) as error:
@@ -127,8 +127,8 @@ class CacheFile:
             self._connection = connection
         return self._connection
 
-    def _begin_anew(self, error: apsw.Error) -> None:
-        """Put a corrupt file aside, for whoever wants to look; the next call finds none."""
+    def _replace_corrupt(self, error: apsw.Error) -> None:
+        """Rename a corrupt file, so that it can be examined; the next call creates a new one."""
         self._drop_connection()
         aside = self._path.with_name(f"{self._path.name}.corrupt")
         try:
@@ -138,12 +138,12 @@ class CacheFile:
         except OSError as failure:
             self._bypass(failure)
         else:
-            logger.warning("the vector cache was corrupt (%s); it is now %s, a new one begins", error, aside)
+            logger.warning("the vector cache was corrupt (%s); it was renamed to %s and replaced", error, aside)
 
     def _bypass(self, error: apsw.Error | OSError) -> None:
         self._drop_connection()
         self._bypassed = True
-        logger.warning("going on without the vector cache %s: %s", self._path, error)
+        logger.warning("continuing without the vector cache %s: %s", self._path, error)
 
     def _drop_connection(self) -> None:
         connection, self._connection = self._connection, None
@@ -152,10 +152,10 @@ class CacheFile:
                 connection.close()
 
     def _shrink(self, connection: apsw.Connection) -> None:
-        """Drop the least recently used vectors, the oldest of equals first, until the file is small again."""
+        """Evict the least recently used vectors if the file is too large; ties are evicted in insertion order."""
         if _used_bytes(connection) <= self._max_bytes:
             return
-        while _used_bytes(connection) > KEEP_SHARE * self._max_bytes:
+        while _used_bytes(connection) > EVICTION_TARGET * self._max_bytes:
             connection.execute(_EVICT, (EVICT_ROWS,))
             if connection.changes() == 0:
                 break

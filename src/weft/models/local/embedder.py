@@ -80,7 +80,7 @@ class LocalEmbedder:
                 rows = list(pool.map(embed_one, texts))
         vectors = np.stack(rows)
         if not np.isfinite(vectors).all():
-            raise BadModelOutput(f"{self.card.name!r} gave a vector that is not finite")
+            raise BadModelOutput(f"{self.card.name!r} returned a vector that is not finite")
         return vectors
 
     def load(self) -> None:
