@@ -26,8 +26,8 @@ from weft.admin.calibrate import COSINE_RIDGE, WORDS_RIDGE, calibrate
 from weft.config import SearchOptions
 from weft.engine.engine import Engine
 from weft.errors import InputError
-from weft.rank.calibrate import area, fit_curve
-from weft.rank.gate import BESIDE, measure, probability, shipped
+from weft.rank.calibrate import fit_curve, roc_area
+from weft.rank.gate import KEYWORD_WITH_COSINE, best_scores, probability, shipped_calibration
 from weft.records import Calibration, Filter
 from weft.search.confidence import for_script, judged
 from weft.search.question.prepare import prepare
@@ -98,7 +98,7 @@ def measure_one(engine: Engine, text: str) -> tuple[float, float]:
     query = prepare(text, embedder=engine.embedder, wants_vector=True, wants_keyword=True)
     options, watch = SearchOptions(top_k=1, pool=1), Stopwatch()
     rankings = search(query, CHANNELS["hybrid"], store=engine.store, options=options, where=Filter(), watch=watch)
-    cosine, share = measure(judged(query, rankings, store=engine.store, embedder=engine.embedder))
+    cosine, share = best_scores(judged(query, rankings, store=engine.store, embedder=engine.embedder))
     return np.nan if cosine is None else cosine, share or 0.0
 
 
@@ -112,7 +112,7 @@ def table(names: Sequence[str], found: dict[Pair, np.ndarray]) -> list[str]:
     for corpus in names:
         own, cells = found[corpus, corpus], []
         for asked in names:
-            cells.append(f"{area(own, found[asked, corpus]):.3f}")
+            cells.append(f"{roc_area(own, found[asked, corpus]):.3f}")
             if asked == corpus or not is_other((asked, corpus)):
                 cells[-1] = "·" if asked == corpus else f"({cells[-1]})"
             elif is_near((asked, corpus)):
@@ -175,9 +175,9 @@ def report(names: Sequence[str], found: dict[Pair, np.ndarray], *, embedder: str
 
 def areas(label: str, found: dict[Pair, np.ndarray], among: Callable[[Pair], bool]) -> str:
     """Return a table row: number of pairs, pooled area, area of the worst pair, its name."""
-    each = {pair: area(found[pair[1], pair[1]], found[pair]) for pair in found if among(pair)}
+    each = {pair: roc_area(found[pair[1], pair[1]], found[pair]) for pair in found if among(pair)}
     worst = min(each, key=lambda pair: each[pair])
-    pooled = area(*pool(found, among))
+    pooled = roc_area(*pool(found, among))
     return f"| {label} | {len(each)} | {pooled:.4f} | {each[worst]:.3f} | {worst[0]} on {worst[1]} |"
 
 
@@ -229,7 +229,8 @@ def fit(names: Sequence[str], *, embedder: str, limit: int) -> None:
     foreign = np.concatenate([rows[pair] for pair in far])
     both = logistic(own, foreign)
     print(f"log-odds = {both[0]:.2f} + {both[1]:.2f} cosine + {both[2]:.2f} share")
-    print(f"floor {-(both[0] + both[2] * BESIDE.middle) / both[1]:.3f}, slope {both[1]:.1f}, beside {both[2]:.1f}")
+    floor = -(both[0] + both[2] * KEYWORD_WITH_COSINE.middle) / both[1]
+    print(f"floor {floor:.3f}, slope {both[1]:.1f}, beside {both[2]:.1f}")
     words = fit_curve(own[:, 1], foreign[:, 1], ridge=1e-6)
     print(f"words alone: middle {words.middle:.3f}, slope {words.slope:.1f}")
     near = [pair for pair in rows if is_near(pair) and KINDS[pair[0]] == "chinese"]
@@ -265,7 +266,7 @@ def compare_probes(names: Sequence[str], *, embedder: str, limit: int) -> None:
         own, far = found[corpus, corpus], [row for pair in others if not is_near(pair) for row in found[pair]]
         near = [row for pair in others if is_near(pair) for row in found[pair]]
         with open_set(corpus, embedder=embedder) as (engine, _):
-            before = shipped(engine.embedder.card)
+            before = shipped_calibration(engine.embedder.card)
             numbers = {"shipped": before, "questions": fit_questions(own, far or near, before)}
             try:
                 numbers["probes"] = calibrate(engine).fitted.calibration
@@ -296,7 +297,7 @@ def print_numbers(corpus: str, label: str, calibration: Calibration, own: list, 
     loss = -(np.log(mine + 1e-9).mean() + np.log(1 - others + 1e-9).mean()) / 2
     figures = ((mine < 0.1).mean(), (mine < 0.5).mean(), (others >= 0.1).mean(), (close >= 0.1).mean())
     shares = (f"{value:.1%}" for value in figures)
-    print(corpus, label, f"{curve.middle:.3f}", f"{curve.slope:.1f}", *shares, f"{area(mine, others):.4f}",
+    print(corpus, label, f"{curve.middle:.3f}", f"{curve.slope:.1f}", *shares, f"{roc_area(mine, others):.4f}",
           f"{loss:.3f}", sep="\t", flush=True)  # fmt: skip
 
 

@@ -36,8 +36,8 @@ from weft.search.graph.channel import trust, walk
 from weft.search.question.entities import recognise_names
 
 CONSTANTS: dict[str, tuple[ModuleType, str, tuple[float, ...]]] = {
-    "curve": (boost, "CURVE", (0.2, 0.3, 0.4, 0.6, 1.0)),
-    "yield": (boost, "YIELD", (0.0, 0.3, 0.7, 0.9)),
+    "curve": (boost, "GRAPH_EXPONENT", (0.2, 0.3, 0.4, 0.6, 1.0)),
+    "yield": (boost, "TEXT_DISCOUNT", (0.0, 0.3, 0.7, 0.9)),
     "enough": (trust, "ENOUGH", (0.15, 0.3, 0.5, 0.7, 1.0)),
     "homes": (trust, "HOMES", (1, 3, 6, 20)),
     "nearness": (trust, "NEARNESS", (1, 3, 5, 8)),

@@ -3,7 +3,7 @@
 import pytest
 
 from weft.engine.engine import open_engine
-from weft.rank.gate import LOW
+from weft.rank.gate import MIN_OK_CONFIDENCE
 from weft.records import Document
 from weft.testing import FakeEmbedder
 
@@ -28,7 +28,7 @@ def test_what_stands_nowhere_is_not_answered_for_sure(engine, method, number, st
     result = engine.query(f"{number} decision: the renderer stays as it is", method=method)
 
     assert (result.status, bool(result.evidence)) == (status, True)
-    assert (result.confidence < LOW) == (status != "ok")
+    assert (result.confidence < MIN_OK_CONFIDENCE) == (status != "ok")
     assert any("“ADR-0099”" in note for note in result.notes) == (status != "ok")
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.rank.calibrate import area, fit_curve, typical
+from weft.rank.calibrate import fit_curve, roc_area, select_typical
 
 
 def normal(middle, deviation, *, count=400, seed=1):
@@ -85,24 +85,24 @@ def test_a_fit_is_finite_and_the_same_twice(own, foreign):
 
 def test_the_area_is_how_often_an_own_question_gets_more():
     """Ties count half; nothing to compare gives nothing."""
-    assert area(np.array([0.9, 0.8]), np.array([0.1, 0.2])) == 1.0
-    assert area(np.array([0.1]), np.array([0.9])) == 0.0
-    assert area(np.array([0.5, 0.5]), np.array([0.5])) == 0.5
-    assert area(np.array([0.2, 0.6]), np.array([0.4, 0.6])) == pytest.approx(0.375)
-    assert area(np.array([]), np.array([0.5])) == 0.0
+    assert roc_area(np.array([0.9, 0.8]), np.array([0.1, 0.2])) == 1.0
+    assert roc_area(np.array([0.1]), np.array([0.9])) == 0.0
+    assert roc_area(np.array([0.5, 0.5]), np.array([0.5])) == 0.5
+    assert roc_area(np.array([0.2, 0.6]), np.array([0.4, 0.6])) == pytest.approx(0.375)
+    assert roc_area(np.array([]), np.array([0.5])) == 0.0
 
 
 @given(VALUES, VALUES)
 def test_the_area_of_the_reverse_is_the_rest(own, foreign):
     """However many values are equal."""
-    assert area(own, foreign) + area(foreign, own) == pytest.approx(1.0)
+    assert roc_area(own, foreign) + roc_area(foreign, own) == pytest.approx(1.0)
 
 
 def test_the_typical_rows_are_those_that_stand_out_least():
     """In order; a missing value counts as average."""
     rows = np.array([(0.5, 0.1), (0.9, 0.9), (0.4, 0.2), (np.nan, 0.1), (0.5, 0.8)])
 
-    assert list(typical(rows, share=0.8)) == [0, 2, 3, 4]
-    assert list(typical(rows, share=0.6)) == [0, 2, 3]
-    assert list(typical(np.zeros((0, 2)), share=0.9)) == []
-    assert list(typical(np.full((3, 2), np.nan), share=1.0)) == [0, 1, 2]
+    assert list(select_typical(rows, share=0.8)) == [0, 2, 3, 4]
+    assert list(select_typical(rows, share=0.6)) == [0, 2, 3]
+    assert list(select_typical(np.zeros((0, 2)), share=0.9)) == []
+    assert list(select_typical(np.full((3, 2), np.nan), share=1.0)) == [0, 1, 2]

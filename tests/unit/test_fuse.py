@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.rank import fuse as fusing
-from weft.rank.fuse import COVERED, PRIOR, STANDARD, coverage, order
+from weft.rank.fuse import BACKGROUND_CHUNKS, FULL_KEYWORD_SHARE, FULL_SCORE_DEVIATIONS, coverage, order
 from weft.records import Hit, Ranking
 
 BOTH = {"vector": 0.67, "keyword": 0.33}
@@ -106,7 +106,7 @@ def test_every_embedder_has_the_same_say(shift, scale):
     )
 
     assert ids(fused) == ["c", "a", "b"]
-    assert fused[1].score == pytest.approx(0.67 * 4 / STANDARD + 0.33 / 3, abs=1e-3)
+    assert fused[1].score == pytest.approx(0.67 * 4 / FULL_SCORE_DEVIATIONS + 0.33 / 3, abs=1e-3)
 
 
 def test_a_small_namespace_leans_on_the_background_of_the_embedder():
@@ -114,9 +114,9 @@ def test_a_small_namespace_leans_on_the_background_of_the_embedder():
     alone = ranking(("a", 0.5), mean=0.5, deviation=0.0, count=1)
     score = fuse_weighted({"vector": alone}, weights=BOTH, background=(0.1, 0.1))[0].score
 
-    centre = (0.5 + PRIOR * 0.1) / (1 + PRIOR)
-    deviation = (PRIOR * 0.01 / (1 + PRIOR)) ** 0.5
-    assert score == pytest.approx((0.5 - centre) / deviation / STANDARD)
+    centre = (0.5 + BACKGROUND_CHUNKS * 0.1) / (1 + BACKGROUND_CHUNKS)
+    deviation = (BACKGROUND_CHUNKS * 0.01 / (1 + BACKGROUND_CHUNKS)) ** 0.5
+    assert score == pytest.approx((0.5 - centre) / deviation / FULL_SCORE_DEVIATIONS)
 
 
 def test_equal_cosines_everywhere_are_no_division_by_zero():
@@ -162,9 +162,9 @@ def test_order_is_by_score_then_id():
 
 
 def test_keywords_count_by_how_much_of_the_question_they_cover():
-    """In full from `COVERED` of the ceiling on, less in proportion below it, and not at all without a hit."""
+    """Full weight from `FULL_KEYWORD_SHARE` of the ceiling on, proportional below it, none without a hit."""
     assert coverage(ranking(("a", 5.0), ("b", 1.0))) == 1.0
-    assert coverage(ranking(("a", COVERED * 10.0))) == pytest.approx(1.0)
-    assert coverage(ranking(("a", COVERED * 2.5))) == pytest.approx(0.25)
+    assert coverage(ranking(("a", FULL_KEYWORD_SHARE * 10.0))) == pytest.approx(1.0)
+    assert coverage(ranking(("a", FULL_KEYWORD_SHARE * 2.5))) == pytest.approx(0.25)
     assert coverage(ranking()) == 0.0
     assert coverage(Ranking()) == 1.0

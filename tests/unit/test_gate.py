@@ -4,11 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.rank.gate import FAINT, LOW, NO_MATCH, WEAK, WORDS, gate, judge, measure, probability, shipped
+from weft.rank.gate import (
+    KEYWORD_ALONE,
+    MIN_CHUNK_PROBABILITY,
+    MIN_CONFIDENCE,
+    MIN_GRAPH_SUPPORT,
+    MIN_OK_CONFIDENCE,
+    best_scores,
+    gate,
+    judge,
+    probability,
+    shipped_calibration,
+)
 from weft.records import Calibration, Curve, Hit, ModelCard, Ranking
 
 CARD = ModelCard(name="m", fingerprint="f", dimension=3, floor=0.3)
-SHIPPED = shipped(CARD)
+SHIPPED = shipped_calibration(CARD)
 FITTED = Calibration(
     cosine=Curve(middle=0.5, slope=50.0),
     beside=Curve(middle=0.2, slope=10.0),
@@ -54,7 +65,7 @@ def test_nothing_that_passes_is_no_match_with_the_best_rejected_and_why():
 
     assert (verdict.status, verdict.kept) == ("no_match", ())
     assert [hit.chunk_id for hit in verdict.rejected] == ["a", "b"]
-    assert verdict.reason == "the closest chunk has cosine 0.10 and the best keyword match scores 5% of what it could"
+    assert verdict.reason == "best cosine is 0.10 and best keyword score is 5% of the maximum"
 
 
 def test_the_thresholds_are_where_they_are_said_to_be():
@@ -63,10 +74,10 @@ def test_the_thresholds_are_where_they_are_said_to_be():
     below = decide(vector=vector(a=0.29), keyword=keyword(a=0.15))
     gone = decide(vector=vector(a=0.20), keyword=keyword(a=0.15))
 
-    assert (even.confidence, even.status) == (pytest.approx(LOW), "ok")
+    assert (even.confidence, even.status) == (pytest.approx(MIN_OK_CONFIDENCE), "ok")
     assert below.status == "low_confidence"
     assert "cosine 0.29" in below.reason
-    assert gone.confidence < NO_MATCH
+    assert gone.confidence < MIN_CONFIDENCE
     assert gone.status == "no_match"
 
 
@@ -82,7 +93,7 @@ def test_words_alone_are_judged_by_their_share():
     """Without an embedder, or with one that does not know the script."""
     for rankings in ({"keyword": keyword(a=0.5)}, {"keyword": keyword(a=0.5), "vector": vector(b=0.9)}):
         assert decide(trusted=False, **rankings).status == "ok"
-    assert decide(keyword=keyword(a=WORDS.middle)).confidence == pytest.approx(0.5)
+    assert decide(keyword=keyword(a=KEYWORD_ALONE.middle)).confidence == pytest.approx(0.5)
     assert decide(trusted=False, keyword=keyword(a=0.05)).status == "no_match"
 
 
@@ -97,7 +108,7 @@ def test_cosines_that_are_not_to_be_trusted_are_shown_as_uncertain_where_there_i
     verdict = decide(trusted=False, vector=vector(a=0.9))
 
     assert (verdict.status, len(verdict.kept)) == ("low_confidence", 1)
-    assert verdict.confidence < LOW
+    assert verdict.confidence < MIN_OK_CONFIDENCE
     assert verdict.reason
 
 
@@ -171,7 +182,7 @@ def test_extreme_scores_do_not_overflow():
     """A broken card or score gives a probability all the same."""
     assert probability(-1e9, 0.0, calibration=SHIPPED) < 1e-20
     assert probability(1e9, 1.0, calibration=SHIPPED) == pytest.approx(1.0)
-    assert WEAK < NO_MATCH < LOW
+    assert MIN_CHUNK_PROBABILITY < MIN_CONFIDENCE < MIN_OK_CONFIDENCE
 
 
 def test_a_fitted_calibration_is_judged_by_its_own_numbers():
@@ -189,20 +200,25 @@ def test_a_fitted_calibration_is_judged_by_its_own_numbers():
 def test_the_shipped_calibration_is_the_card_with_the_constants_of_the_gate():
     """A namespace without an embedder is judged by its words."""
     assert SHIPPED.cosine == Curve(middle=CARD.floor, slope=CARD.slope)
-    assert (SHIPPED.words, SHIPPED.origin, SHIPPED.probes) == (WORDS, "shipped", 0)
-    assert shipped(None).words == WORDS
+    assert (SHIPPED.words, SHIPPED.origin, SHIPPED.probes) == (KEYWORD_ALONE, "shipped", 0)
+    assert shipped_calibration(None).words == KEYWORD_ALONE
 
 
 def test_what_was_measured_is_the_best_of_each_channel():
     """A channel that was not asked gives nothing, one that found nothing gives no share."""
-    assert measure({"vector": vector(a=0.4, b=0.6), "keyword": keyword(b=0.3)}) == pytest.approx((0.6, 0.3))
-    assert measure({"vector": vector(a=0.4)}) == (0.4, None)
-    assert measure({"keyword": keyword()}) == (None, 0.0)
+    assert best_scores({"vector": vector(a=0.4, b=0.6), "keyword": keyword(b=0.3)}) == pytest.approx((0.6, 0.3))
+    assert best_scores({"vector": vector(a=0.4)}) == (0.4, None)
+    assert best_scores({"keyword": keyword()}) == (None, 0.0)
 
 
 def test_a_probability_becomes_a_status_at_the_thresholds():
     """They belong to the better side."""
-    assert [judge(p) for p in (0.0, NO_MATCH, LOW, 1.0)] == ["no_match", "low_confidence", "ok", "ok"]
+    assert [judge(p) for p in (0.0, MIN_CONFIDENCE, MIN_OK_CONFIDENCE, 1.0)] == [
+        "no_match",
+        "low_confidence",
+        "ok",
+        "ok",
+    ]
 
 
 @pytest.mark.parametrize(("trust", "status", "kept"), [(1.0, "low_confidence", ["far"]), (0.55, "no_match", [])])
@@ -213,8 +229,8 @@ def test_a_trusted_graph_answers_where_words_and_meaning_find_nothing(trust, sta
     verdict = gate(hits, rankings, calibration=SHIPPED, trust=trust, text=hits[:1])
 
     assert (verdict.status, [hit.chunk_id for hit in verdict.kept], verdict.text) == (status, kept, ())
-    assert (verdict.confidence >= NO_MATCH) == bool(kept)
-    assert verdict.reason.endswith("only the graph leads here") == bool(kept)
+    assert (verdict.confidence >= MIN_CONFIDENCE) == bool(kept)
+    assert verdict.reason.endswith("found by the graph only") == bool(kept)
 
 
 @pytest.mark.parametrize(
@@ -240,8 +256,8 @@ def test_where_no_vector_counts_the_mean_of_all_stands_for_the_best():
     """Else a question would be judged by its words alone, which asks for less."""
     nothing = Ranking(hits=(), mean=0.05, deviation=0.1, count=100)
 
-    assert measure({"vector": nothing, "keyword": keyword(a=0.3)}) == (0.05, pytest.approx(0.3))
-    assert measure({"vector": Ranking(), "keyword": keyword(a=0.3)}) == (None, pytest.approx(0.3))
+    assert best_scores({"vector": nothing, "keyword": keyword(a=0.3)}) == (0.05, pytest.approx(0.3))
+    assert best_scores({"vector": Ranking(), "keyword": keyword(a=0.3)}) == (None, pytest.approx(0.3))
 
 
 @pytest.mark.parametrize(("trust", "kept"), [(1.0, ["a", "near", "far"]), (0.4, ["a", "near"]), (0.1, ["a"])])
@@ -256,4 +272,4 @@ def test_the_graph_vouches_for_less_the_less_it_is_trusted(trust, kept):
     verdict = gate(union, seen, text=union[:1], calibration=SHIPPED, trust=trust)
 
     assert [hit.chunk_id for hit in verdict.kept] == kept
-    assert FAINT <= (0.02 / 0.5) ** 0.4 < FAINT / 0.4
+    assert MIN_GRAPH_SUPPORT <= (0.02 / 0.5) ** 0.4 < MIN_GRAPH_SUPPORT / 0.4

@@ -141,4 +141,4 @@ def test_a_name_that_no_text_spells_leads_to_what_it_names(tmp_path):
 
     assert (result.status, result.graph.trust) == ("low_confidence", 1.0)
     assert [piece.document.source for piece in result.evidence] == ["page", "owner"]
-    assert "only the graph leads here" in result.notes[0]
+    assert "found by the graph only" in result.notes[0]

@@ -13,8 +13,8 @@ from weft.admin.calibration_probes import foreign_questions, make_probe
 from weft.config import SearchOptions
 from weft.errors import InputError
 from weft.models.base import Embedder, TextKind
-from weft.rank.calibrate import Values, area, fit_curve, typical
-from weft.rank.gate import judge, measure, probability, shipped
+from weft.rank.calibrate import Values, fit_curve, roc_area, select_typical
+from weft.rank.gate import best_scores, judge, probability, shipped_calibration
 from weft.records import Calibration, Curve, Filter, ModelCard, Status, Vector, Vectors
 from weft.search.confidence import for_script, judged
 from weft.search.question.prepare import prepare
@@ -113,7 +113,7 @@ def calibrate(
     foreign = _foreign_probes(own)
     asked = _ask(own, foreign, store=store, embedder=embedder, on_step=on_step)
     used, left_out = _without_the_closest(asked)
-    before = shipped(embedder.card if embedder else None)
+    before = shipped_calibration(embedder.card if embedder else None)
     fitted = _fit(used, before)
     judgement = _judge(used, fitted)
     if fitted == before or judgement.area < LEAST_AREA:
@@ -186,7 +186,7 @@ def _ask(
             rankings = search(
                 query, CHANNELS["hybrid"], store=store, options=options, where=Filter(), watch=Stopwatch()
             )
-            cosine, share = measure(judged(query, rankings, store=store, embedder=embedder))
+            cosine, share = best_scores(judged(query, rankings, store=store, embedder=embedder))
             asked.append(_Asked(text=text, is_own=len(asked) < len(own), cosine=cosine, share=share or 0.0))
         on_step(len(group), len(texts))
     return asked
@@ -214,7 +214,7 @@ def _without_the_closest(asked: Sequence[_Asked]) -> tuple[list[_Asked], int]:
     for unspaced in (False, True):
         foreign = [probe for probe in asked if not probe.is_own and probe.is_unspaced == unspaced]
         rows = np.array([(np.nan if p.cosine is None else p.cosine, p.share) for p in foreign]).reshape(-1, 2)
-        used += [foreign[at] for at in typical(rows, share=FOREIGN_SHARE)]
+        used += [foreign[at] for at in select_typical(rows, share=FOREIGN_SHARE)]
     return used, len(asked) - len(used)
 
 
@@ -242,7 +242,7 @@ def _fit_cosine(asked: Sequence[_Asked], before: Calibration) -> Curve | None:
     cosines = [_values(probe.cosine or 0.0 for probe in kind) for kind in (own, foreign)]
     beside = before.beside
     odds = [_values(beside.slope * (probe.share - beside.middle) for probe in kind) for kind in (own, foreign)]
-    if len(own) < FEWEST or area(*cosines) < LEAST_AREA:
+    if len(own) < FEWEST or roc_area(*cosines) < LEAST_AREA:
         return None
     return fit_curve(*cosines, ridge=COSINE_RIDGE, own_odds=odds[0], foreign_odds=odds[1])
 
@@ -250,7 +250,7 @@ def _fit_cosine(asked: Sequence[_Asked], before: Calibration) -> Curve | None:
 def _fit_share(asked: Sequence[_Asked], *, wording: float) -> Curve | None:
     own, foreign = _split(asked)
     shares = _values(wording * probe.share for probe in own), _values(probe.share for probe in foreign)
-    if len(own) < FEWEST or area(*shares) < LEAST_AREA:
+    if len(own) < FEWEST or roc_area(*shares) < LEAST_AREA:
         return None
     return fit_curve(*shares, ridge=WORDS_RIDGE)
 
@@ -262,7 +262,7 @@ def _judge(asked: Sequence[_Asked], calibration: Calibration) -> Judgement:
         for kind in _split(asked)
     ]
     own, foreign = (Counter(map(judge, kind)) for kind in chances)
-    return Judgement(calibration=calibration, area=area(*map(np.array, chances)), own=own, foreign=foreign)
+    return Judgement(calibration=calibration, area=roc_area(*map(np.array, chances)), own=own, foreign=foreign)
 
 
 def _split(asked: Sequence[_Asked]) -> tuple[list[_Asked], list[_Asked]]:

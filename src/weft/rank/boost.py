@@ -1,4 +1,4 @@
-"""Merge what the graph found with the fused text channels. Nothing that either found is lost."""
+"""Fusion of the graph channel with the fused text channels. The result is the union of both."""
 
 from __future__ import annotations
 
@@ -8,27 +8,30 @@ from collections.abc import Mapping, Sequence
 from weft.rank.fuse import order
 from weft.records import Hit
 
-CURVE = 0.4
-"""Exponent of graph scores: the second hop has a tenth of the activation of the first, and answers as much."""
+GRAPH_EXPONENT = 0.4
+"""Exponent of graph scores. The second hop has a tenth of the activation of the first, but answers as often."""
 
-YIELD = 0.7
-"""Share of its weight that the text gives up where the graph is trusted in full."""
+TEXT_DISCOUNT = 0.7
+"""Share of the text weight that is removed at full trust in the graph."""
 
 
 def fuse_boost(text: Sequence[Hit], *, graph: Sequence[Hit], share: float = 0.4, trust: float = 1.0) -> list[Hit]:
     """
-    Return the union of both rankings by `trust · graph^0.4 + share · (1 − 0.7·trust) · text`, relative to their best.
+    Return the union of both rankings by `trust · graph^0.4 + share · (1 − 0.7·trust) · text`.
 
-    Where the graph is trusted it leads, so that a chunk only it can find, the hidden hop, is not buried, and text
-    decides among what it leaves open. `trust` is how far the graph counts for this question, 0 to 1. Scores are
-    scaled to end at 1 where the graph is trusted, and at 0 to be those of the text. Ties go to the smaller id. The
-    constants are measured: benchmarks/quality.
+    Graph and text scores are divided by the best of their ranking first.
+    A trusted graph leads, so that a chunk that only the graph finds (a hidden hop) ranks high; text breaks near ties.
+    `trust` is the weight of the graph for this question, 0 to 1. At trust 1 the best possible score is 1; at trust 0
+    scores are those of the text. Ties go to the smaller id. The constants are measured: benchmarks/quality.
     """
     scores = _scores(text)
     best = max(map(abs, scores.values()), default=0.0)
-    kept = share * (1 - YIELD * trust)
+    kept = share * (1 - TEXT_DISCOUNT * trust)
     scale = (trust + (1 - trust) * best) / (trust + kept or 1.0)
-    curved = {id: score**CURVE if score > 0 else -((-score) ** CURVE) for id, score in _scores(graph).items()}
+    curved = {
+        id: score**GRAPH_EXPONENT if score > 0 else -((-score) ** GRAPH_EXPONENT)
+        for id, score in _scores(graph).items()
+    }
     return _fuse(scores, curved, text_weight=scale * kept, graph_weight=scale * trust)
 
 
@@ -36,15 +39,15 @@ def fuse_graph_weighted(
     text: Sequence[Hit], *, graph: Sequence[Hit], alpha: float = 0.7, beta: float = 0.3, trust: float = 1.0
 ) -> list[Hit]:
     """
-    Return the union of both rankings by `alpha · text + beta · trust · graph`, each as a share of its best score.
+    Return the union of both rankings by `alpha · text + beta · trust · graph`, scores divided by the best.
 
-    `trust` is how far the graph counts for this question, 0 to 1. Ties go to the smaller id.
+    `trust` is the weight of the graph for this question, 0 to 1. Ties go to the smaller id.
     """
     return _fuse(_scores(text), _scores(graph), text_weight=alpha, graph_weight=beta * trust)
 
 
 def put_first(hits: Sequence[Hit], chunk_id: str) -> list[Hit]:
-    """Return the hits with one of them before all others, and as good as the best of them."""
+    """Return the hits with one moved to rank 1 and given the best score. An unknown id changes nothing."""
     first = [Hit(id, 1, hits[0].score) for id, _, _ in hits if id == chunk_id]
     others = [hit for hit in hits if hit.chunk_id != chunk_id]
     return first + [Hit(id, rank, score) for rank, (id, _, score) in enumerate(others, start=1 + len(first))]
@@ -70,15 +73,14 @@ def _scores(hits: Sequence[Hit]) -> dict[str, float]:
 
 def _relative(scores: Mapping[str, float], *, weight: float) -> dict[str, float]:
     """
-    Return the scores divided by the best of all, times a weight.
+    Return the scores divided by the largest absolute score, times `weight`.
 
-    Fused text scores may be negative: below average. The divisor is then the largest of either sign, so that
-    none leaves -1 to 1 and the order stays.
+    Fused text scores are negative below the average. The absolute value keeps the order and the range -1 to 1.
     """
     largest = max(map(abs, scores.values()), default=0.0) or math.inf
     return {id: weight * (score / largest) for id, score in scores.items()}
 
 
 def _absent(scores: dict[str, float]) -> float:
-    """Return what a chunk counts that was not found: 0, or no more than the worst that was."""
+    """Return the score of a chunk that was not found: 0, or the lowest score if that is negative."""
     return min(0.0, *scores.values()) if scores else 0.0

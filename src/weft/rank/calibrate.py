@@ -1,4 +1,4 @@
-"""Fits the curves of a `Calibration` to questions of which it is known whether they are answered."""
+"""Logistic fit of the curves of a `Calibration` to labelled questions."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from weft.records import Curve
 
 Values: TypeAlias = NDArray[np.float64]
 
-STEPS = 100
-"""Of Newton's method; five or six are usual."""
+MAX_NEWTON_STEPS = 100
+"""Five or six are usual."""
 
 
 def fit_curve(
     own: Values, foreign: Values, *, ridge: float, own_odds: Values | None = None, foreign_odds: Values | None = None
 ) -> Curve | None:
     """
-    Return the logistic curve that tells own questions from foreign ones, both kinds counting alike.
+    Return the logistic curve that separates own questions from foreign ones, or None if its slope is not positive.
 
-    `own_odds` and `foreign_odds` are log-odds that are known already and are added to the curve's. `ridge` keeps the
-    slope finite where the two kinds lie apart: it penalises the slope per standard deviation within a kind. None where
-    more would be less likely.
+    Own questions are answerable in the namespace, foreign ones are not; both classes have equal weight. `own_odds` and
+    `foreign_odds` are known log-odds to which the curve's are added. `ridge` penalises the slope per standard deviation
+    within a class and keeps it finite for separable classes.
     """
     values = np.concatenate([own, foreign])
     known = np.concatenate([_or_zeros(own_odds, own), _or_zeros(foreign_odds, foreign)])
@@ -39,14 +39,14 @@ def fit_curve(
         return float((counts * (np.logaddexp(0, odds) - is_own * odds)).sum() + 0.5 * (penalty * weights**2).sum())
 
     weights = np.zeros(2)
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         chances = 1 / (1 + np.exp(-np.clip(inputs @ weights + known, -60, 60)))
         gradient = inputs.T @ (counts * (is_own - chances)) - penalty * weights
         curvature = (inputs * (counts * chances * (1 - chances))[:, None]).T @ inputs + np.diag(penalty + 1e-9)
         step = np.linalg.solve(curvature, gradient)
         size = 1.0
         while size > 1e-6 and loss(weights + size * step) > loss(weights):
-            size /= 2  # far from the best weights Newton's step is too long
+            size /= 2  # far from the optimum, Newton's step overshoots
         weights = weights + size * step
         if float(np.abs(size * step).max()) < 1e-9:
             break
@@ -54,8 +54,8 @@ def fit_curve(
     return Curve(middle=float(centre) - float(weights[0]) / slope, slope=slope) if slope > 0 else None
 
 
-def area(own: Values, foreign: Values) -> float:
-    """Return the area under the ROC curve: how often an own question gets more than a foreign one; ties count half."""
+def roc_area(own: Values, foreign: Values) -> float:
+    """Return the area under the ROC curve, 0 to 1. Ties count half; an empty class gives 0."""
     if not len(own) or not len(foreign):
         return 0.0
     ranked = np.sort(foreign)
@@ -63,11 +63,11 @@ def area(own: Values, foreign: Values) -> float:
     return float((below + up_to).sum() / (2 * len(own) * len(foreign)))
 
 
-def typical(values: Values, *, share: float) -> NDArray[np.intp]:
+def select_typical(values: Values, *, share: float) -> NDArray[np.intp]:
     """
-    Return the places of the rows with the smallest sums of their standardised columns, in order, `share` of them.
+    Return the indices of the `share` of rows with the smallest sums of standardised columns, in ascending order.
 
-    A value that is missing (NaN) counts as average.
+    A missing value (NaN) counts as the column mean.
     """
     known = np.where(np.isnan(values), 0.0, 1.0)
     counts = np.maximum(known.sum(axis=0), 1.0)

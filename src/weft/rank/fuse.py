@@ -1,4 +1,4 @@
-"""Merge the rankings of several channels into one."""
+"""Fusion of several rankings: reciprocal ranks or weighted scores."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from itertools import count
 
 from weft.records import Hit, Ranking
 
-STANDARD = 8.0
-"""Standard deviations that count as a perfect vector score; the best chunk of a good question has 4 to 8."""
+FULL_SCORE_DEVIATIONS = 8.0
+"""Standard deviations above the mean cosine that give vector score 1. Good questions have a best chunk at 4 to 8."""
 
-PRIOR = 30
-"""How many chunks' worth of trust the embedder's own background gets in a small namespace."""
+BACKGROUND_CHUNKS = 30
+"""Weight, in chunks, of the embedder's own mean and deviation of cosines. It matters in small namespaces."""
 
-COVERED = 0.12
-"""Share of its ceiling that the best keyword score must reach for the channel to count in full."""
+FULL_KEYWORD_SHARE = 0.12
+"""Share of the ceiling from which the best keyword score gives the channel its full weight."""
 
 _make_hit: Callable[[tuple[str, int, float]], Hit] = partial(tuple.__new__, Hit)
-"""`Hit._make` without its check, which costs more than the rest."""
+"""`Hit._make` without its length check, which would take most of the time."""
 
 
 def coverage(keyword: Ranking) -> float:
     """
-    Return how far keywords may speak for a question, 0 to 1: by how much of it the best chunk has.
+    Return the weight of the keyword channel for a question, 0 to 1, by the best score as a share of the ceiling.
 
-    The best of nearly nothing still is the best. A question in another language than the text shares a year or an
-    `of` with it, and would be answered by whatever holds that. Measured in `benchmarks/quality/crosslingual.py`.
+    A question in another language shares only a year or a stop word with the text. Its best keyword match is
+    meaningless and must not lead. Measured in `benchmarks/quality/crosslingual.py`.
     """
     best = keyword.hits[0].score if keyword.hits else 0.0
-    return min(1.0, best / keyword.ceiling / COVERED) if keyword.ceiling > 0 else 1.0
+    return min(1.0, best / keyword.ceiling / FULL_KEYWORD_SHARE) if keyword.ceiling > 0 else 1.0
 
 
 def fuse_reciprocal(
     rankings: Mapping[str, Ranking], *, weights: Mapping[str, float] | None = None, k: int = 60
 ) -> dict[str, float]:
     """
-    Merge rankings into scores by Reciprocal Rank Fusion (Cormack et al., SIGIR 2009).
+    Return chunk scores by Reciprocal Rank Fusion (Cormack et al., SIGIR 2009).
 
-    A chunk scores the sum of `weight / (k + rank)` over the channels that found it, with ranks
-    from 1. Only ranks are used, so channels need not share a scale.
+    A chunk scores the sum of `weight / (k + rank)` over the channels that found it, with ranks from 1. Only ranks are
+    used, so channels need not share a scale.
     """
     scores: dict[str, float] = defaultdict(float)
     for channel, ranking in rankings.items():
@@ -58,11 +58,11 @@ def fuse_weighted(
     background: tuple[float, float] = (0.0, 0.1),
 ) -> dict[str, float]:
     """
-    Merge rankings into the weighted sum of their scores on comparable scales, weights made to sum to 1.
+    Return the weighted sum of scores on comparable scales; the weights of the channels present are scaled to sum 1.
 
-    Vector: by how many standard deviations the cosine stands out among all chunks of the namespace, a scale
-    that is the same for every embedder. Keyword: as a share of the best score. A chunk that a channel did not
-    return counts as 0 there, or as the worst it returned if that is less.
+    Vector scores are standard deviations above the mean cosine of the namespace, a scale that is the same for every
+    embedder. Keyword scores are divided by the best one. A chunk that a channel did not return gets 0 there, or the
+    lowest score of the channel if that is negative.
     """
     used = {channel: ranking for channel, ranking in rankings.items() if weights.get(channel)}
     total = sum(weights[channel] for channel in used)
@@ -80,7 +80,7 @@ def fuse_weighted(
 
 
 def order(scores: Mapping[str, float], *, limit: int | None = None) -> list[Hit]:
-    """Return hits by falling score, ties to the smaller id, ranks from 1."""
+    """Return hits by descending score, ties to the smaller id, ranks from 1."""
     ids = sorted(sorted(scores), key=scores.__getitem__, reverse=True)[:limit]
     return number_hits(ids, map(scores.__getitem__, ids))
 
@@ -91,11 +91,11 @@ def number_hits(ids: Sequence[str], scores: Iterable[float]) -> list[Hit]:
 
 
 def _standardised(ranking: Ranking, background: tuple[float, float]) -> tuple[float, float]:
-    """Few chunks say little about what is average, so the embedder's own background is mixed in."""
+    """Return (centre, unit) of cosines. Few chunks estimate both badly, so the embedder's background is mixed in."""
     seen, mean, deviation = ranking.count, *background
-    centre = (seen * ranking.mean + PRIOR * mean) / (seen + PRIOR)
-    variance = (seen * ranking.deviation**2 + PRIOR * deviation**2) / (seen + PRIOR)
-    return centre, math.sqrt(variance) * STANDARD or 1.0
+    centre = (seen * ranking.mean + BACKGROUND_CHUNKS * mean) / (seen + BACKGROUND_CHUNKS)
+    variance = (seen * ranking.deviation**2 + BACKGROUND_CHUNKS * deviation**2) / (seen + BACKGROUND_CHUNKS)
+    return centre, math.sqrt(variance) * FULL_SCORE_DEVIATIONS or 1.0
 
 
 def _relative(ranking: Ranking) -> tuple[float, float]:

@@ -1,4 +1,15 @@
-"""Enough evidence? How likely the question is answered here, and which chunks are too weak to show."""
+"""
+Relevance gate: the confidence of an answer, and the chunks that are relevant enough to return.
+
+The evidence of a chunk is a log-odds sum of two logistic curves, one for its cosine and one for its keyword share (BM25
+score divided by its upper bound). Confidence is the probability from the best cosine and the best keyword share:
+
+| confidence | status | chunks returned |
+| --- | --- | --- |
+| below 0.10 | `no_match` | none, unless the graph is trusted with 0.6 or more |
+| 0.10 to 0.50 | `low_confidence` | those of probability 0.02 or more, and those that the graph supports |
+| 0.50 or more | `ok` | the same |
+"""
 
 from __future__ import annotations
 
@@ -7,56 +18,57 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from weft.rank.boost import CURVE
+from weft.rank.boost import GRAPH_EXPONENT
 from weft.records import Calibration, Curve, Hit, ModelCard, Ranking, Status
 
-BESIDE = Curve(middle=0.15, slope=17.5)
-"""What the keyword share adds beside a cosine. Fitted in `benchmarks/quality/confidence.py`; alike for all models."""
+KEYWORD_WITH_COSINE = Curve(middle=0.15, slope=17.5)
+"""Log-odds of the keyword share, added to those of a cosine. Fitted in `benchmarks/quality/confidence.py`."""
 
-WORDS = Curve(middle=0.20, slope=30.0)
-"""The keyword share alone, where there is no cosine. Fitted in the same place."""
+KEYWORD_ALONE = Curve(middle=0.20, slope=30.0)
+"""Log-odds of the keyword share without a cosine. Fitted in the same benchmark."""
 
-PAIRS = Curve(middle=0.19, slope=35.0)
-"""The same for terms that are pairs of characters: in Chinese no small words match everywhere."""
+KEYWORD_BIGRAMS = Curve(middle=0.19, slope=35.0)
+"""The same for character bigrams: Chinese has no stop words that match everywhere."""
 
-NO_MATCH = 0.10
-"""Below this probability nothing is returned: 1 in 100 answerable questions, 97 in 100 foreign ones."""
+MIN_CONFIDENCE = 0.10
+"""Lower is `no_match`: 1 in 100 answerable questions, 97 in 100 foreign ones."""
 
-LOW = 0.50
-"""Below this the answer is marked `low_confidence`."""
+MIN_OK_CONFIDENCE = 0.50
+"""Lower is `low_confidence`."""
 
-WEAK = 0.02
-"""A chunk whose own probability is lower is not shown beside better ones."""
+MIN_CHUNK_PROBABILITY = 0.02
+"""A chunk of lower probability is rejected if there are better ones."""
 
-_WEAK_ODDS = math.log(WEAK / (1 - WEAK))
+_MIN_CHUNK_ODDS = math.log(MIN_CHUNK_PROBABILITY / (1 - MIN_CHUNK_PROBABILITY))
 
-FAINT = 0.2
-"""A chunk whose graph score, curved and times the trust in the graph, is less is not vouched for."""
+MIN_GRAPH_SUPPORT = 0.2
+"""Smallest `trust · (graph score / best graph score)^0.4` of a chunk that the graph supports."""
 
-COVERED = 0.8
-"""Share of a question's telling words that one chunk holds from which it answers: that of no foreign question."""
+MIN_COVERAGE = 0.8
+"""Share of the question's content words that a chunk must contain to count as an answer. No foreign question has it."""
 
-WORD_BY_WORD = 0.6
-"""The confidence where all of them do, whatever cosine and BM25 say: in a small corpus these say little."""
+FULL_COVERAGE_CONFIDENCE = 0.6
+"""Minimum confidence if one chunk contains all content words. In a small corpus cosine and BM25 are unreliable."""
 
-VOUCHED = 0.6
-"""Trust from which the graph answers where words and meaning find nothing: of 2,330 foreign questions, for none."""
+MIN_RESCUE_TRUST = 0.6
+"""Trust from which the graph overrides `no_match`. It did so for none of 2,330 foreign questions."""
 
-UNHEARD = 0.4
-"""The confidence of the graph trusted in full where words and meaning find nothing."""
+RESCUE_CONFIDENCE = 0.4
+"""Confidence of such an answer at full trust."""
 
-SURE = 0.95
-"""The confidence of the graph alone where it is trusted in full."""
+GRAPH_ONLY_CONFIDENCE = 0.95
+"""Confidence at full trust if no text channel was asked."""
 
-NOTHING = "no channel found a chunk"
-BY_GRAPH = "only the graph leads here"
-UNJUDGED = "there is little to judge by: cosines that are not to be trusted here, or small words alone"
-"""Reasons."""
+NO_CHUNK = "no channel found a chunk"
+GRAPH_ONLY = "found by the graph only"
+NO_EVIDENCE = "confidence is unknown: the cosines are unreliable here, or only stop words match"
+LITTLE_COVERED = "the recognised entities cover little of the question"
+"""Reasons of a verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What may be shown, and how sure we are of it."""
+    """Outcome of the gate."""
 
     status: Status
     confidence: float
@@ -64,13 +76,13 @@ class Verdict:
     rejected: tuple[Hit, ...]
     reason: str
     text: tuple[Hit, ...] = ()
-    """What may be shown without the graph."""
+    """Relevant chunks of the text channels alone."""
 
 
-def shipped(card: ModelCard | None) -> Calibration:
-    """Return the calibration that comes with an embedder, or with none."""
+def shipped_calibration(card: ModelCard | None) -> Calibration:
+    """Return the calibration shipped with an embedder; None stands for keyword search only."""
     cosine = Curve(middle=card.floor, slope=card.slope) if card else Curve(middle=0.0, slope=0.0)
-    return Calibration(cosine=cosine, beside=BESIDE, words=WORDS, pairs=PAIRS)
+    return Calibration(cosine=cosine, beside=KEYWORD_WITH_COSINE, words=KEYWORD_ALONE, pairs=KEYWORD_BIGRAMS)
 
 
 def gate(
@@ -83,33 +95,33 @@ def gate(
     cover: Callable[[], Mapping[str, float]] = dict,
 ) -> Verdict:
     """
-    Keep the chunks that are likely relevant, or none.
+    Return the relevant chunks with a status and a confidence.
 
-    Whoever asks leaves a vector ranking whose cosines are not to be trusted out of `rankings`; where there is nothing
-    else to judge by, everything is kept and marked as uncertain. What is not `no_match` has a chunk.
-    `trust` is how far the graph counts for this question; a chunk it vouches for is kept, whatever its words.
-    `text` are those of the chunks that words and meaning found, which are judged without it too. `cover` tells which
-    share of the question's telling words chunks hold; it is called where there is doubt.
+    The caller leaves a vector ranking with unreliable cosines out of `rankings`. Without a vector and a keyword ranking
+    everything is kept with `low_confidence`. A verdict other than `no_match` keeps at least one chunk. `trust` is the
+    weight of the graph for this question; a chunk that the graph supports is kept whatever its text scores.
+    `text` are the hits of the text channels, judged also without the graph. `cover` returns by chunk the share of the
+    question's content words in it; it is called only below `MIN_OK_CONFIDENCE`.
     """
     if not hits:
-        return Verdict(status="no_match", confidence=0.0, kept=(), rejected=(), reason=NOTHING)
+        return Verdict(status="no_match", confidence=0.0, kept=(), rejected=(), reason=NO_CHUNK)
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
     if not vector and not keyword:
         verdict = _by_graph(hits, trust=trust) if "graph" in rankings and not text else _unjudged(hits)
         return replace(verdict, text=tuple(text))
-    best_cosine, best_share = measure(rankings)
+    best_cosine, best_share = best_scores(rankings)
     confidence = probability(best_cosine, best_share, calibration=calibration)
-    covering = _covering(cover()) if confidence < LOW else {}
-    confidence = max(confidence, WORD_BY_WORD * max(covering.values(), default=0.0))
+    covering = _covering(cover()) if confidence < MIN_OK_CONFIDENCE else {}
+    confidence = max(confidence, FULL_COVERAGE_CONFIDENCE * max(covering.values(), default=0.0))
     reason = _reason(best_cosine, best_share)
-    if confidence < NO_MATCH:
+    if confidence < MIN_CONFIDENCE:
         verdict = Verdict(status="no_match", confidence=confidence, kept=(), rejected=tuple(hits), reason=reason)
         return _rescued(verdict, rankings.get("graph"), trust=trust)
     strong = _strong(hits, vector, keyword, calibration=calibration) | covering.keys()
-    likely = strong | _walked(rankings.get("graph"), trust=trust)
-    kept = [hit for hit in hits if hit[0] in likely]
-    rejected = [hit for hit in hits if hit[0] not in likely]
-    if not kept:  # the best cosine and the best words are in different chunks, each weak alone
+    likely = strong | _graph_supported(rankings.get("graph"), trust=trust)
+    kept = [hit for hit in hits if hit.chunk_id in likely]
+    rejected = [hit for hit in hits if hit.chunk_id not in likely]
+    if not kept:  # the best cosine and the best keyword share belong to different chunks, each weak alone
         kept, rejected = rejected[:1], rejected[1:]
     status = judge(confidence)
     return Verdict(
@@ -118,21 +130,21 @@ def gate(
         kept=tuple(kept),
         rejected=tuple(rejected),
         reason="" if status == "ok" else reason,
-        text=tuple([hit for hit in text if hit[0] in strong] or text[:1]),
+        text=tuple([hit for hit in text if hit.chunk_id in strong] or text[:1]),
     )
 
 
-def let_through(verdict: Verdict, hits: Sequence[Hit], *, text: Sequence[Hit]) -> Verdict:
-    """Return a verdict that shows everything, however weak, as sure as it was."""
+def keep_all(verdict: Verdict, hits: Sequence[Hit], *, text: Sequence[Hit]) -> Verdict:
+    """Return the verdict with every hit kept, at the same confidence; `no_match` with hits becomes `low_confidence`."""
     status = "low_confidence" if hits and verdict.status == "no_match" else verdict.status
     return replace(verdict, status=status, kept=tuple(hits), rejected=(), text=tuple(text))
 
 
-def measure(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | None]:
+def best_scores(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | None]:
     """
-    Return the best cosine and the best keyword share; None for a channel that was not asked.
+    Return the best cosine and the best keyword share; None for a channel that was not searched.
 
-    Where none of the chunks that were compared counts, the best cosine is their mean.
+    If all compared chunks were filtered out, the best cosine is their mean.
     """
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
     cosine = vector.hits[0].score if vector and vector.hits else None
@@ -144,23 +156,23 @@ def measure(rankings: Mapping[str, Ranking]) -> tuple[float | None, float | None
 
 def probability(cosine: float | None, share: float | None, *, calibration: Calibration) -> float:
     """
-    Return how likely a question with this best cosine and keyword share is answered by the namespace.
+    Return the probability that the namespace answers a question with this best cosine and best keyword share.
 
-    `share` is a BM25 score as a share of what a chunk full of every term would get; None where the channel
-    was not asked. Own and foreign questions are taken to be equally frequent.
+    `share` is a BM25 score divided by its upper bound. None stands for a channel that was not searched. Own and foreign
+    questions are assumed to be equally frequent.
     """
     return _logistic(_evidence(cosine, share, calibration))
 
 
 def judge(confidence: float) -> Status:
-    """Return what a probability makes of an answer."""
-    if confidence < NO_MATCH:
+    """Return the status for a confidence."""
+    if confidence < MIN_CONFIDENCE:
         return "no_match"
-    return "ok" if confidence >= LOW else "low_confidence"
+    return "ok" if confidence >= MIN_OK_CONFIDENCE else "low_confidence"
 
 
 def _evidence(cosine: float | None, share: float | None, calibration: Calibration) -> float:
-    """Return the same as the logarithm of the odds."""
+    """Return the log-odds of `probability`."""
     if cosine is None:
         curve = calibration.words
         return curve.slope * ((share or 0.0) - curve.middle)
@@ -174,67 +186,75 @@ def _logistic(x: float) -> float:
 
 
 def _covering(shares: Mapping[str, float]) -> dict[str, float]:
-    return {id: share for id, share in shares.items() if share >= COVERED}
+    return {id: share for id, share in shares.items() if share >= MIN_COVERAGE}
 
 
 def _strong(
     hits: Sequence[Hit], vector: Ranking | None, keyword: Ranking | None, *, calibration: Calibration
 ) -> set[str]:
-    """Return the chunks that are likely enough by `_evidence` of their own; one not found has the mean cosine."""
+    """Return the chunks whose own log-odds suffice. A chunk without a cosine gets the mean cosine."""
     words = calibration.beside if vector else calibration.words
     by_words, without = _by_curve(keyword, words, ceiling=keyword.ceiling if keyword else 1.0, missing=0.0)
     if not vector:
-        return {hit[0] for hit in hits if by_words.get(hit[0], without) >= _WEAK_ODDS}
+        return {hit.chunk_id for hit in hits if by_words.get(hit.chunk_id, without) >= _MIN_CHUNK_ODDS}
     by_cosine, far = _by_curve(vector, calibration.cosine, missing=vector.mean)
-    return {hit[0] for hit in hits if by_cosine.get(hit[0], far) + by_words.get(hit[0], without) >= _WEAK_ODDS}
+    return {
+        hit.chunk_id
+        for hit in hits
+        if by_cosine.get(hit.chunk_id, far) + by_words.get(hit.chunk_id, without) >= _MIN_CHUNK_ODDS
+    }
 
 
 def _by_curve(
     ranking: Ranking | None, curve: Curve, *, missing: float, ceiling: float = 1.0
 ) -> tuple[dict[str, float], float]:
-    """Return what a channel adds to the odds: by chunk, and for one it did not find."""
+    """Return the log-odds that a channel adds: by chunk, and for a chunk it did not find."""
     if ranking is None:
         return {}, 0.0
     slope, middle = curve.slope, curve.middle
     return {id: slope * (score / ceiling - middle) for id, _, score in ranking.hits}, slope * (missing - middle)
 
 
-def _walked(ranking: Ranking | None, *, trust: float) -> set[str]:
-    """Return the chunks the graph vouches for: the hidden hop shares neither words nor meaning with the question."""
+def _graph_supported(ranking: Ranking | None, *, trust: float) -> set[str]:
+    """Return the chunks that the graph supports. A hidden hop has neither the words nor the meaning of the question."""
     if not ranking or not ranking.hits or ranking.hits[0].score <= 0:
         return set()
     best = ranking.hits[0].score
-    vouched = takewhile(lambda hit: trust * (max(0.0, hit.score) / best) ** CURVE >= FAINT, ranking.hits)
-    return {hit.chunk_id for hit in vouched}
+    supported = takewhile(
+        lambda hit: trust * (max(0.0, hit.score) / best) ** GRAPH_EXPONENT >= MIN_GRAPH_SUPPORT, ranking.hits
+    )
+    return {hit.chunk_id for hit in supported}
 
 
 def _rescued(verdict: Verdict, graph: Ranking | None, *, trust: float) -> Verdict:
-    """Return what the graph alone vouches for: the question names it as no text does, and little else."""
-    vouched = _walked(graph, trust=trust) if trust >= VOUCHED else ()
-    kept = tuple(hit for hit in verdict.rejected if hit[0] in vouched)
+    """Return the verdict with the chunks that the graph supports, if its trust suffices, instead of `no_match`."""
+    supported = _graph_supported(graph, trust=trust) if trust >= MIN_RESCUE_TRUST else ()
+    kept = tuple(hit for hit in verdict.rejected if hit.chunk_id in supported)
     if not kept:
         return verdict
-    rejected = tuple(hit for hit in verdict.rejected if hit[0] not in vouched)
-    confidence, reason = max(verdict.confidence, UNHEARD * trust), f"{verdict.reason}: {BY_GRAPH}"
+    rejected = tuple(hit for hit in verdict.rejected if hit.chunk_id not in supported)
+    confidence, reason = max(verdict.confidence, RESCUE_CONFIDENCE * trust), f"{verdict.reason}: {GRAPH_ONLY}"
     return Verdict(status=judge(confidence), confidence=confidence, kept=kept, rejected=rejected, reason=reason)
 
 
 def _unjudged(hits: Sequence[Hit]) -> Verdict:
-    return Verdict(status="low_confidence", confidence=NO_MATCH, kept=tuple(hits), rejected=(), reason=UNJUDGED)
+    return Verdict(
+        status="low_confidence", confidence=MIN_CONFIDENCE, kept=tuple(hits), rejected=(), reason=NO_EVIDENCE
+    )
 
 
 def _by_graph(hits: Sequence[Hit], *, trust: float) -> Verdict:
-    """The graph alone was asked: it is as sure as the question's entities explain the question."""
-    confidence = max(NO_MATCH, trust * SURE)
+    """Return the verdict if only the graph was searched: confidence follows the trust in the graph."""
+    confidence = max(MIN_CONFIDENCE, trust * GRAPH_ONLY_CONFIDENCE)
     status = judge(confidence)
-    reason = "" if status == "ok" else "the entities explain little of the question"
+    reason = "" if status == "ok" else LITTLE_COVERED
     return Verdict(status=status, confidence=confidence, kept=tuple(hits), rejected=(), reason=reason)
 
 
 def _reason(cosine: float | None, share: float | None) -> str:
     parts = []
     if cosine is not None:
-        parts.append(f"the closest chunk has cosine {cosine:.2f}")
+        parts.append(f"best cosine is {cosine:.2f}")
     if share is not None:
-        parts.append(f"the best keyword match scores {share:.0%} of what it could")
+        parts.append(f"best keyword score is {share:.0%} of the maximum")
     return " and ".join(parts)

@@ -1,17 +1,17 @@
-"""Confidence by rule of thumb, from before there is a calibrated one: whether to ask the graph at all."""
+"""Uncalibrated confidence by a fixed formula, and the decision whether to expand with the graph."""
 
 from __future__ import annotations
 
 GRAPH_OFF = 0.5
-"""The confidence of an answer with the graph switched off."""
+"""Heuristic confidence with the graph switched off."""
 
 
 def heuristic_confidence(query: str, *, has_entities: bool, top_vector_score: float | None) -> float:
     """
-    Return how promising a question looks, 0 to 1.
+    Return the heuristic confidence of a question, 0 to 1.
 
-    `0.3·min(len(query)/100, 1) + 0.3·(1 if entities else 0.5) + 0.4·top`, where top is the best cosine, 0 when
-    negative or when there is none.
+    `0.3·min(len(query)/100, 1) + 0.3·(1 if entities else 0.5) + 0.4·top`, where top is the best cosine, or 0 if it is
+    negative or missing.
     """
     specific = min(len(query) / 100, 1)
     recognised = 1.0 if has_entities else 0.5
@@ -22,7 +22,7 @@ def heuristic_confidence(query: str, *, has_entities: bool, top_vector_score: fl
 def should_expand(
     confidence: float, *, has_entities: bool, enabled: bool, min_confidence: float = 0.5
 ) -> tuple[bool, str]:
-    """Return whether to ask the graph and, where not, why; the reason is empty otherwise."""
+    """Return (True, "") to expand with the graph, or (False, reason)."""
     if not enabled:
         return False, "graph expansion is switched off"
     if not has_entities:

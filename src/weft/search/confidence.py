@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from weft.models.base import Embedder
 from weft.rank.fuse import coverage
-from weft.rank.gate import shipped
+from weft.rank.gate import shipped_calibration
 from weft.records import Calibration, Query, Ranking
 from weft.search.question.content_terms import telling_terms
 from weft.search.question.prepare import trust
@@ -20,7 +20,7 @@ SHARED = 0.5
 
 def find_calibration(text: str, *, store: Store, embedder: Embedder | None) -> Calibration:
     """Return the calibration for a question: the one fitted to the namespace, else the embedder's own."""
-    return for_script(text, store.calibration() or shipped(embedder.card if embedder else None))
+    return for_script(text, store.calibration() or shipped_calibration(embedder.card if embedder else None))
 
 
 def least_cosine(text: str, *, store: Store, embedder: Embedder) -> float:

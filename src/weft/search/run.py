@@ -13,7 +13,7 @@ from types import MappingProxyType
 from weft.config import GraphOptions, RerankOptions, SearchOptions
 from weft.models.base import Embedder, Reranker
 from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order
-from weft.rank.gate import Verdict, gate, let_through
+from weft.rank.gate import Verdict, gate, keep_all
 from weft.records import (
     ChannelHit,
     Evidence,
@@ -184,7 +184,7 @@ def _search(
         cover = partial(measure_cover, query.terms, seen.get("keyword"), store=store)
         verdict = gate(fused, seen, text=hits, calibration=calibration, trust=walked.trust, cover=cover)
         if not options.gate:
-            verdict = let_through(verdict, fused, text=hits)
+            verdict = keep_all(verdict, fused, text=hits)
         if walked.cited is None:
             verdict = doubt_absent(verdict, query.text, store=store)
         shown = list(verdict.text)

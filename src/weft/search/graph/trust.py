@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from weft.extract.names import words
-from weft.rank.boost import CURVE
+from weft.rank.boost import GRAPH_EXPONENT
 from weft.records import Hit
 from weft.search.question.entities import MAX_TEXT, MAX_WORDS, Seed, is_asking
 
@@ -64,7 +64,7 @@ def agreement(text: Sequence[Hit], graph: Sequence[Hit]) -> float:
     scores = {id: max(0.0, score) / best for id, _, score in graph if id in wanted}
     for hit in first:
         near = max(0.0, hit.score / top) ** NEARNESS if top > 0 else 1.0
-        found = max(found, float(scores.get(hit.chunk_id, 0.0) ** CURVE * near))
+        found = max(found, float(scores.get(hit.chunk_id, 0.0) ** GRAPH_EXPONENT * near))
     return min(1.0, max(0.0, (found - DOUBT) / (ACCORD - DOUBT)))
 
 

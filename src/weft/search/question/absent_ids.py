@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from weft.extract.names import name_key
-from weft.rank.gate import LOW, Verdict
+from weft.rank.gate import MIN_OK_CONFIDENCE, Verdict
 from weft.store.base import Store
 from weft.text.analyzer import query_terms
 
@@ -25,7 +25,8 @@ def doubt_absent(verdict: Verdict, text: str, *, store: Store) -> Verdict:
     if not verdict.kept or not (absent := _find_absent(text, store=store)):
         return verdict
     reason = ABSENT.format(" or ".join(f"“{id}”" for id in absent))
-    return replace(verdict, status="low_confidence", confidence=min(verdict.confidence, LOW - 0.01), reason=reason)
+    confidence = min(verdict.confidence, MIN_OK_CONFIDENCE - 0.01)
+    return replace(verdict, status="low_confidence", confidence=confidence, reason=reason)
 
 
 def _find_absent(text: str, *, store: Store) -> list[str]:

@@ -1,7 +1,29 @@
 """
-The exact best chunks by BM25, of postings in arrays.
+Exact top-k by BM25 with MaxScore (Turtle and Flood, 1995), on the arrays of a postings file.
 
-Codes rule out nearly all chunks; those left are scored by `rank.bm25`, so that scores are those of any other way.
+Codes (postings_file.py) bound the score of a term in a chunk from above. They exclude nearly all chunks; the others
+are scored by `rank.bm25`, so that the scores equal those of a full scan.
+
+Example: the best 2 of 1,000 chunks for three terms. The bound is the highest score that a term can add.
+
+    term       chunks   bound    bound of the terms after it
+    axolotl         2    13.2     8.8
+    quick          30     7.7     1.1
+    the           600     1.1     0.0
+
+1. Add the codes of `axolotl`, then of `quick`, to one sum per chunk. The terms not read yet could still add 1.1, which
+   is less than a tenth of the total bound of 22.0.
+2. Estimate the score of the second-best chunk from a probe of chunks with high codes. The sums are:
+
+       chunk 12   12.0
+       chunk 40    9.4   second best: 9.3 after subtracting the rounding of the codes
+       chunk  7    8.8
+       chunk 90    6.1
+
+3. A chunk needs a sum of at least 9.3 - 1.1 = 8.2, because `the` adds at most 1.1. The chunks 12, 40 and 7 remain;
+   chunk 90 reaches at most 7.2.
+4. Three chunks are few, so `the` is looked up for these three instead of adding its 600 postings.
+5. Compute the exact BM25 scores of the remaining chunks.
 """
 
 from __future__ import annotations
@@ -12,137 +34,146 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.rank.bm25 import drift, shares, term_scores
-from weft.store.sqlite.index.postings_file import STEPS, Held, TermArrays
+from weft.rank.bm25 import length_drift, share_of_bound, term_scores
+from weft.store.sqlite.index.postings_file import MAX_CODE, PostingArrays, TermPostings
 
-PROBED = 1_024
-"""Chunks of the rarest terms from which it is estimated what the best will reach."""
+MIN_PROBED_CHUNKS = 1_024
+"""Chunks of the terms with the highest bounds that the threshold is estimated from."""
 
-REST = 10
-"""Terms are read until those left can add no more than one part in so many of what all can."""
+UNREAD_BOUND_DIVISOR = 10
+"""Terms are read at least until the bounds of the unread ones are less than a tenth of all bounds."""
 
-FEW = 20
-"""Terms are read until no more than one place in so many is left; those that remain are looked up for these."""
+CANDIDATE_DIVISOR = 20
+"""Unread terms are looked up per candidate once at most one chunk in twenty is a candidate."""
 
 
-class Ranked(NamedTuple):
-    """Chunks with scores: the numbers their terms go by, and their ids."""
+class RankedChunks(NamedTuple):
+    """Chunks with scores, as parallel arrays."""
 
     numbers: NDArray[Any]
+    """Row numbers."""
     ids: NDArray[Any]
+    """Packed chunk ids."""
     scores: NDArray[np.float64]
 
-    def at(self, chosen: NDArray[np.bool_]) -> Ranked:
-        """Return some of them."""
-        return Ranked(self.numbers[chosen], self.ids[chosen], self.scores[chosen])
+    def at(self, chosen: NDArray[np.bool_]) -> RankedChunks:
+        """Return the chunks that a mask selects."""
+        return RankedChunks(self.numbers[chosen], self.ids[chosen], self.scores[chosen])
 
 
 def rank(
-    arrays: TermArrays,
+    arrays: PostingArrays,
     weights: Mapping[str, float],
     *,
     mean_length: float,
     limit: int,
     allowed: NDArray[np.bool_] | None = None,
-) -> Ranked:
+) -> RankedChunks:
     """
-    Return chunks, among them all that score as high as the last of the best `limit`.
+    Return candidate chunks with exact scores, unordered.
 
-    `weights` are the idfs of the terms. Scores are added up in their order. `allowed` says of each place whether its
-    chunk may be found.
+    They include every chunk that scores at least as high as the last of the best `limit`. `weights` are the idf values
+    of the terms; scores are summed in their order. `allowed` is a mask over the places.
     """
-    held = arrays.find(weights)
-    low, high = drift(arrays.mean, mean_length)
-    steps = [shares(high / STEPS, weight=weight) for weight in weights.values()]
+    postings = arrays.find(weights)
+    low, high = length_drift(arrays.mean, mean_length)
+    steps = [share_of_bound(high / MAX_CODE, weight=weight) for weight in weights.values()]
     sums = np.zeros(len(arrays.numbers), dtype=np.float32)
     if allowed is not None:
         sums[~allowed] = -np.inf
-    places = _choose(sums, held, steps, limit=limit, sure=0.9999 * low / high).astype(np.uint32)
+    places = _find_candidates(sums, postings, steps, limit=limit, safety=0.9999 * low / high).astype(np.uint32)
     lengths = arrays.lengths[places].astype(np.float64)
-    frequencies = np.empty((len(held), len(places)))
-    for row, one in enumerate(held):
-        frequencies[row] = one.frequencies_at(places)
+    frequencies = np.empty((len(postings), len(places)))
+    for row, term in enumerate(postings):
+        frequencies[row] = term.frequencies_at(places)
     idfs = np.array([*weights.values()]).reshape(-1, 1)
     scores = np.zeros(len(places))
     for added in term_scores(frequencies, lengths, weight=idfs, mean_length=mean_length):
         scores += added
-    return Ranked(arrays.numbers.take(places), arrays.ids.take(places), scores)
+    return RankedChunks(arrays.numbers.take(places), arrays.ids.take(places), scores)
 
 
-def _choose(
-    sums: NDArray[np.float32], held: Sequence[Held], steps: Sequence[float], *, limit: int, sure: float
+def _find_candidates(
+    sums: NDArray[np.float32], postings: Sequence[TermPostings], steps: Sequence[float], *, limit: int, safety: float
 ) -> NDArray[Any]:
     """
-    Return the places that may be among the best, in ascending order (MaxScore; Turtle and Flood, 1995).
+    Return the places that may be among the best, ascending; `sums` is changed.
 
-    Terms come by what they can add at most. As soon as all that are left cannot bring a chunk among the best, and few
-    chunks can still be brought there with them, they are only looked up for these. What the best reach is known from
-    below: codes are rounded up by less than a step, and `sure` allows for another mean length.
+    `steps` are the scores of one code step per term. `least` is a lower bound of the score of the last of the best
+    `limit`: a code is rounded up by less than a step, which `slack` sums, and `safety` allows for a mean length that
+    differs from that of the codes. `rest` is the bound of the terms not read yet.
     """
-    lists = sorted(zip(held, steps, strict=True), key=lambda one: -one[0].highest * one[1])
-    bounds = [one.highest * step for one, step in lists]
-    total = rest = sum(bounds) * 1.00001  # sums of float32 are a little off
+    lists = sorted(zip(postings, steps, strict=True), key=_negated_bound)
+    bounds = [term.highest * step for term, step in lists]
+    total = rest = sum(bounds) * 1.00001  # float32 sums are slightly inexact
     least, slack, read = 0.0, 0.0, 0
     kept: NDArray[np.bool_] | None = None
-    for read, (one, step) in enumerate(lists, start=1):
-        _add(sums, one, step)
+    for read, (term, step) in enumerate(lists, start=1):
+        _add(sums, term, step)
         rest, slack = rest - bounds[read - 1], slack + step
-        if REST * rest >= total:
+        if UNREAD_BOUND_DIVISOR * rest >= total:
             continue
         if not least:
-            least = _last(sums.take(_probe(lists[:read], limit=limit, size=len(sums))), limit) * sure - slack
+            least = _kth_best(sums.take(_probe(lists[:read], limit=limit, size=len(sums))), limit) * safety - slack
         if rest < least:
             kept = sums >= max(least - rest, 1e-30)
             count = np.count_nonzero(kept)
-            if read < len(lists) and count <= min(len(sums) // FEW, len(lists[read][0].codes) // 2):
+            next_postings = len(lists[read][0].codes) if read < len(lists) else 0  # hot loop
+            if read < len(lists) and count <= min(len(sums) // CANDIDATE_DIVISOR, next_postings // 2):
                 break
     found = (sums > 0 if kept is None else kept).nonzero()[0]
     reached = sums.take(found)
     for place in range(read, len(lists) + 1):
         if len(found) > 2 * limit:
-            least = max(least, _last(reached, limit) * sure - slack)
-            some = (reached >= least - rest).nonzero()[0]
-            found, reached = found.take(some), reached.take(some)
+            least = max(least, _kth_best(reached, limit) * safety - slack)
+            chosen = (reached >= least - rest).nonzero()[0]
+            found, reached = found.take(chosen), reached.take(chosen)
         if place < len(lists):
-            one, step = lists[place]
+            term, step = lists[place]
             rest, slack = rest - bounds[place], slack + step
-            reached += one.codes_at(found) * np.float32(step)
+            reached += term.codes_at(found) * np.float32(step)
     return found
 
 
-def _add(sums: NDArray[np.float32], one: Held, step: float) -> None:
-    """Add what a term gives to all places."""
-    added = one.codes * np.float32(step)
-    if one.places is None:
+def _negated_bound(item: tuple[TermPostings, float]) -> float:
+    term, step = item
+    return -term.highest * step
+
+
+def _add(sums: NDArray[np.float32], term: TermPostings, step: float) -> None:
+    """Add the upper bounds of a term to the sums."""
+    added = term.codes * np.float32(step)
+    if term.places is None:
         sums += added
     else:
-        np.add.at(sums, one.places.astype(np.intp), added)
+        np.add.at(sums, term.places.astype(np.intp), added)
 
 
-def _probe(lists: Sequence[tuple[Held, float]], *, limit: int, size: int) -> NDArray[Any]:
-    """Return different places that are likely to be among the best: those of the first terms."""
+def _probe(lists: Sequence[tuple[TermPostings, float]], *, limit: int, size: int) -> NDArray[Any]:
+    """Return distinct places that are likely to be among the best: those of the first terms with high codes."""
     parts, count = [np.zeros(0, dtype=np.intp)], 0
-    for one, _ in lists:
-        if one.places is not None and count < max(PROBED, 4 * limit):
-            parts.append(_promising(one.places, one.codes, highest=one.highest))
+    for term, _ in lists:
+        if term.places is not None and count < max(MIN_PROBED_CHUNKS, 4 * limit):
+            parts.append(_promising(term.places, term.codes, highest=term.highest))
             count += len(parts[-1])
     places = np.concatenate(parts)
+    # Removes duplicates without sorting: a place keeps only its last occurrence.
     order, last = np.arange(len(places)), np.empty(size, dtype=np.intp)
     last[places] = order
-    different: NDArray[Any] = places[last.take(places) == order]
-    return different
+    distinct: NDArray[Any] = places[last.take(places) == order]
+    return distinct
 
 
 def _promising(places: NDArray[Any], codes: NDArray[Any], *, highest: int) -> NDArray[Any]:
-    """Return places with high codes, about as many as are probed; all where there are not many."""
+    """Return places with high codes, at most four times `MIN_PROBED_CHUNKS`; all places if there are few."""
     for share in (0.6, 0.8, 0.9):
-        if len(places) <= 2 * PROBED:
+        if len(places) <= 2 * MIN_PROBED_CHUNKS:
             break
         high = (codes >= int(share * highest)).nonzero()[0]
         places, codes = places.take(high), codes.take(high)
-    return places[: 4 * PROBED]
+    return places[: 4 * MIN_PROBED_CHUNKS]
 
 
-def _last(sums: NDArray[np.float32], limit: int) -> float:
-    """Return the last of the best `limit`; 0 where there are fewer."""
+def _kth_best(sums: NDArray[np.float32], limit: int) -> float:
+    """Return the last of the best `limit` sums; 0 if there are fewer."""
     return float(np.partition(sums, len(sums) - limit)[len(sums) - limit]) if len(sums) >= limit else 0.0
