@@ -7,7 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any
 
 import psycopg
@@ -63,9 +63,20 @@ class Connections:
 
     # ── transactions ────────────────────────────────────────────────────────────────────────────
 
+    def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[PostgresSession]:
+        """
+        Open a session whose statements all see the same state.
+
+        With `may_lag`, on the replica if it answers and has all writes made through these connections.
+        """
+        return self._read_replica(namespace) if may_lag else self._read(namespace)
+
+    def scan(self, namespace: str = "") -> AbstractContextManager[PostgresSession]:
+        """Open a reading session; the server decides which pages stay in memory."""
+        return self._read(namespace)
+
     @contextmanager
-    def read(self, namespace: str = "") -> Iterator[PostgresSession]:
-        """Give a session whose statements all see the same state."""
+    def _read(self, namespace: str) -> Iterator[PostgresSession]:
         if self._current is not None:
             with self._bound(self._current, namespace) as session:
                 yield session
@@ -74,37 +85,34 @@ class Connections:
             yield session
 
     @contextmanager
-    def glance(self, namespace: str = "") -> Iterator[PostgresSession]:
-        """Give the same on the replica, where there is one that answers and holds what was written through us."""
+    def _read_replica(self, namespace: str) -> Iterator[PostgresSession]:
         with ExitStack() as stack:
-            yield self._enter_replica(stack, namespace) or stack.enter_context(self.read(namespace))
+            yield self._enter_replica(stack, namespace) or stack.enter_context(self._read(namespace))
 
     @contextmanager
-    def write(self, namespace: str = "") -> Iterator[PostgresSession]:
-        """Give a session that is committed if nothing is raised; other writers of the namespace wait."""
+    def write(self, namespace: str = "", *, nested: bool = False, exclusive: bool = True) -> Iterator[PostgresSession]:
+        """
+        Open a session that is committed unless an exception is raised.
+
+        Unless `exclusive`, it does not wait for other writers of the namespace: its statements must skip rows that
+        those have locked. With `nested`, use the transaction that this thread is in, if there is one.
+        """
+        if nested and self._current is not None:
+            with self._read(namespace) as session:
+                yield session
+            return
+        is_locking = bool(namespace) and exclusive
         with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
-            if namespace:
+            if is_locking:
                 session.lock(namespace)
             yield session
-            made = _generation(session, namespace) if namespace and self._replica else None
+            made = _generation(session, namespace) if is_locking and self._replica else None
         if made is not None:  # one that is gone may come back with smaller numbers: then the replica cannot tell
             self._own[namespace] = max(made, self._own.get(namespace, 0)) if made else math.inf
 
     @contextmanager
-    def join(self, namespace: str = "") -> Iterator[PostgresSession]:
-        """Give the session that this thread is in, or one that writes."""
-        with self.read(namespace) if self._current is not None else self.write(namespace) as session:
-            yield session
-
-    @contextmanager
-    def beside(self, namespace: str = "") -> Iterator[PostgresSession]:
-        """Give a session that writes beside the writers of the namespace: it must not wait for rows they may hold."""
-        with self._transaction(BEGIN_WRITE, namespace, dsn=self._dsn) as session:
-            yield session
-
-    @contextmanager
-    def attempt(self, namespace: str = "") -> Iterator[PostgresSession | None]:
-        """Give a session that writes; None where another one is writing, or inside a session."""
+    def try_write(self, namespace: str = "") -> Iterator[PostgresSession | None]:
+        """Open a writing session; None if another writer is active, or inside another session."""
         if self._current is not None:
             yield None
             return

@@ -11,6 +11,7 @@ from weft.store.postgres.connect import Connections
 from weft.store.relational.check.documents import find_problems, mend
 from weft.store.relational.check.json_values import find_unreadable_keys, mend_keys
 from weft.store.relational.keys import RelationalKeys
+from weft.store.relational.session import find_namespace
 from weft.store.relational.store import RelationalStore
 
 
@@ -50,10 +51,10 @@ class PostgresDatabase:
         with self._connections.read() as db:
             problems = find_unreadable_keys(db)
         for name in self._names():
-            with self._connections.read(name) as db:
-                found = db.run("find_namespace", {"name": name})
+            with self._connections.scan(name) as db:
+                found = find_namespace(db, name)
                 if found:
-                    problems += find_problems(db, name, name, chunks=found[0][2], length=found[0][3])
+                    problems += find_problems(db, name, name, chunks=found.chunks, length=found.length)
         return problems
 
     def compare(self) -> list[Problem]:

@@ -15,7 +15,7 @@ from psycopg.rows import TupleRow
 from weft.records import Filter, Problem, Ranking, Vector
 from weft.store.postgres import terms, vectors
 from weft.store.postgres.vectors import Samples
-from weft.store.relational.session import NOTHING, Namespace, Row
+from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods
 from weft.store.sql_files import load_queries
 
 _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
@@ -43,19 +43,19 @@ class PostgresSession:
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
-    def run(self, name: str, values: Mapping[str, Any] = NOTHING, *, dimension: int = 0) -> list[Row]:
+    def run(self, name: str, values: Mapping[str, Any] = NO_VALUES, *, dimension: int = 0) -> list[Row]:
         cursor = self._db.execute(statement(name, dimension), values)
         self._count(cursor)
         return cursor.fetchall() if cursor.description else []
 
-    def stream(self, name: str, values: Mapping[str, Any] = NOTHING) -> Iterator[Row]:
+    def stream(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Iterator[Row]:
         self._streams += 1
         with self._db.cursor(name=f"weft_{self._streams}") as cursor:
             cursor.itersize = STREAMED
             cursor.execute(statement(name), values)
             yield from cursor
 
-    def one(self, name: str, values: Mapping[str, Any] = NOTHING) -> Any:
+    def one(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Any:
         rows = self.run(name, values)
         return rows[0][0] if rows else None
 
@@ -104,10 +104,11 @@ class PostgresSession:
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
         return vectors.search(self, namespace, vector, model=model, limit=limit, where=where)
 
-    def describe_search(self, namespace: Namespace, *, model: int | None) -> tuple[str, str, str]:
+    def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
         if model is None:
-            return "", "exact", ""
-        return vectors.describe(self, namespace), "exact", vectors.describe_facts(self, namespace)
+            return SearchMethods(vectors="", keywords="exact", entities="")
+        found, entities = vectors.describe(self, namespace), vectors.describe_facts(self, namespace)
+        return SearchMethods(vectors=found, keywords="exact", entities=entities)
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
@@ -139,11 +140,11 @@ class PostgresSession:
     def find_damage(self) -> list[Problem]:
         return []
 
-    def count_lost(self, table: str) -> int:
+    def count_orphans(self, table: str) -> int:
         return 0  # the server enforces every reference
 
-    def drop_lost(self, table: str) -> None:
-        """Nothing can be lost."""
+    def drop_orphans(self, table: str) -> None:
+        """The server enforces every reference."""
 
     def are_terms_sound(self, namespace: Namespace) -> bool:
         return terms.are_sound(self, namespace)

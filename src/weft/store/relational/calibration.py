@@ -1,4 +1,4 @@
-"""The fitted calibration of a namespace, kept as JSON beside its embedder."""
+"""Calibration of a namespace, stored as JSON with its embedder."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ WHAT = "the fitted calibration"
 
 
 def read_calibration(db: Session, namespace: str) -> Calibration | None:
-    """Return what was fitted for the active embedder of the namespace with this name."""
+    """Return the calibration of the active embedder of the namespace with this name, or None."""
     value = db.one("find_calibration", {"name": namespace})
     return parse_calibration(value) if value else None
 
 
 def write_calibration(db: Session, namespace: Namespace, calibration: Calibration | None) -> None:
-    """Keep a calibration for the active embedder of a namespace; None forgets it. Inside a transaction."""
+    """Set the calibration of the active embedder of a namespace; None deletes it. Inside a transaction."""
     db.run("delete_calibration", {"namespace": namespace})
     if calibration is not None:
         db.run("write_calibration", {"namespace": namespace, "value": json.dumps(asdict(calibration))})
 
 
 def parse_calibration(text: str) -> Calibration:
-    """Return the calibration that a column holds. Raises `StoreCorrupt`."""
+    """Return the calibration in a column. Raises `StoreCorrupt`."""
     value = read_object(text, what=WHAT)
     try:
         curves: dict[str, Any] = {name: _curve(value[name]) for name in ("cosine", "beside", "words", "pairs")}

@@ -1,4 +1,4 @@
-"""Reads documents, and what imports say of them, as they were written."""
+"""Reads documents and annotations back as they were written."""
 
 from __future__ import annotations
 
@@ -6,24 +6,25 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from weft.records import Batch, Chunk, Claim, DocumentInfo, Extraction, IndexedChunk, Nomination, StoredModel, Vector
+from weft.records import Batch, Chunk, Claim, DocumentInfo, Extraction, IndexedChunk, Nomination, Vector
 from weft.store.relational.json_columns import read_list, read_object
-from weft.store.relational.session import Namespace, Row, Session
+from weft.store.relational.session import ModelRow, Namespace, Row, Session
 
 
 def read_batches(
-    db: Session, namespace: Namespace, documents: Sequence[DocumentInfo], *, active: tuple[int, StoredModel] | None
+    db: Session, namespace: Namespace, documents: Sequence[DocumentInfo], *, active: ModelRow | None
 ) -> list[Batch]:
-    """Return documents with all that was written with them but the facts they state."""
+    """Return documents as batches, without the facts they state."""
     ids = json.dumps([document.id for document in documents])
     rows = db.run("whole_chunks", {"namespace": namespace, "ids": ids})
-    numbers = {"namespace": namespace, "numbers": json.dumps([row[1] for row in rows])}
-    said = to_extractions(db.run("own_nominations", numbers), db.run("own_claims", numbers))
+    numbers = {"namespace": namespace, "numbers": json.dumps([number for _, number, *_ in rows])}
+    extractions = to_extractions(db.run("own_nominations", numbers), db.run("own_claims", numbers))
     vectors: dict[int, Vector] = {}
     if active is not None:
-        found = db.run("chunk_vectors", {**numbers, "model": active[0]})
+        found = db.run("chunk_vectors", {**numbers, "model": active.number})
         vectors = {number: db.unpack(vector) for number, vector in found}
-    names = read_name_vectors(db, namespace, [row[2] for row in rows], model=active[0] if active else None)
+    chunk_ids = [id for _, _, id, *_ in rows]
+    names = read_name_vectors(db, namespace, chunk_ids, model=active.number if active else None)
     chunks: dict[str, list[IndexedChunk]] = defaultdict(list)
     for document, number, id, ordinal, heading, start, end, text, terms in rows:
         chunk = Chunk(
@@ -35,7 +36,7 @@ def read_batches(
             end_line=end,
             text=text,
         )
-        extraction = said.get(number, Extraction())
+        extraction = extractions.get(number, Extraction())
         described = sorted({n.key for n in extraction.nominations if n.description})
         item = IndexedChunk(
             chunk=chunk,
@@ -45,14 +46,14 @@ def read_batches(
             entity_vectors={key: names[id, key] for key in described if (id, key) in names},
         )
         chunks[document].append(item)
-    model = active[1].fingerprint if active else ""
+    model = active.model.fingerprint if active else ""
     return [Batch(document=d, chunks=tuple(chunks[d.id]), model=model) for d in documents]
 
 
 def read_name_vectors(
     db: Session, namespace: Namespace, chunk_ids: Sequence[str], *, model: int | None
 ) -> dict[tuple[str, str], Vector]:
-    """Return the vectors of the names that chunks describe, by chunk id and key."""
+    """Return the vectors of the names described in chunks, by chunk id and key."""
     if model is None:
         return {}
     values = {"namespace": namespace, "ids": json.dumps(list(chunk_ids)), "model": model}
@@ -60,7 +61,7 @@ def read_name_vectors(
 
 
 def to_extractions(nominations: Iterable[Row], claims: Iterable[Row]) -> dict[int, Extraction]:
-    """Return what rows of nominations and claims say, by the number of the chunk."""
+    """Return the extractions in rows of nominations and claims, by chunk number."""
     named, claimed = defaultdict[int, list[Nomination]](list), defaultdict[int, list[Claim]](list)
     for chunk, key, name, kind, type, text, about, alias_of, reason, extractor in nominations:
         nomination = Nomination(

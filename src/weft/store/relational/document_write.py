@@ -78,7 +78,7 @@ class DocumentWriter:
 
     def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
         """Make what an import says exactly this; return of how many chunks that differs. `finish` must follow."""
-        before = self._graph.said_by(origin)
+        before = self._graph.annotations(origin)
         values = {"namespace": self._namespace, "ids": json.dumps(sorted(extractions))}
         rows = self._db.run("chunk_numbers", values)
         after = {number: (id, document, deduplicated(extractions[id])) for id, number, document in rows}

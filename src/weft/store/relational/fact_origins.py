@@ -1,4 +1,4 @@
-"""Which documents state a fact, kept in step with them inside their transaction."""
+"""Origins of facts: the documents that state them, updated in the transaction of the document."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from weft.store.shared.fact_rules import add_stated, content_of, find_restated
 
 
 def write_stated(db: Session, namespace: Namespace, document: str, facts: Sequence[Fact]) -> None:
-    """Make what a document states exactly these facts."""
-    before = [row[0] for row in db.run("facts_of_document", {"namespace": namespace, "document": document})]
-    after = {_bear_out(db, namespace, document, fact) for fact in facts}
+    """Replace the facts that a document states."""
+    before = [id for (id,) in db.run("facts_of_document", {"namespace": namespace, "document": document})]
+    after = {_state(db, namespace, document, fact) for fact in facts}
     retract(db, namespace, document, [id for id in before if id not in after])
 
 
 def retract(db: Session, namespace: Namespace, document: str, ids: Sequence[str]) -> None:
-    """Let a document no longer state these facts; those that nobody else states are gone."""
+    """Remove a document from the origins of facts; delete the facts that have no other origin."""
     if not ids:
         return
     values = {"namespace": namespace, "ids": json.dumps(list(ids))}
     db.run("delete_fact_origin", {**values, "document": document})
-    left = find_origins(db, namespace, ids)
-    forget_facts(db, namespace, [id for id in ids if id not in left])
-    by_hand = [id for id, documents in left.items() if documents == ("",)]
+    remaining = find_origins(db, namespace, ids)
+    forget_facts(db, namespace, [id for id in ids if id not in remaining])
+    by_hand = [id for id, documents in remaining.items() if documents == ("",)]
     db.run("delete_fact_origin", {"namespace": namespace, "ids": json.dumps(by_hand), "document": ""})
 
 
 def keep_facts(db: Session, namespace: Namespace, ids: Sequence[str]) -> None:
-    """Let facts stay when the documents that state them are gone."""
+    """Mark facts as stated by hand, so that they are kept when their documents are deleted."""
     if ids:
         db.run("keep_facts", {"namespace": namespace, "ids": json.dumps(list(ids))})
 
 
 def find_origins(db: Session, namespace: Namespace, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the documents that state facts, by id; an empty one among them: stated by hand as well."""
+    """Return the documents that state facts, by fact id; an empty id stands for a statement by hand."""
     found: dict[str, list[str]] = defaultdict(list)
     for fact, document in db.run("fact_origins", {"namespace": namespace, "ids": json.dumps(list(ids))}):
         found[fact].append(document)
@@ -54,9 +54,9 @@ def restore_facts(
     origins: Mapping[str, Sequence[str]],
     entities: Sequence[FactEntity],
 ) -> None:
-    """Make facts and entities exactly what these say, with accesses, whole history and the documents they are in."""
+    """Write facts and entities as another store has them, with access counts, whole history and origins."""
     values = {"namespace": namespace, "keys": json.dumps([entity.key for entity in entities])}
-    known = {row[0]: to_entity(row) for row in db.run("fact_entities", values)}
+    known = {entity.key: entity for entity in map(to_entity, db.run("fact_entities", values))}
     changed = [entity.key for entity in entities if entity.key in known and known[entity.key] != entity]
     drop_entities(db, namespace, changed)
     ids = {"namespace": namespace, "ids": json.dumps([fact.id for fact in facts])}
@@ -70,8 +70,8 @@ def restore_facts(
             db.run("write_fact_origin", {"namespace": namespace, "fact": fact.id, "document": document})
 
 
-def _bear_out(db: Session, namespace: Namespace, document: str, fact: Fact) -> str:
-    """Note that a document states a fact, which is made where nothing says the same; return its id."""
+def _state(db: Session, namespace: Namespace, document: str, fact: Fact) -> str:
+    """Add a document to the origins of an equal fact, or of a new one; return the fact's id."""
     known = find_restated(fact, _equal(db, namespace, fact))
     if known is None:
         change = add_stated(fact)
@@ -85,6 +85,7 @@ def _bear_out(db: Session, namespace: Namespace, document: str, fact: Fact) -> s
 
 def _equal(db: Session, namespace: Namespace, fact: Fact) -> list[Fact]:
     contents = json.dumps([content_of(fact)])
-    ids = [row[0] for row in db.run("fact_ids_by_content", {"namespace": namespace, "contents": contents})]
-    rows = {row[0]: to_fact(row) for row in db.run("facts_by_id", {"namespace": namespace, "ids": json.dumps(ids)})}
-    return [rows[id] for id in ids if id in rows]
+    ids = [id for (id,) in db.run("fact_ids_by_content", {"namespace": namespace, "contents": contents})]
+    rows = db.run("facts_by_id", {"namespace": namespace, "ids": json.dumps(ids)})
+    found = {fact.id: fact for fact in map(to_fact, rows)}
+    return [found[id] for id in ids if id in found]

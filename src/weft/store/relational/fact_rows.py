@@ -1,4 +1,4 @@
-"""Facts and their entities as rows, written and removed inside an open transaction."""
+"""Rows of facts and their entities: writing, deleting and parsing, inside a transaction."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from weft.extract.names import key_words
 from weft.records import Fact, FactEntity, FactEvent
-from weft.store.relational.session import Namespace, Session
+from weft.store.relational.session import Namespace, Row, Session
 from weft.store.shared.fact_rules import content_of, merge_entity, named_entities
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-INSTANT = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)
 
 
 def write_facts(
@@ -24,7 +24,7 @@ def write_facts(
     events: Sequence[FactEvent] = (),
     entities: Sequence[FactEntity] = (),
 ) -> None:
-    """Make facts exactly what these say, with what happened to them and the entities they need."""
+    """Write facts, append their events, and create the entities they need."""
     for entity in named_entities(facts, entities):
         write_entity(db, namespace, entity)
     for fact in facts:
@@ -36,68 +36,68 @@ def write_facts(
 
 
 def forget_facts(db: Session, namespace: Namespace, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
-    """Remove facts with all that only they need, and of `entities` (keys) those that nothing needs; return how many."""
+    """Delete facts, their history, and entities no fact needs; declared ones only if in `entities`. Return how many."""
     values = {"namespace": namespace, "ids": json.dumps(list(ids))}
-    keys = [row[0] for row in db.run("fact_keys", values)]
+    keys = [key for (key,) in db.run("fact_keys", values)]
     db.run("delete_facts", values)
-    gone = db.changes()
-    if gone:
+    deleted = db.changes()
+    if deleted:
         for statement in ("delete_fact_events", "forget_superseded", "forget_other", "delete_fact_origins"):
             db.run(statement, values)
     released = json.dumps(list(entities))
     named = {"namespace": namespace, "keys": json.dumps([*keys, *entities]), "released": released}
-    drop_entities(db, namespace, [row[0] for row in db.run("unneeded_fact_keys", named)])
-    return gone
+    drop_entities(db, namespace, [key for (key,) in db.run("unneeded_fact_keys", named)])
+    return deleted
 
 
 def drop_entities(db: Session, namespace: Namespace, keys: Sequence[str]) -> None:
-    """Remove entities with their words and vectors."""
+    """Delete entities with their words and vectors."""
     values = {"namespace": namespace, "keys": json.dumps(list(keys))}
     for statement in ("delete_fact_vectors", "delete_fact_words", "delete_fact_entities"):
         db.run(statement, values)
 
 
-def write_entity(db: Session, namespace: Namespace, given: FactEntity) -> None:
-    """Make an entity, or add what is newly said of it; described anew it needs a new vector."""
-    rows = db.run("fact_entities", {"namespace": namespace, "keys": json.dumps([given.key])})
+def write_entity(db: Session, namespace: Namespace, new: FactEntity) -> None:
+    """Create or update an entity; a changed description deletes its vectors."""
+    rows = db.run("fact_entities", {"namespace": namespace, "keys": json.dumps([new.key])})
     known = to_entity(rows[0]) if rows else None
-    entity = merge_entity(known, given)
+    entity = merge_entity(known, new)
     if entity == known:
         return
     if known and known.description != entity.description:
         db.run("delete_fact_vectors", {"namespace": namespace, "keys": json.dumps([entity.key])})
     row = {"namespace": namespace, "key": entity.key}
-    said = {"name": entity.name, "description": entity.description, "type": entity.type}
-    db.run("write_fact_entity", {**row, **said, "declared": entity.declared})
+    texts = {"name": entity.name, "description": entity.description, "type": entity.type}
+    db.run("write_fact_entity", {**row, **texts, "declared": entity.declared})
     if not known:
         write_words(db, namespace, entity.key)
 
 
 def write_words(db: Session, namespace: Namespace, key: str) -> None:
-    """Add the words by which an entity is found."""
+    """Add the words that an entity is searched by."""
     words = key_words(key)
     for word in sorted(words):
         db.run("write_fact_word", {"namespace": namespace, "key": key, "word": word, "size": len(words)})
 
 
-def to_entity(row: tuple[Any, ...]) -> FactEntity:
-    """Return a stored entity."""
+def to_entity(row: Row) -> FactEntity:
+    """Return the entity in a row."""
     key, name, description, type, declared = row
     return FactEntity(key=key, name=name, description=description, type=type, declared=bool(declared))
 
 
 def to_number(time: datetime) -> int:
-    """Return a time as it is stored."""
-    return (time - EPOCH) // INSTANT
+    """Return a time as microseconds since 1970."""
+    return (time - EPOCH) // MICROSECOND
 
 
 def to_time(number: int) -> datetime:
-    """Return a stored time."""
-    return EPOCH + number * INSTANT
+    """Return the time at a number of microseconds since 1970."""
+    return EPOCH + number * MICROSECOND
 
 
 def to_row(fact: Fact) -> dict[str, Any]:
-    """Return a fact as it is stored."""
+    """Return the columns of a fact."""
     return {
         "id": fact.id,
         "subject": fact.subject,
@@ -119,24 +119,28 @@ def to_row(fact: Fact) -> dict[str, Any]:
     }
 
 
-def to_fact(row: tuple[Any, ...]) -> Fact:
-    """Return a stored fact, with the names of its entities."""
+def to_fact(row: Row) -> Fact:
+    """Return the fact in a row, with the names of its entities."""
+    (
+        id, subject, subject_name, predicate, object, value, confidence, source, status, created, valid_from, valid_to,
+        accessed, accesses, supersedes, note, spelling,
+    ) = row  # fmt: skip
     return Fact(
-        id=row[0],
-        subject=row[1],
-        subject_name=row[2],
-        predicate=row[3],
-        object=row[4],
-        value=row[5],
-        confidence=row[6],
-        source=row[7],
-        status=row[8],
-        created=to_time(row[9]),
-        valid_from=None if row[10] is None else to_time(row[10]),
-        valid_to=None if row[11] is None else to_time(row[11]),
-        last_accessed=None if row[12] is None else to_time(row[12]),
-        access_count=row[13],
-        supersedes=row[14],
-        note=row[15],
-        spelling=row[16],
+        id=id,
+        subject=subject,
+        subject_name=subject_name,
+        predicate=predicate,
+        object=object,
+        value=value,
+        confidence=confidence,
+        source=source,
+        status=status,
+        created=to_time(created),
+        valid_from=None if valid_from is None else to_time(valid_from),
+        valid_to=None if valid_to is None else to_time(valid_to),
+        last_accessed=None if accessed is None else to_time(accessed),
+        access_count=accesses,
+        supersedes=supersedes,
+        note=note,
+        spelling=spelling,
     )

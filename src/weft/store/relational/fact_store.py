@@ -1,4 +1,4 @@
-"""The facts of one namespace."""
+"""Facts of one namespace in a relational database."""
 
 from __future__ import annotations
 
@@ -13,15 +13,22 @@ from weft.errors import SchemaMismatch
 from weft.records import Fact, FactEntity, FactEvent, Relation, Vector
 from weft.store.relational.fact_origins import find_origins, keep_facts, restore_facts
 from weft.store.relational.fact_rows import forget_facts, to_entity, to_fact, to_number, to_time, write_facts
-from weft.store.relational.retry import once_more
-from weft.store.relational.session import Connections, make_namespace
+from weft.store.relational.retry import retry_once
+from weft.store.relational.session import (
+    Connections,
+    Row,
+    find_active_model,
+    find_namespace,
+    make_namespace,
+    read_models,
+)
 from weft.store.shared.fact_rules import MAX_LINK_CANDIDATES, Link, by_confidence, embedded_text, strongest_links
 from weft.text.ids import fact_entity_id, fact_entity_key
 
 
-@once_more
+@retry_once
 class RelationalFacts:
-    """Facts of one namespace. Its row is made by the first write."""
+    """Facts of one namespace. The first write creates its row."""
 
     def __init__(self, connections: Connections, *, namespace: str) -> None:
         self._connections = connections
@@ -31,7 +38,7 @@ class RelationalFacts:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        with self._connections.join(self._name):
+        with self._connections.write(self._name, nested=True):
             yield
 
     def write(
@@ -39,7 +46,7 @@ class RelationalFacts:
     ) -> None:
         if not (facts or events or entities):
             return
-        with self._connections.join(self._name) as db:
+        with self._connections.write(self._name, nested=True) as db:
             make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
             write_facts(db, namespace, facts, events=events, entities=entities)
@@ -56,22 +63,22 @@ class RelationalFacts:
     ) -> None:
         if not (facts or entities):
             return
-        with self._connections.join(self._name) as db:
+        with self._connections.write(self._name, nested=True) as db:
             make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
             restore_facts(db, namespace, facts, events=events, origins=origins or {}, entities=entities)
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
-        with self._connections.join(self._name) as db:
+        with self._connections.write(self._name, nested=True) as db:
             namespace, before = db.namespace_key(self._name), db.total_changes()
-            gone = forget_facts(db, namespace, ids, entities=entities)
+            deleted = forget_facts(db, namespace, ids, entities=entities)
             if db.total_changes() > before:
                 db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
-            return gone
+            return deleted
 
     def touch(self, ids: Sequence[str], *, at: datetime) -> bool:
-        with self._connections.attempt(self._name) as db:
+        with self._connections.try_write(self._name) as db:
             if db is None:
                 return False
             values = {"ids": json.dumps(list(ids)), "at": to_number(at)}
@@ -79,19 +86,20 @@ class RelationalFacts:
         return True
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
-        with self._connections.join(self._name) as db:
+        with self._connections.write(self._name, nested=True) as db:
             namespace = db.namespace_key(self._name)
-            known = {row[2]: row[0] for row in db.run("list_models", {"namespace": namespace})}
-            if model not in known:
-                raise SchemaMismatch(f"namespace {self._name!r} does not know the embedder {model!r}")
+            numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
+            if model not in numbers:
+                raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}")
             for key, vector in vectors.items():
-                row = {"model": known[model], "key": key, "sketch": db.sketch(vector), "vector": db.pack(vector)}
+                row = {"model": numbers[model], "key": key, "sketch": db.sketch(vector), "vector": db.pack(vector)}
                 db.run("write_fact_vector", {"namespace": namespace, **row})
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
     def facts(self, ids: Sequence[str]) -> list[Fact]:
-        found = {row[0]: to_fact(row) for row in self._rows("facts_by_id", {"ids": json.dumps(list(ids))})}
+        rows = self._rows("facts_by_id", {"ids": json.dumps(list(ids))})
+        found = {fact.id: fact for fact in map(to_fact, rows)}
         return [found[id] for id in ids if id in found]
 
     def same(self, contents: Sequence[str]) -> list[Fact]:
@@ -104,8 +112,8 @@ class RelationalFacts:
         wanted = list(dict.fromkeys(keys))
         values = {"keys": json.dumps(wanted), "at": to_number(at), "limit": limit}
         found: dict[str, list[Fact]] = defaultdict(list)
-        for row in self._rows("facts_leading_to" if incoming else "facts_about", values):
-            found[row[4] if incoming else row[1]].append(to_fact(row))
+        for fact in map(to_fact, self._rows("facts_leading_to" if incoming else "facts_about", values)):
+            found[fact.object if incoming else fact.subject].append(fact)
         return [fact for key in wanted for fact in by_confidence(found[key])[:limit]]
 
     def facts_after(self, id: str, *, limit: int, subject: str = "") -> list[Fact]:
@@ -122,7 +130,7 @@ class RelationalFacts:
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, FactEntity]:
         rows = self._rows("fact_entities", {"keys": json.dumps(list(keys))})
-        found = {row[0]: to_entity(row) for row in rows}
+        found = {entity.key: entity for entity in map(to_entity, rows)}
         return {key: found[key] for key in keys if key in found}
 
     def entities_after(self, key: str, *, limit: int) -> list[FactEntity]:
@@ -139,28 +147,31 @@ class RelationalFacts:
     def search_vector(self, vector: Vector, *, limit: int) -> list[tuple[FactEntity, float]]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            rows = db.run("list_models", {"namespace": namespace})
-            active = next((row for row in rows if row[4]), None)
-            if active is None or active[3] != len(vector):
+            active = find_active_model(db, namespace)
+            if active is None or active.model.dimension != len(vector):
                 return []
-            found = db.search_fact_vectors(namespace, vector, model=active[0], limit=limit)
+            found = db.search_fact_vectors(namespace, vector, model=active.number, limit=limit)
         return self._with_entities(found)
 
     def find_unembedded(self, model: str, *, limit: int) -> dict[str, str]:
         rows = self._rows("unembedded_fact_entities", {"fingerprint": model, "limit": limit})
-        return {row[0]: embedded_text(FactEntity(key=row[0], name=row[1], description=row[2])) for row in rows}
+        return {
+            key: embedded_text(FactEntity(key=key, name=name, description=description))
+            for key, name, description in rows
+        }
 
     def vectors(self, keys: Sequence[str]) -> dict[str, Vector]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            active = next((row[0] for row in db.run("list_models", {"namespace": namespace}) if row[4]), None)
+            active = find_active_model(db, namespace)
             if active is None:
                 return {}
-            values = {"namespace": namespace, "model": active, "keys": json.dumps(list(keys))}
+            values = {"namespace": namespace, "model": active.number, "keys": json.dumps(list(keys))}
             return {key: db.unpack(vector) for key, vector in db.run("fact_entity_vectors", values)}
 
     def has_links(self) -> bool:
-        return bool(self._rows("has_fact_links", {})[0][0])
+        ((found,),) = self._rows("has_fact_links", {})
+        return bool(found)
 
     def links(
         self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
@@ -184,7 +195,7 @@ class RelationalFacts:
         return strongest_links(found, entity_ids=entity_ids, limit=limit, types=types, min_weight=min_weight)
 
     def frequent(self, *, limit: int) -> list[str]:
-        return [row[0] for row in self._rows("frequent_subjects", {"limit": limit})]
+        return [key for (key,) in self._rows("frequent_subjects", {"limit": limit})]
 
     def count(self) -> tuple[int, int]:
         ((facts, entities),) = self._rows("count_facts", {}) or [(0, 0)]
@@ -192,21 +203,22 @@ class RelationalFacts:
 
     def generation(self) -> int:
         with self._connections.read(self._name) as db:
-            rows = db.run("find_namespace", {"name": self._name})
-            return int(rows[0][1]) if rows else 0
+            found = find_namespace(db, self._name)
+            return found.generation if found else 0
 
-    # ── inside ──────────────────────────────────────────────────────────────────────────────────
+    # ── private ─────────────────────────────────────────────────────────────────────────────────
 
-    def _rows(self, name: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def _rows(self, name: str, values: Mapping[str, Any]) -> list[Row]:
         with self._connections.read(self._name) as db:
             return db.run(name, {"namespace": db.namespace_key(self._name), **values})
 
     def _facts(self, name: str, values: Mapping[str, Any]) -> list[Fact]:
-        """Return the facts whose ids a statement gives."""
+        """Return the facts whose ids a statement returns."""
         with self._connections.read(self._name):
-            ids = [row[0] for row in self._rows(name, values)]
+            ids = [id for (id,) in self._rows(name, values)]
             return self.facts(ids) if ids else []
 
-    def _with_entities(self, found: Sequence[tuple[Any, ...]]) -> list[tuple[FactEntity, Any]]:
+    def _with_entities(self, found: Sequence[Row]) -> list[tuple[FactEntity, Any]]:
+        """Return (key, score) rows with the entity instead of its key."""
         entities = self.find_entities([key for key, _ in found])
         return [(entities[key], score) for key, score in found if key in entities]

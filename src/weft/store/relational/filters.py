@@ -1,4 +1,4 @@
-"""What a filter means to the statements that know filters."""
+"""Filter as parameters of SQL statements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weft.store.shared.labels import wanted_labels
 
 
 def bind(where: Filter) -> dict[str, Any]:
-    """Return the values of a filter."""
+    """Return the parameters that stand for a filter."""
     return {
         "all_documents": not where.documents,
         "documents": json.dumps(where.documents, ensure_ascii=False),

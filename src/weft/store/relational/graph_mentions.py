@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.extract.mentions import Named, may_hold, read_names
 from weft.extract.names import long_keys, match_names, short_keys, words
@@ -14,6 +14,14 @@ from weft.store.relational.session import Namespace, Session
 
 SLICE = 32
 """Chunks whose possible names are looked up at once."""
+
+
+class ChunkText(NamedTuple):
+    """Text and id of a chunk."""
+
+    text: str
+    id: str
+
 
 Mentioned = tuple[int, int, bool]
 """Number of the entity, count, about."""
@@ -165,10 +173,10 @@ def find_beginnings(db: Session, namespace: Namespace, pairs: Collection[str]) -
     return {pair for (pair,) in db.run("known_beginnings", values)}
 
 
-def read_texts(db: Session, chunks: Collection[int], *, namespace: Namespace) -> dict[int, tuple[str, str]]:
-    """Return text and id of chunks."""
+def read_texts(db: Session, chunks: Collection[int], *, namespace: Namespace) -> dict[int, ChunkText]:
+    """Return text and id of chunks, by number."""
     values = {"namespace": namespace, "chunks": json.dumps(list(chunks))}
-    return {number: (text, id) for number, text, id in db.run("chunk_texts", values)}
+    return {number: ChunkText(text, id) for number, text, id in db.run("chunk_texts", values)}
 
 
 def read_subjects(db: Session, chunks: Collection[int], *, namespace: Namespace) -> defaultdict[int, set[str]]:

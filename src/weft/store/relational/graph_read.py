@@ -1,4 +1,4 @@
-"""The graph of one namespace, read a few indexed rows at a time."""
+"""Graph of one namespace in a relational database, read by index lookups."""
 
 from __future__ import annotations
 
@@ -8,18 +8,27 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from weft.extract.mentions import DERIVED_TYPES, find_sentence
 from weft.extract.names import name_text
 from weft.graph.entity_resolution import RANKS, EditKind
 from weft.records import Census, Entity, Known, Mention, Relation, Vector
 from weft.store.relational.document_read import read_name_vectors
-from weft.store.relational.graph_mentions import read_texts
+from weft.store.relational.graph_mentions import ChunkText, read_texts
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.json_columns import unreadable
-from weft.store.relational.retry import once_more
-from weft.store.relational.session import Connections, Namespace, Row, Session, make_namespace
+from weft.store.relational.retry import retry_once
+from weft.store.relational.session import (
+    Connections,
+    Namespace,
+    Row,
+    Session,
+    find_active_model,
+    find_namespace,
+    make_namespace,
+    read_models,
+)
 from weft.store.shared.merging import (
     MAX_DESCRIPTIONS,
     alias_names,
@@ -31,19 +40,19 @@ from weft.store.shared.merging import (
 )
 from weft.text.ids import fact_entity_id
 
-CHUNKS = 20
-"""How many supporting chunks a relation names."""
-LOOKS = 1000
-"""Nominations of a name, the best first, among which one by the rules is looked for."""
+MAX_SUPPORTING_CHUNKS = 20
+"""Source chunks listed with a relation."""
+MAX_NOMINATIONS = 1000
+"""Nominations of a name, best first, whose extractors are read."""
 
 _decode = json.JSONDecoder().decode
 _to_mention: Callable[[Row], Mention] = partial(tuple.__new__, Mention)
-"""Make a mention of all its fields, quicker than by its name."""
+"""Build a `Mention` from a row of all its fields. hot loop: faster than calling the class."""
 
 
-@once_more
+@retry_once
 class RelationalGraph:
-    """Entities, mentions and relations of one namespace. A merged entity is read under the one it is the same as."""
+    """Entities, mentions and relations of one namespace. An alias is read as the entity it stands for."""
 
     def __init__(self, connections: Connections, *, namespace: str) -> None:
         self._connections = connections
@@ -51,7 +60,7 @@ class RelationalGraph:
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
         with self._connections.read(self._name) as db:
-            return self._cards(db, db.namespace_key(self._name), keys)
+            return self._find(db, db.namespace_key(self._name), keys)
 
     def entities(self, ids: Sequence[str]) -> list[Entity]:
         if not ids:
@@ -59,7 +68,7 @@ class RelationalGraph:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
             keys: dict[str, str] = dict(db.run("keys_by_id", {"namespace": namespace, "ids": json.dumps(list(ids))}))
-            found = self._cards(db, namespace, list(keys.values()))
+            found = self._find(db, namespace, list(keys.values()))
         return [found[keys[id]] for id in ids if keys.get(id) in found]
 
     def find_known(self, keys: Sequence[str], *, homes: int) -> dict[str, Known]:
@@ -87,11 +96,10 @@ class RelationalGraph:
     def search_entities(self, vector: Vector, *, chunk_ids: Sequence[str], limit: int) -> list[tuple[Entity, float]]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            rows = db.run("list_models", {"namespace": namespace})
-            active = next((row for row in rows if row[4]), None)
-            if active is None or active[3] != len(vector):
+            active = find_active_model(db, namespace)
+            if active is None or active.model.dimension != len(vector):
                 return []
-            values = {"namespace": namespace, "model": active[0], "ids": json.dumps(list(chunk_ids))}
+            values = {"namespace": namespace, "model": active.number, "ids": json.dumps(list(chunk_ids))}
             described = [(key, db.unpack(stored)) for key, stored in db.run("described_entities", values)]
         if any(len(other) != len(vector) for _, other in described):
             raise unreadable("the vector of a name")
@@ -107,18 +115,18 @@ class RelationalGraph:
 
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         found = _mentions(entity_ids, self._links(entity_ids, mentions=limit), limit=limit)
-        return [mention._replace(about=bool(mention.about)) for mention in found]  # SQLite has 1, which is seen in JSON
+        return [mention._replace(about=bool(mention.about)) for mention in found]  # SQLite returns 1
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(chunk_ids)), "about": about}
             found = list(map(_to_mention, db.run("mentions_in", values)))
-        if len(set(map(itemgetter(0, 1), found))) < len(found):  # by several names
+        if len(set(map(itemgetter(0, 1), found))) < len(found):  # hot loop; an entity under several names
             found = join_mentions(found)
         if not about:
             return found
         order = {id: place for place, id in enumerate(chunk_ids)}
-        return sorted(found, key=lambda mention: (order[mention[1]], -mention[2], mention[0]))
+        return sorted(found, key=lambda mention: (order[mention.chunk_id], -mention.count, mention.entity_id))
 
     def relations_of(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
@@ -154,19 +162,32 @@ class RelationalGraph:
                 for source in names.get(relation.source_id, ())
                 for target in names.get(relation.target_id, ())
             ]
-            values = {"namespace": namespace, "claims": json.dumps(wanted, ensure_ascii=False), "limit": CHUNKS}
-            claims: dict[int, list[_Said]] = defaultdict(list)
+            values = {
+                "namespace": namespace,
+                "claims": json.dumps(wanted, ensure_ascii=False),
+                "limit": MAX_SUPPORTING_CHUNKS,
+            }
+            sources: dict[int, list[_Source]] = defaultdict(list)
             for place, source, target, rows in db.run("relation_claims", values):
-                claims[int(place)] += [(-weight, *rest, (source, target)) for weight, *rest in json.loads(rows)]
-            for said in claims.values():
-                said.sort(key=lambda claim: claim[:2])
-            silent = [said[0][2] for said in claims.values() if said and not any(claim[3] for claim in said)]
-            texts = read_texts(db, silent, namespace=namespace) if silent else {}
-        return [_described(relation, claims[place], texts) for place, relation in enumerate(relations)]
+                sources[int(place)] += [
+                    _Source(weight, id, chunk, text, extractor, (source, target))
+                    for weight, id, chunk, text, extractor in json.loads(rows)
+                ]
+            for found in sources.values():
+                found.sort(key=lambda source: (-source.weight, source.chunk_id))
+            undescribed = [
+                found[0].chunk for found in sources.values() if found and not any(s.description for s in found)
+            ]
+            texts = read_texts(db, undescribed, namespace=namespace) if undescribed else {}
+        return [_describe(relation, sources[place], texts) for place, relation in enumerate(relations)]
 
     def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         with self._connections.read(self._name) as db:
-            values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), "limit": LOOKS}
+            values = {
+                "namespace": db.namespace_key(self._name),
+                "ids": json.dumps(list(entity_ids)),
+                "limit": MAX_NOMINATIONS,
+            }
             labels = defaultdict[str, list[str | None]](list)
             for id, label in db.run("entity_extractors", values):
                 labels[id].append(label)
@@ -176,20 +197,20 @@ class RelationalGraph:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
             rows = db.run("entities_after", {"namespace": namespace, "key": key, "limit": limit})
-            cards = self._cards(db, namespace, [row[0] for row in rows])
-        return [cards[row[0]] for row in rows]
+            found = self._find(db, namespace, [key for (key,) in rows])
+        return [found[key] for (key,) in rows]
 
     def top_entities(self, *, limit: int) -> list[Entity]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            keys = [row[0] for row in db.run("top_entities", {"namespace": namespace, "limit": limit})]
+            keys = [key for (key,) in db.run("top_entities", {"namespace": namespace, "limit": limit})]
         found = self.find_entities(keys)
         return [found[key] for key in keys if key in found]
 
     def count(self) -> tuple[int, int]:
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name)}
-            return db.run("count_entities", values)[0][0], db.run("count_relations", values)[0][0]
+            return db.one("count_entities", values), db.one("count_relations", values)
 
     def census(self) -> Census:
         with self._connections.read(self._name) as db:
@@ -198,28 +219,28 @@ class RelationalGraph:
 
     def size(self) -> int:
         with self._connections.read(self._name) as db:
-            rows = db.run("find_namespace", {"name": self._name})
-            return int(rows[0][2]) if rows else 0
+            found = find_namespace(db, self._name)
+            return found.chunks if found else 0
 
     def find_unembedded(self, model: str, *, limit: int) -> dict[tuple[str, str], str]:
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "fingerprint": model, "limit": limit}
             rows = db.run("unembedded_entities", values)
-            # best first, and several may describe one name
+            # rows come best first; reversed, the best description of a name is the one that stays
             return {(chunk, key): name_text(name, description) for chunk, key, name, description in reversed(rows)}
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            model = next((row[0] for row in db.run("list_models", {"namespace": namespace}) if row[4]), None)
-            return read_name_vectors(db, namespace, chunk_ids, model=model)
+            active = find_active_model(db, namespace)
+            return read_name_vectors(db, namespace, chunk_ids, model=active.number if active else None)
 
     def write_vectors(self, model: str, vectors: Mapping[tuple[str, str], Vector]) -> None:
         with self._connections.write(self._name) as db:
             namespace = db.namespace_key(self._name)
-            known = {row[2]: row[0] for row in db.run("list_models", {"namespace": namespace})}
+            numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
             for (chunk, key), vector in vectors.items():
-                values = {"id": chunk, "key": key, "model": known[model], "vector": db.pack(vector)}
+                values = {"id": chunk, "key": key, "model": numbers[model], "vector": db.pack(vector)}
                 db.run("write_entity_vector_by_id", {"namespace": namespace, **values})
 
     def edits(self) -> list[tuple[str, str, str]]:
@@ -238,17 +259,18 @@ class RelationalGraph:
             changes.settle()
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
-    # ── inside ──────────────────────────────────────────────────────────────────────────────────
+    # ── private ─────────────────────────────────────────────────────────────────────────────────
 
-    def _cards(self, db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, Entity]:
-        """Return, for each key that is an entity, the one that it is read under."""
+    def _find(self, db: Session, namespace: Namespace, keys: Sequence[str]) -> dict[str, Entity]:
+        """Return the entity that each key resolves to; keys without an entity are left out."""
         if not keys:
             return {}
         values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "limit": MAX_DESCRIPTIONS}
-        return {
-            row[0]: _card(*row[1:], spelling=partial(self._other_spelling, db, namespace, row[2], row[6]))
-            for row in db.run("entity_cards", values)
-        }
+        found: dict[str, Entity] = {}
+        for key, *columns in db.run("entity_cards", values):
+            row = _EntityRow(*columns)
+            found[key] = _to_entity(row, spelling=partial(self._other_spelling, db, namespace, row.key, row.name))
+        return found
 
     def _links(
         self,
@@ -259,7 +281,7 @@ class RelationalGraph:
         types: Sequence[str] = (),
         min_weight: float = 0.0,
     ) -> list[Row]:
-        """Return, for each name of each entity, so many of its mentions and of its relations each way."""
+        """Return a row for each name of each entity: its strongest mentions and relations in each direction."""
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids))}
             wanted = {"mentions": mentions, "relations": relations, "weight": min_weight}
@@ -268,8 +290,8 @@ class RelationalGraph:
     def _relations_of_types(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
     ) -> list[Relation]:
-        """Read each type by its own index: what else a hub is related to is not looked at."""
-        found: dict[tuple[int, int], list[tuple[Any, ...]]] = defaultdict(list)
+        """Read each type by its own index, so that a hub's other relations are not read."""
+        found: dict[tuple[int, int], list[Row]] = defaultdict(list)
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
             for type in sorted(set(types)):
@@ -289,71 +311,92 @@ class RelationalGraph:
 
 
 def _mentions(entity_ids: Sequence[str], rows: Sequence[Row], *, limit: int) -> list[Mention]:
-    """Return the strongest mentions of each entity, by the links of its names."""
+    """Return the strongest mentions of each entity from rows of `links_of`, one for each of its names."""
     found: dict[str, list[list[Mention]]] = {id: [] for id in entity_ids}
-    for (id, chunks, strong, *_), mentions in zip(rows, _read_lists(row[3] for row in rows), strict=True):
+    for (id, chunks, strong, *_), mentions in zip(rows, _read_lists(row[3] for row in rows), strict=True):  # hot loop
         rest = chunks, strong == 1, True, True
         found[id].append([_to_mention((id, *mention, *rest)) for mention in mentions])
-    # what is mentioned under one name is in order already
-    joined = (n[0] if len(n) == 1 else strongest_mentions(chain(*n))[:limit] for n in found.values())
-    return list(chain.from_iterable(joined))
+    # mentions under a single name are sorted already
+    merged = (n[0] if len(n) == 1 else strongest_mentions(chain(*n))[:limit] for n in found.values())
+    return list(chain.from_iterable(merged))
 
 
 def _relations(rows: Sequence[Row]) -> list[Relation]:
-    """Return the relations of entities, strongest first, by the links of their names."""
-    found = chain.from_iterable(_read_lists(row[4] for row in rows))
+    """Return the relations of entities, strongest first, from rows of `links_of`."""
+    found = chain.from_iterable(_read_lists(row[4] for row in rows))  # hot loop
     return join_relations(((source, target, type), weight) for source, target, type, weight in found)
 
 
 def _read_lists(texts: Iterable[str]) -> list[list[Any]]:
-    """Return lists that are written as JSON, all read at once: most are short, and each reading has its price."""
+    """Return lists written as JSON. They are parsed in one call, because most are short."""
     lists: list[list[Any]] = _decode(f"[{','.join(texts)}]")
     return lists
 
 
-def _card(
-    id: str,
-    key: str,
-    strong: int,
-    mentions: int,
-    chunks: int,
-    name: str,
-    type: str,
-    described: str,
-    written: str | None,
-    others: str,
-    *,
-    spelling: Callable[[], str | None],
-) -> Entity:
-    names = json.loads(others)
+class _EntityRow(NamedTuple):
+    """Row of `entity_cards` behind its first column, the key that was looked up."""
+
+    id: str
+    key: str
+    strong: int
+    mentions: int
+    chunks: int
+    name: str
+    type: str
+    description: str
+    descriptions: str | None
+    """JSON: rows for `join_descriptions`; None if `description` is the whole description."""
+    aliases: str
+    """JSON: (name, reason, mentions, chunks) of each alias."""
+
+
+def _to_entity(row: _EntityRow, *, spelling: Callable[[], str | None]) -> Entity:
+    aliases = [_Alias(*alias) for alias in json.loads(row.aliases)]
     return Entity(
-        id=id,
-        key=key,
-        name=name,
-        type=type,
-        description=described if written is None else join_descriptions(json.loads(written)),
-        aliases=alias_names(name, [other[0] for other in names], spelling=spelling),
-        reasons=tuple(other[1] for other in names),
-        mentions=mentions + sum(other[2] for other in names),
-        chunks=chunks + sum(other[3] for other in names),
-        strong=bool(strong),
+        id=row.id,
+        key=row.key,
+        name=row.name,
+        type=row.type,
+        description=row.description if row.descriptions is None else join_descriptions(json.loads(row.descriptions)),
+        aliases=alias_names(row.name, [alias.name for alias in aliases], spelling=spelling),
+        reasons=tuple(alias.reason for alias in aliases),
+        mentions=row.mentions + sum(alias.mentions for alias in aliases),
+        chunks=row.chunks + sum(alias.chunks for alias in aliases),
+        strong=bool(row.strong),
     )
 
 
-_Said = tuple[float, str, int, str, str | None, tuple[str, str]]
-"""Weight, negated, of a claim; id and number of its chunk; its description; who read it; the names it is made under."""
+class _Alias(NamedTuple):
+    """Another name of an entity."""
+
+    name: str
+    reason: str
+    mentions: int
+    chunks: int
 
 
-def _described(relation: Relation, claims: Sequence[_Said], texts: Mapping[int, tuple[str, str]]) -> Relation:
+class _Source(NamedTuple):
+    """A claim of a relation."""
+
+    weight: float
+    chunk_id: str
+    chunk: int
+    description: str
+    extractor: str | None
+    ends: tuple[str, str]
+    """Keys of source and target."""
+
+
+def _describe(relation: Relation, sources: Sequence[_Source], texts: Mapping[int, ChunkText]) -> Relation:
     """
-    Return a relation with what is claimed of it, the heaviest first, under any of the names of its two ends.
+    Return a relation with description, chunks and extractors of its claims, which come heaviest first.
 
-    Where nobody describes it, the first claim is shown by a sentence of its chunk, out of `texts`.
+    If no claim has a description, it is a sentence out of the text of the first claim's chunk.
     """
-    description = next((claim[3] for claim in claims if claim[3]), "")
-    if not description and claims:
-        text, _ = texts.get(claims[0][2], ("", ""))
-        description = find_sentence(text, claims[0][5])
-    chunks = tuple(dict.fromkeys(claim[1] for claim in claims))[:CHUNKS]
-    said_by = extractor_names(claim[4] for claim in claims)
-    return relation._replace(description=description, chunks=chunks, extractors=said_by)
+    description = next((source.description for source in sources if source.description), "")
+    if not description and sources:
+        found = texts.get(sources[0].chunk)
+        description = find_sentence(found.text if found else "", sources[0].ends)
+    chunks = tuple(dict.fromkeys(source.chunk_id for source in sources))[:MAX_SUPPORTING_CHUNKS]
+    extractors = extractor_names(source.extractor for source in sources)
+    return relation._replace(description=description, chunks=chunks, extractors=extractors)

@@ -87,8 +87,8 @@ class GraphChanges:
         self._change_claims(chunk, extraction.claims, id=id, origin=origin, old=old)
         self._mentions.read(chunk, is_new=is_new)
 
-    def said_by(self, origin: str) -> dict[int, Extraction]:
-        """Return what an import says, by the number of the chunk."""
+    def annotations(self, origin: str) -> dict[int, Extraction]:
+        """Return the annotations of an import, by chunk number."""
         values = {"namespace": self._namespace, "origin": origin}
         return to_extractions(self._db.run("origin_nominations", values), self._db.run("origin_claims", values))
 

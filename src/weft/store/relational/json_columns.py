@@ -1,4 +1,4 @@
-"""Reads the JSON that columns hold; what somebody damaged by hand is an error of ours."""
+"""JSON columns: values that cannot be parsed raise `StoreCorrupt`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from weft.errors import StoreCorrupt
 
 
 def read_object(text: str, *, what: str) -> dict[str, Any]:
-    """Return the object that a column holds. Raises `StoreCorrupt` with what cannot be read."""
+    """Return the object in a column; `what` names it in the error. Raises `StoreCorrupt`."""
     return _read(text, dict, what=what)  # type: ignore[no-any-return]
 
 
 def read_list(text: str, *, what: str) -> list[Any]:
-    """Return the list that a column holds. Raises `StoreCorrupt` with what cannot be read."""
+    """Return the list in a column; `what` names it in the error. Raises `StoreCorrupt`."""
     return _read(text, list, what=what)  # type: ignore[no-any-return]
 
 
 def unreadable(what: str) -> StoreCorrupt:
-    """Return the error that says what cannot be read."""
+    """Return the error for a value that cannot be read."""
     return StoreCorrupt(f"{what} cannot be read", hint="weft check says what is damaged, weft repair mends it")
 
 

@@ -1,4 +1,4 @@
-"""The keys of a database, in a table of their own."""
+"""API keys in a relational database."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from datetime import datetime
 
 from weft.records import ApiKey
 from weft.store.relational.json_columns import read_list, unreadable
-from weft.store.relational.retry import once_more
+from weft.store.relational.retry import retry_once
 from weft.store.relational.session import Connections, Row
 
 
-@once_more
+@retry_once
 class RelationalKeys:
-    """Who may come in. They belong to no namespace."""
+    """API keys; they belong to no namespace."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -48,7 +48,7 @@ class RelationalKeys:
 
 
 def parse_key(row: Row) -> ApiKey:
-    """Return the key that a row holds. Raises `StoreCorrupt`."""
+    """Return the key in a row. Raises `StoreCorrupt`."""
     id, name, digest, namespaces, access, created, revoked = row
     what = f"the key {id!r}"
     try:

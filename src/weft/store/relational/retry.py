@@ -1,4 +1,4 @@
-"""What is done about a connection that is lost: the same once more where that is safe."""
+"""Retries calls whose connection was lost before the commit."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ Class = TypeVar("Class", bound=type)
 
 
 class ConnectionLost(StoreUnavailable):
-    """The connection was lost before anything was committed: the whole transaction can be done again."""
+    """The connection was lost before the commit, so the whole transaction can be repeated."""
 
 
-def once_more(owner: Class) -> Class:
+def retry_once(owner: Class) -> Class:
     """
-    Let every public method of a class run once more where its connection was lost.
+    Repeat every public method of a class once if its connection was lost.
 
-    The error arises where the outermost transaction ends, so a method inside another one is never repeated alone.
+    The error is raised at the end of the outermost transaction, so a nested method is never repeated on its own.
     """
     for name, method in list(vars(owner).items()):
         if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(owner, name, _once_more(method))
+            setattr(owner, name, _retry_once(method))
     return owner
 
 
-def _once_more(method: Callable[..., Any]) -> Callable[..., Any]:
+def _retry_once(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def run(*arguments: Any, **named: Any) -> Any:
         try:

@@ -1,37 +1,67 @@
 """
-What a relational database must offer so that the rest of this package can keep a namespace in it.
+Interface between the relational stores and their adapters.
 
-The package says *what* is written and read, by the names of statements; the adapters say *how*: each has its own file
-of statements under these names, its own transactions, and its own way of ranking by words and by vectors.
+This package decides which statements run, by name. An adapter has a file of statements under the same names, opens
+transactions, and ranks by keywords and by vectors.
+
+    with connections.read(namespace) as db:        read        consistent snapshot
+        rows = db.run("find_documents", {...})     scan        the same, for reading whole tables
+                                                   write       committed at the end of the block
+                                                   try_write   the same, or None if it would have to wait
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
-from weft.records import Filter, Problem, Ranking, Vector
+from weft.records import Filter, Problem, Ranking, StoredModel, Vector
 
 Namespace: TypeAlias = int | str
-"""What stands for a namespace in the rows of a database: its number or its name."""
+"""Value of the namespace columns: its number (SQLite) or its name (PostgreSQL)."""
 
 Row: TypeAlias = tuple[Any, ...]
 
-NOTHING: Mapping[str, Any] = {}
+NO_VALUES: Mapping[str, Any] = {}
+
+
+class SearchMethods(NamedTuple):
+    """Search method of each kind: `exact`, the name of an index, or empty if there is nothing to search."""
+
+    vectors: str
+    keywords: str
+    entities: str
+
+
+class NamespaceRow(NamedTuple):
+    """Row of a namespace."""
+
+    key: Namespace
+    generation: int
+    chunks: int
+    length: int
+    """Terms of all chunks together."""
+
+
+class ModelRow(NamedTuple):
+    """An embedder and its number in the database."""
+
+    number: int
+    model: StoredModel
 
 
 class TermChanges(Protocol):
-    """Collects what a transaction changes in the keyword index, and applies it once."""
+    """Collects the changes of a transaction to the keyword index and applies them once."""
 
     def remove(self, number: int, terms: Iterable[str]) -> None:
-        """Take a chunk out of the index of `terms`."""
+        """Remove a chunk from the postings of `terms`."""
 
     def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
-        """Put a chunk into the index of `terms`."""
+        """Add a chunk to the postings of `terms`, which are given with their frequencies."""
 
     def apply(self) -> None:
-        """Write what was collected."""
+        """Write the collected changes."""
 
 
 class Session(Protocol):
@@ -39,114 +69,139 @@ class Session(Protocol):
 
     # statements, by name
 
-    def run(self, name: str, values: Mapping[str, Any] = NOTHING) -> list[Row]:
-        """Run the statement called `name`; return its rows."""
+    def run(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> list[Row]:
+        """Run a statement; return its rows."""
 
-    def stream(self, name: str, values: Mapping[str, Any] = NOTHING) -> Iterator[Row]:
-        """Run the statement called `name`; yield its rows as they are found, for those that are too many to keep."""
+    def stream(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Iterator[Row]:
+        """Run a statement; iterate over its rows without keeping them in memory."""
 
-    def one(self, name: str, values: Mapping[str, Any] = NOTHING) -> Any:
-        """Run the statement called `name`; return the first value of its first row, or None."""
+    def one(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Any:
+        """Run a statement; return the first value of its first row, or None."""
 
     def run_many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Run the statement called `name` once for each row of values."""
+        """Run a statement once for each row of values."""
 
     def changes(self) -> int:
         """Return how many rows the last statement changed."""
 
     def total_changes(self) -> int:
-        """Return how many rows were changed since the connection was made."""
+        """Return how many rows were changed since the connection was opened."""
 
     def namespace_key(self, name: str) -> Namespace:
-        """Return what stands for a namespace; something that stands for none where there is no such namespace."""
+        """Return the value of the namespace columns; a value that matches no row for an unknown namespace."""
 
     def lock(self, name: str) -> None:
-        """Let nobody else write to a namespace for the rest of the transaction."""
+        """Exclude other writers of a namespace for the rest of the transaction."""
 
     # vectors
 
     def pack(self, vector: Vector) -> Any:
-        """Return a vector as it is stored."""
+        """Return a vector in stored form."""
 
     def unpack(self, value: Any) -> Vector:
-        """Return a stored vector."""
+        """Return a vector from its stored form."""
 
     def sketch(self, vector: Vector) -> bytes | None:
-        """Return what is stored beside the vector of an entity of facts for a first look; None where nothing is."""
+        """Return the sign bits stored with the vector of a fact entity for preselection; None if not needed."""
 
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
         """Rank the chunks that pass a filter by cosine under an embedder."""
 
-    def describe_search(self, namespace: Namespace, *, model: int | None) -> tuple[str, str, str]:
-        """Return what answers by vectors, by words, and finds entities: `exact`, or an index; empty: nothing."""
+    def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
+        """Return the methods that answer searches; `model` is the number of the active embedder."""
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]]:
-        """Return the keys of the entities of facts that are closest, with their cosines; ties by key."""
+        """Return the keys of the closest fact entities with their cosines; ties by key."""
 
-    # words
+    # keywords
 
     def term_changes(self, namespace: Namespace) -> TermChanges:
-        """Begin to change the keyword index."""
+        """Return a collector of changes to the keyword index."""
 
     def search_keyword(
         self, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
     ) -> Ranking:
-        """Rank the chunks that pass a filter by BM25; the namespace has so many chunks of so many terms in all."""
+        """Rank the chunks that pass a filter by BM25; the namespace has `chunks` chunks of `length` terms in all."""
 
     def count_terms(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
-        """Return how many chunks hold each term, without those that none holds."""
+        """Return in how many chunks each term occurs; terms that occur nowhere are left out."""
 
     def find_holders(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:
-        """Return, for each of what is wanted, the numbers of the chunks that hold a term of every group of it."""
+        """Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups."""
 
-    # soundness
+    # consistency
 
     def find_damage(self) -> list[Problem]:
-        """Return what is wrong below the level of rows; where there is something, nothing else can be trusted."""
+        """Return damage below the level of rows; if there is any, no other check is meaningful."""
 
-    def count_lost(self, table: str) -> int:
-        """Return how many rows of a table refer to a row that is not there."""
+    def count_orphans(self, table: str) -> int:
+        """Return how many rows of a table refer to a missing row."""
 
-    def drop_lost(self, table: str) -> None:
-        """Remove them."""
+    def drop_orphans(self, table: str) -> None:
+        """Delete the rows of a table that refer to a missing row."""
 
     def are_terms_sound(self, namespace: Namespace) -> bool:
-        """Return whether the keyword index is what the terms of the chunks give."""
+        """Return whether the keyword index matches the terms of the chunks."""
 
     def rebuild_terms(self, namespace: Namespace) -> int:
-        """Derive the keyword index anew; return how many rows it has."""
+        """Build the keyword index again from the terms of the chunks; return its number of rows."""
+
+
+class Connections(Protocol):
+    """Source of transactions. A thread inside a reading transaction gets the same session again."""
+
+    def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[Session]:
+        """
+        Open a session whose statements all see the same state.
+
+        With `may_lag` the state may miss recent writes of other processes, never writes through these connections.
+        """
+
+    def scan(self, namespace: str = "") -> AbstractContextManager[Session]:
+        """Open a reading session for whole tables: pages read once do not stay in memory."""
+
+    def write(
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True
+    ) -> AbstractContextManager[Session]:
+        """
+        Open a session that is committed unless an exception is raised; other writers of the namespace wait.
+
+        With `nested`, use the transaction that this thread is in, if there is one. Unless `exclusive`, do not wait
+        for other writers of the namespace: the statements must skip rows that those have locked.
+        """
+
+    def try_write(self, namespace: str = "") -> AbstractContextManager[Session | None]:
+        """Open a writing session; None if another writer is active, or inside another session."""
+
+    def prepare_vectors(self, dimension: int) -> None:
+        """Create missing vector indexes of a dimension, outside any transaction."""
 
 
 def make_namespace(db: Session, name: str) -> None:
-    """Make the row of a namespace where it is missing; who made it meanwhile has to be done first."""
+    """Create the row of a namespace if it is missing, and lock it."""
     db.run("write_namespace", {"name": name})
     db.lock(name)
 
 
-class Connections(Protocol):
-    """Where transactions come from. Inside one, a thread gets the same one again."""
+def find_namespace(db: Session, name: str) -> NamespaceRow | None:
+    """Return the row of a namespace, or None."""
+    rows = db.run("find_namespace", {"name": name})
+    return NamespaceRow(*rows[0]) if rows else None
 
-    def read(self, namespace: str = "") -> AbstractContextManager[Session]:
-        """Give a session whose statements all see the same state."""
 
-    def glance(self, namespace: str = "") -> AbstractContextManager[Session]:
-        """Give the same; it may be a little behind what others wrote, never behind what was written through here."""
+def read_models(db: Session, namespace: Namespace) -> list[ModelRow]:
+    """Return the embedders of a namespace, the active one first."""
+    rows = db.run("list_models", {"namespace": namespace})
+    return [
+        ModelRow(number, StoredModel(name=name, fingerprint=fingerprint, dimension=dimension, active=bool(active)))
+        for number, name, fingerprint, dimension, active in rows
+    ]
 
-    def write(self, namespace: str = "") -> AbstractContextManager[Session]:
-        """Give a session that is committed if nothing is raised; nobody else writes the namespace meanwhile."""
 
-    def join(self, namespace: str = "") -> AbstractContextManager[Session]:
-        """Give the session that this thread is in, or one that writes."""
-
-    def beside(self, namespace: str = "") -> AbstractContextManager[Session]:
-        """Give a session that writes what no other writer of the namespace depends on, and does not wait for them."""
-
-    def attempt(self, namespace: str = "") -> AbstractContextManager[Session | None]:
-        """Give a session that writes; None where that would mean to wait, or to write inside another session."""
-
-    def prepare_vectors(self, dimension: int) -> None:
-        """Make what vectors of a dimension are searched by, outside any transaction; nothing where that is there."""
+def find_active_model(db: Session, namespace: Namespace) -> ModelRow | None:
+    """Return the active embedder of a namespace, or None."""
+    return next((row for row in read_models(db, namespace) if row.model.active), None)

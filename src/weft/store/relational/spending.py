@@ -1,4 +1,4 @@
-"""What language models cost, in a table of its own."""
+"""Costs of language models in a relational database."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import asdict
 
 from weft.records import LlmRun, Usage
 from weft.store.relational.json_columns import read_object, unreadable
-from weft.store.relational.retry import once_more
+from weft.store.relational.retry import retry_once
 from weft.store.relational.session import Connections, make_namespace
 
 
-@once_more
+@retry_once
 class RelationalSpending:
-    """The runs of one namespace."""
+    """Costs of the language model runs of one namespace."""
 
     def __init__(self, connections: Connections, *, namespace: str) -> None:
         self._connections = connections
@@ -41,8 +41,8 @@ class RelationalSpending:
 
 
 def parse_usage(text: str) -> Usage:
-    """Return what a column says a run cost. Raises `StoreCorrupt`."""
-    what = "what a run of a language model cost"
+    """Return the usage in a column. Raises `StoreCorrupt`."""
+    what = "the cost of a language model run"
     try:
         return Usage(**read_object(text, what=what))
     except TypeError as error:

@@ -1,4 +1,4 @@
-"""One namespace: documents, chunks, vectors and keywords."""
+"""Documents, chunks, vectors and keywords of one namespace in a relational database."""
 
 from __future__ import annotations
 
@@ -31,14 +31,23 @@ from weft.store.relational.graph_read import RelationalGraph
 from weft.store.relational.graph_write import GraphChanges
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.json_columns import read_list, read_object
-from weft.store.relational.retry import once_more
-from weft.store.relational.session import Connections, Namespace, Session, make_namespace
+from weft.store.relational.retry import retry_once
+from weft.store.relational.session import (
+    Connections,
+    Namespace,
+    Row,
+    Session,
+    find_active_model,
+    find_namespace,
+    make_namespace,
+    read_models,
+)
 from weft.store.relational.spending import RelationalSpending
 
 
-@once_more
+@retry_once
 class RelationalStore:
-    """One namespace of a relational database. Its row is made by the first write."""
+    """One namespace of a relational database. The first write creates its row."""
 
     def __init__(self, connections: Connections, *, namespace: str) -> None:
         self._connections = connections
@@ -81,22 +90,22 @@ class RelationalStore:
 
     def delete(self, document_ids: Sequence[str]) -> int:
         with self._connections.write(self._namespace) as db:
-            found = _find_namespace(db, self._namespace)
+            found = find_namespace(db, self._namespace)
             if found is None:
                 return 0
-            writer = DocumentWriter(db, namespace=found[0], name=self._namespace)
+            writer = DocumentWriter(db, namespace=found.key, name=self._namespace)
             deleted = writer.delete(document_ids)
-            discard_jobs(db, found[0], document_ids)
+            discard_jobs(db, found.key, document_ids)
             if deleted:
                 writer.finish()
             return deleted
 
     def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
         with self._connections.write(self._namespace) as db:
-            found = _find_namespace(db, self._namespace)
+            found = find_namespace(db, self._namespace)
             if found is None:
                 return 0
-            writer = DocumentWriter(db, namespace=found[0], name=self._namespace)
+            writer = DocumentWriter(db, namespace=found.key, name=self._namespace)
             changed = writer.annotate(origin, extractions)
             if changed:
                 writer.finish()
@@ -124,11 +133,11 @@ class RelationalStore:
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         with self._connections.write(self._namespace) as db:
             namespace = self._ensure(db)
-            known = {row.fingerprint: number for number, row in _models(db, namespace)}
-            if model not in known:
+            numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
+            if model not in numbers:
                 raise SchemaMismatch(f"namespace {self._namespace!r} has no embedder {model!r}")
             for id, vector in vectors.items():
-                row = {"model": known[model], "id": id, "vector": db.pack(vector)}
+                row = {"model": numbers[model], "id": id, "vector": db.pack(vector)}
                 db.run("write_vector_by_id", {"namespace": namespace, **row})
 
     def write_calibration(self, calibration: Calibration | None) -> None:
@@ -141,12 +150,12 @@ class RelationalStore:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        with self._connections.glance(self._namespace):
+        with self._connections.read(self._namespace, may_lag=True):
             yield
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         rows = self._rows("documents_by_id", {"ids": json.dumps(list(ids))})
-        found = {row[0]: _document(row) for row in rows}
+        found = {document.id: document for document in map(_document, rows)}
         return [found[id] for id in ids if id in found]
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
@@ -155,7 +164,7 @@ class RelationalStore:
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         rows = self._rows("chunks_by_id", {"ids": json.dumps(list(ids))})
-        found = {row[0]: _chunk(row) for row in rows}
+        found = {chunk.id: chunk for chunk in map(_chunk, rows)}
         return [found[id] for id in ids if id in found]
 
     def find_chunks(self, document_id: str) -> list[Chunk]:
@@ -165,21 +174,21 @@ class RelationalStore:
         with self._connections.read(self._namespace) as db:
             namespace = db.namespace_key(self._namespace)
             documents = self.documents(list(dict.fromkeys(document_ids)))
-            return read_batches(db, namespace, documents, active=_active_model(db, namespace))
+            return read_batches(db, namespace, documents, active=find_active_model(db, namespace))
 
     def imports(self) -> list[str]:
-        return [row[0] for row in self._rows("import_names", {})]
+        return [name for (name,) in self._rows("import_names", {})]
 
     def annotations(self, origin: str) -> dict[str, Extraction]:
         with self._connections.read(self._namespace) as db:
             namespace = db.namespace_key(self._namespace)
-            said = GraphChanges(db, namespace=namespace, name=self._namespace).said_by(origin)
-            rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(sorted(said))})
-            return {id: said[number] for number, id in rows}
+            by_number = GraphChanges(db, namespace=namespace, name=self._namespace).annotations(origin)
+            rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(sorted(by_number))})
+            return {id: by_number[number] for number, id in rows}
 
     def models(self) -> list[StoredModel]:
         with self._connections.read(self._namespace) as db:
-            return [model for _, model in _models(db, db.namespace_key(self._namespace))]
+            return [row.model for row in read_models(db, db.namespace_key(self._namespace))]
 
     def calibration(self) -> Calibration | None:
         with self._connections.read(self._namespace) as db:
@@ -189,104 +198,88 @@ class RelationalStore:
         return [_chunk(row) for row in self._rows("sample_chunks", {"limit": limit})]
 
     def find_unembedded(self, model: str, *, limit: int) -> list[str]:
-        return [row[0] for row in self._rows("find_unembedded", {"fingerprint": model, "limit": limit})]
+        return [id for (id,) in self._rows("find_unembedded", {"fingerprint": model, "limit": limit})]
 
     def search_vector(self, vector: Vector, *, limit: int, where: Filter) -> Ranking:
         with self._connections.read(self._namespace) as db:
-            found = _find_namespace(db, self._namespace)
-            active = _active_model(db, found[0]) if found else None
+            found = find_namespace(db, self._namespace)
+            active = find_active_model(db, found.key) if found else None
             if found is None or active is None or limit < 1:
                 return Ranking()
-            number, model = active
+            model = active.model
             if len(vector) != model.dimension:
                 raise SchemaMismatch(
-                    f"the index has dimension {model.dimension}, the question {len(vector)}",
-                    hint=f"use the embedder {model.name!r}, or weft reembed",
+                    f"the index has dimension {model.dimension}, the question vector {len(vector)}",
+                    hint=f"use the embedder {model.name!r}, or run weft reembed",
                 )
-            return db.search_vector(found[0], vector, model=number, limit=limit, where=where)
+            return db.search_vector(found.key, vector, model=active.number, limit=limit, where=where)
 
     def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
         with self._connections.read(self._namespace) as db:
-            found = _find_namespace(db, self._namespace)
-            if found is None or not terms or limit < 1 or not found[2]:
+            found = find_namespace(db, self._namespace)
+            if found is None or not terms or limit < 1 or not found.chunks:
                 return Ranking()
-            namespace, _, total, length = found
-            return db.search_keyword(namespace, terms, limit=limit, where=where, chunks=total, length=length)
+            return db.search_keyword(
+                found.key, terms, limit=limit, where=where, chunks=found.chunks, length=found.length
+            )
 
     def find_holders(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
         with self._connections.read(self._namespace) as db:
-            key = {"namespace": db.namespace_key(self._namespace)}
-            counts = db.count_terms(key["namespace"], terms)
+            namespace = db.namespace_key(self._namespace)
+            counts = db.count_terms(namespace, terms)
             if not terms or len(counts) < len(set(terms)):
                 return []
             rarest = min(counts.values())
             if rarest >= MIN_COMMON_TERM_CHUNKS or (len(counts) == 1 and rarest > limit):
                 return None
-            found = db.find_holders(key["namespace"], {"": [{term} for term in terms]})[""]
+            found = db.find_holders(namespace, {"": [{term} for term in terms]})[""]
             if len(found) > limit:
                 return None
-            return sorted(id for _, id in db.run("chunk_ids", {**key, "numbers": json.dumps(sorted(found))}))
+            rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(sorted(found))})
+            return sorted(id for _, id in rows)
 
     def stats(self) -> StoreStats:
         with self._connections.read(self._namespace) as db:
-            found = _find_namespace(db, self._namespace)
+            found = find_namespace(db, self._namespace)
             if found is None:
                 return StoreStats(documents=0, chunks=0, terms=0, vectors=0, generation=0, models=())
-            namespace, generation, chunks, _ = found
-            active = _active_model(db, namespace)
-            by_vectors, by_words, by_entities = db.describe_search(namespace, model=active[0] if active else None)
+            key = {"namespace": found.key}
+            active = find_active_model(db, found.key)
+            methods = db.describe_search(found.key, model=active.number if active else None)
             return StoreStats(
-                documents=db.one("count_documents", {"namespace": namespace}),
-                chunks=chunks,
-                terms=db.one("count_terms", {"namespace": namespace}),
-                vectors=db.one("count_vectors", {"namespace": namespace, "model": active[0]}) if active else 0,
-                generation=generation,
-                models=tuple(model for _, model in _models(db, namespace)),
-                vector_search=by_vectors,
-                keyword_search=by_words,
-                entity_search=by_entities,
+                documents=db.one("count_documents", key),
+                chunks=found.chunks,
+                terms=db.one("count_terms", key),
+                vectors=db.one("count_vectors", {**key, "model": active.number}) if active else 0,
+                generation=found.generation,
+                models=tuple(row.model for row in read_models(db, found.key)),
+                vector_search=methods.vectors,
+                keyword_search=methods.keywords,
+                entity_search=methods.entities,
             )
 
-    # ── inside ──────────────────────────────────────────────────────────────────────────────────
+    # ── private ─────────────────────────────────────────────────────────────────────────────────
 
-    def _rows(self, name: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    def _rows(self, name: str, values: Mapping[str, Any]) -> list[Row]:
         with self._connections.read(self._namespace) as db:
             return db.run(name, {"namespace": db.namespace_key(self._namespace), **values})
 
     def _ensure(self, db: Session) -> Namespace:
         make_namespace(db, self._namespace)
-        found = _find_namespace(db, self._namespace)
+        found = find_namespace(db, self._namespace)
         assert found is not None
-        return found[0]
+        return found.key
 
     def _checked_model(self, db: Session, namespace: Namespace, batch: Batch) -> int | None:
-        """Return the number of the embedder a batch may be written under; refuse any but the active one."""
-        active = _active_model(db, namespace)
-        if (active[1].fingerprint if active else "") != batch.model:
-            have = repr(active[1].name) if active else "no embedder"
-            raise SchemaMismatch(f"namespace {self._namespace!r} is indexed with {have}", hint="weft reembed")
-        return active[0] if active else None
+        """Return the number of a batch's embedder. Raises `SchemaMismatch` unless it is the active one."""
+        active = find_active_model(db, namespace)
+        if (active.model.fingerprint if active else "") != batch.model:
+            current = repr(active.model.name) if active else "no embedder"
+            raise SchemaMismatch(f"namespace {self._namespace!r} is indexed with {current}", hint="run weft reembed")
+        return active.number if active else None
 
 
-def _find_namespace(db: Session, name: str) -> tuple[Namespace, int, int, int] | None:
-    """Return number, generation, chunk count and total length of a namespace, or None."""
-    rows = db.run("find_namespace", {"name": name})
-    return (rows[0][0], rows[0][1], rows[0][2], rows[0][3]) if rows else None
-
-
-def _models(db: Session, namespace: Namespace) -> list[tuple[int, StoredModel]]:
-    rows = db.run("list_models", {"namespace": namespace})
-    return [
-        (number, StoredModel(name=name, fingerprint=fingerprint, dimension=dimension, active=bool(active)))
-        for number, name, fingerprint, dimension, active in rows
-    ]
-
-
-def _active_model(db: Session, namespace: Namespace) -> tuple[int, StoredModel] | None:
-    return next((entry for entry in _models(db, namespace) if entry[1].active), None)
-
-
-def _document(row: tuple[Any, ...]) -> DocumentInfo:
+def _document(row: Row) -> DocumentInfo:
     id, source, title, metadata, content_hash, unit, count = row
     return DocumentInfo(
         id=id,
@@ -299,7 +292,7 @@ def _document(row: tuple[Any, ...]) -> DocumentInfo:
     )
 
 
-def _chunk(row: tuple[Any, ...]) -> Chunk:
+def _chunk(row: Row) -> Chunk:
     id, document_id, ordinal, heading, start_line, end_line, text = row
     return Chunk(
         id=id,

@@ -64,13 +64,13 @@ class Connections:
         with self.bare() as db:
             _prepare(db, path)
 
-    def read(self, namespace: str = "") -> AbstractContextManager[SqliteSession]:
-        """Give a session whose statements all see the same state of the file; inside another one, that one."""
+    def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[SqliteSession]:
+        """Open a session whose statements all see the same state of the file, or return the current one."""
         session = getattr(self._local, "session", None)
         return self._read() if session is None else nullcontext(session)
 
-    def scan(self) -> AbstractContextManager[SqliteSession]:
-        """Give the same for reading much of the file once: what is read does not stay in memory."""
+    def scan(self, namespace: str = "") -> AbstractContextManager[SqliteSession]:
+        """Open a reading session without a memory map: pages read once do not stay in memory."""
         return self._read(mapped=0)
 
     @contextmanager
@@ -90,11 +90,18 @@ class Connections:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
 
-    glance = read
+    def write(
+        self, namespace: str = "", *, nested: bool = False, exclusive: bool = True
+    ) -> AbstractContextManager[SqliteSession]:
+        """
+        Open a session that is committed unless an exception is raised. A file has one writer at a time.
+
+        With `nested`, use the transaction that this thread is in, if there is one.
+        """
+        return self._write_nested() if nested else self._write()
 
     @contextmanager
-    def write(self, namespace: str = "") -> Iterator[SqliteSession]:
-        """Give a session that is committed if nothing is raised; there is one writer of a file at a time."""
+    def _write(self) -> Iterator[SqliteSession]:
         with self._turn() as db, _ours(self.path):
             if db.in_transaction:
                 raise StoreError("a write inside another transaction of the same thread")
@@ -106,20 +113,13 @@ class Connections:
                 self.extender.call(wrote=True)
 
     @contextmanager
-    def join(self, namespace: str = "") -> Iterator[SqliteSession]:
-        """Give the session that this thread is in, or one that writes."""
-        with self._turn() as db, self.read() if db.in_transaction else self.write() as session:
+    def _write_nested(self) -> Iterator[SqliteSession]:
+        with self._turn() as db, self.read() if db.in_transaction else self._write() as session:
             yield session
 
     @contextmanager
-    def beside(self, namespace: str = "") -> Iterator[SqliteSession]:
-        """Give a session that writes; a file has one writer at a time whatever it writes."""
-        with self.write() as session:
-            yield session
-
-    @contextmanager
-    def attempt(self, namespace: str = "") -> Iterator[SqliteSession | None]:
-        """Give a session that writes; None where another one is writing, or inside a session."""
+    def try_write(self, namespace: str = "") -> Iterator[SqliteSession | None]:
+        """Open a writing session; None if another writer is active, or inside another session."""
         with self._turn() as db, _ours(self.path):
             if db.in_transaction or not _begin_at_once(db):
                 yield None

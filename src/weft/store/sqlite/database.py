@@ -48,7 +48,7 @@ class SqliteDatabase:
         return dropped
 
     def check(self) -> list[Problem]:
-        with self._connections.read() as db:
+        with self._connections.scan() as db:
             problems = db.find_damage()
             if problems:
                 return problems

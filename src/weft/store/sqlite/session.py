@@ -10,7 +10,7 @@ import apsw
 import numpy as np
 
 from weft.records import Filter, Problem, Ranking, Vector
-from weft.store.relational.session import NOTHING, Namespace, Row
+from weft.store.relational.session import NO_VALUES, Namespace, Row, SearchMethods, read_models
 from weft.store.sql_files import load_queries
 from weft.store.sqlite import vectors
 from weft.store.sqlite.index.reader import ReadIndexes
@@ -48,7 +48,7 @@ class SqliteSession:
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
-    def run(self, name: str, values: Mapping[str, Any] = NOTHING) -> list[Row]:
+    def run(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> list[Row]:
         if name in KEPT and self._known is not None:
             at = (name, *values.values())
             if at not in self._known:
@@ -57,10 +57,10 @@ class SqliteSession:
         rows: list[Row] = self._db.execute(_SQL[name], values).fetchall()
         return rows
 
-    def stream(self, name: str, values: Mapping[str, Any] = NOTHING) -> Iterator[Row]:
+    def stream(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Iterator[Row]:
         yield from self._db.execute(_SQL[name], values)
 
-    def one(self, name: str, values: Mapping[str, Any] = NOTHING) -> Any:
+    def one(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Any:
         rows = self.run(name, values)
         return rows[0][0] if rows else None
 
@@ -103,15 +103,17 @@ class SqliteSession:
         found = None if self._writes() else self._indexes.search_vectors(self, namespace, vector, **asked)
         return vectors.search(self, namespace, vector, **asked) if found is None else found
 
-    def describe_search(self, namespace: Namespace, *, model: int | None) -> tuple[str, str, str]:
+    def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
         if self._indexes is None:
-            return "exact" if model else "", "exact", "exact" if model else ""
+            exact = "exact" if model else ""
+            return SearchMethods(vectors=exact, keywords="exact", entities=exact)
         words = self._indexes.describe(self, Target("keywords", namespace, namespace))
         if model is None:
-            return "", words, ""
-        dimension = next(row[3] for row in self.run("list_models", {"namespace": namespace}) if row[0] == model)
+            return SearchMethods(vectors="", keywords=words, entities="")
+        dimension = next(row.model.dimension for row in read_models(self, namespace) if row.number == model)
         near = self._indexes.describe(self, Target("vectors", namespace, model, dimension))
-        return near, words, self._indexes.describe(self, Target("entities", namespace, model, dimension))
+        entities = self._indexes.describe(self, Target("entities", namespace, model, dimension))
+        return SearchMethods(vectors=near, keywords=words, entities=entities)
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
@@ -158,10 +160,10 @@ class SqliteSession:
         lines = [str(row[0]) for row in self._db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
         return [Problem(where="file", what=line, repairable=False) for line in lines]
 
-    def count_lost(self, table: str) -> int:
+    def count_orphans(self, table: str) -> int:
         return sum(1 for _ in self._db.execute(f"PRAGMA foreign_key_check ({table})"))
 
-    def drop_lost(self, table: str) -> None:
+    def drop_orphans(self, table: str) -> None:
         self.run(f"delete_lost_{table}")
 
     def are_terms_sound(self, namespace: Namespace) -> bool:

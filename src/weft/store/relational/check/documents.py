@@ -33,7 +33,7 @@ def find_lost_rows(db: Session) -> list[Problem]:
     found = []
     for tables, repairable in ((DOCUMENT_TABLES, False), ((*DERIVED_TABLES, *GRAPH_TABLES, *FACT_TABLES), True)):
         for table in tables:
-            if count := db.count_lost(table):
+            if count := db.count_orphans(table):
                 what = f"{counted(count, 'row refers', 'rows refer')} to nothing"
                 found.append(Problem(where=f"table {table}", what=what, repairable=repairable))
     return found
@@ -43,7 +43,7 @@ def drop_lost_rows(db: Session) -> list[str]:
     """Remove those that mean nothing on their own; return what was done."""
     before = db.total_changes()
     for table in (*DERIVED_TABLES, *GRAPH_TABLES, *FACT_TABLES):
-        db.drop_lost(table)
+        db.drop_orphans(table)
     dropped = db.total_changes() - before
     return [f"dropped {counted(dropped, 'row', 'rows')} of what is gone"] if dropped else []
 
