@@ -85,7 +85,7 @@ def play(store, steps):
 def check_invariants(store, known, forgotten, now):
     facts = store.facts.facts_after("", limit=1000)
     assert {fact.id for fact in facts} == set(known) - forgotten
-    times = {now} | {time for fact in facts for time in (lifecycle.start(fact), fact.valid_to) if time}
+    times = {now} | {time for fact in facts for time in (lifecycle.valid_since(fact), fact.valid_to) if time}
     for first in facts:
         assert first.supersedes not in forgotten
         actions = [event.action for event in store.facts.history(first.id)]

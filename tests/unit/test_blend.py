@@ -12,7 +12,7 @@ from weft.config import ContextOptions, MemoryOptions, read_settings
 from weft.context.blend import build_blend
 from weft.context.build import build_evidence
 from weft.engine.engine import Engine
-from weft.facts.score import recalled
+from weft.facts.score import score_fact
 from weft.records import Document, Fact, GivenFact, Recall, Result
 from weft.search.facts.blend import blend
 from weft.store.memory.store import MemoryDatabase
@@ -65,7 +65,7 @@ def pieces(number, *, size=3):
         )
         for n in range(number)
     ]
-    return [recalled(fact, hop=1, at=NOW, options=MemoryOptions()) for fact in facts]
+    return [score_fact(fact, hop=1, at=NOW, options=MemoryOptions()) for fact in facts]
 
 
 # ── the answer ──────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,7 @@ from weft.context.narrative import build_narrative
 from weft.errors import InputError
 from weft.extract.names import predicate_key
 from weft.facts import lifecycle, validation
-from weft.facts.score import factors, recalled
+from weft.facts.score import score_fact, score_factors
 from weft.records import Fact
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -33,7 +33,7 @@ def count(text):
 def test_a_score_is_the_product_of_its_factors():
     """0.8 sure, from a file, confirmed, three weeks since the last access, nine accesses."""
     fact = make(confidence=0.8, source="file", status="confirmed", last_accessed=NOW - 21 * DAY, access_count=9)
-    found = recalled(fact, hop=1, at=NOW, options=USUAL)
+    found = score_fact(fact, hop=1, at=NOW, options=USUAL)
 
     assert found.score == pytest.approx(0.8 * 1.5 * 0.95**2 * 1.5 * 1.2) == pytest.approx(1.9494)
     assert found.factors == pytest.approx(
@@ -47,21 +47,21 @@ def test_a_score_is_the_product_of_its_factors():
 )
 def test_sources_are_believed_by_their_weight(source, weight):
     """A source nobody knows counts as conversation."""
-    assert factors(make(source=source), at=NOW, options=USUAL)["source"] == weight
+    assert score_factors(make(source=source), at=NOW, options=USUAL)["source"] == weight
 
 
 @pytest.mark.parametrize("days, decay", [(-3, 1.0), (0, 1.0), (7, 1.0), (14, 0.95), (10.5, 0.95**0.5)])
 def test_a_fact_fades_after_a_week_since_it_was_made_or_wanted(days, decay):
     """Never accessed: since creation. A time before that fades nothing."""
-    assert factors(make(created=NOW - days * DAY), at=NOW, options=USUAL)["decay"] == pytest.approx(decay)
+    assert score_factors(make(created=NOW - days * DAY), at=NOW, options=USUAL)["decay"] == pytest.approx(decay)
     accessed = make(created=NOW - 400 * DAY, last_accessed=NOW - days * DAY)
-    assert factors(accessed, at=NOW, options=USUAL)["decay"] == pytest.approx(decay)
+    assert score_factors(accessed, at=NOW, options=USUAL)["decay"] == pytest.approx(decay)
 
 
 def test_every_factor_can_be_set():
     """One setting each; what is not set stays."""
     fact = make(confidence=0.8, source="file", status="confirmed", last_accessed=NOW - 21 * DAY, access_count=9)
-    usual = factors(fact, at=NOW, options=USUAL)
+    usual = score_factors(fact, at=NOW, options=USUAL)
     cases = {
         "file_weight": (3.0, "source", 3.0),
         "weekly_decay": (0.5, "decay", 0.25),
@@ -70,17 +70,17 @@ def test_every_factor_can_be_set():
         "confirmed_weight": (5.0, "status", 5.0),
     }
     for name, (value, factor, expected) in cases.items():
-        found = factors(fact, at=NOW, options=MemoryOptions(**{name: value}))
+        found = score_factors(fact, at=NOW, options=MemoryOptions(**{name: value}))
         assert found == pytest.approx({**usual, factor: expected})
 
 
 @pytest.mark.parametrize("source", ["user_edit", "file", "system", "conversation", "other"])
 def test_every_source_has_its_weight(source):
     """`other` stands for all that have none of their own."""
-    found = factors(make(source=source), at=NOW, options=MemoryOptions(**{f"{source}_weight": 7.0}))
+    found = score_factors(make(source=source), at=NOW, options=MemoryOptions(**{f"{source}_weight": 7.0}))
 
     assert found["source"] == 7.0
-    assert factors(make(source="telepathy"), at=NOW, options=MemoryOptions(other_weight=0.0))["source"] == 0.0
+    assert score_factors(make(source="telepathy"), at=NOW, options=MemoryOptions(other_weight=0.0))["source"] == 0.0
 
 
 def test_the_source_that_is_kept_is_the_one_that_counts_more():
@@ -126,7 +126,7 @@ def test_values_of_different_times_do_not_supersede_each_other():
 def test_what_is_over_cannot_come_back(status, to):
     """Rejected and superseded facts have to be stated again."""
     with pytest.raises(InputError, match=status):
-        lifecycle.check_move(make(status=status), to)
+        lifecycle.check_transition(make(status=status), to)
 
 
 def test_time_can_be_shortened_but_not_prolonged():
@@ -312,7 +312,7 @@ def facts():
         "active development", id="f3", subject="jacq project", subject_name="JACQ Project", predicate="status"
     )
     return [
-        recalled(fact, hop=1, at=NOW, options=USUAL)
+        score_fact(fact, hop=1, at=NOW, options=USUAL)
         for fact in (project, make(), make("tea\n### x", id="f2", predicate="drinks"))
     ]
 

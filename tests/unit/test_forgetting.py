@@ -135,7 +135,7 @@ def check_lives(life_, words):
         assert actions[0] == "added" and (fact.status == "staged" or fact.status in actions)
         assert not fact.supersedes or fact.supersedes in facts
         assert all(not event.other or event.other in facts for event in memory.history(fact.id))
-    for at in {now, *(lifecycle.start(fact) for fact in facts.values())}:
+    for at in {now, *(lifecycle.valid_since(fact) for fact in facts.values())}:
         for subject in {fact.subject for fact in facts.values()}:
             homes = [f for f in facts.values() if (f.subject, f.predicate) == (subject, "lives_in")]
             assert sum(f.status == "confirmed" and lifecycle.holds(f, at=at) for f in homes) <= 1

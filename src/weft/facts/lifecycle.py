@@ -1,11 +1,12 @@
 """
-The life of a fact.
+Life cycle of a fact: status, validity, confirmation, supersession.
 
     staged ──→ confirmed ──→ superseded
        │ └───────────┼──────────↗
        └→ rejected ←─┘
 
-Nothing is overwritten: a changed value is a new fact that names the one it would supersede, and confirming it does so.
+Nothing is overwritten. A changed value is a new fact that names the old fact in `supersedes`; confirming the new fact
+supersedes the old one.
 """
 
 from __future__ import annotations
@@ -19,28 +20,28 @@ from weft.errors import InputError
 from weft.facts.score import source_weight
 from weft.records import Fact, FactEvent, FactStatus
 
-MOVES: dict[FactStatus, tuple[FactStatus, ...]] = {
+TRANSITIONS: dict[FactStatus, tuple[FactStatus, ...]] = {
     "staged": ("confirmed", "rejected", "superseded"),
     "confirmed": ("rejected", "superseded"),
     "superseded": (),
     "rejected": (),
 }
-NOT = "not_"
+NEGATION_PREFIX = "not_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Facts as they are to be, and what happened to them."""
+    """New states of facts, and the events that explain them."""
 
     facts: tuple[Fact, ...] = ()
     events: tuple[FactEvent, ...] = ()
 
 
-def check_move(fact: Fact, to: FactStatus) -> None:
-    """Raise `InputError` where a fact cannot go from its status to another."""
+def check_transition(fact: Fact, to: FactStatus) -> None:
+    """Raise `InputError` if a fact cannot change to this status."""
     if fact.status == to:
         raise InputError(f"fact {fact.id!r} is {to} already", hint="there is nothing to do")
-    if to not in MOVES[fact.status]:
+    if to not in TRANSITIONS[fact.status]:
         raise InputError(f"fact {fact.id!r} is {fact.status}, it cannot become {to}", hint="state it again")
 
 
@@ -49,33 +50,37 @@ def is_live(fact: Fact) -> bool:
     return fact.status in ("staged", "confirmed")
 
 
-def start(fact: Fact) -> datetime:
-    """Return since when a fact holds."""
+def valid_since(fact: Fact) -> datetime:
+    """Return the start of validity: `valid_from`, or else the time of creation."""
     return fact.valid_from or fact.created
 
 
 def holds(fact: Fact, *, at: datetime) -> bool:
-    """Return whether a fact holds at a time. What was superseded held until it was."""
-    return fact.status != "rejected" and start(fact) <= at and (fact.valid_to is None or at < fact.valid_to)
+    """Return whether a fact is valid at a time. A superseded fact is valid until it was superseded."""
+    return fact.status != "rejected" and valid_since(fact) <= at and (fact.valid_to is None or at < fact.valid_to)
 
 
 def overlap(first: Fact, second: Fact) -> bool:
-    """Return whether there is a time at which both hold."""
-    latest = max(start(first), start(second))
+    """Return whether the validity of two facts overlaps."""
+    latest = max(valid_since(first), valid_since(second))
     return all(fact.valid_to is None or latest < fact.valid_to for fact in (first, second))
 
 
 def opposite(predicate: str) -> str:
-    """Return the predicate that denies this one: `likes` and `not_likes`."""
-    return predicate.removeprefix(NOT) if predicate.startswith(NOT) else NOT + predicate
+    """Return the negated predicate: `not_likes` for `likes`, and the reverse."""
+    return (
+        predicate.removeprefix(NEGATION_PREFIX)
+        if predicate.startswith(NEGATION_PREFIX)
+        else NEGATION_PREFIX + predicate
+    )
 
 
 def strengthen(old: Fact, new: Fact, *, options: MemoryOptions) -> Fact:
     """
     Return a fact after it was stated again.
 
-    A second source makes it surer, as two independent witnesses do; the same source can only raise its own word.
-    The more trusted source is kept.
+    A different source counts as independent: confidence becomes `1 − (1 − old)·(1 − new)`. The same source can only
+    raise its confidence to the larger value. The source with the larger weight is kept.
     """
     if new.source == old.source:
         confidence = max(old.confidence, new.confidence)
@@ -86,14 +91,14 @@ def strengthen(old: Fact, new: Fact, *, options: MemoryOptions) -> Fact:
 
 
 def propose(new: Fact, rivals: Iterable[Fact]) -> Fact:
-    """Return a new value of a single-valued predicate naming the confirmed one that it would supersede, if any."""
+    """Return a new value of a single-valued predicate with the confirmed fact that it would supersede, if any."""
     found = [rival for rival in rivals if rival.status == "confirmed" and overlap(rival, new)]
-    latest = max(found, key=lambda rival: (start(rival), rival.id), default=None)
+    latest = max(found, key=lambda rival: (valid_since(rival), rival.id), default=None)
     return replace(new, supersedes=new.supersedes or (latest.id if latest else ""))
 
 
-def replacing(fact: Fact, old: Fact) -> Fact:
-    """Return a known fact that names another one as what confirming it supersedes. Raises `InputError`."""
+def set_superseded(fact: Fact, old: Fact) -> Fact:
+    """Return a known fact with `old` as the fact that it supersedes. Raises `InputError` if both are confirmed."""
     if fact.status == "staged":
         return replace(fact, supersedes=old.id)
     if is_live(old) and overlap(old, fact):
@@ -104,19 +109,18 @@ def replacing(fact: Fact, old: Fact) -> Fact:
 
 
 def add(fact: Fact) -> Change:
-    """Return the first step of a fact."""
+    """Return the change that adds a fact."""
     return Change(facts=(fact,), events=(FactEvent(fact_id=fact.id, at=fact.created, action="added"),))
 
 
 def confirm(fact: Fact, *, named: Sequence[Fact] = (), rivals: Sequence[Fact] = (), now: datetime) -> Change:
     """
-    Return a fact confirmed, and what that supersedes.
+    Return the change that confirms a fact and supersedes others.
 
-    `named` is the fact it says it supersedes. `rivals` are other values of a single-valued predicate: wherever one of
-    them holds at the same time, it ends where this one begins. A fact that replaces something and does not say since
-    when it holds, holds from now on.
+    `named` is the fact in its `supersedes`. `rivals` are other values of a single-valued predicate; a rival whose
+    validity overlaps ends when this fact begins. A fact without `valid_from` that supersedes another is valid from now.
     """
-    check_move(fact, "confirmed")
+    check_transition(fact, "confirmed")
     others = {rival.id: rival for rival in (*named, *rivals) if rival.id != fact.id}
     standing = [r for r in others.values() if r.status in ("confirmed", "superseded") or (r in named and is_live(r))]
     done = replace(fact, status="confirmed")
@@ -126,26 +130,27 @@ def confirm(fact: Fact, *, named: Sequence[Fact] = (), rivals: Sequence[Fact] = 
     for rival in standing:
         if not overlap(rival, done):
             continue
-        facts.append(replace(rival, status="superseded", valid_to=max(start(done), start(rival))))
+        facts.append(replace(rival, status="superseded", valid_to=max(valid_since(done), valid_since(rival))))
         if is_live(rival):
             events.append(FactEvent(fact_id=rival.id, at=now, action="superseded", other=fact.id))
     return Change(facts=tuple(facts), events=tuple(events))
 
 
 def reject(fact: Fact, *, now: datetime, reason: str = "") -> Change:
-    """Return a fact rejected: it is kept, so that it is not proposed again, and never recalled."""
-    check_move(fact, "rejected")
+    """Return the change that rejects a fact. It is kept, so that it is not proposed again, and never recalled."""
+    check_transition(fact, "rejected")
     event = FactEvent(fact_id=fact.id, at=now, action="rejected", detail=reason)
     return Change(facts=(replace(fact, status="rejected"),), events=(event,))
 
 
 def expire(fact: Fact, *, at: datetime, now: datetime) -> Change:
-    """Return a fact that holds until `at` only. Its time can be shortened, not prolonged."""
+    """Return the change that ends the validity of a fact at `at`. Validity can be shortened, not extended."""
     if not is_live(fact):
         raise InputError(f"fact {fact.id!r} is {fact.status}, it cannot expire", hint="it is not recalled any more")
-    if at < start(fact):
+    if at < valid_since(fact):
         raise InputError(
-            f"fact {fact.id!r} holds since {start(fact).isoformat()}, it cannot end before", hint="reject it instead"
+            f"fact {fact.id!r} holds since {valid_since(fact).isoformat()}, it cannot end before",
+            hint="reject it instead",
         )
     if fact.valid_to is not None and fact.valid_to < at:
         ends = fact.valid_to.isoformat()

@@ -1,4 +1,17 @@
-"""What a fact is worth at a time: how sure it is, who says so, how fresh, how often it was wanted."""
+"""
+Score of a fact at a time: confidence · source · decay · usage · status.
+
+| factor | value |
+| --- | --- |
+| confidence | of the fact, 0 to 1 |
+| source | weight of its source (`memory.user_edit_weight`, …) |
+| decay | `weekly_decay ^ (weeks without access − grace_weeks)`, at most 1 |
+| usage | `1 + usage_weight · log10(accesses + 1)` |
+| status | `confirmed_weight` for a confirmed fact, else 1 |
+
+Decay counts from the last access, or from creation: with `weekly_decay` 0.95 and `grace_weeks` 1, a fact that was last
+accessed 4 weeks ago has 0.95³ = 0.857.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +25,7 @@ WEEK = timedelta(weeks=1)
 
 
 def source_weight(source: str, *, options: MemoryOptions) -> float:
-    """Return how much a source is believed."""
+    """Return the weight of a source."""
     match source:
         case "user_edit":
             return options.user_edit_weight
@@ -26,8 +39,8 @@ def source_weight(source: str, *, options: MemoryOptions) -> float:
             return options.other_weight
 
 
-def factors(fact: Fact, *, at: datetime, options: MemoryOptions) -> dict[str, float]:
-    """Return what the score of a fact at a time is the product of, by name."""
+def score_factors(fact: Fact, *, at: datetime, options: MemoryOptions) -> dict[str, float]:
+    """Return the factors of the score by name."""
     weeks = (at - (fact.last_accessed or fact.created)) / WEEK
     return {
         "confidence": fact.confidence,
@@ -38,7 +51,7 @@ def factors(fact: Fact, *, at: datetime, options: MemoryOptions) -> dict[str, fl
     }
 
 
-def recalled(fact: Fact, *, hop: int, at: datetime, options: MemoryOptions) -> Recalled:
-    """Return a fact with its score at a time."""
-    found = factors(fact, at=at, options=options)
+def score_fact(fact: Fact, *, hop: int, at: datetime, options: MemoryOptions) -> Recalled:
+    """Return a fact with its score, the product of its factors."""
+    found = score_factors(fact, at=at, options=options)
     return Recalled(fact=fact, hop=hop, score=math.prod(found.values()), factors=found)

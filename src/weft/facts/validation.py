@@ -1,4 +1,4 @@
-"""What is not worth remembering, or must not be: each refusal with its reason."""
+"""Validation of facts: refuses empty, long, boilerplate, secret and repeated statements."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from weft.records import Fact
 
-MAX_VALUE = 2000
-"""Characters: a fact is a statement, not a document."""
+MAX_VALUE_CHARACTERS = 2000
+"""A fact is a statement, not a document."""
 
 SECRET = "it looks like a secret"
 
@@ -23,7 +23,7 @@ _BOILERPLATE = frozenset(
 _OPENINGS = ("as an ai language model", "as an ai assistant", "lorem ipsum", "### 👤", "### 💡", "i'm sorry, but i")
 _WORD = re.compile(r"\w+(?:\+\+?|#)?")
 _LETTER = re.compile("[\\w\U00020000-\U0003ffff]")
-"""Two planes hold ideographs alone, also such as are newer than the Unicode that Python knows."""
+"""Planes 2 and 3 contain only ideographs, some newer than the Unicode version of Python."""
 _PLACEHOLDER = re.compile(r"x{3,}|redacted|hidden|changed|none", re.IGNORECASE)
 _SECRET_PREDICATE = re.compile(
     r"(?:^|_)(?:password|passwd|passphrase|passcode|passwort|kennwort|mot_de_passe|contraseña|пароль|密码|密碼|口令|pin|api_?key|access_?key|secret(?:_?key)?|private_?key|"
@@ -44,7 +44,7 @@ _SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a password", re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@")),
 )
 _FOR_WHAT = r"(?:\s+(?:for|of|to|on|für|von|zu[mr]?|de|du|pour|para)(?:\s+\S+){1,4}?)?"
-"""What a password is for, between the word for it and what it is."""
+"""Purpose of a password, between the word `password` and its value."""
 _IS = (
     r"\s*(?:[:=：]|是|为|為|は|\b(?:is|was|equals|ist|war|lautet|est|es|è|é)\b)\s*"
     r"(?:(?:now|still|currently|set to|jetzt|noch)\s+)?[\"'`«„“‘「]?"
@@ -57,7 +57,7 @@ _SAID_PASSWORD = re.compile(
     rf"(?=[!-~]*\d|[!-~]*\w[@#$%^&*!+=?~]+\w)[!-~]{{4,}}{_END}",
     re.IGNORECASE,
 )
-"""A password has a digit, or a sign between letters; a word that goes on the sentence has not."""
+"""A password contains a digit, or punctuation between letters; the next word of a sentence does not."""
 _SAID_PIN = re.compile(
     r"\b(?:PIN|(?i:(?:my|our|his|her|their|your|card|bank|sim|phone|door|meine|mon|mi)\s+pin|geheimzahl))"
     rf"(?i:[ -]?(?:code|number|nummer))?(?i:{_FOR_WHAT}{_IS})\d{{4,8}}(?i:{_END})"
@@ -67,11 +67,13 @@ _DIGITS = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
 
 
 def refusal(fact: Fact, *, recalled: Iterable[Fact] = (), allow_secrets: bool = False) -> str:
-    """Return why a fact should not be written, or nothing. `recalled` is what was recalled a moment ago."""
+    """Return the reason to refuse a fact, or an empty text. `recalled` are the facts recalled a moment ago."""
     if not all(map(_LETTER.search, (fact.subject, fact.predicate, fact.value))):
         return "it is empty: subject, predicate and value must have letters or digits"
-    if len(fact.value) > MAX_VALUE:
-        return f"the value has {len(fact.value):,} characters, more than {MAX_VALUE:,}: index it as a document"
+    if len(fact.value) > MAX_VALUE_CHARACTERS:
+        return (
+            f"the value has {len(fact.value):,} characters, more than {MAX_VALUE_CHARACTERS:,}: index it as a document"
+        )
     if is_boilerplate(fact.value):
         return "it is boilerplate: the value says nothing"
     if not allow_secrets and (kind := find_secret(fact)):
@@ -82,13 +84,13 @@ def refusal(fact: Fact, *, recalled: Iterable[Fact] = (), allow_secrets: bool = 
 
 
 def is_boilerplate(text: str) -> bool:
-    """Return whether a text is a phrase that says nothing, or a piece of our own output."""
+    """Return whether a text is an empty phrase, or part of Weft's own output."""
     plain = " ".join(text.casefold().replace("’", "'").split())
     return plain.rstrip(".!") in _BOILERPLATE or plain in _BOILERPLATE or plain.startswith(_OPENINGS)
 
 
 def find_secret(fact: Fact) -> str:
-    """Return what kind of secret a fact holds, or nothing."""
+    """Return the kind of secret in a fact, or an empty text."""
     text = f"{fact.value}\n{fact.note}"
     for kind, pattern in _SECRETS:
         if pattern.search(text):
@@ -105,7 +107,7 @@ def find_secret(fact: Fact) -> str:
 
 
 def is_placeholder(text: str) -> bool:
-    """Return whether a value stands in for a secret: `***`, `...`, `xxxx`, `<redacted>`."""
+    """Return whether a value is a placeholder for a secret: `***`, `...`, `xxxx`, `<redacted>`."""
     alphanumeric = [at for at, character in enumerate(text) if character.isalnum()]
     if not alphanumeric:
         return "***" in text or "..." in text
@@ -113,7 +115,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_card_number(text: str) -> bool:
-    """Return whether 13 to 19 digits pass the check of Luhn and begin as cards do."""
+    """Return whether a text has 13 to 19 digits with a valid Luhn checksum and the first digit of a card."""
     digits = [int(character) for character in text if character.isdigit()]
     if not 13 <= len(digits) <= 19 or digits[0] not in (2, 3, 4, 5, 6):
         return False
@@ -122,7 +124,7 @@ def is_card_number(text: str) -> bool:
 
 
 def is_echo(fact: Fact, known: Fact) -> bool:
-    """Return whether all words of a fact are those of another one."""
+    """Return whether a known fact contains all words of a fact."""
     return _words(fact) <= _words(known)
 
 
@@ -132,7 +134,7 @@ def _words(fact: Fact) -> set[str]:
 
 
 def _is_random(word: str) -> bool:
-    """A path or a long name has words in it; a key mixes capitals, small letters and digits throughout."""
+    """Return whether a word mixes upper case, lower case and digits throughout, like a key and unlike a path."""
     kinds = (str.isupper, str.islower, str.isdigit)
     mixed = all(sum(map(kind, word)) >= 4 for kind in kinds)
     return mixed and not re.search(r"[a-z]{7,}|[A-Z]{7,}", word)

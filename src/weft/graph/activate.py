@@ -1,4 +1,16 @@
-"""The one activation routine: PageRank, k-hop decay and spreading activation differ only in its arguments."""
+"""
+Activation of graph nodes from seeds: personalised PageRank, k-hop decay and spreading activation in one routine.
+
+Example: seeds {A: 3, B: 1}, edges A–C, B–C and B–D, `coefficients=decay(0.5, hops=1)`, that is (1, 0.5). T divides the
+activation of a node equally among its neighbours.
+
+    x₀ = {A: 0.75, B: 0.25}                          seeds divided by their sum
+    a  = 1 · x₀                                      {A: 0.75, B: 0.25}
+    x₁ = T·x₀ = {C: 0.75 + 0.125, D: 0.125}          A gives all to C, B gives half to C and half to D
+    a  = a + 0.5 · x₁                                {A: 0.75, B: 0.25, C: 0.4375, D: 0.0625}
+
+With `prune=0.2` D is dropped from x₁. With `gate` each entry of x₁ is multiplied by the gate of its node.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +19,7 @@ from operator import itemgetter
 from typing import Literal, TypeAlias
 
 Spread: TypeAlias = Callable[[Mapping[str, float]], Mapping[str, float]]
-"""One multiplication by T: from the activation of nodes to that of their neighbours. It is given nodes by id."""
+"""One multiplication by the transition matrix T: from activation by node id to that of the neighbours."""
 
 
 def activate(
@@ -21,11 +33,11 @@ def activate(
     keep: int | None = None,
 ) -> dict[str, float]:
     """
-    Return how active each node is, by id, after spreading activation from the seeds. Inactive nodes are left out.
+    Return the activation of each active node, sorted by id.
 
     With x = seeds/Σ and a = c₀·x, each further coefficient is one round: x = gate ⊙ T·x, without entries below
     `prune` and with at most the `keep` strongest (ties to the smaller id), then a = combine(a, cₜ·x). Seeds are
-    neither gated nor pruned; those that are not positive do not count.
+    neither gated nor pruned. Seeds that are not positive are ignored.
 
     - personalised PageRank: `coefficients=pagerank(d, rounds)`
     - k-hop with decay: `coefficients=decay(gamma, hops)`
@@ -51,23 +63,23 @@ def pagerank(damping: float, rounds: int) -> tuple[float, ...]:
     """
     Return the coefficients of personalised PageRank: cₜ = (1−d)·dᵗ for t up to `rounds`.
 
-    `damping` d is the chance to walk on, 1−d that to restart at the seeds. What later rounds would add is at
-    most d^(rounds+1) in all.
+    `damping` d is the probability to continue, 1−d that to restart at the seeds. The truncation error is at most
+    d^(rounds+1).
     """
     return tuple((1 - damping) * damping**t for t in range(rounds + 1))
 
 
 def decay(gamma: float, hops: int) -> tuple[float, ...]:
-    """Return the coefficients of a walk that loses strength with distance: cₜ = γᵗ for t up to `hops`."""
+    """Return the coefficients of a walk with exponential decay: cₜ = γᵗ for t up to `hops`."""
     return tuple(gamma**t for t in range(hops + 1))
 
 
 def _bound(
     spread: Mapping[str, float], *, gate: Callable[[str], float] | None, prune: float, keep: int | None
 ) -> dict[str, float]:
-    """Return the entries that go on, by id, so that everything after adds them in one order."""
+    """Return the gated entries above `prune`, at most `keep`, sorted by id so that sums do not depend on order."""
     gated = {node: value * gate(node) for node, value in spread.items()} if gate else spread
     left = sorted((node, value) for node, value in gated.items() if value > 0 and value >= prune)
     if keep is not None and len(left) > keep:
-        left = sorted(sorted(left, key=itemgetter(1), reverse=True)[:keep])  # of equals those with smaller ids stay
+        left = sorted(sorted(left, key=itemgetter(1), reverse=True)[:keep])  # stable sort: ties keep the smaller id
     return dict(left)

@@ -1,7 +1,16 @@
 """
-Whether a name is an entity, and which one: a function of what documents nominate and of what the user said.
+Entity resolution: which names are entities, and which names are the same entity.
 
-It knows no order: the same documents and the same edits give the same entities, however they came in.
+| key | nominations | user edits | result |
+| --- | --- | --- | --- |
+| `auth service` | a title | | an entity |
+| `oauth` | a phrase in one document | | no entity |
+| `oauth` | a phrase in two documents | | an entity |
+| `kg` | alias of `knowledge graph`, never in its own right | | same as `knowledge graph` |
+| `kg` | the same | unmerge `kg`, `knowledge graph` | an entity of its own |
+| `k8s` | | merge into `kubernetes` | same as `kubernetes` |
+
+The result depends on the set of nominations and edits, never on their order.
 """
 
 from __future__ import annotations
@@ -15,54 +24,54 @@ from weft.records import STRONG_KINDS, Nomination
 
 EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
 
-RANKS = {
-    "given": 0, "title": 0, "definition": 1, "metadata": 2, "field": 2, "link": 3, "abbreviation": 4,
+KIND_RANKS = {
+    "merge_targets": 0, "title": 0, "definition": 1, "metadata": 2, "field": 2, "link": 3, "abbreviation": 4,
     "name": 5, "quoted": 5, "identifier": 5, "phrase": 6, "term": 6, "heading": 7, "variant": 8,
 }  # fmt: skip
-"""Whose spelling, type and description an entity takes: the smaller, the better."""
+"""Rank of a nomination kind: an entity takes name, type and description from the smallest rank."""
 
 
-OWN_KINDS = ("title", "definition", "field", "given")
-"""Kinds that name a thing in its own right; a link or a mention in metadata may use another name of it."""
+OWN_KINDS = ("title", "definition", "field", "merge_targets")
+"""Kinds that name an entity in its own right. A link or a metadata value may use an alias."""
 
 SILENT_KINDS = frozenset({"heading", "variant"})
-"""Kinds that never make an entity: what a section is called, and how a name might be written elsewhere."""
+"""Kinds that never make an entity: section headings and possible spellings of a name."""
 
-CHAIN = 4
-"""How many names of names are followed."""
+MAX_ALIAS_CHAIN = 4
+"""Number of aliases of aliases that are followed."""
 
 _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Votes:
-    """What all documents together say of a key."""
+    """Evidence of all documents about a key."""
 
     strong: bool
-    """A title, link, definition or the like names it."""
+    """A nomination of a strong kind exists, such as a title, link or definition."""
     several: bool
-    """Weaker signs of it stand in at least two documents."""
+    """Weak nominations exist in at least two documents."""
     own: bool
-    """A title, definition, field or the user names it in its own right, not as another name of something."""
+    """A title, definition, field or the user names it in its own right, not as an alias."""
     aliases: Collection[tuple[str, str]]
-    """Keys it is said to be another name of, each with the reason."""
+    """Keys it is an alias of, each with the reason."""
     vague: bool = False
-    """It is only a way to write a name, and one word that names of other things begin with: `Alexander`."""
+    """It is only a possible spelling, and a first word of other names: `Alexander`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What a key is."""
+    """Resolution of a key."""
 
     exists: bool
     strong: bool = False
     same_as: str = ""
-    """Key of the entity it is another name of, or the key itself."""
+    """Key of the entity it is an alias of, or the key itself."""
     reason: str = ""
 
 
 def vote(kind: str) -> int:
-    """Return the weight of a nomination: 2 makes an entity alone, 1 with another document, 0 never."""
+    """Return the weight of a nomination kind: 2 makes an entity, 1 needs another document, 0 never makes one."""
     if kind in STRONG_KINDS:
         return 2
     return 0 if kind in SILENT_KINDS else 1
@@ -70,21 +79,21 @@ def vote(kind: str) -> int:
 
 def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> Standing:
     """
-    Return what a key is. `edits` are (kind, key, value) rows that name it on either side.
+    Return the resolution of a key. `edits` are (kind, key, value) rows with the key on either side.
 
-    The user's word comes first. Then a name that documents give as another name of exactly one thing, and never
-    in its own right, is that thing, unless it is a surname that others are called by first.
+    User edits have priority. Otherwise a key that is an alias of exactly one other key, and never named in its own
+    right, resolves to that key, unless it is ambiguous (`vague`).
     """
-    mine = [(kind, value) for kind, owner, value in edits if owner == key]
-    given = [value for kind, value in mine if kind in ("merge", "alias") and value != key]
+    own_edits = [(kind, value) for kind, owner, value in edits if owner == key]
+    merge_targets = [value for kind, value in own_edits if kind in ("merge", "alias") and value != key]
     pointed_at = any(kind in ("merge", "alias") and value == key for kind, _, value in edits)
-    strong = votes.strong or bool(given) or pointed_at
+    strong = votes.strong or bool(merge_targets) or pointed_at
     if not strong and not votes.several:
         return Standing(exists=False)
-    if given:
-        kind = "merged" if ("merge", given[0]) in mine else "named"
-        return Standing(exists=True, strong=True, same_as=min(given), reason=f"{kind} by you")
-    refused = {value for kind, value in mine if kind == "unmerge"}
+    if merge_targets:
+        kind = "merged" if ("merge", merge_targets[0]) in own_edits else "named"
+        return Standing(exists=True, strong=True, same_as=min(merge_targets), reason=f"{kind} by you")
+    refused = {value for kind, value in own_edits if kind == "unmerge"}
     targets = {target for target, _ in votes.aliases if target != key}
     if len(targets) == 1 and not votes.own and not votes.vague and not targets & refused:
         target = next(iter(targets))
@@ -94,17 +103,17 @@ def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> St
 
 
 def preference(nomination: Nomination) -> tuple[int, str, str]:
-    """Return what nominations of a key are sorted by: the first is the one whose words an entity takes."""
-    return RANKS[nomination.kind], nomination.name, nomination.description
+    """Return the sort key of the nominations of a key: the entity takes its name and text from the first."""
+    return KIND_RANKS[nomination.kind], nomination.name, nomination.description
 
 
 def first_words(keys: Iterable[str]) -> set[str]:
-    """Return what names of several words begin with: where they come and go, it may become vague, or clear."""
+    """Return the first words of keys of several words. Such a key makes its first word vague."""
     return {key.partition(" ")[0] for key in keys if " " in key}
 
 
 def letters(key: str) -> str:
-    """Return a key without spaces: keys that share it may be two spellings of one name (`data base`, `database`)."""
+    """Return a key without spaces: equal for possible spellings of one name (`data base`, `database`)."""
     return key.replace(" ", "")
 
 
@@ -112,11 +121,10 @@ def join_spellings(
     group: Mapping[str, Standing], *, own: Collection[str], edits: Collection[tuple[str, str, str]]
 ) -> dict[str, Standing]:
     """
-    Return the standings of keys that share their letters, the spellings of one name joined.
+    Return the resolutions of keys with the same letters, with the spellings of one name joined.
 
-    They join the one that documents name in its own right, or else the strongest, then the first by key. Where two
-    are named in their own right nothing is joined, nor where the numbers differ (`v1 2` is not `v12`), nor where
-    the user or a document says what a name stands for.
+    They join the key named in its own right, or else the strongest, then the smallest key. Nothing is joined if two are
+    named in their own right, if the numbers differ (`v1 2` is not `v12`), or if a key is an alias already.
     """
     free = sorted(key for key, standing in group.items() if standing.exists and standing.same_as == key)
     heads = [key for key in free if key in own]
@@ -132,8 +140,8 @@ def join_spellings(
 
 
 def follow(key: str, same_as: Mapping[str, str]) -> str:
-    """Return the key at the end of a chain of names: what `key` is read under. Names that are no entity end it."""
-    for _ in range(CHAIN):
+    """Return the key at the end of a chain of aliases. A key that is not an entity ends the chain."""
+    for _ in range(MAX_ALIAS_CHAIN):
         after = same_as.get(key, key)
         if after == key or after not in same_as:
             break

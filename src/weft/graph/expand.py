@@ -1,4 +1,4 @@
-"""Neighbourhood expansion: which entities are one to three hops away, over which path, and what that is worth."""
+"""Neighbourhood expansion: entities within one to three hops, with the best path and a score."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from weft.errors import InputError
-from weft.graph.traversal import Fetch, Inverse, Step, Trail, advance, both_ways, strongest
+from weft.graph.traversal import Fetch, Inverse, Step, Trail, advance, both_directions, strongest
 from weft.records import Relation
 
 MAX_HOPS = 3
 FULL_WEIGHT = 10
-"""The weight of the strongest relation; the scale starts at 1."""
+"""Largest weight of a relation; the smallest is 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
-    """An entity reached from a seed, and the best path there."""
+    """An entity reached from a seed, with the best path to it."""
 
     entity_id: str
     hops: int
     weight: float
-    """The smallest on the path, 1 to 10."""
+    """Smallest weight on the path, 1 to 10."""
     path: tuple[Step, ...]
     """From the seed to the entity."""
 
 
 def graph_score(*, weight: float, hops: int, mentions: int) -> float:
     """
-    Return what a chunk of a neighbour is worth, 0 to 1.
+    Return the score of a chunk of a neighbour, 0 to 1.
 
-    `weight/10 · 1/2^(hops−1) · (0.7 + 0.3·min(log2(mentions+1)/5, 1))`, with the smallest weight on the path, hops
-    from 1, and how often the neighbour is mentioned in all.
+    `weight/10 · 1/2^(hops−1) · (0.7 + 0.3·min(log2(mentions+1)/5, 1))`. `weight` is the smallest on the path, `hops`
+    counts from 1, `mentions` is the total number of mentions of the neighbour.
     """
     known = min(math.log2(mentions + 1) / 5, 1)
     return weight / FULL_WEIGHT * 0.5 ** (hops - 1) * (0.7 + 0.3 * known)
@@ -51,11 +51,11 @@ def neighbourhood(
     """
     Return the entities within `max_hops` (1 to 3) of any seed, nearest first, then strongest, then by id.
 
-    Relations are walked in both directions, breadth first. Of several paths to an entity the best has the fewest
-    hops, then the largest minimum weight, then the smaller ids; it extends the best path to the entity before.
-    A relation of weight/10 below `min_graph_score` is not walked; distance does not count there, so that hops
-    2 and 3 can appear. `rel_types` are the types to walk, stored names for both directions, inverse names for
-    one; empty for all. No hop goes on from more than the `width` strongest entities. Seeds are not reported.
+    Relations are walked in both directions, breadth first. The best path to an entity has the fewest hops, then the
+    largest minimum weight, then the smaller ids; it extends the best path to the entity before it. A relation with
+    weight/10 below `min_graph_score` is not walked; distance is ignored there, so that hops 2 and 3 can appear.
+    `rel_types` restricts the walk: a stored name allows both directions, an inverse name one; empty allows all. Each
+    hop continues from the `width` strongest entities at most. Seeds are not returned.
     """
     if not 1 <= max_hops <= MAX_HOPS:
         raise InputError(f"max_hops is {max_hops!r}", hint=f"give a whole number from 1 to {MAX_HOPS}")
@@ -65,7 +65,7 @@ def neighbourhood(
         if not level:
             break
         relations = [r for r in fetch(sorted(level)) if r.weight / FULL_WEIGHT >= min_graph_score]
-        steps = _wanted(relations, rel_types=frozenset(rel_types), inverse=inverse)
+        steps = _allowed_steps(relations, rel_types=frozenset(rel_types), inverse=inverse)
         reached = advance(level, steps=steps, seen=seen, combine=min)
         seen |= reached.keys()
         level = strongest(reached, width=width)
@@ -75,11 +75,11 @@ def neighbourhood(
     return found
 
 
-def _wanted(relations: Sequence[Relation], *, rel_types: Collection[str], inverse: Inverse) -> list[Step]:
-    """Return the steps of the types asked for, by the name stored or the name as walked."""
+def _allowed_steps(relations: Sequence[Relation], *, rel_types: Collection[str], inverse: Inverse) -> list[Step]:
+    """Return the steps whose stored or walked type is in `rel_types`; all steps if it is empty."""
     return [
         step
         for relation in relations
-        for step in both_ways([relation], inverse=inverse)
+        for step in both_directions([relation], inverse=inverse)
         if not rel_types or relation.type in rel_types or step.type in rel_types
     ]

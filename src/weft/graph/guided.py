@@ -1,4 +1,4 @@
-"""Graph-guided expansion (KG2RAG, arXiv 2502.06864): pairs of connected names to search for."""
+"""Graph-guided query expansion (KG2RAG, arXiv 2502.06864): queries from pairs of connected names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expansion:
-    """A further question that the graph suggests: a seed's name and a neighbour's."""
+    """An additional query: the name of a seed and the name of a neighbour."""
 
     query: str
     score: float
@@ -25,10 +25,10 @@ def expansion_queries(
     max_expansions: int = 10,
 ) -> list[Expansion]:
     """
-    Return what to search for beside the seeds' own names, closest first, then in the order given.
+    Return additional queries, fewest hops first, then in input order.
 
-    `seeds` are ids and names; `neighbours` has for each seed id the ids, names and hops of its neighbours. A pair
-    of names is asked for once, whichever of the two is the seed and whatever its case, at its smallest distance.
+    `seeds` are (id, name) pairs; `neighbours` maps a seed id to (id, name, hops) tuples. A pair of names gives one
+    query, in either order and any case, at its smallest distance.
     """
     pairs: list[tuple[frozenset[str], Expansion]] = []
     for seed_id, name in seeds:
@@ -39,6 +39,6 @@ def expansion_queries(
             pairs.append((frozenset({name.casefold(), other.casefold()}), pair))
     unique: dict[frozenset[str], Expansion] = {}
     for names, pair in sorted(pairs, key=lambda item: item[1].hops):
-        if len(names) == 2:  # else a homonym, or the seed itself: its name is searched anyway
+        if len(names) == 2:  # else both have the same name, which is a query anyway
             unique.setdefault(names, pair)
     return list(unique.values())[:max_expansions]

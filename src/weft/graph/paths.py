@@ -1,27 +1,27 @@
-"""How two entities are connected."""
+"""Best path between two entities, by bidirectional breadth-first search."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from weft.graph.traversal import Fetch, Inverse, Step, Trail, advance, both_ways, strongest
+from weft.graph.traversal import Fetch, Inverse, Step, Trail, advance, both_directions, strongest
 
 
 @dataclass(slots=True, kw_only=True)
 class _Side:
-    """What is known from one end of the path: the frontier and the best trail of every entity it has been at."""
+    """Search state of one end: the frontier, and the best trail to every visited entity."""
 
     level: dict[str, Trail]
     known: dict[str, Trail] = field(init=False)
     seen: set[str] = field(init=False)
-    """Also those cut from a frontier: longer trails to them do not count."""
+    """Includes entities cut from a frontier, so that longer trails to them are ignored."""
 
     def __post_init__(self) -> None:
         self.known, self.seen = dict(self.level), set(self.level)
 
     def move(self, reached: Mapping[str, Trail], *, width: int) -> None:
-        """Make what was reached the frontier."""
+        """Make the strongest `width` of the reached entities the frontier."""
         self.level = strongest(reached, width=width)
         self.known |= self.level
         self.seen |= reached.keys()
@@ -31,11 +31,11 @@ def best_path(
     source: str, target: str, *, fetch: Fetch, inverse: Inverse, max_hops: int = 4, width: int = 200
 ) -> tuple[Step, ...] | None:
     """
-    Return the steps from one entity to another, or None when `max_hops` do not suffice; none for the same entity.
+    Return the steps from one entity to another: None without a path of at most `max_hops`, () for the same entity.
 
-    The best path has the fewest hops, then the largest product of weights/10, then the smaller ids. The search
-    goes from both ends, each round from the end with the smaller frontier, and never on from more than the
-    `width` strongest entities of a round: in a graph with larger frontiers a path may be missed.
+    The best path has the fewest hops, then the largest product of weights/10, then the smaller ids. Each round extends
+    the smaller of the two frontiers by its `width` strongest entities at most; with larger frontiers a path can be
+    missed.
     """
     if source == target:
         return ()
@@ -44,9 +44,9 @@ def best_path(
         side, other = (ahead, behind) if len(ahead.level) <= len(behind.level) else (behind, ahead)
         if not side.level:
             return None
-        steps = both_ways(fetch(sorted(side.level)), inverse=inverse)
+        steps = both_directions(fetch(sorted(side.level)), inverse=inverse)
         reached = advance(side.level, steps=steps, seen=side.seen, combine=_product, against=side is behind)
-        # before the frontier is cut, and against all that is known: else a cut could hide a meeting
+        # check before the frontier is cut and against all visited entities, or a meeting could be missed
         if meetings := reached.keys() & other.known.keys():
             first, second = (reached, other.known) if side is ahead else (other.known, reached)
             whole = [_joined(first[id], second[id]) for id in meetings]

@@ -1,4 +1,4 @@
-"""Walking over relations, one hop at a time, and remembering the best way to each entity."""
+"""Breadth-first traversal of relations, one hop at a time, with the best trail to each entity."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Literal, TypeAlias
 from weft.records import Relation
 
 Fetch: TypeAlias = Callable[[Sequence[str]], Sequence[Relation]]
-"""Give the relations that touch any of these entities, in either direction. The store bounds how many."""
+"""Returns the relations with any of these entities at either end. The store limits their number."""
 
 Inverse: TypeAlias = Callable[[str], str]
-"""Give the name of a relation type seen from its other end: `depends_on`, `depended_on_by`."""
+"""Returns the name of a relation type from its other end: `depended_on_by` for `depends_on`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One relation, as it is walked from one entity to the next."""
+    """One relation in the direction it is walked."""
 
     source_id: str
-    """Where the walk comes from, which is the relation's target when the direction is `in`."""
+    """Start of the step: the target of the relation if the direction is `in`."""
     type: str
-    """The inverse name when walked against the relation's direction."""
+    """Inverse name if walked against the direction of the relation."""
     weight: float
     target_id: str
     direction: Literal["out", "in"]
@@ -30,20 +30,20 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trail:
-    """The steps that lead to an entity, or from it, and how strong they are together."""
+    """A sequence of steps to an entity, or from it, with their combined strength."""
 
     strength: float
     steps: tuple[Step, ...] = ()
 
     @property
     def order(self) -> tuple[float, tuple[tuple[str, str, str, str], ...]]:
-        """What trails of one length are sorted by: the stronger first, then by ids and types along the way."""
+        """Sort key of trails of equal length: stronger first, then ids and types of the steps."""
         ids = tuple((step.source_id, step.target_id, step.type, step.direction) for step in self.steps)
-        return round(-self.strength, 12), ids  # rounded, as a product depends on the order of its factors
+        return round(-self.strength, 12), ids  # rounded: a floating-point product depends on the order of its factors
 
 
-def both_ways(relations: Iterable[Relation], *, inverse: Inverse) -> Iterator[Step]:
-    """Yield two steps for each relation: along it and against it."""
+def both_directions(relations: Iterable[Relation], *, inverse: Inverse) -> Iterator[Step]:
+    """Iterate two steps per relation: along it and against it."""
     for relation in relations:
         source, target, weight = relation.source_id, relation.target_id, relation.weight
         yield Step(source_id=source, type=relation.type, weight=weight, target_id=target, direction="out")
@@ -61,8 +61,8 @@ def advance(
     """
     Return the best trail to every entity one step away from `level` that is not in `seen`.
 
-    `combine` makes the strength of a trail and the weight of a step into that of the longer trail. `against`
-    follows steps from their targets to their sources: then trails lead from the entities, not to them.
+    `combine` returns the strength of the longer trail from the strength of a trail and the weight of a step. With
+    `against`, steps are followed from target to source, and trails lead from the entities instead of to them.
     """
     reached: dict[str, Trail] = {}
     for step in steps:
@@ -70,14 +70,14 @@ def advance(
         if near not in level or far in seen:
             continue
         trail = level[near]
-        way = (step, *trail.steps) if against else (*trail.steps, step)
-        longer = Trail(strength=combine(trail.strength, step.weight), steps=way)
+        path = (step, *trail.steps) if against else (*trail.steps, step)
+        longer = Trail(strength=combine(trail.strength, step.weight), steps=path)
         if far not in reached or longer.order < reached[far].order:
             reached[far] = longer
     return reached
 
 
 def strongest(trails: Mapping[str, Trail], *, width: int) -> dict[str, Trail]:
-    """Return the `width` strongest trails, strongest first: the frontier that is walked on from."""
+    """Return the `width` strongest trails, strongest first, ties to the smaller id: the next frontier."""
     ordered = sorted(trails.items(), key=lambda item: (round(-item[1].strength, 12), item[0]))
     return dict(ordered[:width])

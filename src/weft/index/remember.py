@@ -171,7 +171,7 @@ def _strengthen(
     """Strengthen a known fact; the same statement from the same source changes nothing."""
     stronger = lifecycle.strengthen(known, fact, options=options)
     if fact.supersedes not in ("", known.id):
-        stronger = lifecycle.replacing(stronger, get_fact(fact.supersedes, store=store))
+        stronger = lifecycle.set_superseded(stronger, get_fact(fact.supersedes, store=store))
     changed = stronger != known
     if changed:
         event = FactEvent(fact_id=known.id, at=now, action="strengthened", detail=fact.source)

@@ -11,22 +11,19 @@ from typing import Protocol
 
 from weft.config import MemoryOptions
 from weft.errors import ModelError
-from weft.extract.names import Word, candidate_keys, match_names, name_key, singular, words
-from weft.facts.score import recalled
+from weft.extract.names import candidate_keys, match_names, name_key, singular
+from weft.facts.score import score_fact
 from weft.models.base import Embedder
-from weft.records import Anchor, Fact, FactEntity, Recall, Recalled, RecallStatus, Vector
-from weft.search.confidence import least_cosine
-from weft.search.facts.match import ASKING, FIRST_PERSON, LOOKS, SPREAD, asked_terms, match, pick
-from weft.search.question.entities import QUESTION_WORDS, USER
-from weft.search.question.prepare import trust
+from weft.records import Anchor, Fact, FactEntity, Question, Recall, Recalled, RecallStatus, Vector
+from weft.search.confidence import min_relevant_cosine
+from weft.search.facts.match import INHERITED_MATCH, MAX_COMPARED_FACTS, asked_terms, match, pick
+from weft.search.question.content_terms import FIRST_PERSON, QUESTION_WORDS, RECALL_WORDS
+from weft.search.question.entities import USER
+from weft.search.question.read import read_question
+from weft.search.script_support import embedder_weight
 from weft.store.base import Store
-from weft.text.normalise import squeeze
 
 logger = logging.getLogger(__name__)
-
-
-MAX_WORDS = 400
-"""Words of a question that are looked at."""
 
 
 class About(Protocol):
@@ -36,43 +33,43 @@ class About(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question, ready to be answered from what is remembered."""
+class FactQuery:
+    """A question with its vector, ready for the recall of facts."""
 
-    text: str
-    words: tuple[Word, ...]
+    question: Question
     vector: Vector | None = None
-    floor: float = 0.0
-    """Cosine from which an entity is likely meant."""
+    min_cosine: float = 0.0
+    """Cosine at which an entity is as likely meant as not."""
     degraded: str = ""
-    """Why there is no vector, or why it is not worth much."""
+    """Reason why the vector is missing or of poor quality; empty if neither."""
 
 
 def recall(
     text: str, *, store: Store, embedder: Embedder | None, options: MemoryOptions, at: datetime, problem: str = ""
 ) -> Recall:
     """
-    Return what is known that bears on a question, as of a time.
+    Return the facts that bear on a question, valid at a time.
 
-    `problem` says why there is no embedder. Entities are then found by words of their names, and the status is
-    `degraded`. Where the question names nothing that is known, and nothing that is known of the user has to do with
-    it, the status is `no_match` and there are no facts.
+    | status | condition |
+    | --- | --- |
+    | `ok` | the question names a known entity, or matches a fact about the user |
+    | `degraded` | the same without an embedder; entities are found by their names. `problem` is the reason |
+    | `no_match` | neither; there are no facts |
     """
-    question = prepare_question(text, store=store, embedder=embedder, problem=problem)
+    query = prepare_fact_query(read_question(text), store=store, embedder=embedder, problem=problem)
     with store.reading():
-        return answer(question, find_named(question, store=store), store=store, options=options, at=at)
+        return answer(query, find_named(query.question, store=store), store=store, options=options, at=at)
 
 
-def prepare_question(text: str, *, store: Store, embedder: Embedder | None, problem: str = "") -> Question:
-    """Return a question with its words and, where there is an embedder that works, its vector."""
-    text = squeeze(text)
-    vector, degraded = _embed(text, store=store, embedder=embedder, problem=problem)
-    floor = least_cosine(text, store=store, embedder=embedder) if embedder and vector is not None else 0.0
-    return Question(text=text, words=tuple(words(text)[:MAX_WORDS]), vector=vector, floor=floor, degraded=degraded)
+def prepare_fact_query(question: Question, *, store: Store, embedder: Embedder | None, problem: str = "") -> FactQuery:
+    """Return a question with its vector; without one, with the reason."""
+    vector, degraded = _embed(question, store=store, embedder=embedder, problem=problem)
+    least = min_relevant_cosine(question, store=store, embedder=embedder) if embedder and vector is not None else 0.0
+    return FactQuery(question=question, vector=vector, min_cosine=least, degraded=degraded)
 
 
 def answer(
-    question: Question,
+    query: FactQuery,
     named: Sequence[FactEntity],
     *,
     store: Store,
@@ -85,16 +82,16 @@ def answer(
 
     `about` gives the facts of entities in the place of the store.
     """
-    found, degraded = question.words, question.degraded
-    anchors = _find_anchors(question, named, store=store, limit=options.anchors)
+    question, degraded = query.question, query.degraded
+    anchors = _find_anchors(query, named, store=store, limit=options.anchors)
     user = [Anchor(entity=e, how="always") for e in store.facts.find_entities([USER]).values()]
     starts = [*anchors, *(anchor for anchor in user if all(a.entity.key != USER for a in anchors))]
-    asked = asked_terms(question.text, names=[anchor.entity.name for anchor in starts])
+    asked = asked_terms(question, names=[anchor.entity.name for anchor in starts])
     keys = [anchor.entity.key for anchor in starts]
     read = about or partial(store.facts.about, at=at)
     wanted = asked if options.by_words else frozenset()
     facts = activate_facts(keys, about=read, options=options, at=at, asked=wanted)
-    if not _is_known(anchors, facts) and not _concerns_user(found, facts, asked):
+    if not _is_known(anchors, facts) and not _concerns_user(question, facts, asked):
         return Recall(text=question.text, status="no_match", at=at, degraded=degraded)
     status: RecallStatus = "degraded" if degraded else "ok"
     return Recall(
@@ -102,37 +99,37 @@ def answer(
     )
 
 
-def _embed(text: str, *, store: Store, embedder: Embedder | None, problem: str) -> tuple[Vector | None, str]:
+def _embed(question: Question, *, store: Store, embedder: Embedder | None, problem: str) -> tuple[Vector | None, str]:
     """Return the vector of a question, or why there is none."""
     if embedder is None:
         return None, problem or "there is no embedder, so entities were found by their names only"
     active = next((model for model in store.models() if model.active), None)
     if active is None or active.fingerprint != embedder.card.fingerprint:
         return None, f"the entities have no vectors of {embedder.card.name!r}, so they were found by their names only"
-    weight, note = trust(text, card=embedder.card)
+    weight, note = embedder_weight(question.scripts, card=embedder.card)
     if not weight:
         return None, note
     try:
-        return embedder.embed([text], kind="query")[0], embedder.card.degraded
+        return embedder.embed([question.text], kind="query")[0], embedder.card.degraded
     except ModelError as error:
         logger.warning("embedding the question failed: %s", error)
         return None, f"embedding failed, so entities were found by their names only: {error}"
 
 
-def _find_anchors(question: Question, named: Sequence[FactEntity], *, store: Store, limit: int) -> list[Anchor]:
+def _find_anchors(query: FactQuery, named: Sequence[FactEntity], *, store: Store, limit: int) -> list[Anchor]:
     """
     Return the entities a question names, then those close to it: by meaning, or by words where it has no vector.
 
     At most `limit` are close.
     """
     anchors = {entity.key: Anchor(entity=entity, how="named") for entity in named}
-    if question.vector is not None:
-        for entity, score in store.facts.search_vector(question.vector, limit=limit):
-            if score >= question.floor:
+    if query.vector is not None:
+        for entity, score in store.facts.search_vector(query.vector, limit=limit):
+            if score >= query.min_cosine:
                 anchors.setdefault(entity.key, Anchor(entity=entity, how=f"close in meaning ({score:.2f})"))
     else:
-        telling = [singular(word.text) for word in question.words if word.text not in QUESTION_WORDS | ASKING]
-        for entity, shared in store.facts.search_names(telling, limit=limit):
+        content = [singular(w.text) for w in query.question.words if w.text not in QUESTION_WORDS | RECALL_WORDS]
+        for entity, shared in store.facts.search_names(content, limit=limit):
             how = f"shares {shared} word{'s' if shared > 1 else ''}"
             anchors.setdefault(entity.key, Anchor(entity=entity, how=how))
     return list(anchors.values())
@@ -172,16 +169,15 @@ def activate_facts(
         if not fresh or (not asked and len(kept) >= options.max_facts):
             break
         places |= {key: len(places) + place for place, key in enumerate(fresh)}
-        looks = max(options.per_entity, LOOKS) if hop == 1 and asked else options.per_entity
+        looks = max(options.per_entity, MAX_COMPARED_FACTS) if hop == 1 and asked else options.per_entity
         read = pick(about(fresh, limit=looks), asked=asked, limit=options.per_entity)
         if options.incoming:
             leading = about(fresh, limit=options.per_entity, incoming=True)
             read += [(fact, match(fact, asked)) for fact in leading]
         for fact, shared in read:
             led = max(reached.get(fact.subject, 0.0), reached.get(fact.object, 0.0))
-            kept.setdefault(
-                fact.id, replace(recalled(fact, hop=hop, at=at, options=options), match=shared + SPREAD * led)
-            )
+            scored = score_fact(fact, hop=hop, at=at, options=options)
+            kept.setdefault(fact.id, replace(scored, match=shared + INHERITED_MATCH * led))
         ordered = sorted(kept.values(), key=lambda piece: _order(piece, places))
         for piece in ordered[: options.max_facts]:
             for key in filter(None, (piece.fact.object, piece.fact.subject)):
@@ -203,8 +199,8 @@ def _is_known(anchors: Sequence[Anchor], facts: Sequence[Recalled]) -> bool:
     return any(piece.fact.subject in about or piece.fact.object in about for piece in facts)
 
 
-def _concerns_user(found: Sequence[Word], facts: Sequence[Recalled], asked: frozenset[str]) -> bool:
+def _concerns_user(question: Question, facts: Sequence[Recalled], asked: frozenset[str]) -> bool:
     """Return whether a question that names nothing else asks for something that is known of the user."""
     if not asked:
-        return bool(facts) and any(word.text in FIRST_PERSON for word in found)
+        return bool(facts) and any(word.text in FIRST_PERSON for word in question.words)
     return any(match(piece.fact, asked) for piece in facts if piece.hop == 1)

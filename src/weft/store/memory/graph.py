@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from weft.extract.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
 from weft.extract.names import name_text, words
 from weft.graph.entity_resolution import (
+    KIND_RANKS,
     OWN_KINDS,
-    RANKS,
     EditKind,
     Standing,
     Votes,
@@ -289,12 +289,12 @@ class MemoryGraph:
 
     def _entity(self, key: str) -> Entity:
         derived = self._derived
-        mine = sorted(derived.nominations[key], key=lambda n: (RANKS[n.kind], n.name))
+        mine = sorted(derived.nominations[key], key=lambda n: (KIND_RANKS[n.kind], n.name))
         renamed = self._renamed(key)
         group = [other for other in derived.standings if self._target(other) == key]
         mentions = [mention for (other, _), mention in derived.mentions.items() if other in group]
-        typed = sorted((RANKS[n.kind], n.type) for n in mine if n.type)
-        described = [(RANKS[n.kind], n.description, n.extractor) for n in mine if n.description]
+        typed = sorted((KIND_RANKS[n.kind], n.type) for n in mine if n.type)
+        described = [(KIND_RANKS[n.kind], n.description, n.extractor) for n in mine if n.description]
         name = renamed[0] if renamed else mine[0].name if mine else key
         return Entity(
             id=entity_id(self._name, key),
@@ -314,7 +314,7 @@ class MemoryGraph:
         )
 
     def _spelling(self, key: str) -> str:
-        names = sorted((RANKS[n.kind], n.name) for n in self._derived.nominations[key])
+        names = sorted((KIND_RANKS[n.kind], n.name) for n in self._derived.nominations[key])
         return names[0][1] if names else next(iter(self._renamed(key)), key)
 
     def _renamed(self, key: str) -> list[str]:

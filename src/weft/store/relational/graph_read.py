@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from weft.extract.mentions import DERIVED_TYPES, find_sentence
 from weft.extract.names import name_text
-from weft.graph.entity_resolution import RANKS, EditKind
+from weft.graph.entity_resolution import KIND_RANKS, EditKind
 from weft.records import Census, Entity, Known, Mention, Relation, Vector
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_mentions import ChunkText, read_texts
@@ -305,7 +305,7 @@ class RelationalGraph:
         return join_relations(((source, target, type), -weight) for weight, _, _, type, source, target in strongest)
 
     def _other_spelling(self, db: Session, namespace: Namespace, key: str, name: str) -> str | None:
-        values = {"namespace": namespace, "key": key, "name": name, "rank": RANKS["link"]}
+        values = {"namespace": namespace, "key": key, "name": name, "rank": KIND_RANKS["link"]}
         spelling: str | None = db.run("other_spelling", values)[0][0]
         return spelling
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from weft.extract.mentions import derived_weight, must_hold
 from weft.graph.entity_resolution import (
-    CHAIN,
+    KIND_RANKS,
+    MAX_ALIAS_CHAIN,
     OWN_KINDS,
-    RANKS,
     Standing,
     Votes,
     first_words,
@@ -75,7 +75,7 @@ class GraphChanges:
         self._nominations += [
             {
                 "namespace": self._namespace, "chunk": chunk, "document": document, "origin": origin, "key": item.key,
-                "name": item.name, "kind": item.kind, "vote": vote(item.kind), "rank": RANKS[item.kind],
+                "name": item.name, "kind": item.kind, "vote": vote(item.kind), "rank": KIND_RANKS[item.kind],
                 "type": item.type, "description": item.description, "about": item.about, "alias_of": item.alias_of,
                 "reason": item.reason, "extractor": item.extractor,
             }
@@ -215,7 +215,7 @@ class GraphChanges:
     def _write_heads(self, moved: Collection[str]) -> None:
         """Say under which entity each of these keys, and each that leads to them, is read."""
         affected, frontier = set(moved), set(moved)
-        for _ in range(CHAIN):
+        for _ in range(MAX_ALIAS_CHAIN):
             values = {"namespace": self._namespace, "keys": _json(frontier)}
             frontier = {row[0] for row in self._db.run("other_names", values)} - affected
             if not frontier:
@@ -224,7 +224,7 @@ class GraphChanges:
         numbers: dict[str, int] = {}
         same_as: dict[str, str] = {}
         wanted = affected
-        for _ in range(CHAIN + 1):  # follow the chains to their ends
+        for _ in range(MAX_ALIAS_CHAIN + 1):  # follow the chains to their ends
             rows = self._db.run("resolve_keys", {"namespace": self._namespace, "keys": _json(wanted)})
             numbers |= {key: number for key, _, number in rows}
             same_as |= {key: target for key, target, _ in rows}

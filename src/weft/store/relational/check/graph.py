@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from weft.extract.mentions import MAX_SUPPORT, Named, derived_weight, read_names
 from weft.extract.names import candidate_keys, words
-from weft.graph.entity_resolution import RANKS, Standing, follow, vote
+from weft.graph.entity_resolution import KIND_RANKS, Standing, follow, vote
 from weft.records import Problem
 from weft.store.relational.graph_mentions import read_subjects, read_texts
 from weft.store.relational.graph_write import GraphChanges, Pair, slices
@@ -65,7 +65,7 @@ def restore_statements(db: Session, namespace: Namespace) -> int:
     before = db.total_changes()
     values = {"namespace": namespace}
     db.run("place_nominations", values)
-    for kind, rank in RANKS.items():
+    for kind, rank in KIND_RANKS.items():
         db.run("set_kind", {**values, "kind": kind, "vote": vote(kind), "rank": rank})
     for rows in slices(db.stream("all_chunk_numbers", values)):
         numbers = json.dumps([number for (number,) in rows])
@@ -161,7 +161,7 @@ def _derive_entities(changes: GraphChanges) -> dict[str, Standing]:
 def _check_statements(db: Session, namespace: Namespace, *, claims: int) -> str:
     wrong = claims + int(db.one("misplaced_nominations", {"namespace": namespace}))
     for kind, votes, rank, count in db.run("nomination_kinds", {"namespace": namespace}):
-        if kind in RANKS and (votes, rank) != (vote(kind), RANKS[kind]):
+        if kind in KIND_RANKS and (votes, rank) != (vote(kind), KIND_RANKS[kind]):
             wrong += count
     return f"{counted(wrong, 'statement does', 'statements do')} not fit chunk or kind" if wrong else ""
 
