@@ -91,7 +91,7 @@ def test_odd_questions_are_answered_sensibly(ask, question):
 
     assert (ran.json["status"], ran.json["results"]) == ("no_match", [])
     assert ran.json["notes"]
-    assert ask("check").out == "sound\n"
+    assert ask("check").out == "no problems found\n"
 
 
 def test_a_filter_narrows_the_answer(ask):
@@ -144,7 +144,7 @@ def test_context_of_a_graph_that_did_not_contribute_is_a_line(ask):
     """With the reason; the exit code is that of the question."""
     ran = ask("query", "JWT tokens", "--context", "graph", "--method", "hybrid")
 
-    assert ran.out == "No knowledge graph context: the method 'hybrid' does not ask the graph\n"
+    assert ran.out == "No knowledge graph context: the method 'hybrid' does not use the graph\n"
     assert ask("query", "nothing of the kind zzz", "--context", "graph", expect=3).out.count("\n") == 1
     assert ask("query", "the Auth Service", "--context", "graph", "--json", "--budget", "60").json["tokens"] <= 60
 
@@ -297,10 +297,10 @@ def test_backup_check_repair_and_compact(weft, notes, tmp_path):
     weft("index", "notes", "-q")
     weft("backup", "copy.db")
 
-    assert weft("--db", "copy.db", "check", "--deep").out == "sound\n"
+    assert weft("--db", "copy.db", "check", "--deep").out == "no problems found\n"
     assert "vector search: exact\n" in weft("--db", "copy.db", "stats").out
     assert "exists" in weft("backup", "copy.db", expect=1).err
-    assert weft("repair").out == "sound\n"
+    assert weft("repair").out == "no problems found\n"
     weft("compact")
     assert weft("query", "JWT", "--json").json["status"] == "degraded"  # the hash embedder always is
 
@@ -319,7 +319,7 @@ def test_another_embedder_is_refused_with_the_command_that_mends_it(weft, notes)
 def test_errors_are_clear_and_have_their_codes(weft, notes, tmp_path):
     """1 for errors, 2 for usage and settings, with a hint, never a traceback."""
     assert "weft index" in weft("query", "x", expect=1).err
-    assert "cannot find" in weft("index", "nowhere", expect=1).err
+    assert "not found" in weft("index", "nowhere", expect=1).err
     assert "Missing argument 'QUESTION...'" in weft("query", expect=2).err
     assert "Did you mean 'query'?" in weft("qurey", "x", expect=2).err
     assert "unknown embedder" in weft("index", "notes", "--embedder", "magic", expect=2).err

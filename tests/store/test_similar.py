@@ -137,7 +137,7 @@ def test_other_namespaces_are_left_alone(database):
 
 def test_names_are_read_page_by_page_and_counted(store, monkeypatch):
     """More than a page, with a pair across its end."""
-    monkeypatch.setattr(similar_names, "PAGE", 50)
+    monkeypatch.setattr(similar_names, "PAGE_ENTITIES", 50)
     names = [*(f"Kubernet {number:04}" for number in range(49)), "Kubernetical", "Kubernetixal"]
     write(store, "one", *names)
     steps = []

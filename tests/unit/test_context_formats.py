@@ -7,7 +7,7 @@ import pytest
 from test_graph_context import SAMPLE, SAMPLE_TEXT
 
 from weft.config import read_settings
-from weft.engine.contexts import LED_NOWHERE
+from weft.engine.contexts import NO_GRAPH_EVIDENCE
 from weft.engine.embedder import adopt_embedder
 from weft.engine.engine import Engine
 from weft.errors import ConfigError
@@ -205,10 +205,10 @@ def test_without_a_graph_its_format_says_so_in_a_line(engine, result):
 
     unnamed = engine.query("where do people sign in")
     assert line(engine.query(ASKED, method="hybrid")) == (
-        "No knowledge graph context: the method 'hybrid' does not ask the graph\n"
+        "No knowledge graph context: the method 'hybrid' does not use the graph\n"
     )
     assert line(unnamed) == f"No knowledge graph context: {unnamed.graph.skipped}\n"
-    assert line(replace(result, evidence=())) == f"No knowledge graph context: {LED_NOWHERE}\n"
+    assert line(replace(result, evidence=())) == f"No knowledge graph context: {NO_GRAPH_EVIDENCE}\n"
 
 
 def test_what_is_stated_of_two_hides_that_they_are_named_together():

@@ -49,7 +49,7 @@ def test_a_text_that_is_called_by_its_bare_name_is_not_found_but_named(engine, s
 
 def test_a_text_without_a_source_is_refused(engine):
     """All such texts would be one document."""
-    with pytest.raises(InputError, match="no source"):
+    with pytest.raises(InputError, match="source of the text is empty"):
         engine.add_text("The lamp is on.", source="")
 
 

@@ -218,9 +218,9 @@ def open_tagger() -> Tagger | None:
 def open_llm_extractor(settings: Settings, inner: Extractor, *, record: Record = lambda run: None) -> LlmExtractor:
     """Return the extractor that adds the model of the settings to another extractor. Nothing is sent yet."""
     from weft.models.llm.chat import ChatLimits
-    from weft.models.llm.extractor import Asking, LlmExtractor
+    from weft.models.llm.extractor import LlmExtractor, RequestOptions
     from weft.models.llm.prompt import SCHEMA, Prompt
-    from weft.models.llm.reply_cache import ReplyFile
+    from weft.models.llm.reply_cache import ReplyCache
 
     options = settings.llm
     price = _find_llm_price(settings)
@@ -237,9 +237,9 @@ def open_llm_extractor(settings: Settings, inner: Extractor, *, record: Record =
         inner,
         chat,
         prompt=prompt,
-        replies=ReplyFile(settings.cache_dir / REPLY_CACHE_FILE, prompt=prompt.fingerprint, model=options.model),
+        replies=ReplyCache(settings.cache_dir / REPLY_CACHE_FILE, prompt=prompt.fingerprint, model=options.model),
         account=account,
-        asking=Asking(
+        options=RequestOptions(
             parallel=options.parallel,
             output_tokens=options.output_tokens,
             price=price,
@@ -355,10 +355,10 @@ def _find_llm_price(settings: Settings) -> Price | None:
 
 def _count_overhead(settings: Settings, schema: Mapping[str, Any]) -> int:
     """Return about how many tokens a request has beside its messages."""
-    from weft.models.llm.chat import count_form
+    from weft.models.llm.chat import count_schema_tokens
 
     wire, _, base_url = _find_endpoint(settings)
-    return MESSAGE_FRAME_TOKENS + (count_form(wire, schema, base_url=base_url) if settings.llm.structured else 0)
+    return MESSAGE_FRAME_TOKENS + (count_schema_tokens(wire, schema, base_url=base_url) if settings.llm.structured else 0)
 
 
 def _open_chat(

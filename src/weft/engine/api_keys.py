@@ -1,4 +1,4 @@
-"""Keys for doors that others can reach: made, checked, listed and revoked."""
+"""API keys of a server: create, check, list and revoke."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from weft.errors import InputError, NotFound
 from weft.records import Access, ApiKey
 from weft.store.base import Database
 
-_FORM = re.compile(r"weft_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
-_NOBODY = "0" * 64
-MAX_NAME = 200
+_KEY = re.compile(r"weft_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
+_NO_DIGEST = "0" * 64
+"""Compared with the digest of an unknown key, so that the lookup takes the same time."""
+MAX_NAME_CHARACTERS = 200
 
 
 def utc_now() -> datetime:
-    """Return the time."""
+    """Return the current time."""
     return datetime.now(timezone.utc)
 
 
 class Keyring:
     """
-    The keys of one database.
+    The API keys of one database.
 
-    A key is `weft_ID_SECRET`, the secret 256 random bits, so a fast hash keeps it as well as a slow one would. The
-    database holds the hash alone; the key itself is seen once, when it is made.
+    A key is `weft_ID_SECRET`. The secret has 256 random bits, so a fast hash is as safe as a slow one. The database
+    stores only the hash; `create` is the only call that returns the key itself.
     """
 
     def __init__(self, database: Database, *, clock: Callable[[], datetime] = utc_now) -> None:
@@ -38,46 +39,46 @@ class Keyring:
         self._clock = clock
 
     def create(self, name: str = "", *, namespaces: Iterable[str], access: Access = "read") -> tuple[ApiKey, str]:
-        """Make a key for some namespaces; return it as it is kept, and the text that opens. Raises `InputError`."""
-        bound = sorted(set(namespaces))
-        if not bound:
+        """Create a key for namespaces; return its record and the key itself. Raises `InputError`."""
+        names = sorted(set(namespaces))
+        if not names:
             raise InputError("a key needs a namespace", hint="name one with --for")
-        for namespace in bound:
+        for namespace in names:
             check_namespace(namespace)
-        if len(name) > MAX_NAME or not name.isprintable():
+        if len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
             raise InputError(
-                f"{name[:40]!r} is not a name for a key", hint=f"use up to {MAX_NAME} printable characters"
+                f"invalid key name {name[:40]!r}", hint=f"use up to {MAX_NAME_CHARACTERS} printable characters"
             )
         id = secrets.token_hex(6)
         text = f"weft_{id}_{secrets.token_urlsafe(32)}"
         key = ApiKey(
-            id=id, name=name, digest=_digest(text), namespaces=tuple(bound), access=access, created=self._clock()
+            id=id, name=name, digest=_digest(text), namespaces=tuple(names), access=access, created=self._clock()
         )
         self._keys.write(key)
         return key, text
 
     def find(self, text: str) -> ApiKey | None:
-        """Return the key that `text` is, unless it is unknown or revoked; how long it takes says nothing of it."""
-        match = _FORM.fullmatch(text)
+        """Return the record of a key, None if it is unknown or revoked. The time taken reveals nothing."""
+        match = _KEY.fullmatch(text)
         id = match.group(1) if match else ""
         key = self._keys.find([id]).get(id)
-        is_right = hmac.compare_digest(_digest(text), key.digest if key else _NOBODY)
+        is_right = hmac.compare_digest(_digest(text), key.digest if key else _NO_DIGEST)
         return key if key and is_right and key.revoked is None else None
 
     def all(self) -> list[ApiKey]:
-        """Return all keys, revoked ones too, oldest first."""
+        """Return all keys including revoked ones, oldest first."""
         return self._keys.all()
 
     def is_empty(self) -> bool:
-        """Tell whether there never was a key. Revoking the last one does not open the door again."""
+        """Return whether no key was ever created. Revoked keys count: they keep the server closed."""
         return not self._keys.all()
 
     def opens(self) -> bool:
-        """Tell whether any key opens anything."""
+        """Return whether any key is valid."""
         return any(key.revoked is None for key in self._keys.all())
 
     def revoke(self, id: str) -> ApiKey:
-        """Let a key open nothing from now on. Raises `NotFound`."""
+        """Revoke a key and return its record. Raises `NotFound`."""
         key = self._get(id)
         if key.revoked is None:
             key = replace(key, revoked=self._clock())
@@ -85,7 +86,7 @@ class Keyring:
         return key
 
     def forget(self, id: str) -> None:
-        """Remove a key as if it had never been. Raises `NotFound`."""
+        """Delete a key and its record. Raises `NotFound`."""
         self._keys.forget([self._get(id).id])
 
     def _get(self, id: str) -> ApiKey:

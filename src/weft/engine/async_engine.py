@@ -1,4 +1,4 @@
-"""The engine for asyncio: its most used calls, run in worker threads."""
+"""Engine for asyncio: the most used calls, run in threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft.records import Context, Filter, Metadata, Recall, Receipt, Result, Sto
 
 
 class AsyncEngine:
-    """An `Engine` that does not block the event loop. `engine` is the one underneath."""
+    """An `Engine` that does not block the event loop. `engine` is the wrapped one."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -27,11 +27,11 @@ class AsyncEngine:
         return await asyncio.to_thread(self.engine.add_text, text, source=source, title=title, metadata=metadata)
 
     async def query(self, text: str, *, where: Filter | None = None, **options: Any) -> Result:
-        """Answer a question."""
+        """Search for a question."""
         return await asyncio.to_thread(self.engine.query, text, where=where, **options)
 
     async def query_with_facts(self, text: str, **options: Any) -> tuple[Result, Recall]:
-        """Answer a question, and recall what is remembered."""
+        """Return the result of a search and the recalled facts."""
         return await asyncio.to_thread(self.engine.query_with_facts, text, **options)
 
     async def context(
@@ -42,11 +42,11 @@ class AsyncEngine:
         budget: int | None = None,
         recall: Recall | None = None,
     ) -> Context:
-        """Return a result as text for a model, what is remembered first."""
+        """Return a result as text for a model, recalled facts first."""
         return await asyncio.to_thread(self.engine.context, result, format=format, budget=budget, recall=recall)
 
     async def memory_search(self, /, query: str = "", **arguments: Any) -> dict[str, Any]:
-        """Answer the call of a model."""
+        """Answer a `memory_search` tool call of a model."""
         return await asyncio.to_thread(self.engine.memory_search, query, **arguments)
 
     async def delete(self, *names: str) -> int:
@@ -54,7 +54,7 @@ class AsyncEngine:
         return await asyncio.to_thread(self.engine.delete, *names)
 
     async def stats(self) -> StoreStats:
-        """Return what the namespace holds."""
+        """Return the counts of the namespace."""
         return await asyncio.to_thread(self.engine.stats)
 
     async def __aenter__(self) -> AsyncEngine:

@@ -1,4 +1,4 @@
-"""A result into text for a model, in the format of `[context]`: what of the graph goes in, and where."""
+"""Context of a result as text for a model, with or without the graph, in the format of `[context]`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from weft.extract.statements import inverse
 from weft.records import Context, GraphContext, Recalled, Relation, Result
 from weft.search.graph.relations import Relations
 
-NEIGHBOURS = 10
-"""Relations looked up in each direction for each entity the question names."""
+MAX_NEIGHBOURS = 10
+"""Relations read in each direction for each entity the question names."""
 
-VAGUE = (("links_to",), DERIVED_TYPES)
-"""Types that say little of how two entities are related, the vaguest last."""
+VAGUE_TYPES = (("links_to",), DERIVED_TYPES)
+"""Relation types with little meaning, the vaguest last."""
 
-LED_NOWHERE = "the graph led to nothing in this answer"
+NO_GRAPH_EVIDENCE = "no evidence was found through the graph"
 
 
 def build_context(
@@ -33,18 +33,18 @@ def build_context(
     facts: Sequence[Recalled] = (),
 ) -> Context:
     """
-    Return a result as text for a model, never more than `budget` tokens by `count`, or those of the settings.
+    Return a result as text for a model of at most `budget` tokens (by `count`), by default that of the settings.
 
-    The graph is only part of it where it led to some of the evidence. The block alone has the budget of its own
-    in the settings, unless another is given. The narrative of `facts` stands before all of it, in the same budget.
+    The graph is included only if it led to some of the evidence. The format `graph` has a default budget of its own.
+    The narrative of `facts` comes first, within the same budget.
     """
     if not facts:
         return _build(result, relations=relations, count=count, options=options, budget=budget)
     limit = options.budget if budget is None else budget
     own = min(options.graph_budget, limit) if options.format == "graph" and budget is None else limit
 
-    def rest(room: int) -> Context:
-        return _build(result, relations=relations, count=count, options=options, budget=min(room, own))
+    def rest(tokens: int) -> Context:
+        return _build(result, relations=relations, count=count, options=options, budget=min(tokens, own))
 
     return build_blend(facts, rest=rest, count=count, budget=limit)
 
@@ -56,7 +56,7 @@ def _build(
     whole = options if budget is None else replace(options, budget=budget)
     match options.format:
         case "evidence":
-            view = GraphView(entities=known.entities, relations=_telling(known.relations)) if known else None
+            view = GraphView(entities=known.entities, relations=_without_vague(known.relations)) if known else None
             return build_evidence(result.evidence, count=count, options=whole, graph=view)
         case "graph":
             limit = min(options.graph_budget, options.budget) if budget is None else budget
@@ -71,7 +71,7 @@ def _build(
 def _block(
     known: GraphContext, *, relations: Relations, count: Callable[[str], int], per_entity: int
 ) -> Callable[[int], Context]:
-    """Return what makes the graph block of an answer, given the tokens it may take; no entity takes half of them."""
+    """Return a function that builds the graph block within a budget; no entity gets more than half of it."""
     view = _surroundings(known, relations=relations)
     return lambda budget: build_graph_block(
         view,
@@ -85,33 +85,33 @@ def _block(
 
 def _why_not(result: Result) -> str:
     if result.graph is None:
-        return f"the method {result.method!r} does not ask the graph"
-    return result.graph.skipped or LED_NOWHERE
+        return f"the method {result.method!r} does not use the graph"
+    return result.graph.skipped or NO_GRAPH_EVIDENCE
 
 
 def _surroundings(known: GraphContext, *, relations: Relations) -> GraphView:
-    """Return the entities of an answer with the relations among them, and of those the question names all others."""
-    asked = [entity.id for entity in known.entities if entity.name in known.recognised]
-    there = {(r.source_id, r.target_id, r.type) for r in known.relations}
+    """Return the entities of a result with the relations among them, and all relations of entities in the question."""
+    named = [entity.id for entity in known.entities if entity.name in known.recognised]
+    known_ends = {(r.source_id, r.target_id, r.type) for r in known.relations}
     further = [
         relation
-        for relation in relations.of(asked, limit=NEIGHBOURS)
-        if (relation.source_id, relation.target_id, relation.type) not in there
+        for relation in relations.of(named, limit=MAX_NEIGHBOURS)
+        if (relation.source_id, relation.target_id, relation.type) not in known_ends
     ]
-    told = _telling([*known.relations, *relations.graph.describe(further)])
-    ids = sorted({id for relation in told for id in (relation.source_id, relation.target_id)})
+    shown = _without_vague([*known.relations, *relations.graph.describe(further)])
+    ids = sorted({id for relation in shown for id in (relation.source_id, relation.target_id)})
     names = {entity.id: entity.name for entity in relations.entities(ids)}
-    return GraphView(entities=known.entities, relations=told, names=names)
+    return GraphView(entities=known.entities, relations=shown, names=names)
 
 
-def _telling(relations: Sequence[Relation]) -> tuple[Relation, ...]:
-    """Leave out that two entities are linked or named together where more is stated of the two."""
+def _without_vague(relations: Sequence[Relation]) -> tuple[Relation, ...]:
+    """Drop vague relations between two entities that have a more specific one."""
     best: dict[frozenset[str], int] = {}
     for relation in relations:
         ends = frozenset((relation.source_id, relation.target_id))
-        best[ends] = min(best.get(ends, len(VAGUE)), _vagueness(relation))
+        best[ends] = min(best.get(ends, len(VAGUE_TYPES)), _vagueness(relation))
     return tuple(r for r in relations if _vagueness(r) == best[frozenset((r.source_id, r.target_id))])
 
 
 def _vagueness(relation: Relation) -> int:
-    return next((rank for rank, types in enumerate(VAGUE, start=1) if relation.type in types), 0)
+    return next((rank for rank, types in enumerate(VAGUE_TYPES, start=1) if relation.type in types), 0)

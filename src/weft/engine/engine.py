@@ -59,6 +59,7 @@ from weft.search.facts.blend import blend
 from weft.search.facts.recall_cache import RecallCache
 from weft.search.graph.relations import relations_in
 from weft.search.run import find
+from weft.search.search_context import SearchContext
 from weft.store.base import Database, Store
 from weft.text.decode import decode
 
@@ -249,14 +250,16 @@ class Engine:
         search, graph_options = self.search_options(options), changed("graph", self.settings.graph, graph or {})
         return find(
             text,
-            store=store,
-            embedder=self.answering_embedder(),
-            options=search,
-            graph=graph_options,
-            where=where or Filter(),
-            at=self._clock(),
-            reranker=self.reranking.find(rerank, store=store),
-            rerank=self.settings.rerank,
+            SearchContext(
+                store=store,
+                embedder=self.answering_embedder(),
+                options=search,
+                graph=graph_options,
+                where=where or Filter(),
+                at=self._clock(),
+                reranker=self.reranking.find(rerank, store=store),
+                rerank=self.settings.rerank,
+            ),
         )
 
     def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:

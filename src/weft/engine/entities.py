@@ -1,4 +1,4 @@
-"""What can be asked and said about single entities: show, neighbours, path, similar, merge, alias, rename."""
+"""Entities of a namespace: show, neighbours, path, similar, merge, alias, rename."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from weft.search.graph.relations import Relations, find_remembered, iter_remembe
 from weft.store.base import Store
 from weft.text.ids import fact_entity_key
 
-EDGES = 50
-"""Strongest relations looked at for each entity."""
+MAX_RELATIONS = 50
+"""Strongest relations read for each entity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityView:
-    """An entity with what surrounds it."""
+    """An entity with its relations and mentions."""
 
     entity: Entity
     relations: tuple[PathStep, ...]
-    """Seen from the entity, incoming ones under their inverse names, strongest first, with who read them."""
+    """Strongest first, seen from the entity: incoming ones have the inverse type."""
     mentions: tuple[Mention, ...]
     extractors: tuple[str, ...] = ()
-    """Who put it forward: `rules`, `import`, or a model and the version of its prompt."""
+    """Extractors that found it: `rules`, `import`, or a model with the version of its prompt."""
 
 
 class Entities:
     """
-    The entities of one namespace, by name. Facts that hold at a time are relations between them too.
+    The entities of one namespace, by name.
 
-    Those that only such facts know are entities as well; without a time they are not.
+    With a time `at`, facts valid then count as relations, and entities that only such facts name are included.
     """
 
     def __init__(self, store: Store, *, at: datetime | None = None) -> None:
@@ -50,16 +50,16 @@ class Entities:
         self._at = at
 
     def get(self, name: str) -> Entity:
-        """Return the entity called `name`, in any spelling, or with this id. Raises `NotFound`."""
+        """Return an entity by name, in any spelling, or by id. Raises `NotFound`."""
         return self._find(name)[1]
 
     def top(self, *, limit: int = 20) -> list[Entity]:
-        """Return the entities most chunks mention, then by name those that facts alone know."""
+        """Return entities by the number of chunks that mention them, then those of facts only, in the order of keys."""
         found = self._store.graph.top_entities(limit=limit)
         return [*found, *islice(self.remembered(), limit - len(found))]
 
     def remembered(self, *, after: str = "") -> Iterator[Entity]:
-        """Yield the entities that facts alone know by key, those after a key."""
+        """Iterate the entities that occur in facts only, in the order of their keys behind `after`."""
         return iter_remembered(self._store, at=self._at, after=after) if self._at is not None else iter(())
 
     def show(self, name: str, *, limit: int = 20) -> EntityView:
@@ -68,7 +68,7 @@ class Entities:
         graph = self._store.graph
         known = relations_in(self._store, at=self._at)
         relations = known.of([entity.id], limit=limit)
-        names = known.names(sorted({id for relation in relations for id in relation[:2]}))
+        names = known.names(sorted({id for relation in relations for id in (relation.source_id, relation.target_id)}))
         seen = [_seen_from(entity, relation, names=names) for relation in graph.describe(relations[:limit])]
         return EntityView(
             entity=entity,
@@ -78,7 +78,7 @@ class Entities:
         )
 
     def neighbours(self, name: str, *, hops: int = 1, min_weight: float = 1.0) -> list[tuple[Entity, Neighbour]]:
-        """Return the entities within so many hops (1 to 3), nearest first, with the path to each."""
+        """Return the entities within `hops` (1 to 3), nearest first, each with its path."""
         entity, relations = self.get(name), relations_in(self._store, at=self._at)
         found = neighbourhood(
             [entity.id], fetch=_fetch(relations), inverse=inverse, max_hops=hops, min_graph_score=min_weight / 10
@@ -87,9 +87,9 @@ class Entities:
         return [(by_id[n.entity_id], n) for n in found if n.entity_id in by_id]
 
     def path(self, source: str, target: str, *, max_hops: int = 4) -> tuple[PathStep, ...] | None:
-        """Return the best path between two entities: fewest hops, then strongest; None where there is none."""
+        """Return the best path between two entities: fewest hops, then strongest; None if they are not connected."""
         first, last = self.get(source), self.get(target)
-        # what documents state says more than what merely stands together, even if that would be shorter
+        # Stated relations are preferred to co-occurrence, even if the path is longer.
         fetch = _fetch(relations_in(self._store, at=self._at))
         for fetch_some in (lambda ids: [r for r in fetch(ids) if r.type not in DERIVED_TYPES], fetch):
             steps = best_path(first.id, last.id, fetch=fetch_some, inverse=inverse, max_hops=max_hops)
@@ -98,50 +98,50 @@ class Entities:
         return None if steps is None else self.in_words([steps])[0]
 
     def in_words(self, paths: Sequence[Sequence[Step]]) -> list[tuple[PathStep, ...]]:
-        """Return paths with the names of their entities, and who read each relation."""
+        """Return paths with the names of entities and the extractors of relations."""
         steps = list(dict.fromkeys(step for path in paths for step in path))
         ids = {id for step in steps for id in (step.source_id, step.target_id)}
         names = relations_in(self._store, at=self._at).names(sorted(ids)) if ids else {}
         stated = [(step, relation) for step in steps for relation in _stated(step)]
-        read_by: dict[Step, set[str]] = {step: set() for step in steps}
+        extractors: dict[Step, set[str]] = {step: set() for step in steps}
         described = self._store.graph.describe([relation for _, relation in stated])
         for (step, _), relation in zip(stated, described, strict=True):
-            read_by[step] |= set(relation.extractors)
-        told = {
+            extractors[step] |= set(relation.extractors)
+        named = {
             step: PathStep(
                 source=names.get(step.source_id, step.source_id),
                 type=step.type,
                 weight=step.weight,
                 target=names.get(step.target_id, step.target_id),
-                extractors=tuple(sorted(read_by[step])),
+                extractors=tuple(sorted(extractors[step])),
             )
             for step in steps
         }
-        return [tuple(told[step] for step in path) for path in paths]
+        return [tuple(named[step] for step in path) for path in paths]
 
     def merge(self, name: str, into: str) -> Entity:
-        """Make one entity another name of a second; `unmerge` takes it back."""
+        """Merge an entity into another, as an alias of it; `unmerge` undoes this. Returns the merged entity."""
         first, second = self.get(name), self._documented(into)
         if first.id == second.id:
-            raise InputError(f"{name!r} and {into!r} are one entity already")
+            raise InputError(f"{name!r} and {into!r} are already one entity")
         self._store.graph.write_edit("unmerge", first.key, second.key, undo=True)
         self._store.graph.write_edit("merge", first.key, second.key)
         return self.get(into)
 
     def unmerge(self, name: str) -> Entity:
-        """Take back a merge or alias of `name`, made by you or by the documents."""
+        """Undo a merge or alias of `name`, whether made by an edit or by documents."""
         graph = self._store.graph
         key, target = self._find(name)
         edits = [(kind, value) for kind, owner, value in graph.edits() if owner == key]
-        mine = [(kind, value) for kind, value in edits if kind in ("merge", "alias")]
-        for kind, value in mine:
+        undone = [(kind, value) for kind, value in edits if kind in ("merge", "alias")]
+        for kind, value in undone:
             graph.write_edit(kind, key, value, undo=True)  # type: ignore[arg-type]
         for kind, value in edits:
-            if mine and kind == "rename" and name_key(value) == key:  # how `alias` spelled it
+            if undone and kind == "rename" and name_key(value) == key:  # written by `alias`
                 graph.write_edit("rename", key, value, undo=True)
-        if target.key != key and not mine:
+        if target.key != key and not undone:
             graph.write_edit("unmerge", key, target.key)
-        elif not mine:
+        elif not undone:
             raise InputError(f"{name!r} is not merged with anything")
         try:
             return self.get(name)
@@ -149,21 +149,21 @@ class Entities:
             return next(iter(graph.entities([target.id])), target)
 
     def alias(self, name: str, other: str) -> Entity:
-        """Give an entity another name."""
+        """Add another name to an entity."""
         entity, key = self._documented(name), name_key(other)
         if not key or key == entity.key:
-            raise InputError(f"{other[:80]!r} is no other name of {entity.name!r}")
+            raise InputError(f"{other[:80]!r} is not a new name of {entity.name!r}")
         self._store.graph.write_edit("alias", key, entity.key)
         spelled = " ".join(other.split())
-        if key != spelled and key in self.get(entity.id).aliases:  # no document spells it
+        if key != spelled and key in self.get(entity.id).aliases:  # no document has a spelling for it
             self._store.graph.write_edit("rename", key, spelled)
         return self.get(name)
 
     def rename(self, name: str, to: str) -> Entity:
-        """Change how an entity is shown."""
+        """Change the displayed name of an entity."""
         entity = self._documented(name)
         if not name_key(to):
-            raise InputError(f"{to[:80]!r} is not a name")
+            raise InputError(f"{to[:80]!r} is not a valid name")
         for kind, owner, value in self._store.graph.edits():
             if (kind, owner) == ("rename", entity.key):
                 self._store.graph.write_edit("rename", owner, value, undo=True)
@@ -172,36 +172,36 @@ class Entities:
 
     def similar(self, *, limit: int = 20, on_step: Callable[[int], object] | None = None) -> list[Similar]:
         """
-        Return pairs of entities whose names are a slip apart and that may be one, the likeliest first.
+        Return pairs of entities whose names differ by a typo and that may be the same, the likeliest first.
 
-        They are guesses, and often wrong ones: `merge_similar` does as they say, if you say so.
+        Many suggestions are wrong: review them before `merge_similar`.
         """
         return find_similar(self._store.graph, limit=limit, on_step=on_step)
 
     def merge_similar(self, pairs: Sequence[Similar]) -> list[tuple[Similar, str]]:
-        """Merge pairs that `similar` found; return those that were two until now, each with the name to `unmerge`."""
+        """Merge pairs of `similar`; return those merged now, each with the name that `unmerge` takes."""
         merged = []
-        # what most is merged into comes first, so that nothing is another name of another name
+        # The most frequent targets come first, so that no alias points to another alias.
         for pair in sorted(pairs, key=lambda pair: (-pair.into.chunks, -pair.into.mentions, pair.into.key)):
             entity, into = pair.entity, pair.into
             try:
                 self.merge(entity.id, into.id)
-            except (InputError, NotFound):  # done by somebody else, or gone meanwhile
+            except (InputError, NotFound):  # merged or deleted meanwhile
                 continue
-            leads_there = [key for key, _ in self._known(entity.name)[:1]] == [entity.key]  # not where it is renamed
-            merged.append((pair, entity.name if leads_there else entity.key))
+            is_found_by_name = [key for key, _ in self._known(entity.name)[:1]] == [entity.key]  # false if renamed
+            merged.append((pair, entity.name if is_found_by_name else entity.key))
         return merged
 
     def _documented(self, name: str) -> Entity:
-        """Return an entity that documents know: only such ones have other names, and another spelling."""
+        """Return an entity of documents: only those can have aliases and new names. Raises `InputError`."""
         entity = self.get(name)
         if fact_entity_key(entity.id):
-            hint = f"make it another name of an entity of documents: weft entity merge {shlex.quote(name)} NAME"
-            raise InputError(f"facts alone know {entity.name!r}", hint=hint)
+            hint = f"merge it into an entity of documents: weft entity merge {shlex.quote(name)} NAME"
+            raise InputError(f"{entity.name!r} occurs in facts only", hint=hint)
         return entity
 
     def _find(self, name: str) -> tuple[str, Entity]:
-        """Return the key by which an entity is known as `name`, and the entity. Raises `NotFound`."""
+        """Return the key that `name` resolves to, and its entity. Raises `NotFound`."""
         found = self._known(name) or [(entity.key, entity) for entity in self._store.graph.entities([name])]
         found = found or self._shown_as(name)
         if not found and self._at is not None:
@@ -212,31 +212,31 @@ class Entities:
         return found[0]
 
     def _known(self, name: str) -> list[tuple[str, Entity]]:
-        """Return the keys that `name` may have and that documents know, the best first, each with its entity."""
+        """Return the keys of `name` that occur in documents, the best first, each with its entity."""
         known = self._store.graph.find_entities(_keys(name))
         return [(key, known[key]) for key in _keys(name) if key in known]
 
     def _shown_as(self, name: str) -> list[tuple[str, Entity]]:
-        """Return what was renamed so, each under its own key."""
-        edits, asked = self._store.graph.edits(), name_key(name)
-        keys = [owner for kind, owner, value in edits if kind == "rename" and asked and name_key(value) == asked]
+        """Return the entities renamed to `name`, each with its own key."""
+        edits, wanted = self._store.graph.edits(), name_key(name)
+        keys = [owner for kind, owner, value in edits if kind == "rename" and wanted and name_key(value) == wanted]
         known = self._store.graph.find_entities(keys)
         return [(key, known[key]) for key in keys if key in known]
 
 
 def _keys(name: str) -> list[str]:
-    """Return the keys that a name, or the id of what facts alone know, may have, the best first."""
+    """Return the possible keys of a name, or of the id of an entity of facts, the best first."""
     keys = [id_key(read_id(name)), whole_key(name), name_key(name), fact_entity_key(name)]
     return list(dict.fromkeys(filter(None, keys)))
 
 
 def _fetch(relations: Relations) -> Fetch:
-    """Return what gives the relations of entities."""
-    return lambda ids: relations.of(ids, limit=EDGES)
+    """Return a function that reads the relations of entities."""
+    return lambda ids: relations.of(ids, limit=MAX_RELATIONS)
 
 
 def _stated(step: Step) -> list[Relation]:
-    """Return the relations that a step may be: walked against its direction, two types have the same inverse name."""
+    """Return the stored relations that a step may stand for: an inverse type can belong to two types."""
     if step.direction == "out":
         return [Relation(source_id=step.source_id, target_id=step.target_id, type=step.type, weight=step.weight)]
     types = {inverse(step.type), step.type.removesuffix("_of")}

@@ -12,26 +12,26 @@ MAX_SHOWN_CHARACTERS = 80
 
 
 def check_question(text: Any) -> None:
-    """Raise `InputError` where a question is no text; an empty one is a question that finds nothing."""
+    """Raise `InputError` if a question is not a string. An empty question is valid and finds nothing."""
     if not isinstance(text, str):
-        raise InputError(f"the question is {show_value(text)}", hint="give a text")
+        raise InputError(f"the question is {show_value(text)}", hint="pass a string")
 
 
 def check_filter(where: Any) -> None:
-    """Raise `InputError` where a filter is none, or not in the form that its type says."""
+    """Raise `InputError` if a filter is no `Filter`, or has fields of a wrong type."""
     if not isinstance(where, Filter):
-        raise InputError(f"where is {show_value(where)}", hint="give a Filter, such as Filter(source_prefix='notes/')")
+        raise InputError(f"where is {show_value(where)}", hint="pass a Filter, such as Filter(source_prefix='notes/')")
     pairs: Any = where.metadata
     ids: Any = where.documents
     if not isinstance(pairs, tuple | list) or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
         raise InputError(
-            f"metadata is {show_value(pairs)}", hint="give pairs: Filter(metadata=(('type', 'decision'),))"
+            f"metadata is {show_value(pairs)}", hint="pass pairs: Filter(metadata=(('type', 'decision'),))"
         )
     if isinstance(ids, str):
-        raise InputError(f"documents is {show_value(ids)}", hint="give ids: Filter(documents=(id,))")
+        raise InputError(f"documents is {show_value(ids)}", hint="pass ids: Filter(documents=(id,))")
 
 
 def show_value(value: Any) -> str:
-    """Return the repr of a value, cut to fit into a message."""
+    """Return the repr of a value, shortened for a message."""
     shown = repr(value)
     return shown if len(shown) <= MAX_SHOWN_CHARACTERS else shown[:MAX_SHOWN_CHARACTERS] + "…"

@@ -1,4 +1,4 @@
-"""What is remembered: state, confirm, reject, supersede, expire, forget and recall facts."""
+"""Facts of a namespace: add, confirm, reject, supersede, expire, forget and recall."""
 
 from __future__ import annotations
 
@@ -31,19 +31,20 @@ from weft.records import (
 )
 from weft.search.facts.audit import audit, iter_facts
 from weft.search.facts.prefetch import WarmReader, read_warm
-from weft.search.facts.recall import answer, find_named, prepare_question
+from weft.search.facts.recall import answer, find_named, prepare_fact_query
 from weft.search.facts.recall_cache import Asked, RecallCache
+from weft.search.question.read import read_question
 from weft.store.base import Store
 from weft.text.normalise import fold, squeeze
 
 logger = logging.getLogger(__name__)
 
-FREQUENT = 20
-"""Entities whose facts are read beforehand."""
+PREFETCHED_ENTITIES = 20
+"""Most recalled entities whose facts `warm` prefetches."""
 
 
 class Memory:
-    """The facts of one namespace. `clock` says what time it is; nothing below asks for it."""
+    """The facts of one namespace. `clock` is the only source of the current time."""
 
     def __init__(
         self,
@@ -66,14 +67,14 @@ class Memory:
 
     def add(self, subject: str, predicate: str, value: str = "", **fields: Any) -> Remembered:
         """
-        State a fact: of a literal `value`, or with `object=` of an entity. Further fields are those of `GivenFact`.
+        Add a fact with a literal `value`, or with an entity as `object=`. Other fields are those of `GivenFact`.
 
-        It is staged, or confirmed where a rule in the settings says so. Raises `InputError`.
+        The fact is staged, or confirmed if a rule of the settings says so. Raises `InputError`.
         """
         return self.add_many([GivenFact(subject=subject, predicate=predicate, value=value, **fields)])[0]
 
     def add_many(self, facts: Iterable[GivenFact], *, entities: Sequence[FactEntity] = ()) -> list[Remembered]:
-        """State facts, and name things beside them, in one transaction; return what became of each fact."""
+        """Add facts and entities in one transaction; return the outcome of each fact."""
         now = self._clock()
         done = write_path.remember(
             facts,
@@ -87,34 +88,34 @@ class Memory:
         return done
 
     def restore(self, facts: Sequence[KeptFact], *, entities: Sequence[FactEntity] = ()) -> list[Remembered]:
-        """Write facts that were exported, as they were; return what became of each. Raises `InputError`."""
+        """Write exported facts unchanged; return the outcome of each. Raises `InputError`."""
         done = restore(facts, store=self._store, options=self._options, entities=entities)
         self._embed()
         return done
 
     def confirm(self, id: str) -> Fact:
-        """Confirm a fact; the one it was to supersede is superseded. Raises `NotFound`, `InputError`."""
+        """Confirm a fact; the fact it supersedes becomes superseded. Raises `NotFound`, `InputError`."""
         return write_path.confirm(id, store=self._store, options=self._options, now=self._clock())
 
     def reject(self, id: str, *, reason: str = "") -> Fact:
-        """Reject a fact: it is never recalled, and not taken on again but from the user."""
+        """Reject a fact: it is never recalled, and only the user can add it again."""
         return write_path.reject(id, store=self._store, now=self._clock(), reason=reason)
 
     def supersede(self, id: str, value: str = "", **fields: Any) -> Remembered:
-        """State a new value (or `object=`) in the place of a fact; confirming it supersedes that one."""
+        """Add a fact with a new value (or `object=`); confirming it supersedes the old one."""
         old = write_path.get_fact(id, store=self._store)
         return self.add(old.subject_name, old.predicate, value, supersedes=id, **fields)
 
     def expire(self, id: str, *, at: datetime | None = None) -> Fact:
-        """Let a fact hold until a time only; without one until now."""
+        """End the validity of a fact at a time, by default now."""
         now = self._clock()
         return write_path.expire(id, store=self._store, at=at or now, now=now)
 
     def forget(self, *ids: str, entities: Sequence[str] = ()) -> int:
         """
-        Remove facts with their history, really; return how many. Raises `NotFound`.
+        Erase facts with their history; return how many. Raises `NotFound`.
 
-        Of `entities` (names), all facts about them and leading to them go, and they themselves.
+        `entities` are names: all facts with them as subject or object are erased, and the entities too.
         """
         store, keys = self._store, [name_key(name) for name in entities]
         with store.facts.writing():
@@ -124,20 +125,20 @@ class Memory:
                 if not store.facts.find_entities([key]):
                     raise NotFound(f"no entity {name[:80]!r} in namespace {store.namespace!r}", hint="weft fact list")
             named = [fact.id for fact in iter_facts(store) if {fact.subject, fact.object} & set(keys)] if keys else []
-            gone = store.facts.forget([*ids, *named], entities=keys)
+            erased = store.facts.forget([*ids, *named], entities=keys)
         self._cache.forget(store.namespace)
-        return gone
+        return erased
 
     def history(self, id: str) -> list[FactEvent]:
-        """Return what happened to a fact, in its order. Raises `NotFound`."""
+        """Return the events of a fact, oldest first. Raises `NotFound`."""
         return self._store.facts.history(write_path.get_fact(id, store=self._store).id)
 
     def recall(self, text: str, *, as_of: datetime | None = None) -> Recall:
         """
-        Return what is known that bears on a question, now or as of a time.
+        Return the facts relevant to a question, now or as of a time.
 
-        Each fact counts as wanted once, also when the answer comes from the cache (`memory.cache_seconds`): that of the
-        same question, or of one so close that the embedder takes it for the same, naming the same entities.
+        Every recall counts one access per fact, also from the cache (`memory.cache_seconds`). The cache answers equal
+        questions, and those that name the same entities and whose vectors the embedder cannot tell apart.
         """
         check_question(text)
         store, now = self._store, self._clock()
@@ -147,50 +148,49 @@ class Memory:
         if found is None:
             found = self._recall(text, asked, at=at, now=now)
         if found.facts and not store.facts.touch([piece.fact.id for piece in found.facts], at=now):
-            logger.info("the store is busy: the accesses of this recall are not counted")
+            logger.info("the store is busy, so the accesses of this recall are not counted")
         return found
 
-    def warm(self, *, limit: int = FREQUENT) -> int:
+    def warm(self, *, limit: int = PREFETCHED_ENTITIES) -> int:
         """
-        Read the facts of the entities that are recalled most before they are; return how many entities these are.
+        Prefetch the facts of the most recalled entities; return the number of entities.
 
-        For doors that stay open, in a thread of its own. It serves as long as an answer does, or until the namespace
-        changes; nothing counts as accessed.
+        Prefetched facts expire like cached recalls, or when the namespace changes. Prefetching counts no access.
         """
         store, name = self._store, self._store.namespace
         with store.reading():
-            store.facts.generation()  # the state is fixed by the first read: what is in it was stated before now
+            store.facts.generation()  # fixes the snapshot before the clock is read
             warm = read_warm(store, options=self._options, at=self._clock(), limit=limit)
         if store.facts.generation() == warm.generation:
             self._cache.keep_warm(name, warm)
         for entity in store.facts.find_entities(warm.entities[:1]).values():
             embedder, problem = self._embedder(False)
-            question = prepare_question(entity.name, store=store, embedder=embedder, problem=problem)
-            if question.vector is not None:  # the first search by meaning reads the vectors from the disk
-                store.facts.search_vector(question.vector, limit=1)
+            query = prepare_fact_query(read_question(entity.name), store=store, embedder=embedder, problem=problem)
+            if query.vector is not None:  # the first vector search reads the vectors from disk
+                store.facts.search_vector(query.vector, limit=1)
         return len(warm.entities)
 
     def context(self, recall: Recall, *, budget: int | None = None) -> Context:
-        """Return recalled facts as text for a model, inside a token budget, or that of the settings."""
+        """Return recalled facts as text for a model within a token budget, by default that of the settings."""
         limit = self._budget if budget is None else budget
         return build_narrative(recall.facts, count=self._count, budget=limit)
 
     def audit(self) -> list[Suspicion]:
-        """Return facts that should be looked at, with reasons."""
+        """Return facts that need review, with reasons."""
         return audit(self._store, options=self._options, now=self._clock())
 
     def stats(self) -> dict[str, int]:
-        """Return how many facts and entities there are, and how the cache of this engine did."""
+        """Return the numbers of facts and entities, and the counters of the cache."""
         facts, entities = self._store.facts.count()
         return {"facts": facts, "entities": entities, **self._cache.count(self._store.namespace)}
 
     def list(self, subject: str = "") -> Iterable[Fact]:
-        """Yield facts by id, of one subject or all."""
+        """Iterate facts in the order of their ids, of one subject or all."""
         key = name_key(subject)
         return iter(()) if subject and not key else iter_facts(self._store, subject=key)
 
     def page(self, subject: str = "", *, after: str = "", limit: int) -> Sequence[Fact]:
-        """Return facts by id, those after `after`; of one subject or all."""
+        """Return facts in the order of their ids, starting behind the id `after`, of one subject or all."""
         key = name_key(subject)
         return [] if subject and not key else self._store.facts.facts_after(after, limit=limit, subject=key)
 
@@ -199,35 +199,35 @@ class Memory:
         return write_path.get_fact(id, store=self._store)
 
     def standing(self) -> Iterator[Fact]:
-        """Yield the facts that are staged or confirmed and have not ended, by id."""
+        """Iterate staged and confirmed facts whose validity has not ended, in the order of their ids."""
         now = self._clock()
         return (f for f in iter_facts(self._store) if is_live(f) and (f.valid_to is None or f.valid_to > now))
 
     def _recall(self, text: str, asked: Asked, *, at: datetime | None, now: datetime) -> Recall:
-        """Answer a question that was not asked in these words: as one that is nearly the same, or from the store."""
+        """Return the cached recall of a similar question, or recall from the store."""
         store, cache, name = self._store, self._cache, self._store.namespace
         embedder, problem = self._embedder(False)
-        question = prepare_question(text, store=store, embedder=embedder, problem=problem)
+        query = prepare_fact_query(read_question(text), store=store, embedder=embedder, problem=problem)
         same = embedder.card.same if embedder and not embedder.card.degraded else None
         with store.reading():
             generation = store.facts.generation()
-            # Asked of the clock again: a fact that came while the question was embedded is in this state too.
+            # The clock is read again: this snapshot includes facts that were added while the question was embedded.
             moment = at or max(now, self._clock())
-            named = find_named(question, store=store)
+            named = find_named(query.question, store=store)
             keys = tuple(sorted(entity.key for entity in named))
-            asked = replace(asked, entities=keys, vector=question.vector, same=same)
+            asked = replace(asked, entities=keys, vector=query.vector, same=same)
             found = cache.find_similar(name, asked, generation=generation, now=now)
             if found is not None:
-                return replace(found, text=question.text)
-            about = None
+                return replace(found, text=query.question.text)
+            prefetched = None
             if at is None and (warm := cache.find_warm(name, options=self._options, generation=generation, now=now)):
-                about = WarmReader(store, at=moment, warm=warm)
-            found = answer(question, named, store=store, options=self._options, at=moment, about=about)
+                prefetched = WarmReader(store, at=moment, warm=warm)
+            found = answer(query, named, store=store, options=self._options, at=moment, about=prefetched)
         cache.keep(name, asked, found, generation=generation, now=now)
         return found
 
     def _embed(self) -> None:
-        """Give new entities vectors. Without an embedder they are found by name, until `weft reembed`."""
+        """Embed new entities. Without an embedder they are found by name only, until `weft reembed`."""
         embedder, problem = self._embedder(True)
         if embedder is None:
             logger.info("entities of facts are not embedded: %s", problem)

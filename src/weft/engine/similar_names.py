@@ -1,4 +1,4 @@
-"""Entities that may be one under two names, as suggestions: nothing is merged by likeness alone."""
+"""Suggestions of entities that may be the same, by typos in their names. Nothing is merged automatically."""
 
 from __future__ import annotations
 
@@ -12,40 +12,42 @@ from weft.extract.typos import Slip, Written, find_slips, written
 from weft.records import Entity
 from weft.store.base import Graph
 
-PAGE = 500
-"""Entities read at once."""
-CANDIDATES = 2000
-"""Pairs, the longest names first, whose entities are looked at."""
-EDGES = 50
-"""Strongest relations in which neighbours are looked for."""
+PAGE_ENTITIES = 500
+"""Entities per read."""
+MAX_CANDIDATE_PAIRS = 2000
+"""Pairs compared, those with the longest names first."""
+MAX_RELATIONS = 50
+"""Strongest relations of an entity that count as neighbours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Similar:
-    """Two entities that may be one."""
+    """Two entities that may be the same."""
 
     entity: Entity
-    """The one that fewer chunks mention."""
+    """The entity that fewer chunks mention."""
     into: Entity
     why: str
-    """How their names differ."""
+    """The difference of their names."""
     shared: int
-    """Entities that both are related to."""
+    """Common neighbours."""
 
 
 def find_similar(graph: Graph, *, limit: int, on_step: Callable[[int], object] | None = None) -> list[Similar]:
     """
-    Return pairs of entities that may be one, the likeliest first; `on_step` is told how many more were looked at.
+    Return pairs of entities that may be the same, the likeliest first; `on_step` is called with the entities read.
 
-    Likelier are those of one type, those related to the same, those that are rare (a slip seldom happens twice), and
-    long names; equal ones come by key. No entity is to be merged into two others.
+    The order is: equal types first, then common neighbours, fewer chunks (a typo seldom repeats), longer names, keys.
+    Each entity is merged into at most one other.
     """
-    longest = nsmallest(CANDIDATES, find_slips(_names(graph, on_step)), key=lambda slip: (-len(slip.first), slip))
+    longest = nsmallest(
+        MAX_CANDIDATE_PAIRS, find_slips(_names(graph, on_step)), key=lambda typo: (-len(typo.first), typo)
+    )
     refused = {frozenset((key, value)) for kind, key, value in graph.edits() if kind == "unmerge"}
-    slips = [slip for slip in longest if frozenset((slip.first, slip.second)) not in refused]
-    known = _read(graph, slips)
+    typos = [typo for typo in longest if frozenset((typo.first, typo.second)) not in refused]
+    known = _read(graph, typos)
     near = _neighbours(graph, [entity.id for entity in known.values()])
-    pairs = [_pair(slip, known, near) for slip in slips if slip.first in known and slip.second in known]
+    pairs = [_pair(typo, known, near) for typo in typos if typo.first in known and typo.second in known]
     best: dict[str, Similar] = {}
     for pair in sorted(pairs, key=_likeliness):
         best.setdefault(pair.entity.id, pair)
@@ -54,38 +56,38 @@ def find_similar(graph: Graph, *, limit: int, on_step: Callable[[int], object] |
 
 def _names(graph: Graph, on_step: Callable[[int], object] | None) -> Iterator[Written]:
     after = ""
-    while page := graph.entities_after(after, limit=PAGE):
+    while page := graph.entities_after(after, limit=PAGE_ENTITIES):
         yield from (written(entity.key, entity.name) for entity in page)
         after = page[-1].key
         if on_step:
             on_step(len(page))
 
 
-def _read(graph: Graph, slips: Sequence[Slip]) -> dict[str, Entity]:
-    """Return entities by key; what was merged or deleted meanwhile is left out."""
-    keys = sorted({key for slip in slips for key in (slip.first, slip.second)})
+def _read(graph: Graph, typos: Sequence[Slip]) -> dict[str, Entity]:
+    """Return entities by key, without those merged or deleted meanwhile."""
+    keys = sorted({key for typo in typos for key in (typo.first, typo.second)})
     found: dict[str, Entity] = {}
-    for at in range(0, len(keys), PAGE):
-        found |= graph.find_entities(keys[at : at + PAGE])
+    for at in range(0, len(keys), PAGE_ENTITIES):
+        found |= graph.find_entities(keys[at : at + PAGE_ENTITIES])
     return {key: entity for key, entity in found.items() if entity.key == key}
 
 
 def _neighbours(graph: Graph, ids: Sequence[str]) -> dict[str, set[str]]:
     near: dict[str, set[str]] = defaultdict(set)
-    for at in range(0, len(ids), PAGE):
-        for relation in graph.relations_of(ids[at : at + PAGE], limit=EDGES):
+    for at in range(0, len(ids), PAGE_ENTITIES):
+        for relation in graph.relations_of(ids[at : at + PAGE_ENTITIES], limit=MAX_RELATIONS):
             near[relation.source_id].add(relation.target_id)
             near[relation.target_id].add(relation.source_id)
     return near
 
 
-def _pair(slip: Slip, known: Mapping[str, Entity], near: Mapping[str, set[str]]) -> Similar:
-    first, second = known[slip.first], known[slip.second]
-    # what is named in fields alone stands in no chunk: then the one with more relations is the usual spelling
+def _pair(typo: Slip, known: Mapping[str, Entity], near: Mapping[str, set[str]]) -> Similar:
+    first, second = known[typo.first], known[typo.second]
+    # Names from metadata fields occur in no chunk: then the spelling with more relations is the usual one.
     size = {one.id: len(near.get(one.id, ())) for one in (first, second)}
     into, entity = sorted((first, second), key=lambda one: (-one.chunks, -one.mentions, -size[one.id], one.key))
     shared = near.get(first.id, set()) & near.get(second.id, set())
-    return Similar(entity=entity, into=into, why=slip.how, shared=len(shared - {first.id, second.id}))
+    return Similar(entity=entity, into=into, why=typo.how, shared=len(shared - {first.id, second.id}))
 
 
 def _likeliness(pair: Similar) -> tuple[bool, bool, int, int, str, str]:
