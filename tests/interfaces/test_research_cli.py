@@ -25,7 +25,7 @@ def test_findings_are_indexed_counted_and_found_by_id(weft, tmp_path):
         "BERT: Pre-training of Deep Bidirectional Transformers for Language Understanding",
     )
     assert "—implements(8)→ Dense Passage Retrieval" in path.out
-    assert weft("check").out == "sound\n"
+    assert weft("check").out == "no problems found\n"
 
 
 def test_a_changed_file_prunes_what_is_gone(weft, tmp_path):
@@ -52,4 +52,4 @@ def test_a_flawed_file_is_reported_on_stderr_and_the_rest_is_loaded(weft, tmp_pa
 
     assert "indexed 1 documents (1 new" in err
     assert "skipped 1, no id: f.json#academic_papers[1]: line 7: neither id nor title" in err
-    assert "arXiv:2004.04906 again; academic_papers[0] on line 3 is kept" in err
+    assert "arXiv:2004.04906 is a duplicate; academic_papers[0] on line 3 is kept" in err

@@ -114,6 +114,6 @@ def test_citations_beside_a_corpus_make_its_rows_papers(load: Load, tmp_path: Pa
     assert (first.metadata["type"], first.metadata["year"]) == ("paper", 1970)
     assert [(item.source, item.reason, item.detail) for item in results if isinstance(item, Skipped)] == [
         ("citations.jsonl#L4", "bad record", "line 4: no citing id"),
-        ("citations.jsonl#L3", "unknown id", "line 3: no row of the corpus has the id 'd7'"),
+        ("citations.jsonl#L3", "unknown id", "line 3: unknown citing id 'd7'"),
     ]
     assert all(not item.given.claims for item in load(citations=False) if isinstance(item, Document))

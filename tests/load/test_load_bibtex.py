@@ -122,9 +122,9 @@ def test_what_is_broken_or_comes_again_is_reported(load: Load, tmp_path: Path) -
     assert len(found) == 3
     assert skipped == [
         ("a.bib#L14", "broken", "line 14: @article{unclosed, title = {never"),
-        ("a.bib#L16", "duplicate", "line 16: knuth74 again; the entry on line 2 is kept"),
+        ("a.bib#L16", "duplicate", "line 16: knuth74 is a duplicate; the entry on line 2 is kept"),
         ("a.bib#nameless", "no id", "line 17: neither id nor title"),
-        ("a.bib#twice", "duplicate", "line 15: doi:10.1145/361604.361612 again; knuth74 on line 2 is kept"),
+        ("a.bib#twice", "duplicate", "line 15: doi:10.1145/361604.361612 is a duplicate; knuth74 on line 2 is kept"),
     ]
 
 

@@ -16,7 +16,7 @@ from pypdf import PdfReader, PdfWriter
 
 from weft.config import LoadOptions
 from weft.load.file_reader import LoadError
-from weft.load.file_types import pdf
+from weft.load.formats import pdf
 from weft.load.formats.pdf import load_pdf
 from weft.records import Skipped
 
@@ -143,12 +143,12 @@ def test_pages_that_draw_the_same_again_and_again_are_left_out(
         data = data.replace(f"/Contents {number} 0 R".encode(), b"/Contents 5 0 R")
     (tmp_path / "a.pdf").write_bytes(data)
     whole = only_document(load())
-    monkeypatch.setattr(pdf, "MAX_REPEATED", 60)
+    monkeypatch.setattr(pdf, "MAX_REPEATED_BYTES", 60)
     document = only_document(load())
 
     assert sorted(set(whole.lines or ())) == [1, 2, 3, 4]
     assert sorted(set(document.lines or ())) == [1, 2, 4]
     assert document.text.split("\n")[-1] == "own words"
     assert [record.getMessage() for record in caplog.records] == [
-        "1 pages of a.pdf are left out: they draw what pages before them drew"
+        "skipped 1 pages of a.pdf: they repeat the content of earlier pages"
     ]

@@ -114,21 +114,21 @@ def test_flaws_are_reported_with_their_place_and_the_rest_is_loaded(load: Load, 
         (
             "f.json#academic_papers[4]",
             "duplicate",
-            "line 17: arXiv:2501.03236 again; academic_papers[0] on line 3 is kept",
+            "line 17: arXiv:2501.03236 is a duplicate; academic_papers[0] on line 3 is kept",
         ),
         ("f.json#github_projects[0]", "no id", "line 41: no name"),
         (
             "f.json#known-by-its-title",
             "partly read",
-            "line 10, academic_papers[1]: no id, so it is known by its title alone",
+            "line 10, academic_papers[1]: no id, identified by its title",
         ),
         (
             "f.json#p9",
             "partly read",
-            "line 21, academic_papers[5]: arxiv_id is no arXiv id: 'none'; authors[0] names nothing; "
-            "references[0] names nothing",
+            "line 21, academic_papers[5]: arxiv_id is not a valid arXiv id: 'none'; authors[0] cannot be read; "
+            "references[0] cannot be read",
         ),
-        ("f.json#doi:10.1000/x", "partly read", "line 35, academic_papers[6]: no title, so it is called by its id"),
+        ("f.json#doi:10.1000/x", "partly read", "line 35, academic_papers[6]: no title, the id is used as title"),
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from loading import Load, only_reason
 
-from weft.load.file_types import table
+from weft.load.formats import table
 from weft.records import Document
 
 

@@ -1,4 +1,4 @@
-"""Evaluation corpora in the layout of BEIR: `corpus.jsonl`, `queries.jsonl`, `qrels/`."""
+"""BEIR corpora to documents: a folder with `corpus.jsonl`, `queries.jsonl` and `qrels/`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ JUDGEMENT_FOLDER = "qrels"
 
 
 def find_corpus(folder: Path) -> Path | None:
-    """Return the corpus file of a folder with a corpus and queries or judgements, else None."""
+    """Return the corpus file of a folder that also has queries or judgements, else None."""
     corpus = next((path for path in (folder / name for name in CORPUS_NAMES) if path.is_file()), None)
     if corpus is None:
         return None
@@ -32,28 +32,28 @@ def find_corpus(folder: Path) -> Path | None:
 
 def iter_corpus(folder: Path, *, options: LoadOptions | None = None) -> Iterator[Document | Skipped]:
     """
-    Yield the documents of a BEIR folder; the source is `corpus.jsonl#<_id>`.
+    Iterate the documents of a BEIR folder; the source is `corpus.jsonl#<_id>`.
 
-    Raises `InputError` when the folder is none, and `LoadError`, a kind of it, where the file breaks off.
+    Raises `InputError` if the folder has no BEIR corpus, and `LoadError` at a broken gzip stream.
     """
     corpus = find_corpus(folder)
     if corpus is None:
         raise InputError(
             f"no BEIR corpus in {str(folder)!r}",
-            hint="the folder needs corpus.jsonl, and queries.jsonl or qrels/ beside it",
+            hint="the folder needs corpus.jsonl, and queries.jsonl or qrels/",
         )
     return load_corpus(corpus, source=corpus.name, options=options or LoadOptions())
 
 
 def load_corpus(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
     """
-    Yield a document for each line of a corpus, with title and text as they stand.
+    Iterate one document per line of a corpus, with title and text unchanged.
 
-    With `citations.jsonl` beside it the rows are papers and come with a graph, unless the options say otherwise.
+    If the folder has a `citations.jsonl` and `load.citations` is on, the rows are papers with a citation graph.
     """
     labels = Labels()
-    beside = find_citations(path) if options.citations else None
-    citations = Citations(beside, corpus=source, options=options) if beside else None
+    citations_path = find_citations(path) if options.citations else None
+    citations = Citations(citations_path, corpus=source, options=options) if citations_path else None
     if citations:
         yield from citations.skipped
     known: set[str] = set()
@@ -65,10 +65,10 @@ def load_corpus(path: Path, *, source: str, options: LoadOptions) -> Iterator[Do
         document = _to_document(record, source=place, line=line, options=options)
         if document and citations:
             known.add(find_id(record))
-            document = citations.tell(document)
+            document = citations.to_paper(document)
         yield document or Skipped(source=place, reason="empty", detail="neither title nor text")
     if citations:
-        yield from citations.strays(known)
+        yield from citations.iter_unknown(known)
 
 
 def _to_document(record: Mapping[str, object], *, source: str, line: int, options: LoadOptions) -> Document | None:
@@ -77,7 +77,7 @@ def _to_document(record: Mapping[str, object], *, source: str, line: int, option
         return None
     metadata = to_metadata(collect_fields(record, without=("title", "text")))
     if identifier := find_id(record):
-        metadata["_id"] = identifier  # as text, for the judgements name it so
+        metadata["_id"] = identifier  # as text: judgements refer to it as text
     return Document(
         source=source,
         title=title if options.titles else "",

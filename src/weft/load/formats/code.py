@@ -67,17 +67,17 @@ LANGUAGES: dict[str, str] = {
 }
 """Language by extension, in lower case."""
 
-NAMES: dict[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile"}
+LANGUAGES_BY_NAME: dict[str, str] = {"dockerfile": "dockerfile", "makefile": "makefile", "gnumakefile": "makefile"}
 """Language by whole file name, in lower case."""
 
 
 def find_language(path: Path) -> str | None:
-    """Return the language a file's name stands for."""
-    return NAMES.get(path.name.lower()) or LANGUAGES.get(path.suffix.lower())
+    """Return the language of a file by its name; None if it is not source code."""
+    return LANGUAGES_BY_NAME.get(path.name.lower()) or LANGUAGES.get(path.suffix.lower())
 
 
 def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a source file."""
+    """Iterate the one document of a source file."""
     language = find_language(user_file_name(source))
     yield Document(
         source=source,

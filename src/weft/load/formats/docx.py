@@ -1,4 +1,4 @@
-"""DOCX to documents, through python-docx: the block structure becomes Markdown."""
+"""DOCX to documents with python-docx; headings, lists and tables become Markdown."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ from weft.text.decode import clean
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
 
-MAX_RATIO = 200
-"""Text packs about 20 to 1. What packs better than this, and is not small, was made to harm."""
-SMALL_BYTES = 10 * MEBIBYTE
-MAX_MEMBERS = 20_000
+MAX_COMPRESSION_RATIO = 200
+"""Text compresses about 20:1. A large file with a higher ratio is treated as a zip bomb."""
+MIN_CHECKED_BYTES = 10 * MEBIBYTE
+"""Expanded size below which the compression ratio is not checked."""
+MAX_ZIP_MEMBERS = 20_000
 
-_OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""Word keeps a protected DOCX inside an old-style container, which also is what a .doc is."""
+_OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""Container of a password-protected DOCX and of a .doc file."""
 _HEADING_STYLE = re.compile(r"heading (\d)", re.I)
 _MAIN = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 
 
 def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a DOCX file."""
+    """Iterate the one document of a DOCX file."""
     data = read_bytes(path, options=options)
     _check_package(data, options=options)
     text, heading, properties = _read(data)
@@ -50,24 +51,24 @@ def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
 
 
 def _check_package(data: bytes, *, options: LoadOptions) -> None:
-    """Raise `LoadError` unless the bytes are a zip file that unpacks to a bearable size."""
-    if data.startswith(_OLE_MARK):
-        raise LoadError("encrypted", "protected by a password, or a .doc under another name")
+    """Raise `LoadError` unless the data is a zip file within the size limits."""
+    if data.startswith(_OLE_SIGNATURE):
+        raise LoadError("encrypted", "password-protected, or a .doc file renamed to .docx")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             members = package.infolist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
         raise LoadError("broken", f"DOCX: {error}") from error
-    # Sizes that lie do no harm: zipfile hands out no more bytes than a member claims to have.
+    # A false size is harmless: zipfile returns at most the declared number of bytes.
     size = sum(member.file_size for member in members)
     if size > options.max_expanded_bytes:
         raise too_large(size, limit=options.max_expanded_bytes)
-    if len(members) > MAX_MEMBERS or (size > SMALL_BYTES and size > MAX_RATIO * len(data)):
-        raise LoadError("too large", f"unpacks from {len(data):,} to {size:,} bytes")
+    if len(members) > MAX_ZIP_MEMBERS or (size > MIN_CHECKED_BYTES and size > MAX_COMPRESSION_RATIO * len(data)):
+        raise LoadError("too large", f"expands from {len(data):,} to {size:,} bytes")
 
 
 def _read(data: bytes) -> tuple[str, str, Fields]:
-    """Return the body as Markdown, its first heading, and title and author where given."""
+    """Return the body as Markdown, its first heading, and the properties title and author."""
     try:
         import docx
         from docx.opc.exceptions import OpcError
@@ -106,7 +107,7 @@ def _render(word: WordDocument) -> tuple[str, str]:
 
 
 def _iter_blocks(body: Any) -> Iterator[Any]:
-    """Yield paragraphs and tables in their order, those inside content controls too."""
+    """Iterate paragraphs and tables in document order, also inside content controls."""
     stack = [body.iterchildren()]
     while stack:
         for child in stack[-1]:
@@ -120,29 +121,29 @@ def _iter_blocks(body: Any) -> Iterator[Any]:
 
 
 def _iter_own(element: Any, *, tag: str) -> Iterator[Any]:
-    """Yield the rows of a table or the cells of a row, but not those of a table inside a cell."""
+    """Iterate the rows of a table or the cells of a row, without those of nested tables."""
     for found in element.iter(tag):
         if next(found.iterancestors(element.tag)) is element:
             yield found
 
 
 def _read_text(element: Any) -> str:
-    """Return the words of a paragraph or cell, with tracked insertions and without deletions."""
+    """Return the text of a paragraph or cell, with tracked insertions and without deletions."""
     words: list[str] = []
     for part in element.iter(f"{_MAIN}t", f"{_MAIN}tab", f"{_MAIN}br", f"{_MAIN}cr", f"{_MAIN}p"):
         if any(True for _ in part.iterancestors(_FALLBACK)):
-            continue  # the same words once more, for programs that cannot show a text box
+            continue  # repeats the text for programs without text boxes
         if part.tag == f"{_MAIN}t":
             words.append(part.text or "")
         elif part.tag == f"{_MAIN}p":
             words.append("\n")
-        elif part.getparent().tag == f"{_MAIN}r":  # elsewhere a tab is a position, not a character
+        elif part.getparent().tag == f"{_MAIN}r":  # elsewhere a tab is a tab stop, not a character
             words.append("\t" if part.tag == f"{_MAIN}tab" else "\n")
     return "".join(words)
 
 
 def _list_depth(paragraph: Any) -> int | None:
-    """Return how deep in a list the paragraph stands, from 0; None outside a list."""
+    """Return the list depth of a paragraph, from 0; None outside a list."""
     numbering = paragraph.find(f"{_MAIN}pPr/{_MAIN}numPr")
     if numbering is None:
         return None
@@ -156,7 +157,7 @@ def _read_properties(word: WordDocument) -> Fields:
 
     relations = word.part.package.rels.values()
     if not any(relation.reltype == RELATIONSHIP_TYPE.CORE_PROPERTIES for relation in relations):
-        return {}  # python-docx would make properties up
+        return {}  # python-docx would return default properties
     properties = word.core_properties
     found = {"title": properties.title, "author": properties.author}
     return {key: collapse(clean(value)) for key, value in found.items() if value and value.strip()}

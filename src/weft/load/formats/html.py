@@ -1,4 +1,4 @@
-"""HTML to documents, through lxml: the block structure becomes Markdown."""
+"""HTML to documents with lxml; headings, lists, tables and code become Markdown."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 
 _SILENT = "head script style nav template noscript svg math iframe object embed canvas audio video map"
 _CONTROLS = "button select textarea input datalist dialog"
-DROPPED = frozenset(f"{_SILENT} {_CONTROLS}".split())
-"""Elements without words for a reader."""
+DROPPED_TAGS = frozenset(f"{_SILENT} {_CONTROLS}".split())
+"""Elements without readable text."""
 _SECTIONS = "address article aside body div footer form header hgroup html main section"
 _GROUPS = "blockquote caption center dd details dl dt fieldset figcaption figure hr legend ol p summary ul"
-BLOCKS = frozenset(f"{_SECTIONS} {_GROUPS} table tbody tfoot thead".split())
-"""Elements that end a paragraph."""
-HEADINGS = {f"h{level}": level for level in range(1, 7)}
+BLOCK_TAGS = frozenset(f"{_SECTIONS} {_GROUPS} table tbody tfoot thead".split())
+"""Elements that start a new paragraph."""
+HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 MAX_SOURCE_LINE = 65535
-"""libxml2 counts no further."""
+"""libxml2 does not count lines beyond this."""
 META_NAMES = frozenset({"author", "description", "keywords"})
 
 _CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]{0,500}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.I)
 _CHARSET_ALIASES = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252", "ascii": "cp1252"}
-"""As browsers do, read a smaller set as the larger one it is usually meant for."""
+"""Supersets of declared encodings, as browsers use them."""
 _WRAPPER = re.compile(r"</?(?:a|b|big|blockquote|center|div|em|font|i|section|small|span|strong|u)\b[^<>]*>", re.I)
 _SPACE = re.compile(r"\s+")
 MAX_ATTRIBUTES = 2000
-"""libxml2 compares each attribute of an element with all others: 100,000 take minutes, a million take hours."""
+"""Per element. Parsing time of libxml2 is quadratic: 100,000 attributes take minutes, a million take hours."""
 _TAG = re.compile(r"<(?:(script|style)\b|[A-Za-z])[^\s/>]*", re.I)
 _ATTRIBUTE = re.compile(r"""[\s/]*[^\s/>][^\s/>=]*(?:\s*=\s*(?:"[^"]*"?|'[^']*'?|[^\s>]*))?""")
 _END_OF_CODE = re.compile(r"</(?:script|style)", re.I)
 
 
 def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of an HTML file."""
+    """Iterate the one document of an HTML file."""
     root = _parse(_decode(read_bytes(path, options=options)))
     renderer = _Renderer()
     renderer.render(root)
     text, lines = renderer.writer.finish()
     if not text:
-        raise LoadError("no text", "the page has no words outside scripts and navigation")
+        raise LoadError("no text", "the page has no text outside scripts and navigation")
     title = collapse(clean(root.findtext(".//head/title") or "")) or clean(renderer.first_heading)
     yield Document(
         source=source,
@@ -64,20 +64,20 @@ def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
 
 
 def _decode(data: bytes) -> str:
-    """Return the clean text, by byte order mark, then by what the page declares, then by a guess."""
+    """Return the cleaned text; the encoding is the byte order mark's, the declared one, or a guess."""
     encoding = detect_encoding(data)
     declared = _CHARSET.search(data[:4096])
     if declared and not has_byte_order_mark(data):
         try:
             name = codecs.lookup(declared[1].decode("ascii", errors="replace")).name
             return clean(data.decode(_CHARSET_ALIASES.get(name, name), errors="replace"))
-        except (LookupError, UnicodeError):  # no such charset, or one that is not for text
+        except (LookupError, UnicodeError):  # unknown encoding, or not a text encoding
             pass
     return clean(data.decode(encoding, errors="replace"))
 
 
 def _check_attributes(text: str) -> None:
-    """Raise `LoadError` where an element has more attributes than can be read in bearable time."""
+    """Raise `LoadError` if an element has too many attributes to parse in reasonable time."""
     position = 0
     while tag := _TAG.search(text, position):
         position, count = tag.end(), 0
@@ -92,10 +92,9 @@ def _check_attributes(text: str) -> None:
 
 def _parse(text: str) -> _Element:
     """
-    Return the tree of a page.
+    Return the element tree of a page.
 
-    libxml2 stops reading at about 2000 levels, so a page nested deeper is read again without the
-    elements that merely wrap.
+    libxml2 stops at about 2000 levels, so a deeper page is parsed again without purely wrapping elements.
     """
     _check_attributes(text)
     root, is_cut = _parse_once(text)
@@ -109,7 +108,7 @@ def _parse(text: str) -> _Element:
 
 
 def _parse_once(text: str) -> tuple[_Element | None, bool]:
-    """Return the tree and whether the page was too deep for all of it."""
+    """Return the element tree, and whether it was cut because the page is nested too deeply."""
     try:
         from lxml import etree
     except ImportError as error:
@@ -136,37 +135,37 @@ def _collect_metadata(root: _Element) -> Fields:
 def _is_dropped(element: _Element) -> bool:
     return (
         not isinstance(element.tag, str)
-        or element.tag in DROPPED
+        or element.tag in DROPPED_TAGS
         or element.get("hidden") is not None
         or element.get("aria-hidden") == "true"
     )
 
 
 class _Renderer:
-    """Turns the events of a walk over the tree into Markdown blocks."""
+    """Converts the events of a tree walk to Markdown blocks."""
 
     def __init__(self) -> None:
         self.writer = MarkdownWriter()
         self.first_heading = ""
         self._line = 1
-        """Where the walk is in the source."""
+        """Current line of the source."""
         self._words: list[str] = []
-        """The text of the block under way."""
+        """Text of the current block."""
         self._has_words = False
         self._words_line = 1
         self._heading = 0
         self._list_depth = 0
         self._opens_item = False
         self._row: list[str] | None = None
-        """The cells of the table row under way."""
+        """Cells of the current table row."""
         self._row_line = 1
         self._code_depth = 0
 
     def render(self, root: _Element) -> None:
-        """Write everything beneath the root."""
+        """Write all blocks below the root."""
         from lxml import etree
 
-        walk = etree.iterwalk(root, events=("start", "end"))  # recursion would end at 1000 levels
+        walk = etree.iterwalk(root, events=("start", "end"))  # recursion would fail at 1000 levels
         for event, element in walk:
             if event == "start":
                 line = element.sourceline or 0
@@ -200,10 +199,10 @@ class _Renderer:
             case "li":
                 self._flush()
                 self._opens_item = True
-            case _ if tag in HEADINGS:
+            case _ if tag in HEADING_LEVELS:
                 self._end_row()
-                self._heading = HEADINGS[tag]
-            case _ if tag in BLOCKS:
+                self._heading = HEADING_LEVELS[tag]
+            case _ if tag in BLOCK_TAGS:
                 self._flush()
                 self._list_depth += tag in ("ul", "ol")
 
@@ -223,10 +222,10 @@ class _Renderer:
             case "li":
                 self._flush()
                 self._opens_item = False
-            case _ if tag in HEADINGS:
+            case _ if tag in HEADING_LEVELS:
                 self._flush()
                 self._heading = 0
-            case _ if tag in BLOCKS:
+            case _ if tag in BLOCK_TAGS:
                 self._flush()
                 self._list_depth -= tag in ("ul", "ol")
 
@@ -241,20 +240,20 @@ class _Renderer:
         self._line += text.count("\n")
 
     def _take_words(self) -> str:
-        """Return the text of the block under way, and begin another."""
+        """Return the text of the current block and start a new one."""
         text = "".join(self._words)
         self._words, self._has_words = [], False
         return text
 
     def _end_row(self) -> None:
-        """Write the row under way, of an outer table too, and what was read since its last cell."""
+        """Write the current row, also of an outer table, and the text after its last cell."""
         row, self._row = self._row, None
         if row:
             self.writer.add_row(row, line=self._row_line)
         self._flush()
 
     def _flush(self) -> None:
-        """Write the block under way. Inside a table row it ends nothing but a word."""
+        """Write the current block. Inside a table row, only separate words."""
         if self._row is not None and not self._code_depth:
             self._words.append(" ")
             return

@@ -1,4 +1,4 @@
-"""JSON files to documents: a list of objects as records, anything else as one text."""
+"""JSON files to documents: one per object of a list, otherwise one for the whole file."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from weft.text.decode import clean
 
 def load_json(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
     """
-    Yield a document for each object of a list, or one document that shows all values.
+    Iterate one document per object of a list, or one document with all values as text.
 
-    Papers and projects come with a graph of their own. The values read `place: value`, or stand alone when the file
-    is a list of nothing but values.
+    Records of papers and projects get a graph. Each line of text is `path: value`, or only the value if the file is a
+    list of scalars.
     """
     text = read_text(path, options=options)
     content = parse_json(text)
@@ -40,13 +40,13 @@ def load_json(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
 
 
 def parse_json(text: str) -> object:
-    """Return what JSON says. Raises `LoadError` where it is broken or nested too deeply."""
+    """Return the parsed JSON. Raises `LoadError` if it is invalid or nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError as error:
         raise LoadError("broken", "JSON: nested too deeply") from error
     except ValueError as error:
-        hint = "; one object on each line needs the ending .jsonl" if "Extra data" in str(error) else ""
+        hint = "; rename a file with one object per line to .jsonl" if "Extra data" in str(error) else ""
         raise LoadError("broken", f"JSON: {error}{hint}") from error
 
 
@@ -62,17 +62,17 @@ def _iter_elements(text: str, *, source: str, options: LoadOptions) -> Iterator[
 
 
 def _render(text: str, *, content: object, options: LoadOptions) -> tuple[str, list[int]]:
-    """Return all values, one under the other, and the line of the file each is on."""
+    """Return one value per line, and the line of the file that each is on."""
     is_plain_list = isinstance(content, list) and not any(isinstance(item, dict | list) for item in content)
     pieces = (
-        (leaf.value if is_plain_list or not leaf.place else f"{leaf.place}: {leaf.value}", leaf.line)
+        (leaf.value if is_plain_list or not leaf.path else f"{leaf.path}: {leaf.value}", leaf.line)
         for leaf in iter_leaves(text)
     )
     return join_numbered(pieces, max_characters=options.max_expanded_bytes)
 
 
 def _find_title(content: object) -> str:
-    """Return what an object calls itself, or nothing."""
+    """Return the title field of an object, or an empty text."""
     values = [content.get(field) for field in TITLE_FIELDS] if isinstance(content, dict) else []
     titles = (clean(value).strip() for value in values if isinstance(value, str))
     return next(filter(None, titles), "")

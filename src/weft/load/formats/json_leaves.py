@@ -1,4 +1,4 @@
-"""The values inside JSON, each with the way to it and its line."""
+"""Scanner for JSON values with their path and line."""
 
 from __future__ import annotations
 
@@ -10,104 +10,109 @@ from dataclasses import dataclass
 from weft.load.line_map import shorten
 
 MAX_DEPTH = 64
-"""What is nested deeper is shown as `…`."""
-MAX_PLACE_CHARACTERS = 300
-"""Of a longer place the end is kept: it stands beside every value, and would swell the text many times over."""
+"""Deeper values are replaced by `…`."""
+MAX_PATH_CHARACTERS = 300
+"""A longer path is cut at its start. It is repeated for every value, so it would inflate the text."""
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
-_BETWEEN = re.compile(r"[\s,]*")
+_SEPARATORS = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value that is not a list or an object. `place` reads `server.ports[0]`."""
+    """A scalar value. An example of `path` is `server.ports[0]`."""
 
-    place: str
+    path: str
     value: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An element of a list in the outermost object; `field` is empty if the JSON is itself a list."""
+
+    field: str
+    index: int
+    value: object
     line: int
 
 
 def iter_leaves(text: str) -> Iterator[Leaf]:
     """
-    Yield the values in valid JSON, but for nulls and empty strings, in the order they are written.
+    Iterate the scalars of valid JSON in the order written, without nulls and empty strings.
 
-    The JSON is read token by token and not by calling itself, so that nesting costs no stack.
+    The JSON is scanned token by token, without recursion, so nesting depth is not limited by the stack.
     """
-    place: list[str | int | None] = []  # None: in an object, before a key
+    path: list[str | int | None] = []  # None: inside an object, before a key
     line, position = 1, 0
     for match in _TOKEN.finditer(text):
         line += text.count("\n", position, match.start())
         position, token = match.start(), match.group()
         match token:
             case "{" | "[":
-                if len(place) == MAX_DEPTH:
-                    yield Leaf(_join(place), "…", line)
-                place.append(None if token == "{" else 0)
+                if len(path) == MAX_DEPTH:
+                    yield Leaf(_join(path), "…", line)
+                path.append(None if token == "{" else 0)
             case "}" | "]":
-                place.pop()
+                path.pop()
             case ",":
-                last = place[-1]
-                place[-1] = last + 1 if isinstance(last, int) else None
+                last = path[-1]
+                path[-1] = last + 1 if isinstance(last, int) else None
             case ":":
                 pass
-            case _ if place and place[-1] is None:
-                place[-1] = shorten(json.loads(token))
-            case _ if len(place) <= MAX_DEPTH and token not in ("null", '""'):
-                yield Leaf(_join(place), json.loads(token) if token[0] == '"' else token, line)
+            case _ if path and path[-1] is None:
+                path[-1] = shorten(json.loads(token))
+            case _ if len(path) <= MAX_DEPTH and token not in ("null", '""'):
+                yield Leaf(_join(path), json.loads(token) if token[0] == '"' else token, line)
 
 
 def iter_elements(text: str) -> Iterator[tuple[object, int]]:
-    """Yield the elements of a valid JSON list, each with the line it begins on."""
+    """Iterate the elements of a valid JSON list with the line each starts on."""
     line, before = 1, 0
-    position = _skip(text, text.index("[") + 1)
+    position = _skip_separators(text, text.index("[") + 1)
     while text[position] != "]":
         line += text.count("\n", before, position)
         before = position
         element, end = _DECODER.raw_decode(text, position)
         yield element, line
-        position = _skip(text, end)
+        position = _skip_separators(text, end)
 
 
-def _skip(text: str, position: int) -> int:
-    match = _BETWEEN.match(text, position)
+def _skip_separators(text: str, position: int) -> int:
+    match = _SEPARATORS.match(text, position)
     return match.end() if match else position
 
 
-def _join(place: list[str | int | None]) -> str:
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
+def _join(path: list[str | int | None]) -> str:
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     text = "".join(steps).removeprefix(".")
-    return text if len(text) <= MAX_PLACE_CHARACTERS else "…" + text[1 - MAX_PLACE_CHARACTERS :]
+    return text if len(text) <= MAX_PATH_CHARACTERS else "…" + text[1 - MAX_PATH_CHARACTERS :]
 
 
-def iter_members(text: str) -> Iterator[tuple[str, int, object, int]]:
-    """
-    Yield the elements of each list in a valid JSON object: its field, their place in it, themselves and their lines.
-
-    Of JSON that is a list itself the field is empty. Values that are no lists are passed over.
-    """
-    position = _skip(text, 0)
+def iter_members(text: str) -> Iterator[Member]:
+    """Iterate the elements of all lists in a valid JSON object, or of a JSON list. Other values are skipped."""
+    position = _skip_separators(text, 0)
     if text[position] == "[":
-        for place, (element, line) in enumerate(iter_elements(text)):
-            yield "", place, element, line
+        for index, (element, line) in enumerate(iter_elements(text)):
+            yield Member("", index, element, line)
         return
-    line, before, field = 1, 0, ""
-    position = _skip(text, position + 1)
+    line, before = 1, 0
+    position = _skip_separators(text, position + 1)
     while text[position] != "}":
         key, position = _DECODER.raw_decode(text, position)
-        field = str(key)
-        position = _skip(text, text.index(":", position) + 1)
+        position = _skip_separators(text, text.index(":", position) + 1)
         if text[position] != "[":
             _, position = _DECODER.raw_decode(text, position)
-            position = _skip(text, position)
+            position = _skip_separators(text, position)
             continue
-        position = _skip(text, position + 1)
-        place = 0
+        position = _skip_separators(text, position + 1)
+        index = 0
         while text[position] != "]":
             line += text.count("\n", before, position)
             before = position
             element, position = _DECODER.raw_decode(text, position)
-            yield field, place, element, line
-            place += 1
-            position = _skip(text, position)
-        position = _skip(text, position + 1)
+            yield Member(str(key), index, element, line)
+            index += 1
+            position = _skip_separators(text, position)
+        position = _skip_separators(text, position + 1)

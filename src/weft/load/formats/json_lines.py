@@ -1,4 +1,4 @@
-"""JSON records to documents, and JSON Lines files read record by record."""
+"""JSON Lines to documents, and the conversion of one JSON record."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from weft.records import Document, Skipped
 from weft.text.decode import clean
 
 TEXT_FIELDS = ("text", "content", "body", "abstract", "summary", "description", "message")
-"""The first of these that holds words is the text."""
+"""The first of these fields that is not empty is the text."""
 TITLE_FIELDS = ("title", "name", "headline", "subject")
 ID_FIELDS = ("_id", "id")
 MAX_ID_CHARACTERS = 200
 
 
 def load_json_lines(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Yield a document for each line that holds an object, and a `Skipped` for any other."""
+    """Iterate one document per line with an object, and a `Skipped` per other line."""
     labels = Labels()
     for line, record in iter_records(path, source=source, options=options):
         if isinstance(record, Skipped):
@@ -37,9 +37,9 @@ def iter_records(
     path: Path, *, source: str, options: LoadOptions
 ) -> Iterator[tuple[int, Mapping[str, object] | Skipped]]:
     """
-    Yield each line that is not blank with its number: an object, or why it is none.
+    Iterate the line numbers and records of non-blank lines; an invalid line gives a `Skipped`.
 
-    After `max_records` objects the rest is one `Skipped`. Raises `LoadError` where the file breaks off.
+    After `max_records` records one `Skipped` stands for the rest. Raises `LoadError` at a broken gzip stream.
     """
     count = 0
     with open_text(path, max_bytes=options.max_expanded_bytes) as stream:
@@ -60,30 +60,30 @@ def iter_records(
 
 
 def skip_rest(source: str, *, line: int, options: LoadOptions) -> Skipped:
-    """Return what stands for all records from `line` on."""
-    detail = f"from line {line} on; the limit is {options.max_records:,} records"
+    """Return the `Skipped` for all records from `line` on."""
+    detail = f"line {line} and later; the limit is {options.max_records:,} records"
     return Skipped(source=source, reason="too many records", detail=detail)
 
 
 class Labels:
-    """The names of a file's records, no two of which are equal."""
+    """Unique labels of the records of one file."""
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
+        self._used: set[str] = set()
 
     def choose(self, record: Mapping[str, object], *, fallback: str) -> str:
-        """Return the record's own id if it is usable and not taken yet, else the fallback."""
+        """Return the id of a record if it is usable and not used yet, else the fallback."""
         label = find_id(record)
-        if not label or label in self._taken:
+        if not label or label in self._used:
             label = fallback
-        while label in self._taken:  # some record has the id `L12`
+        while label in self._used:  # another record has the id `L12`
             label += "_"
-        self._taken.add(label)
+        self._used.add(label)
         return label
 
 
 def find_id(record: Mapping[str, object]) -> str:
-    """Return the record's id as text if it is a word or a whole number, else nothing."""
+    """Return the id of a record if it is a one-line text or an integer, else an empty text."""
     for field in ID_FIELDS:
         value = record.get(field)
         if isinstance(value, str | int) and not isinstance(value, bool):
@@ -95,11 +95,10 @@ def find_id(record: Mapping[str, object]) -> str:
 
 def to_document(record: Mapping[str, object], *, source: str, line: int, options: LoadOptions) -> Document | Skipped:
     """
-    Return the document a record stands for, all of which comes from one line.
+    Return the document of a record on one line.
 
-    Without a text field the text lists all fields. The title is a title field, the id or the end of the
-    source. Fields that are neither become metadata, as do those of an object called `metadata`; what is nested in
-    them has its place for a name (`author.name`).
+    Without a text field, the text lists all fields. The title is the title field, the id, or the end of the source.
+    Other fields, and those of an object `metadata`, become metadata; nested fields are named by path (`author.name`).
     """
     text_field = _find_field(record, TEXT_FIELDS)
     title_field = _find_field(record, TITLE_FIELDS)
@@ -118,25 +117,25 @@ def to_document(record: Mapping[str, object], *, source: str, line: int, options
 
 
 def collect_fields(record: Mapping[str, object], *, without: tuple[str, ...]) -> dict[str, object]:
-    """Return the other fields of a record; its own win over those of its `metadata` object."""
+    """Return the other fields of a record; they take precedence over those of its `metadata` object."""
     inner = record.get("metadata")
     outer = {key: value for key, value in record.items() if key not in without}
     return {**inner, **{key: outer[key] for key in outer if key != "metadata"}} if isinstance(inner, dict) else outer
 
 
 def _find_field(record: Mapping[str, object], names: tuple[str, ...]) -> str:
-    """Return the first of the names whose field holds words, or nothing."""
+    """Return the first field that is not blank, or an empty text."""
     values = ((name, record.get(name)) for name in names)
     return next((name for name, value in values if isinstance(value, str) and clean(value).strip()), "")
 
 
 def _list_fields(record: Mapping[str, object], *, options: LoadOptions) -> str:
-    """Return `place: value` for every value in a record. Raises `LoadError` when there is none."""
+    """Return one line `path: value` per value of a record. Raises `LoadError` if it has none."""
     try:
         leaves = iter_leaves(json.dumps(record, ensure_ascii=False))
     except RecursionError as error:
         raise LoadError("bad record", "nested too deeply") from error
-    pieces = ((f"{leaf.place}: {leaf.value}", leaf.line) for leaf in leaves)
+    pieces = ((f"{leaf.path}: {leaf.value}", leaf.line) for leaf in leaves)
     text, _ = join_numbered(pieces, max_characters=options.max_expanded_bytes)
     if not text:
         raise LoadError("empty", "no values")
@@ -153,5 +152,5 @@ def _parse(text: str | None, *, options: LoadOptions) -> Mapping[str, object]:
     except ValueError as error:
         raise LoadError("bad record", str(error)) from error
     if not isinstance(record, dict):
-        raise LoadError("bad record", f"not an object but {type(record).__name__}")
+        raise LoadError("bad record", f"expected an object, got {type(record).__name__}")
     return record

@@ -1,4 +1,4 @@
-"""Markdown to documents: front matter to metadata, wikilinks to a list of links."""
+"""Markdown to documents; front matter and wikilinks become metadata."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ _UNDERLINE = re.compile(r" {0,3}=+[ \t]*$")
 
 
 class _FrontMatterLoader(yaml.SafeLoader):
-    """Safe YAML without aliases, which can make a few lines expand without end."""
+    """Safe YAML without aliases, which could expand a few lines without limit."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Return the next node of the document."""
         if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not read")
+            raise yaml.YAMLError("aliases are not supported")
         return super().compose_node(parent, index)
 
 
 def load_markdown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a Markdown file."""
+    """Iterate the one document of a Markdown file."""
     yield parse_markdown(read_text(path, options=options), source=source, name=file_title(source))
 
 
 def parse_markdown(text: str, *, source: str, name: str) -> Document:
     """
-    Return the document that clean Markdown makes. `name` is its title when it has none of its own.
+    Return the document of cleaned Markdown. `name` is the title if the text has none.
 
-    The front matter's `title` is the title and does not show up in the metadata. With nothing beneath it, the front
-    matter itself is the text. Raises `LoadError` when that holds no other field.
+    The title of the front matter is used first and is not in the metadata. Without a body, the front matter is the
+    text; `LoadError` is raised if it has no field except the title.
     """
     fields, start = _split_front_matter(text)
     lines = text.split("\n")[start:]
     title = to_metadata(nested_to_json({"title": fields.pop("title", None)})).get("title")
     if not any(map(str.strip, lines)):
         if not to_metadata(nested_to_json(fields)):
-            raise LoadError("empty", "nothing but front matter")
+            raise LoadError("empty", "only a title in the front matter")
         lines, start = text.split("\n")[1 : start - 1], 1
     prose = list(_iter_prose(lines))
     links = find_link_pages(prose)
@@ -67,7 +67,7 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
 
 
 def _split_front_matter(text: str) -> tuple[dict[str, object], int]:
-    """Return the front matter and the index of the first line beneath; nothing and 0 without one."""
+    """Return the front matter and the index of the first line of the body; `{}` and 0 without front matter."""
     if not text.startswith("---"):
         return {}, 0
     lines = text[:MAX_FRONT_MATTER_CHARACTERS].split("\n", MAX_FRONT_MATTER_LINES)
@@ -78,24 +78,24 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], int]:
         return {}, 0
     written = "\n".join(lines[1:end])
     fields = _read_yaml(written)
-    if fields is None:  # `title: Redis: the good parts` is what people write, and no YAML
+    if fields is None:  # `title: Redis: the good parts` is common but invalid YAML
         fields = _read_yaml(_COLON_INSIDE.sub(lambda match: match[1] + json.dumps(match[2]), written))
     return ({}, 0) if fields is None else (fields, end + 1)
 
 
 def _read_yaml(text: str) -> dict[str, object] | None:
-    """Return the fields that YAML states, or None where it is broken or no fields."""
+    """Return the fields of a YAML mapping; None if the YAML is invalid or not a mapping."""
     try:
         fields = yaml.load(text, Loader=_FrontMatterLoader)
         if fields is None:
             return {}
         return {str(key): value for key, value in fields.items()} if isinstance(fields, dict) else None
-    except (yaml.YAMLError, *PARSER_ERRORS):  # PyYAML lets through what its converters raise: `!!int ""`
+    except (yaml.YAMLError, *PARSER_ERRORS):  # PyYAML does not wrap errors of its converters: `!!int ""`
         return None
 
 
 def _iter_prose(lines: Iterable[str]) -> Iterator[str]:
-    """Yield each line, blank in place of those in fenced code."""
+    """Iterate the lines with fenced code replaced by blank lines."""
     fence = ""
     for line in lines:
         mark = _FENCE.match(line)
@@ -111,16 +111,16 @@ def _iter_prose(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _find_heading(prose: list[str]) -> str:
-    """Return the first heading of the first level, or nothing."""
+    """Return the first heading of level 1, or an empty text."""
     for above, line in zip(["", *prose], prose, strict=False):
-        if (found := _HEADING.match(line)) and (heading := _without_closing(found[1].strip())):
+        if (found := _HEADING.match(line)) and (heading := _strip_closing(found[1].strip())):
             return heading
         if above.strip() and _UNDERLINE.match(line):
             return above.strip()
     return ""
 
 
-def _without_closing(heading: str) -> str:
-    """`Title ##` is `Title`, but `C#` stays."""
+def _strip_closing(heading: str) -> str:
+    """Return a heading without its closing marks: `Title` for `Title ##`, but `C#` for `C#`."""
     bare = heading.rstrip("#")
     return bare.rstrip() if not bare or bare[-1].isspace() else heading

@@ -1,4 +1,4 @@
-"""Jupyter notebooks to documents: their cells as Markdown, with the text they printed."""
+"""Jupyter notebooks to documents: cells and their text output as Markdown."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from weft.records import Document, Skipped
 from weft.text.decode import clean
 
 MAX_OUTPUT_CHARACTERS = 2000
-"""Of what one cell printed; pictures and pages are left out."""
+"""Per output of a cell. Images and HTML are left out."""
 
 
 def load_notebook(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Yield the one document of a notebook; what has the ending and no cells is JSON like any other."""
+    """Iterate the one document of a notebook; a file without cells is loaded as JSON."""
     text = read_text(path, options=options)
     content = parse_json(text)
     cells = content.get("cells") if isinstance(content, dict) else None
     if not isinstance(cells, list):
         yield from load_json(path, source=source, options=options)
         return
-    lines = {leaf.place: leaf.line for leaf in iter_leaves(text)}
+    lines = {leaf.path: leaf.line for leaf in iter_leaves(text)}
     writer = MarkdownWriter()
     for number, cell in enumerate(cells):
         if isinstance(cell, dict):
-            _add_cell(writer, cell, place=f"cells[{number}]", lines=lines)
+            _add_cell(writer, cell, path=f"cells[{number}]", lines=lines)
     body, numbers = writer.finish()
     if not body:
         raise LoadError("empty", "no cells with text")
@@ -40,32 +40,32 @@ def load_notebook(path: Path, *, source: str, options: LoadOptions) -> Iterator[
     yield replace(document, lines=numbers[len(numbers) - document.text.count("\n") - 1 :])
 
 
-def _add_cell(writer: MarkdownWriter, cell: Mapping[str, object], *, place: str, lines: Mapping[str, int]) -> None:
-    """Add what was written into a cell, and below it what it printed."""
-    text = _joined(cell.get("source")).rstrip()
-    line = lines.get(f"{place}.source[0]", lines.get(f"{place}.source", lines.get(f"{place}.cell_type", 1)))
-    step = min(1, lines.get(f"{place}.source[1]", line) - line)  # 0 where the file has all on one line
+def _add_cell(writer: MarkdownWriter, cell: Mapping[str, object], *, path: str, lines: Mapping[str, int]) -> None:
+    """Add the source of a cell, then its output."""
+    text = _join_lines(cell.get("source")).rstrip()
+    line = lines.get(f"{path}.source[0]", lines.get(f"{path}.source", lines.get(f"{path}.cell_type", 1)))
+    step = min(1, lines.get(f"{path}.source[1]", line) - line)  # 0 if the whole cell is on one line of the file
     if cell.get("cell_type") != "code":
         writer.add_lines(text, line=line, step=step)
         return
     writer.add_code(text, line=line, step=step)
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
-        if isinstance(output, dict):  # files have it above the code; it is cited with the code's last line
-            printed = _printed(output)[:MAX_OUTPUT_CHARACTERS]
-            writer.add_code(printed, line=line + step * text.count("\n"), step=0)
+        if isinstance(output, dict):  # it precedes the code in the file, so cite it with the last line of the code
+            output_text = _output_text(output)[:MAX_OUTPUT_CHARACTERS]
+            writer.add_code(output_text, line=line + step * text.count("\n"), step=0)
 
 
-def _printed(output: Mapping[str, object]) -> str:
-    """Return what an output says in words; nothing for an object that only names itself: `<Figure size 640x480>`."""
+def _output_text(output: Mapping[str, object]) -> str:
+    """Return the text of an output; empty for a bare object representation such as `<Figure size 640x480>`."""
     if "ename" in output:
         return f"{output['ename']}: {output.get('evalue', '')}"
     data = output.get("data")
-    text = _joined(data.get("text/plain") if isinstance(data, dict) else output.get("text"))
+    text = _join_lines(data.get("text/plain") if isinstance(data, dict) else output.get("text"))
     return "" if text.startswith("<") and text.rstrip().endswith(">") else text
 
 
-def _joined(value: object) -> str:
-    """Return the text of a field, which is a string or a list of lines."""
+def _join_lines(value: object) -> str:
+    """Return the text of a field that is a string or a list of lines."""
     parts = value if isinstance(value, list) else [value]
     return clean("".join(part for part in parts if isinstance(part, str)))

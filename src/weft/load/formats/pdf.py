@@ -1,4 +1,4 @@
-"""PDF to documents, through pypdf: text page by page."""
+"""PDF to documents with pypdf; the lines of a document are its pages."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ logger = logging.getLogger(__name__)
 
 MAX_TITLE_CHARACTERS = 200
 
-MAX_REPEATED = 1 << 22
-"""Bytes of drawing that pages may have in common: read again for each, a small file could take hours."""
+MAX_REPEATED_BYTES = 1 << 22
+"""Content streams that several pages share are parsed per page, so a small file could take hours."""
 
 _NO_TITLE = re.compile(r"untitled|microsoft word|powerpoint|slide 1$|\.(?:docx?|pptx?|tex|dvi|indd|qxd|pdf)$", re.I)
-"""What programs write into the title field when nobody gave one."""
+"""Titles that programs write if the author gave none."""
 
 
 def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a PDF. Its `lines` are page numbers, from 1."""
+    """Iterate the one document of a PDF. Its `lines` are page numbers, from 1."""
     data = read_bytes(path, options=options)
-    with _quiet():
+    with _silence_pypdf():
         reader = _open(data, options=options)
         pages = list(_iter_pages(reader, source=source, options=options))
         info = _read_info(reader)
     text, lines = join_numbered(pages)
     if not text:
-        detail = f"none on {len(reader.pages)} pages; a scanned PDF needs OCR first"
+        detail = f"{len(reader.pages)} pages without text; a scanned PDF needs OCR first"
         raise LoadError("no text", detail)
     title = info.pop("title", "")
     yield Document(
@@ -56,21 +56,21 @@ def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docum
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep pypdf's many remarks on odd files to itself."""
-    theirs = logging.getLogger("pypdf")
-    level = theirs.level
-    theirs.setLevel(logging.CRITICAL)
+def _silence_pypdf() -> Iterator[None]:
+    """Suppress log messages and warnings of pypdf."""
+    pypdf_logger = logging.getLogger("pypdf")
+    level = pypdf_logger.level
+    pypdf_logger.setLevel(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        theirs.setLevel(level)
+        pypdf_logger.setLevel(level)
 
 
 def _open(data: bytes, *, options: LoadOptions) -> PdfReader:
-    """Return a reader that has been unlocked and whose pages can be counted."""
+    """Return a decrypted reader whose pages can be counted."""
     try:
         from pypdf import PdfReader
         from pypdf.errors import DependencyError, PyPdfError
@@ -79,7 +79,7 @@ def _open(data: bytes, *, options: LoadOptions) -> PdfReader:
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise LoadError("encrypted", "it opens with a password only")
+            raise LoadError("encrypted", "a password is required")
         count = len(reader.pages)
     except DependencyError as error:
         raise LoadError("encrypted", str(error)) from error
@@ -91,50 +91,50 @@ def _open(data: bytes, *, options: LoadOptions) -> PdfReader:
 
 
 def _iter_pages(reader: PdfReader, *, source: str, options: LoadOptions) -> Iterator[tuple[str, int]]:
-    """Yield the text and number of each page that can be read."""
+    """Iterate text and number of the readable pages."""
     from pypdf.errors import PyPdfError
 
     total = 0
     seen: set[tuple[int, int]] = set()
-    spare, left_out = MAX_REPEATED, 0
+    repeats_left, skipped = MAX_REPEATED_BYTES, 0
     for number in range(1, len(reader.pages) + 1):
         try:
             page = reader.pages[number - 1]
             repeated = _count_repeated(page, seen)
-            spare -= repeated
-            if repeated and spare < 0:
-                left_out += 1
+            repeats_left -= repeated
+            if repeated and repeats_left < 0:
+                skipped += 1
                 continue
             text = page.extract_text()
         except (PyPdfError, *PARSER_ERRORS) as error:
-            logger.warning("page %d of %s is left out: %s", number, source, error)
+            logger.warning("skipped page %d of %s: %s", number, source, error)
             continue
         total += len(text)
         if total > options.max_expanded_bytes:
             raise too_large(total, limit=options.max_expanded_bytes)
         if text.strip():
             yield text.strip("\n") + "\n", number
-    if left_out:
-        logger.warning("%d pages of %s are left out: they draw what pages before them drew", left_out, source)
+    if skipped:
+        logger.warning("skipped %d pages of %s: they repeat the content of earlier pages", skipped, source)
 
 
 def _count_repeated(page: PageObject, seen: set[tuple[int, int]]) -> int:
-    """Return how many bytes of what a page draws were drawn by pages before it; note what it draws."""
+    """Return the bytes of content streams shared with earlier pages; add the streams of this page to `seen`."""
     from pypdf.generic import ArrayObject, IndirectObject, StreamObject
 
-    given = page.raw_get("/Contents") if "/Contents" in page else ArrayObject()
-    items = given.get_object()
+    contents = page.raw_get("/Contents") if "/Contents" in page else ArrayObject()
+    items = contents.get_object()
     repeated = 0
-    for item in items if isinstance(items, ArrayObject) else [given]:
+    for item in items if isinstance(items, ArrayObject) else [contents]:
         if isinstance(item, IndirectObject):
-            at, stream = (item.idnum, item.generation), item.get_object()
-            repeated += len(stream.get_data()) if at in seen and isinstance(stream, StreamObject) else 0
-            seen.add(at)
+            key, stream = (item.idnum, item.generation), item.get_object()
+            repeated += len(stream.get_data()) if key in seen and isinstance(stream, StreamObject) else 0
+            seen.add(key)
     return repeated
 
 
 def _read_info(reader: PdfReader) -> Fields:
-    """Return title and author where the file names them sensibly."""
+    """Return title and author of the file, without titles that a program made."""
     from pypdf.errors import PyPdfError
 
     try:
@@ -142,7 +142,7 @@ def _read_info(reader: PdfReader) -> Fields:
         fields = {"title": found.title, "author": found.author} if found else {}
     except (PyPdfError, *PARSER_ERRORS):
         return {}
-    # A broken file may hold objects of any kind here, whatever pypdf promises.
+    # In a broken file the values may have any type.
     info = {key: collapse(clean(value)) for key, value in fields.items() if isinstance(value, str)}
     title = info.get("title", "")
     if _NO_TITLE.search(title) or len(title) > MAX_TITLE_CHARACTERS:

@@ -1,4 +1,4 @@
-"""Plain text to documents."""
+"""Plain text, reStructuredText, AsciiDoc and Org to documents."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from weft.records import Document
 from weft.text.decode import has_byte_order_mark
 
 MAX_TITLE_CHARACTERS = 100
-MAX_TITLE_SCAN = 4000
-"""How many characters of a text are looked at to find its title."""
+TITLE_SCAN_CHARACTERS = 4000
+"""Characters searched for a title."""
 
 _RULE = re.compile(r"([=\-~^*+#\"'`:.<>_])\1{2,}$")
 _TITLE_MARK = re.compile(r"=\s+|#\+title:\s*", re.IGNORECASE)
 _HASHES = re.compile(r"#+\s+(?=\S)|(?<=\S)\s+#+$")
 _NO_TITLE = re.compile(r"[<\[{/*;%@$|\\#]|--|copyright\b|\(c\)", re.IGNORECASE)
-"""What code, markup, a section of settings or a notice of rights begins with."""
+"""Start of code, markup, a settings section or a copyright notice."""
 _PREAMBLE = re.compile(r"(?:\.\.(?: .*)?\n(?:[ \t]+.*\n|\s*\n)*|:[\w-]+:.*\n\s*)*")
-"""Comments, labels and fields before the title of a reStructuredText."""
+"""Comments, labels and fields before the title in reStructuredText."""
 _SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
 
 
 def load_plain(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a text file."""
+    """Iterate the one document of a text file."""
     text = read_text(path, options=options)
     yield Document(source=source, title=find_title(text) or file_title(source, with_extension=True), text=text)
 
 
 def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a file of unknown kind if it holds text."""
+    """Iterate the one document of a file of unknown type. Raises `LoadError` if it is binary."""
     with path.open("rb") as stream:
         sample = stream.read(SAMPLE_BYTES)
     if b"\0" in sample and not has_byte_order_mark(sample):
@@ -43,13 +43,15 @@ def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[D
 
 def find_title(text: str) -> str:
     """
-    Return the title a plain text opens with, or nothing.
+    Return the title at the start of a plain text, or an empty text.
 
-    A title is a short first line that is underlined as in reStructuredText, marked as in AsciiDoc or
-    Org, or alone in its paragraph with more to follow and no punctuation at its end. Labels and comments
-    of reStructuredText may stand before it; code, markup and notices of rights are no titles.
+    A title is a short first line that is underlined (reStructuredText), marked (AsciiDoc, Org), or a paragraph of its
+    own without final punctuation, followed by more text. Labels and comments of reStructuredText may precede it. Code,
+    markup and copyright notices are not titles.
     """
-    lines = [line.strip() for line in _PREAMBLE.sub("", text[:MAX_TITLE_SCAN].lstrip(), count=1).lstrip().split("\n")]
+    lines = [
+        line.strip() for line in _PREAMBLE.sub("", text[:TITLE_SCAN_CHARACTERS].lstrip(), count=1).lstrip().split("\n")
+    ]
     if _RULE.match(lines[0]) and len(lines) > 2 and lines[2] == lines[0]:
         lines = lines[1:]
     first, second = lines[0], lines[1] if len(lines) > 1 else None

@@ -1,4 +1,4 @@
-"""CSV and TSV to documents: one line of text for each row."""
+"""CSV and TSV to documents: one line of text per row."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from weft.load.metadata import to_metadata
 from weft.records import Document
 
 DELIMITERS = ",;\t|"
-SAMPLE_ROWS = 50
-MAX_COLUMNS = 500
-"""How many column names go into the metadata."""
-MAX_REREADS = 10
-"""How often as many lines as a file has are read once more, since quotes opened there led nowhere."""
+SAMPLE_LINES = 50
+MAX_METADATA_COLUMNS = 500
+"""Column names in the metadata."""
+MAX_REREAD_RATIO = 10
+"""Lines read again because of unclosed quotes, as a multiple of the lines of the file."""
 MAX_FIELD_LIMIT = 2**31 - 1
 """The csv module keeps its limit in a C long, which has 32 bits on Windows."""
 
 _VALUE = re.compile(r"[-+(]?[.,]*\d[\d.,:/%)TZ+ -]*$")
-"""Numbers, dates and times: what a row of column names does not hold."""
+"""Numbers, dates and times. Column names do not match."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
     line: int
-    """Where the row begins, from 1: a quoted cell may run over several lines."""
+    """First line of the row, from 1. A quoted cell may span several lines."""
     cells: tuple[str, ...]
 
 
 def load_table(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """
-    Yield the one document of a table, in which a row reads `name: Auth Service; owner: Identity`.
+    Iterate the one document of a table. A row becomes `name: Auth Service; owner: Identity`.
 
-    Without a row of column names the values stand alone. Empty cells are left out.
+    Without a header row only the values are written. Empty cells are left out.
     """
     text = read_text(path, options=options)
     with _field_limit(options.max_file_bytes):
@@ -52,20 +52,22 @@ def load_table(path: Path, *, source: str, options: LoadOptions) -> Iterator[Doc
     pieces = ((_render(row.cells, header=header), row.line) for row in body)
     content, lines = join_numbered(pieces, max_characters=options.max_expanded_bytes)
     if not content:
-        raise LoadError("empty", "no cell holds anything")
+        raise LoadError("empty", "all cells are empty")
     yield Document(
         source=source,
         title=file_title(source, with_extension=True),
         text=content,
         form="table",
-        metadata=to_metadata({"columns": list(dict.fromkeys(filter(None, header)))[:MAX_COLUMNS]} if header else {}),
+        metadata=to_metadata(
+            {"columns": list(dict.fromkeys(filter(None, header)))[:MAX_METADATA_COLUMNS]} if header else {}
+        ),
         lines=lines,
     )
 
 
 @contextmanager
 def _field_limit(limit: int) -> Iterator[None]:
-    """Allow cells of up to `limit` characters; the csv module has one limit for all of its readers."""
+    """Allow cells of up to `limit` characters in the block; the csv module has one global limit."""
     before = csv.field_size_limit()
     csv.field_size_limit(min(max(before, limit), MAX_FIELD_LIMIT))
     try:
@@ -75,7 +77,7 @@ def _field_limit(limit: int) -> Iterator[None]:
 
 
 def _read_rows(text: str, *, is_tabbed: bool) -> list[_Row]:
-    lines = [*text.split("\n"), ""]  # so that a quote left open on the last line runs on as well
+    lines = [*text.split("\n"), ""]  # so that an unclosed quote on the last line is detected too
     delimiter = "\t" if is_tabbed else _find_delimiter(lines)
     try:
         return list(_iter_rows(lines, delimiter=delimiter))
@@ -85,12 +87,12 @@ def _read_rows(text: str, *, is_tabbed: bool) -> list[_Row]:
 
 def _iter_rows(lines: Sequence[str], *, delimiter: str) -> Iterator[_Row]:
     """
-    Yield the rows that hold anything.
+    Iterate the rows that are not empty.
 
-    A quote that nothing closes, or only one in the middle of a later row, is a character like any other. Where that
-    happens all the time, no cell runs over its line any more, or time would grow with the square of the lines.
+    A quote that is not closed, or only in the middle of a later row, is an ordinary character. Each such quote costs
+    reading the following lines again; after `MAX_REREAD_RATIO` cells no longer span lines, so time stays linear.
     """
-    start, spare = 0, MAX_REREADS * len(lines)
+    start, spare = 0, MAX_REREAD_RATIO * len(lines)
     while start < len(lines):
         before, end = start, len(lines) if spare > 0 else start + 1
         reader = csv.reader(_iter_ended(lines, start, end), delimiter=delimiter, skipinitialspace=True, strict=True)
@@ -99,7 +101,7 @@ def _iter_rows(lines: Sequence[str], *, delimiter: str) -> Iterator[_Row]:
                 yield from _to_row(values, line=start + 1)
                 start = before + reader.line_num
         except csv.Error:
-            # On one line it is `"The Raven" by Poe`; beyond it, the row would swallow others.
+            # Within one line: `"The Raven" by Poe`. Over several lines, the cell would swallow other rows.
             taken = before + reader.line_num - start
             is_one_line, spare = taken == 1, spare - taken
             quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if is_one_line else csv.QUOTE_NONE
@@ -120,14 +122,14 @@ def _to_row(values: Sequence[str], *, line: int) -> Iterator[_Row]:
 
 def _find_delimiter(lines: Sequence[str]) -> str:
     """
-    Return the delimiter that cuts the first rows most evenly; ties go to the earlier of `, ; tab |`.
+    Return the delimiter that gives most of the first rows the same width; ties go to the earlier of `, ; tab |`.
 
-    `csv.Sniffer` also takes letters for delimiters and has regular expressions without a time limit.
+    `csv.Sniffer` also accepts letters as delimiters, and its regular expressions may take very long.
     """
 
     def evenness(delimiter: str) -> tuple[int, int]:
         try:
-            rows = list(_iter_rows(lines[:SAMPLE_ROWS], delimiter=delimiter))
+            rows = list(_iter_rows(lines[:SAMPLE_LINES], delimiter=delimiter))
         except csv.Error:
             return 0, 0
         widths = Counter(len(row.cells) for row in rows if len(row.cells) > 1)
@@ -139,9 +141,9 @@ def _find_delimiter(lines: Sequence[str]) -> str:
 
 def _is_header(rows: Sequence[_Row]) -> bool:
     """
-    Tell whether the first row names the columns: words, no numbers, and rows beneath.
+    Return whether the first row is a header: texts, no numbers, and followed by other rows.
 
-    Names that come more than once may be values as well, unless some column has numbers below its word.
+    With repeated names it is a header only if some column has numbers below its name.
     """
     if len(rows) < 2:
         return False
@@ -149,12 +151,12 @@ def _is_header(rows: Sequence[_Row]) -> bool:
     filled = [name for name in names if name]
     if len(filled) < len(names) - 1 or any(_VALUE.match(name) for name in filled):
         return False
-    return len(set(filled)) == len(filled) or any(_is_measured(rows[1:], place) for place in range(len(names)))
+    return len(set(filled)) == len(filled) or any(_is_numeric(rows[1:], column) for column in range(len(names)))
 
 
-def _is_measured(rows: Sequence[_Row], place: int) -> bool:
-    """Tell whether a column holds nothing but numbers, dates and times."""
-    cells = [row.cells[place] for row in rows if place < len(row.cells) and row.cells[place]]
+def _is_numeric(rows: Sequence[_Row], column: int) -> bool:
+    """Return whether a column has only numbers, dates and times."""
+    cells = [row.cells[column] for row in rows if column < len(row.cells) and row.cells[column]]
     return bool(cells) and all(map(_VALUE.match, cells))
 
 

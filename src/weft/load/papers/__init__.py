@@ -1,1 +1,1 @@
-"""Loaders for records of papers: BibTeX, arXiv, OpenAlex, Crossref, findings."""
+"""Loaders for records of papers and projects: BibTeX, arXiv, OpenAlex, Crossref, findings."""

@@ -1,4 +1,4 @@
-"""Citations beside a BEIR corpus: `citations.jsonl`, a line `{"citing": …, "cited": …}` for each, by ids of rows."""
+"""Citations of a BEIR corpus: `citations.jsonl` with one line `{"citing": …, "cited": …}` per citation, by row id."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pathlib import Path
 
 from weft.config import LoadOptions
 from weft.load.formats.json_lines import find_id, iter_records
-from weft.load.papers.paper_graph import state
+from weft.load.papers.paper_graph import extract_work
 from weft.load.papers.paper_records import Catalogue, Reference
 from weft.load.papers.record_fields import read_work
 from weft.records import Document, Skipped
 
 CITATION_NAMES = ("citations.jsonl", "citations.jsonl.gz")
-MAX_REPORTED = 100
+MAX_REPORTED_CITATIONS = 100
 
 
 class Citations:
-    """Who cites whom in a corpus: makes its rows papers."""
+    """Citation lists of a corpus, by id of the citing row."""
 
     def __init__(self, path: Path, *, corpus: str, options: LoadOptions) -> None:
         self.source = f"{corpus.removesuffix(corpus.rpartition('/')[2])}{path.name}"
@@ -38,8 +38,8 @@ class Citations:
                 detail = f"line {line}: {'no cited' if citing else 'no citing'} id"
                 self.skipped.append(Skipped(source=place, reason="bad record", detail=detail))
 
-    def tell(self, document: Document) -> Document:
-        """Return a row of the corpus as a paper: what it cites, and what its metadata says."""
+    def to_paper(self, document: Document) -> Document:
+        """Return a row of the corpus as a paper with its citations and metadata."""
         metadata = dict(document.metadata)
         id = str(metadata.get("_id", ""))
         record = {**metadata, "id": id, "title": document.title or id}
@@ -51,21 +51,21 @@ class Citations:
         metadata.setdefault("type", "paper")
         if work.year is not None:
             metadata.setdefault("year", work.year)
-        return replace(document, metadata=metadata, given=state(work, catalogue=self._catalogue))
+        return replace(document, metadata=metadata, given=extract_work(work, catalogue=self._catalogue))
 
-    def strays(self, known: Collection[str]) -> Iterator[Skipped]:
-        """Yield the citations by papers that the corpus does not have, the first of each."""
-        lost = [
+    def iter_unknown(self, known: Collection[str]) -> Iterator[Skipped]:
+        """Iterate citations whose citing id is not a row of the corpus, up to a limit."""
+        unknown = [
             (line, citing) for citing, cited in self._cited.items() if citing not in known for line in cited.values()
         ]
-        for line, citing in sorted(lost)[:MAX_REPORTED]:
-            detail = f"line {line}: no row of the corpus has the id {citing!r}"
+        for line, citing in sorted(unknown)[:MAX_REPORTED_CITATIONS]:
+            detail = f"line {line}: unknown citing id {citing!r}"
             yield Skipped(source=f"{self.source}#L{line}", reason="unknown id", detail=detail)
-        if len(lost) > MAX_REPORTED:
-            more = f"{len(lost) - MAX_REPORTED:,} more citations by rows that the corpus does not have"
+        if len(unknown) > MAX_REPORTED_CITATIONS:
+            more = f"{len(unknown) - MAX_REPORTED_CITATIONS:,} more citations with an unknown citing id"
             yield Skipped(source=self.source, reason="unknown id", detail=more)
 
 
 def find_citations(corpus: Path) -> Path | None:
-    """Return the citations beside a corpus, if there are any."""
+    """Return the citations file in the folder of a corpus, if there is one."""
     return next((path for path in (corpus.parent / name for name in CITATION_NAMES) if path.is_file()), None)

@@ -1,4 +1,4 @@
-"""BibTeX files to documents: each entry a paper, read by bibtexparser (`weft-search[bibtex]`)."""
+"""BibTeX to documents, one paper per entry, with bibtexparser (`weft-search[bibtex]`)."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from weft.records import Document, Skipped
 from weft.text.decode import clean
 
 Entries: TypeAlias = dict[str, dict[str, str]]
-"""By cite key, the fields of an entry, and under `line` where it begins."""
+"""Fields of the entries by cite key; the field `line` is the first line of the entry."""
 
-VERBATIM = ("doi", "url", "eprint", "arxiv_id", "file", "link")
-"""Fields that are no LaTeX: in it a percent sign would begin a comment."""
-CONTAINERS = frozenset({"proceedings", "collection", "mvproceedings"})
-INHERITED = ("year", "date", "publisher", "editor", "series", "booktitle")
-"""What an entry takes over from the one it refers to with `crossref`."""
+VERBATIM_FIELDS = ("doi", "url", "eprint", "arxiv_id", "file", "link")
+"""Fields that are not decoded as LaTeX, where a percent sign would start a comment."""
+CONTAINER_TYPES = frozenset({"proceedings", "collection", "mvproceedings"})
+INHERITED_FIELDS = ("year", "date", "publisher", "editor", "series", "booktitle")
+"""Fields that an entry inherits from its `crossref` entry."""
 
-_CITES = ("cites", "references", "cited")
-_LIST = re.compile(r"[,;\s]+")
+_CITATION_FIELDS = ("cites", "references", "cited")
+_SEPARATORS = re.compile(r"[,;\s]+")
 
-logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # what it objects to is reported as skipped
+logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # its errors are reported as skipped entries
 
 
 def load_bibtex(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Yield a paper for each entry of a file; entries that cannot be read, or come again, are reported."""
+    """Iterate one paper per entry of a file, and a `Skipped` per invalid or repeated entry."""
     try:
         from bibtexparser.entrypoint import parse_string
         from bibtexparser.middlewares import LatexDecodingMiddleware
@@ -60,21 +60,23 @@ def load_bibtex(path: Path, *, source: str, options: LoadOptions) -> Iterator[Do
     if not entries and not failed:
         raise LoadError("empty", "no entries")
     if options.max_records is not None and len(entries) > options.max_records:
-        left = dict(list(entries.items())[: options.max_records])
-        line = int(next(fields["line"] for key, fields in entries.items() if key not in left))
+        first = dict(list(entries.items())[: options.max_records])
+        line = int(next(fields["line"] for key, fields in entries.items() if key not in first))
         yield skip_rest(source, line=line, options=options)
-        entries = left
+        entries = first
     yield from load_works(_iter_works(entries, source=source), source=source, separator="#")
 
 
 def _line(block: Any) -> int:
-    """Return the line a block begins on, from 1."""
+    """Return the first line of a block, from 1."""
     return int(block.start_line or 0) + 1
 
 
 def _fields(entry: Any, verbatim: Any) -> dict[str, str]:
     fields = {field.key.lower(): clean(str(field.value)) for field in entry.fields}
-    fields |= {field.key.lower(): clean(str(field.value)) for field in verbatim.fields if field.key.lower() in VERBATIM}
+    fields |= {
+        field.key.lower(): clean(str(field.value)) for field in verbatim.fields if field.key.lower() in VERBATIM_FIELDS
+    }
     return fields | {"line": str(_line(entry)), "entrytype": entry.entry_type.lower()}
 
 
@@ -82,19 +84,19 @@ def _skip(block: Any, *, line: int, source: str) -> Skipped:
     place = f"{source}#L{line}"
     first = getattr(block, "previous_block", None)
     if first is not None:
-        detail = f"line {line}: {shorten(block.key)} again; the entry on line {_line(first)} is kept"
+        detail = f"line {line}: {shorten(block.key)} is a duplicate; the entry on line {_line(first)} is kept"
         return Skipped(source=place, reason="duplicate", detail=detail)
-    what = collapse(clean(str(block.error))) or collapse(clean(block.raw))
-    return Skipped(source=place, reason="broken", detail=f"line {line}: {shorten(what, limit=200)}")
+    error = collapse(clean(str(block.error))) or collapse(clean(block.raw))
+    return Skipped(source=place, reason="broken", detail=f"line {line}: {shorten(error, limit=200)}")
 
 
 def _iter_works(entries: Entries, *, source: str) -> Iterator[Work | Skipped]:
-    """Yield the entries as papers. One without an id is known by its title, unless another has the same."""
+    """Iterate the entries as papers. An entry without id is identified by its title if no other entry has it."""
     parents = {_parent(fields, entries) for fields in entries.values()} - {""}
     works: dict[str, Work] = {}
     for key, fields in entries.items():
-        if fields["entrytype"] in CONTAINERS and key in parents:
-            continue  # it is where others were published
+        if fields["entrytype"] in CONTAINER_TYPES and key in parents:
+            continue  # only the venue of other entries
         line = int(fields["line"])
         work = read_work(_to_record(key, fields, entries), kind="paper", place=key, line=line)
         if work is None or (work.title == key and not work.ids):
@@ -102,15 +104,20 @@ def _iter_works(entries: Entries, *, source: str) -> Iterator[Work | Skipped]:
             continue
         works[key] = work
     titles = Counter(whole_key(work.title) for work in works.values() if not work.ids)
-    named = {key: replace(work, local="") if _is_named(work, titles) else work for key, work in works.items()}
-    for key, work in named.items():
-        cited = (item for field in _CITES for item in _LIST.split(entries[key].get(field, "")) if item in named)
-        cites = tuple(dict.fromkeys(_refer(named[other]) for other in cited))
-        strange = tuple(reference for reference in work.cites if reference.local not in named)
-        yield replace(work, cites=(*cites, *strange))
+    papers = {key: replace(work, local="") if _has_unique_title(work, titles) else work for key, work in works.items()}
+    for key, work in papers.items():
+        cited = (
+            item
+            for field in _CITATION_FIELDS
+            for item in _SEPARATORS.split(entries[key].get(field, ""))
+            if item in papers
+        )
+        cites = tuple(dict.fromkeys(_refer(papers[other]) for other in cited))
+        others = tuple(reference for reference in work.cites if reference.local not in papers)
+        yield replace(work, cites=(*cites, *others))
 
 
-def _is_named(work: Work, titles: Mapping[str, int]) -> bool:
+def _has_unique_title(work: Work, titles: Mapping[str, int]) -> bool:
     return not work.ids and titles[whole_key(work.title)] == 1
 
 
@@ -124,18 +131,18 @@ def _parent(fields: Mapping[str, str], entries: Entries) -> str:
 
 
 def _to_record(key: str, fields: Mapping[str, str], entries: Entries) -> dict[str, object]:
-    """Return an entry as the record of a paper."""
-    own = {field: value for field, value in fields.items() if field not in ("line", "crossref", *_CITES)}
+    """Return the record of a paper for `read_work`."""
+    own = {field: value for field, value in fields.items() if field not in ("line", "crossref", *_CITATION_FIELDS)}
     if parent := entries.get(_parent(fields, entries)):
-        own = {field: parent[field] for field in INHERITED if field in parent} | own
+        own = {field: parent[field] for field in INHERITED_FIELDS if field in parent} | own
         own.setdefault("booktitle", parent.get("title", ""))
     archive = own.get("archiveprefix", own.get("eprinttype", "")).lower()
     if "eprint" in own and ("arxiv" in archive or (not archive and read_id(own["eprint"]).startswith("arXiv:"))):
         own["arxiv_id"] = own.pop("eprint")
         own.pop("archiveprefix", None)
     record: dict[str, object] = {**own, "id": key}
-    for field in _CITES:
-        if items := [item for item in _LIST.split(fields.get(field, "")) if item]:
+    for field in _CITATION_FIELDS:
+        if items := [item for item in _SEPARATORS.split(fields.get(field, "")) if item]:
             record[field if field != "cited" else "cites"] = [
                 {"id": item} if item in entries else item for item in items
             ]

@@ -1,4 +1,4 @@
-"""Values of single fields in records of papers: names, references, years, venues, abstracts."""
+"""Parsers of single fields in records of papers: names, references, years, venues, abstracts."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from weft.load.line_map import collapse
 from weft.load.papers.paper_records import Reference
 from weft.text.decode import clean
 
-MIN_SCORE = 0.3
-"""Concepts that come with a score, as those of OpenAlex do, count from here."""
-MAX_NAME = 200
-MAX_WORDS = 200_000
-"""Words of an abstract that is given as an index of its words."""
+MIN_CONCEPT_SCORE = 0.3
+"""Concepts with a lower score are left out. OpenAlex gives scores."""
+MAX_NAME_CHARACTERS = 200
+MAX_ABSTRACT_WORDS = 200_000
+"""Words of an abstract read from an inverted index."""
 
 _NAMES = ("display_name", "name", "term", "keyword", "label", "title", "full_name")
 _TITLES = ("title", "display_name", "name", "article_title", "unstructured", "text")
@@ -26,32 +26,32 @@ _TOKEN = re.compile(r"[!-~]*\d[!-~]*")
 
 
 def field_name(key: object) -> str:
-    """Return a field's name in one spelling: `container-title` and `Container Title` are `container_title`."""
+    """Return the normalised name of a field: `container_title` for `container-title` and `Container Title`."""
     return re.sub(r"[\s-]+", "_", str(key)[:60].strip().lower())
 
 
 def to_text(value: object) -> str:
-    """Return a text, or the first of a list of texts, on one line; empty for anything else."""
+    """Return a text, or the first text of a list, on one line; empty for other values."""
     first = value[0] if isinstance(value, list) and value else value
     return collapse(clean(first)) if isinstance(first, str) else ""
 
 
 def to_name(value: object) -> str | None:
-    """Return what a concept is called; empty if its score is too low to count, None if it is no name."""
+    """Return the name of a concept; empty if its score is too low, None if it is not a name."""
     if isinstance(value, Mapping):
         score = value.get("score")
-        if isinstance(score, int | float) and score < MIN_SCORE:
+        if isinstance(score, int | float) and score < MIN_CONCEPT_SCORE:
             return ""
         value = next((value[field] for field in _NAMES if isinstance(value.get(field), str)), None)
     name = to_text(value)
-    return name if name_key(name) and len(name) <= MAX_NAME else None
+    return name if name_key(name) and len(name) <= MAX_NAME_CHARACTERS else None
 
 
 def to_reference(value: object) -> Reference | None:
     """
-    Return which work a reference means; None if it means none.
+    Return a parsed reference to a work; None if the value is not one.
 
-    A word with a digit in it that is no known kind of id is one that only its file knows; other text is a title.
+    A single word with a digit that is not a known kind of id is an id local to the file; other text is a title.
     """
     if isinstance(value, bool):
         return None
@@ -61,7 +61,7 @@ def to_reference(value: object) -> Reference | None:
         text = collapse(clean(value))
         if id := read_id(text):
             return Reference(ids=(id,))
-        if _TOKEN.fullmatch(text) and len(text) <= MAX_NAME:
+        if _TOKEN.fullmatch(text) and len(text) <= MAX_NAME_CHARACTERS:
             return Reference(local=text)
         return Reference(title=text) if name_key(text) else None
     return _from_object(value) if isinstance(value, Mapping) else None
@@ -76,12 +76,12 @@ def _from_object(value: Mapping[object, object]) -> Reference | None:
     local = next((str(item) for item in known if isinstance(item, str | int) and not isinstance(item, bool)), "")
     title = next(filter(None, (to_text(record.get(field)) for field in _TITLES)), "")
     title = title if name_key(title) else ""
-    found = Reference(ids=tuple(ids), local="" if ids else collapse(clean(local))[:MAX_NAME], title=title)
+    found = Reference(ids=tuple(ids), local="" if ids else collapse(clean(local))[:MAX_NAME_CHARACTERS], title=title)
     return found if found.name else None
 
 
 def to_year(value: object) -> int | None:
-    """Return the year in a number, a date or nested `date-parts`."""
+    """Return the year of a number, a date or nested `date-parts`; None without a year from 1500 to 2099."""
     for _ in range(4):  # Crossref: {"date-parts": [[2017, 6]]}
         if isinstance(value, Mapping):
             value = next(iter(value.values()), None)
@@ -92,22 +92,22 @@ def to_year(value: object) -> int | None:
 
 
 def to_venue(value: object) -> str:
-    """Return where a paper was published: a text, or an object around it."""
+    """Return the name of a venue, given as a text or an object."""
     for _ in range(3):  # OpenAlex: {"source": {"display_name": …}}
         if isinstance(value, Mapping):
             value = value.get("display_name") or value.get("name") or value.get("source")
     return to_text(value)
 
 
-def from_inverted(value: object) -> str:
-    """Return the abstract that OpenAlex gives as an index of its words: `{"Deep": [0], "learning": [1, 5]}`."""
+def from_inverted_index(value: object) -> str:
+    """Return the abstract of an OpenAlex inverted index: `{"Deep": [0], "learning": [1, 5]}`."""
     if not isinstance(value, Mapping):
         return ""
-    places = [
-        (at, str(word))
-        for word, found in value.items()
-        if isinstance(found, list)
-        for at in found
-        if isinstance(at, int)
+    words = [
+        (position, str(word))
+        for word, positions in value.items()
+        if isinstance(positions, list)
+        for position in positions
+        if isinstance(position, int)
     ]
-    return clean(" ".join(word for _, word in sorted(places)[:MAX_WORDS])).strip()
+    return clean(" ".join(word for _, word in sorted(words)[:MAX_ABSTRACT_WORDS])).strip()

@@ -1,4 +1,4 @@
-"""A paper or project to a document, with the names and relations it states."""
+"""Conversion of a paper or project to a document with a graph of authors, concepts and citations."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from weft.load.metadata import Fields
 from weft.load.papers.paper_records import Catalogue, Reference, Work, local_key, work_key
 from weft.records import Claim, Document, Extraction, Nomination, NominationKind
 
-MAX_DESCRIPTION = 300
+MAX_DESCRIPTION_CHARACTERS = 300
 TITLE_AND_ID = "title and id of one paper"
-MAX_AUTHORS = 20
-"""Authors that stand in the text of a work without an abstract."""
-MAX_READ = 20_000
-"""Characters of a text in which names and ids are looked for."""
+MAX_LISTED_AUTHORS = 20
+"""Authors in the text of a work without abstract."""
+MAX_SCANNED_CHARACTERS = 20_000
+"""Characters of a text that are searched for names and ids."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d\"“(])|(?<=[。！？])")
 _IMPLEMENTS = re.compile(
@@ -32,7 +32,7 @@ _IMPLEMENTS = re.compile(
 
 
 def to_document(work: Work, *, source: str, catalogue: Catalogue) -> Document:
-    """Return the document of a work; its first chunk states what is known about it."""
+    """Return the document of a work with its graph."""
     metadata: Fields = {**work.metadata, "type": work.kind}
     if work.year is not None:
         metadata["year"] = work.year
@@ -43,28 +43,28 @@ def to_document(work: Work, *, source: str, catalogue: Catalogue) -> Document:
     metadata |= {key: list(values) for key, values in named.items() if values and key != "venue"}
     if work.venue:
         metadata["venue"] = work.venue
-    text = work.text or _reference(work)
+    text = work.text or _bibliographic_text(work)
     return Document(
         source=source,
         title=work.title,
         text=text,
         metadata=metadata,
         lines=[work.line] * (text.count("\n") + 1),
-        given=state(work, catalogue=catalogue),
+        given=extract_work(work, catalogue=catalogue),
     )
 
 
-def _reference(work: Work) -> str:
-    """Return who wrote a work, where and when it came out: what there is to read of one without an abstract."""
-    authors = ", ".join(work.authors[:MAX_AUTHORS])
-    if len(work.authors) > MAX_AUTHORS:
-        authors += f" and {len(work.authors) - MAX_AUTHORS} more"
+def _bibliographic_text(work: Work) -> str:
+    """Return authors, venue and year as text, for a work without abstract."""
+    authors = ", ".join(work.authors[:MAX_LISTED_AUTHORS])
+    if len(work.authors) > MAX_LISTED_AUTHORS:
+        authors += f" and {len(work.authors) - MAX_LISTED_AUTHORS} more"
     published = ", ".join(filter(None, [work.venue, str(work.year or "")]))
     return " ".join(f"{part}." for part in (authors, published) if part)
 
 
-def state(work: Work, *, catalogue: Catalogue) -> Extraction:
-    """Return the names and relations that a work states."""
+def extract_work(work: Work, *, catalogue: Catalogue) -> Extraction:
+    """Return the names and relations of a work: from its fields, then from its text."""
     statements = _Statements(work, scope=catalogue.scope)
     statements.nominate_work()
     for author in work.authors:
@@ -76,17 +76,17 @@ def state(work: Work, *, catalogue: Catalogue) -> Extraction:
     if work.venue:
         statements.relate("published_in", work.venue, type="venue")
     for reference in work.cites:
-        statements.refer("cites", reference, catalogue)
+        statements.relate_work("cites", reference, catalogue)
     for reference in work.cited_by:
-        statements.refer("cited_by", reference, catalogue)
+        statements.relate_work("cited_by", reference, catalogue)
     for reference in work.implements:
-        statements.refer("implements", reference, catalogue)
+        statements.relate_work("implements", reference, catalogue)
     _read_text(statements, work, catalogue)
-    return statements.close()
+    return statements.to_extraction()
 
 
 class _Statements:
-    """Collects what a work states, each thing once."""
+    """Distinct nominations and claims of one work."""
 
     def __init__(self, work: Work, *, scope: str) -> None:
         self._work = work
@@ -107,7 +107,7 @@ class _Statements:
         description: str = "",
         about: bool = False,
     ) -> None:
-        """Put a name forward, unless it is the work's own or was put forward already. No name is one of itself."""
+        """Nominate a name unless it is empty, an alias of itself, or nominated already."""
         if key and key != alias_of:
             self._nominations.setdefault(
                 (key, kind),
@@ -119,15 +119,19 @@ class _Statements:
 
     def nominate_work(self) -> None:
         """
-        Put the work itself forward under the key of its id, with its title and other ids as names of it.
+        Nominate the work under the key of its id, with its title and other ids as aliases.
 
-        No two papers share an id, so equal titles (`Editorial`) make no two papers one: a title of several papers is
-        a name of none. The kinds are such that a paper named elsewhere by one of these names is this one.
+        Papers with the same title (`Editorial`) stay separate because their ids differ; an alias of several papers
+        refers to none of them. The kinds are chosen so that other documents refer to this work by any of the names.
         """
         work = self._work
         first = next(iter(_SENTENCE.split(collapse(work.text[:2000]), maxsplit=1)), "")
         self.nominate(
-            work.title, self.key, type=work.kind, description=shorten(first, limit=MAX_DESCRIPTION), about=True
+            work.title,
+            self.key,
+            type=work.kind,
+            description=shorten(first, limit=MAX_DESCRIPTION_CHARACTERS),
+            about=True,
         )
         for key in (whole_key(work.title), name_key(work.title)) if work.kind == "paper" else ():
             self.nominate(work.title, key, type="paper", alias_of=self.key, reason=TITLE_AND_ID, about=True)
@@ -146,15 +150,15 @@ class _Statements:
                 )
 
     def relate(self, relation: str, name: str, *, type: str) -> None:
-        """State a relation to a person, a concept or a venue."""
+        """Claim a relation to a person, a concept or a venue."""
         key = name_key(name)
         if key and len(name) <= MAX_NAME and not key.replace(" ", "").isdigit():
-            # A concept is a thing in its own right: a project `transformers` is not the Transformer.
+            # A concept is a separate entity: the project `transformers` is not the Transformer.
             self.nominate(name, key, "field" if type == "concept" else "metadata", type=type)
             self.claim(relation, key, name=name)
 
-    def refer(self, relation: str, reference: Reference, catalogue: Catalogue) -> None:
-        """State a relation to another paper; one that is not here is named by its id, or by its title alone."""
+    def relate_work(self, relation: str, reference: Reference, catalogue: Catalogue) -> None:
+        """Claim a relation to another paper. A paper that is not loaded is named by its id, else by its title."""
         key = self.reference_key(reference, catalogue)
         if not key or key == self.key:
             return
@@ -170,7 +174,7 @@ class _Statements:
         self.claim(relation, key, name=reference.name)
 
     def reference_key(self, reference: Reference, catalogue: Catalogue) -> str:
-        """Return the key of the paper that is meant."""
+        """Return the entity key of a referenced paper."""
         if reference.ids:
             return id_key(reference.ids[0])
         if reference.local:
@@ -178,31 +182,31 @@ class _Statements:
         return whole_key(reference.title)
 
     def claim(self, relation: str, key: str, *, name: str, weight: float = FIELD_WEIGHT, description: str = "") -> None:
-        """State a relation to the entity with a key; the first statement of one stays."""
+        """Claim a relation to the entity with this key; the first claim of a relation is kept."""
         source, target, type = self.key, key, relation
         statement = Statement(self._work.title, name, relation)
         if relation == "cited_by":
             source, target, type = key, self.key, "cites"
             statement = Statement(name, self._work.title, "cites")
-        text = shorten(description or in_words(statement), limit=MAX_DESCRIPTION)
+        text = shorten(description or in_words(statement), limit=MAX_DESCRIPTION_CHARACTERS)
         claim = Claim(source=source, target=target, type=type, weight=weight, description=text)
         self._claims.setdefault((source, target, type), claim)
 
-    def is_said(self, key: str) -> bool:
-        """Tell whether a relation to a key is stated already."""
+    def has_claim_about(self, key: str) -> bool:
+        """Return whether a key is the work itself or has a relation to it."""
         return key == self.key or any(key in (source, target) for source, target, _ in self._claims)
 
-    def close(self) -> Extraction:
-        """Return all of it."""
+    def to_extraction(self) -> Extraction:
+        """Return all nominations and claims, in order of addition."""
         return Extraction(nominations=tuple(self._nominations.values()), claims=tuple(self._claims.values()))
 
 
 def _read_text(statements: _Statements, work: Work, catalogue: Catalogue) -> None:
-    """State what the text of a work says beside its fields: which papers it names, and of a project which concepts."""
-    text = work.text[:MAX_READ]
+    """Claim relations to papers named in the text, and for a project also to concepts and titles."""
+    text = work.text[:MAX_SCANNED_CHARACTERS]
     for found in find_ids(text):
         key, own = id_key(found.id), {id_key(id) for id in work.ids}
-        if key in own or statements.is_said(key):
+        if key in own or statements.has_claim_about(key):
             continue
         statements.nominate(found.id, key, "link", type="paper")
         sentence = _sentence_at(text, found.start)
@@ -210,17 +214,17 @@ def _read_text(statements: _Statements, work: Work, catalogue: Catalogue) -> Non
         statements.claim(relation, key, name=found.id, weight=LINK_WEIGHT, description=sentence)
     for key, name in _find_named(text, catalogue) if work.kind == "project" else ():
         kind = catalogue.names[key]
-        if kind == "project" or statements.is_said(key):
+        if kind == "project" or statements.has_claim_about(key):
             continue
         sentence = find_sentence(text, [key])
-        is_built = bool(_IMPLEMENTS.search(sentence))
-        relation = "implements" if is_built else "uses" if kind == "concept" else "links_to"
+        is_implementation = bool(_IMPLEMENTS.search(sentence))
+        relation = "implements" if is_implementation else "uses" if kind == "concept" else "links_to"
         statements.nominate(name, key, "link", type=kind)
         statements.claim(relation, key, name=name, weight=VERB_WEIGHT, description=sentence)
 
 
 def _find_named(text: str, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """Yield the keys of titles and concepts of the catalogue that a text holds, as it writes them, each once."""
+    """Iterate the titles and concepts of the catalogue that occur in a text: key and spelling, each key once."""
     found = words(text)
     known = {key for key in candidate_keys(found) if key in catalogue.names}
     seen: set[str] = set()
@@ -231,7 +235,7 @@ def _find_named(text: str, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
 
 
 def _sentence_at(text: str, at: int) -> str:
-    """Return the sentence around a place."""
+    """Return the sentence at an offset."""
     start = 0
     for match in _SENTENCE.finditer(text):
         if match.start() > at:
@@ -240,8 +244,8 @@ def _sentence_at(text: str, at: int) -> str:
     return text[start:].strip()
 
 
-def catalogue_of(works: Iterable[Work], *, scope: str) -> Catalogue:
-    """Return what works that are loaded together call each other."""
+def make_catalogue(works: Iterable[Work], *, scope: str) -> Catalogue:
+    """Return the catalogue of works that are loaded together."""
     keys: dict[str, str] = {}
     names: dict[str, str] = {}
     for work in works:

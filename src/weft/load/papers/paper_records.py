@@ -1,4 +1,4 @@
-"""Papers and projects as files describe them, before they become documents."""
+"""Records of papers and projects as read from files, before they become documents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WorkKind = Literal["paper", "project"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """How one work names another: by canonical ids, by an id that only its file knows, or by title."""
+    """A reference to a work: by canonical ids, by an id local to the file, or by title."""
 
     ids: tuple[str, ...] = ()
     local: str = ""
@@ -24,25 +24,25 @@ class Reference:
 
     @property
     def name(self) -> str:
-        """What a paper that is not here is called."""
+        """Name of a referenced work that is not loaded."""
         return self.ids[0] if self.ids else self.local or self.title
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A paper or a project with what is said about it."""
+    """A paper or project."""
 
     kind: WorkKind
     title: str
-    """What a person calls it; for a project its full name, `owner/name`."""
+    """Title; for a project its full name, `owner/name`."""
     ids: tuple[str, ...] = ()
-    """Canonical ids, the one it is kept under first."""
+    """Canonical ids; the first one is the key."""
     local: str = ""
-    """An id that only its file knows."""
+    """Id local to the file."""
     text: str = ""
     authors: tuple[str, ...] = ()
     concepts: tuple[str, ...] = ()
-    """What a paper introduces, or a project uses."""
+    """Concepts that a paper introduces or a project uses."""
     venue: str = ""
     year: int | None = None
     cites: tuple[Reference, ...] = ()
@@ -50,28 +50,28 @@ class Work:
     implements: tuple[Reference, ...] = ()
     aliases: tuple[str, ...] = ()
     metadata: Fields = field(default_factory=dict)
-    """Other fields, kept with the document."""
+    """Other fields."""
     place: str = ""
-    """Where in its file it stands: `academic_papers[3]`."""
+    """Position in the file: `academic_papers[3]`."""
     line: int = 1
     flaws: tuple[str, ...] = ()
-    """What of it could not be read, one line each."""
+    """Fields that could not be read, one message each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """What the works that are loaded together call each other."""
+    """Ids and names of works that are loaded together."""
 
     scope: str
-    """What their own ids mean something in: the file."""
+    """The file, in which local ids are valid."""
     keys: Mapping[str, str]
-    """By an id of their own, the key a work is kept under."""
+    """Entity key by local id."""
     names: Mapping[str, str]
-    """By the key of a title, and that of a concept: `paper`, `project` or `concept`."""
+    """`paper`, `project` or `concept`, by name key of a title or concept."""
 
 
 def work_key(work: Work, *, scope: str) -> str:
-    """Return the key of the entity that a work is: that of its id, or of its title where it has none."""
+    """Return the entity key of a work: that of its id, else of its title."""
     if work.kind == "project":
         return name_key(work.title)
     if work.ids:
@@ -80,5 +80,5 @@ def work_key(work: Work, *, scope: str) -> str:
 
 
 def local_key(local: str, *, scope: str) -> str:
-    """Return the key for an id that only its file knows. No text mentions it: `p1` may be anything elsewhere."""
+    """Return the key of an id local to a file. No text matches it, because `p1` means something else elsewhere."""
     return f"record {digest((scope, local), size=8)}"

@@ -1,4 +1,4 @@
-"""Names of people as files write them: `Vaswani, Ashish`, `A. Vaswani and N. Shazeer`, objects with parts."""
+"""Parser of author names: `Vaswani, Ashish`, `A. Vaswani and N. Shazeer`, objects with name parts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from weft.extract.names import name_key
 from weft.load.line_map import collapse
 from weft.text.decode import clean
 
-MAX_CHARACTERS = 120
-"""A longer name is a list or a sentence."""
+MAX_NAME_CHARACTERS = 120
+"""A longer text is a list or a sentence."""
 
 _WHOLE = ("display_name", "name", "full_name", "fullname", "raw_author_name", "literal", "login")
 _GIVEN = ("given", "first_name", "firstname", "first", "forename", "given_name")
@@ -22,9 +22,9 @@ _SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv)\.?", re.IGNORECASE)
 
 
 def read_people(value: object) -> Iterator[str | None]:
-    """Yield the names in a field, given names first; None for an element that names nobody."""
+    """Iterate the names in a field, given names first; None for an element without a name."""
     if isinstance(value, str):
-        yield from map(to_person, filter(None, _divide(_OTHERS.sub("", collapse(clean(value))))))
+        yield from map(to_person, filter(None, _split_names(_OTHERS.sub("", collapse(clean(value))))))
     elif isinstance(value, list):
         for item in value:
             name = collapse(clean(item)) if isinstance(item, str) else item
@@ -39,13 +39,13 @@ def read_people(value: object) -> Iterator[str | None]:
 
 
 def to_person(value: object) -> str | None:
-    """Return `Ashish Vaswani` for `Vaswani, Ashish` and for an object with the parts of the name; None for no name."""
+    """Return `Ashish Vaswani` for `Vaswani, Ashish` or an object with name parts; None if it is not a name."""
     if isinstance(value, Mapping):
         value = _from_object(value)
     if not isinstance(value, str):
         return None
     name = collapse(clean(value)).strip(" ,;")
-    if not name_key(name) or len(name) > MAX_CHARACTERS:
+    if not name_key(name) or len(name) > MAX_NAME_CHARACTERS:
         return None
     last, comma, first = name.partition(", ")
     if not comma:
@@ -60,7 +60,7 @@ def to_person(value: object) -> str | None:
 
 
 def _from_object(record: Mapping[str, object]) -> object:
-    """Return the name in an object: whole, in parts, or inside an object of its own, as OpenAlex has it."""
+    """Return the name in an object: whole, in parts, or in a nested object `author` (OpenAlex)."""
     inner = record.get("author")
     if isinstance(inner, Mapping) and (name := _from_object(inner)):
         return name
@@ -71,10 +71,10 @@ def _from_object(record: Mapping[str, object]) -> object:
     return " ".join(filter(None, parts)) or None
 
 
-def _divide(names: str) -> list[str]:
-    """Return the names of a list in one text, where commas may divide names or stand inside them."""
+def _split_names(names: str) -> list[str]:
+    """Return the names in one text; commas separate names or the parts of a name."""
     if _AND.search(names):
-        return [name for part in _AND.split(names) for name in _divide(part)]
+        return [name for part in _AND.split(names) for name in _split_names(part)]
     parts = [part.strip() for part in names.split(",") if part.strip()]
     if len(parts) == 3 and _SUFFIX.fullmatch(parts[2]):
         return [names]

@@ -1,4 +1,4 @@
-"""Records of papers and projects in the JSON of many makers: findings, arXiv, OpenAlex, Crossref, Semantic Scholar."""
+"""Parser of paper and project records: findings, arXiv, OpenAlex, Crossref, Semantic Scholar, GitHub."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weft.load.line_map import collapse, shorten
 from weft.load.metadata import Fields, to_metadata
 from weft.load.papers.field_values import (
     field_name,
-    from_inverted,
+    from_inverted_index,
     to_name,
     to_reference,
     to_text,
@@ -26,9 +26,9 @@ from weft.text.decode import clean
 Record: TypeAlias = Mapping[str, object]
 T = TypeVar("T")
 
-MAX_LOCAL = 200
-MIN_NOTE = 80
-"""Characters from which another field of words is part of the text, not of the metadata."""
+MAX_LOCAL_ID_CHARACTERS = 200
+MIN_NOTE_CHARACTERS = 80
+"""Another text field at least this long is added to the text instead of the metadata."""
 
 _IDS = {"arxiv_id": "arXiv", "arxiv": "arXiv", "doi": "doi", "openalex_id": "openalex", "openalex": "openalex"}
 _LOCAL_IDS = ("id", "_id", "paper_id", "paperid", "key")
@@ -52,17 +52,17 @@ _PROJECT_NAMES = ("full_name", "name", "title", "repo", "repository")
 _PROJECT_TEXTS = ("description", "readme", "summary", "abstract", "about", "text")
 _PROJECT_URLS = ("html_url", "url", "repo_url", "github_url", "link")
 _REPOSITORY = re.compile(r"(?:github|gitlab)\.com[/:]([\w.-]+/[\w.-]+?)(?:\.git)?(?:[/?#]|$)", re.IGNORECASE)
-_MARKS = frozenset({"arxiv_id", "abstract_inverted_index", "authorships", "referenced_works"})
+_PAPER_ONLY_FIELDS = frozenset({"arxiv_id", "abstract_inverted_index", "authorships", "referenced_works"})
 
 
 def read_work(record: Mapping[Any, object], *, kind: WorkKind, place: str, line: int) -> Work | None:
-    """Return what a record says of a paper or project; None when it has neither id nor title."""
-    reader = _Reader({field_name(key): value for key, value in record.items()}, place=place, line=line)
+    """Return the paper or project of a record; None if it has neither id nor title."""
+    reader = _RecordReader({field_name(key): value for key, value in record.items()}, place=place, line=line)
     return reader.read_paper() if kind == "paper" else reader.read_project()
 
 
 def looks_like_paper(record: object) -> bool:
-    """Tell whether an object can only be the record of a paper, by fields that no other has."""
+    """Return whether an object is certainly the record of a paper, by its fields."""
     if not isinstance(record, Mapping):
         return False
     fields = {field_name(key): value for key, value in record.items()}
@@ -71,30 +71,30 @@ def looks_like_paper(record: object) -> bool:
     ids = (fields.get(field) for field in (*_IDS, "id", *_URLS))
     has_id = any(isinstance(value, str) and read_id(value) for value in ids)
     is_described = any(field in fields for field in _TEXTS[:2]) and any(field in fields for field in _AUTHORS)
-    return bool(_MARKS & fields.keys()) or (has_id and is_described)
+    return bool(_PAPER_ONLY_FIELDS & fields.keys()) or (has_id and is_described)
 
 
-class _Reader:
-    """Reads one record, and notes what of it makes no sense."""
+class _RecordReader:
+    """Reads one record and collects messages about invalid fields."""
 
     def __init__(self, record: Record, *, place: str, line: int) -> None:
         self._record = record
         self._place = place
         self._line = line
         self._rest = dict(record)
-        """What was not read yet."""
+        """Fields not read yet."""
         self._flaws: list[str] = []
 
     def read_paper(self) -> Work | None:
-        """Return the paper, if it has a name."""
+        """Return the paper; None if it has neither id nor title."""
         ids, local = self._read_ids()
         title = self._read_first(_TITLES, to_text)
         if not name_key(title) and not ids and not name_key(local):
             return None
         if not ids and not local:
-            self._flaws.append("no id, so it is known by its title alone")
+            self._flaws.append("no id, identified by its title")
         if not name_key(title):
-            self._flaws.append("no title, so it is called by its id")
+            self._flaws.append("no title, the id is used as title")
             title = ids[0] if ids else local
         text = self._read_text(_TEXTS)
         return Work(
@@ -116,7 +116,7 @@ class _Reader:
         )
 
     def read_project(self) -> Work | None:
-        """Return the project, if it has a name."""
+        """Return the project; None if it has no name."""
         name = self._read_first(_PROJECT_NAMES, to_text)
         urls = (to_text(self._record.get(field)) for field in _PROJECT_URLS)
         place = next((match[1] for url in urls if (match := _REPOSITORY.search(url))), "")
@@ -143,7 +143,7 @@ class _Reader:
     # ── single fields ───────────────────────────────────────────────────────────────────────────
 
     def _read_ids(self) -> tuple[list[str], str]:
-        """Return the canonical ids of a paper, and the id that only its file knows."""
+        """Return the canonical ids of a paper and the id local to its file."""
         found: list[str] = []
         for field, kind in _IDS.items():
             value = self._rest.pop(field, None)
@@ -151,7 +151,7 @@ class _Reader:
             if id:
                 found.append(id)
             elif value not in (None, "", []):
-                self._flaws.append(f"{field} is no {kind} id: {_show(value)}")
+                self._flaws.append(f"{field} is not a valid {kind} id: {_show(value)}")
         inner = self._rest.get("ids") or self._rest.get("externalids") or ()
         values = [*(inner.values() if isinstance(inner, Mapping) else inner if isinstance(inner, list) else ())]
         values += [self._record.get(field) for field in (*_LOCAL_IDS, *_URLS)]
@@ -160,43 +160,47 @@ class _Reader:
             self._rest.pop(field, None)
         known = (self._rest.pop(field, None) for field in _LOCAL_IDS)
         local = next((collapse(clean(str(value))) for value in known if _is_id(value)), "")
-        return sort_ids(found), "" if read_id(local) or len(local) > MAX_LOCAL else local
+        return sort_ids(found), "" if read_id(local) or len(local) > MAX_LOCAL_ID_CHARACTERS else local
 
     def _read_first(self, fields: Iterable[str], read: Callable[[object], str]) -> str:
-        """Return the first of some fields that says something; what cannot be read is noted."""
+        """Return the first field that is not empty; report fields of a wrong type."""
         for field in fields:
             value = self._rest.pop(field, None)
             if text := read(value):
                 return text
             if value not in (None, "", [], {}) and not isinstance(value, str | Mapping):
-                self._flaws.append(f"{field} is no text: {_show(value)}")
+                self._flaws.append(f"{field} is not a text: {_show(value)}")
         return ""
 
     def _read_text(self, fields: Iterable[str]) -> str:
-        """Return the abstract, or what stands for it, with its paragraphs."""
-        parts = {from_inverted(self._rest.pop("abstract_inverted_index", None)): None}
+        """Return the abstract and similar fields, one paragraph each."""
+        parts = {from_inverted_index(self._rest.pop("abstract_inverted_index", None)): None}
         for field in fields:
             value = self._rest.pop(field, None)
             value = value.get("text") if isinstance(value, Mapping) else value  # `tldr` of Semantic Scholar
             if isinstance(value, str):
                 parts[clean(value).strip()] = None
             elif value is not None:
-                self._flaws.append(f"{field} is no text: {_show(value)}")
+                self._flaws.append(f"{field} is not a text: {_show(value)}")
         return "\n\n".join(filter(None, parts))
 
     def _add_notes(self, text: str) -> str:
-        """Return the text with other fields that are words and not names under it."""
+        """Return the text followed by other fields that contain prose."""
         parts = [text]
         for field, value in list(self._rest.items()):
             items = value if isinstance(value, list) else [value]
             notes = [clean(item).strip() for item in items if isinstance(item, str)]
-            if len(notes) == len(items) and sum(map(len, notes)) >= MIN_NOTE and all(" " in note for note in notes):
+            if (
+                len(notes) == len(items)
+                and sum(map(len, notes)) >= MIN_NOTE_CHARACTERS
+                and all(" " in note for note in notes)
+            ):
                 parts += notes
                 del self._rest[field]
         return "\n\n".join(filter(None, parts))
 
     def _read_year(self, fields: Iterable[str]) -> int | None:
-        """Return the year in the first field that has one; full dates stay in the metadata."""
+        """Return the year of the first field that has one; full dates stay in the metadata."""
         found = next((year for field in fields if (year := to_year(self._record.get(field)))), None)
         for field in ("year", "publication_year"):
             if to_year(self._rest.get(field)) is not None or self._rest.get(field) is None:
@@ -208,9 +212,9 @@ class _Reader:
         for field in fields:
             value = self._rest.pop(field, None)
             if value is not None and not isinstance(value, str | list | Mapping):
-                self._flaws.append(f"{field} is no list of names: {_show(value)}")
+                self._flaws.append(f"{field} is not a list of names: {_show(value)}")
                 continue
-            found |= dict.fromkeys(self._named(field, read_people(value)))
+            found |= dict.fromkeys(self._drop_invalid(field, read_people(value)))
         return tuple(found)
 
     def _read_names(self, fields: Iterable[str]) -> tuple[str, ...]:
@@ -218,7 +222,7 @@ class _Reader:
         for field in fields:
             value = self._rest.pop(field, None)
             items = re.split(r"[,;，；、]", value) if isinstance(value, str) else value
-            for name in self._named(field, map(to_name, self._list(field, items))):
+            for name in self._drop_invalid(field, map(to_name, self._list(field, items))):
                 found.setdefault(name_key(name), name)
         return tuple(found.values())
 
@@ -226,32 +230,32 @@ class _Reader:
         found: dict[Reference, None] = {}
         for field in fields:
             value = self._rest.pop(field, None)
-            if isinstance(value, int) and field in _CITED_BY:  # how often it is cited
+            if isinstance(value, int) and field in _CITED_BY:  # the number of citations
                 self._rest[field] = value
                 continue
             items = [value] if isinstance(value, str | Mapping) and value else value
-            found |= dict.fromkeys(self._named(field, map(to_reference, self._list(field, items))))
+            found |= dict.fromkeys(self._drop_invalid(field, map(to_reference, self._list(field, items))))
         return tuple(found)
 
     def _list(self, field: str, value: object) -> list[object]:
         if isinstance(value, list):
             return value
         if value not in (None, "", {}):
-            self._flaws.append(f"{field} is no list: {_show(value)}")
+            self._flaws.append(f"{field} is not a list: {_show(value)}")
         return []
 
-    def _named(self, field: str, items: Iterable[T | None]) -> Iterable[T]:
-        """Yield what names something, noting the places of what does not. An empty name is passed over."""
+    def _drop_invalid(self, field: str, items: Iterable[T | None]) -> Iterable[T]:
+        """Iterate the valid items, without empty ones; report the positions of invalid ones (None)."""
         for place, item in enumerate(items):
             if item is None:
-                self._flaws.append(f"{field}[{place}] names nothing")
+                self._flaws.append(f"{field}[{place}] cannot be read")
             elif item:
                 yield item
 
     def _to_metadata(self) -> Fields:
-        """Return the fields that are left: scalars and flat lists."""
-        left = {key: value for key, value in self._rest.items() if value not in (None, "", [], {})}
-        return to_metadata(left)
+        """Return the remaining fields: scalars and flat lists."""
+        rest = {key: value for key, value in self._rest.items() if value not in (None, "", [], {})}
+        return to_metadata(rest)
 
 
 def _is_id(value: object) -> bool:
