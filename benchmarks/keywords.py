@@ -30,8 +30,8 @@ import numpy as np
 
 from weft.rank.bm25 import idf, term_scores
 from weft.store.sqlite.index.maxscore import rank
-from weft.store.sqlite.index.postings_file import TermArrays, read
-from weft.store.sqlite.index.postings_merge import gather, merge
+from weft.store.sqlite.index.postings_file import PostingArrays, open_postings_file
+from weft.store.sqlite.index.postings_merge import invert_chunks, merge_postings
 from weft.text.analyzer import count_terms, query_terms
 
 RUN, LIMIT, QUESTIONS = 32_768, 100, 200
@@ -65,11 +65,11 @@ def chunks(passages: list[Passage], size: int) -> Iterator[tuple[int, str, int, 
 def make_arrays(rows: Iterator[tuple[int, str, int, str]], path: Path) -> None:
     parts = []
     while some := list(islice(rows, RUN)):
-        parts.append(gather(some, mean=100.0))
-    merge(parts, [np.ones(len(part.numbers), bool) for part in parts], mean=100.0, path=path)
+        parts.append(invert_chunks(some, mean=100.0))
+    merge_postings(parts, [np.ones(len(part.numbers), bool) for part in parts], mean=100.0, path=path)
 
 
-def add_up(arrays: TermArrays, weights: dict[str, float], *, mean_length: float) -> list[int]:
+def add_up(arrays: PostingArrays, weights: dict[str, float], *, mean_length: float) -> list[int]:
     """Return the best by every posting, as the store does without an index, but from memory."""
     scores = np.zeros(len(arrays.numbers))
     for held, weight in zip(arrays.find(weights), weights.values(), strict=True):
@@ -136,7 +136,7 @@ def main() -> None:
         path = folder / f"{arguments.size}.terms"
         if not path.exists():
             make_arrays(chunks(passages, arguments.size), path)
-        arrays = read(path)
+        arrays = open_postings_file(path)
         mean = float(arrays.lengths.mean())
         terms = sorted({term for one in questions for term in one})
         counts = {

@@ -81,7 +81,7 @@ def build(path: str) -> dict[str, Any]:
     """Bring the indexes up to date, and return how fast that was where there was something to do."""
     with open_engine(path) as engine:
         start = time.perf_counter()
-        is_built = engine.database._connections.extender.catch_up()  # type: ignore[attr-defined]
+        is_built = engine.database._connections.index_builder.catch_up()  # type: ignore[attr-defined]
         seconds = time.perf_counter() - start
         return {"built, chunks/s": f"{engine.stats().chunks / seconds:,.0f}"} if is_built else {}
 
@@ -111,13 +111,13 @@ def measure(path: str, *, repeat: int) -> dict[str, Any]:
         words = {question: ids(by_words(question)) for question in asked}
         figures |= ask_engine(engine, asked, repeat)
         figures["after queries"] = memory()
-        least, reader.FROM = reader.FROM, NEVER
+        least, reader.MIN_INDEXED_ROWS = reader.MIN_INDEXED_ROWS, NEVER
         some = asked[:10] if chunks > LARGE else asked
         figures["vector, exact"] = spent(lambda q: void(by_vector(q)), some, 1)
         figures["keyword, exact"] = spent(lambda q: void(by_words(q)), some, 1)
         kept = sum(len(set(near[q]) & set(ids(by_vector(q)))) for q in recalled)
         same = sum(a == b for q in some for a, b in zip(words[q], ids(by_words(q)), strict=True))
-        reader.FROM = least
+        reader.MIN_INDEXED_ROWS = least
         figures["recall@10"] = f"{kept / len(recalled) / 10:.3f}"
         figures["top-10 match"] = f"{same / sum(len(words[q]) for q in some):.3f}"
         figures["ways"] = [store.stats().vector_search, store.stats().keyword_search, store.stats().entity_search]

@@ -22,7 +22,7 @@ from weft.store.sqlite.postings import search_postings
 
 DIMENSION = 16
 OURS = replace(MODEL, dimension=DIMENSION)
-LEAST, TAIL = 120, 30
+MIN_ROWS, EXTENSION_ROWS = 120, 30
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 WORDS = [*"alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu".split(), "猫", "中文", "Ünïcode", "x:y"]
 """Those that come first are the most common ones."""
@@ -30,11 +30,11 @@ WORDS = [*"alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu".s
 
 def small(monkeypatch):
     """Let indexes begin at sizes that a test can write, and be extended only when asked for."""
-    monkeypatch.setattr(reader, "FROM", LEAST)
-    monkeypatch.setattr(reader, "TAIL", TAIL)
-    monkeypatch.setattr(builder, "BLOCK", 32)
-    monkeypatch.setattr(builder, "RUN", 64)
-    monkeypatch.setattr(builder.Extender, "call", lambda self, wrote=False: None)
+    monkeypatch.setattr(reader, "MIN_INDEXED_ROWS", MIN_ROWS)
+    monkeypatch.setattr(reader, "MIN_EXTENSION_ROWS", EXTENSION_ROWS)
+    monkeypatch.setattr(builder, "MAX_TRANSACTION_ROWS", 32)
+    monkeypatch.setattr(builder, "MAX_BUFFERED_CHUNKS", 64)
+    monkeypatch.setattr(builder.IndexBuilder, "request", lambda self, wrote=False: None)
 
 
 def direction(seed):
@@ -77,7 +77,7 @@ def populate(database, documents=range(10)):
 
 
 def catch_up(database):
-    return database._connections.extender.catch_up()
+    return database._connections.index_builder.catch_up()
 
 
 def ways(database):
@@ -125,7 +125,7 @@ def same(database, seeds=range(3), *, where=EVERYTHING):
             exact_vectors(database, vector, where=where),
         )
         assert [hit[:2] for hit in near] == [hit[:2] for hit in scanned]
-        if store.stats().chunks >= LEAST:
+        if store.stats().chunks >= MIN_ROWS:
             assert near == scanned
         else:  # held in memory: the same products, added up in another order
             assert [hit.score for hit in near] == pytest.approx([hit.score for hit in scanned], abs=1e-6)
@@ -146,8 +146,9 @@ def unsound(database):
 SECOND = """
     import sys
     import indexed as t
-    from weft.store.sqlite import derived, extend
-    derived.FROM, derived.TAIL, extend.BLOCK, extend.RUN, extend.PAUSE = t.LEAST, t.TAIL, 32, 64, 0.0
+    from weft.store.sqlite.index import builder, reader
+    reader.MIN_INDEXED_ROWS, reader.MIN_EXTENSION_ROWS = t.MIN_ROWS, t.EXTENSION_ROWS
+    builder.MAX_TRANSACTION_ROWS, builder.MAX_BUFFERED_CHUNKS, builder.DEBOUNCE_SECONDS = 32, 64, 0.0
     database = t.SqliteDatabase(sys.argv[1])
 """
 

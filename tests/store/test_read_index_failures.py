@@ -15,7 +15,7 @@ import indexed
 import numpy as np
 import pytest
 from contract import EVERYTHING
-from indexed import LEAST, batch, catch_up, direction, populate, same, start, ways
+from indexed import MIN_ROWS, batch, catch_up, direction, populate, same, start, ways
 
 from weft.store.sqlite import connect
 from weft.store.sqlite.database import SqliteDatabase
@@ -23,7 +23,7 @@ from weft.store.sqlite.index import builder, reader, segments, targets
 
 pytest.importorskip("usearch", reason="pip install 'weft-search[scale]'")
 
-UNBUILT = "exact; an index is not built yet"
+UNBUILT = "exact; index not built yet"
 KINDS = ("vectors", "keywords", "entities")
 
 
@@ -77,7 +77,7 @@ def test_they_can_be_deleted_or_damaged_at_any_time(database, harm, caplog):
             os.utime(path)
         assert ways(database) == [UNBUILT] * 3
         same(database, range(2))
-        database._connections.indexes.forget()
+        database._connections.indexes.clear()
 
 
 def read_only(folder, monkeypatch):
@@ -101,14 +101,14 @@ def a_file(folder, monkeypatch):
 def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, monkeypatch, caplog, hinder):
     """It is said once, and a scan answers."""
     monkeypatch.undo()
-    monkeypatch.setattr(reader, "FROM", LEAST)
-    monkeypatch.setattr(builder, "PAUSE", 0.0)
+    monkeypatch.setattr(reader, "MIN_INDEXED_ROWS", MIN_ROWS)
+    monkeypatch.setattr(builder, "DEBOUNCE_SECONDS", 0.0)
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     hinder(database._connections.indexes.folder, monkeypatch)
     populate(database)
-    database._connections.extender.close()
+    database._connections.index_builder.close()
 
-    assert len([record for record in caplog.records if "not extended" in record.message]) == 1
+    assert len([record for record in caplog.records if "cannot extend" in record.message]) == 1
     assert ways(database) == [UNBUILT] * 3
     same(database)
     database.close()
@@ -117,22 +117,22 @@ def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, monkeypatch, 
 def test_what_is_due_is_done_where_closing_begins_during_a_look(tmp_path, monkeypatch):
     """The look under way was not the last one: it left alone what can wait while a process goes on."""
     monkeypatch.undo()
-    monkeypatch.setattr(builder, "PAUSE", 0.0)
+    monkeypatch.setattr(builder, "DEBOUNCE_SECONDS", 0.0)
     database = SqliteDatabase(str(tmp_path / "weft.db"))
-    extender, looked, begun = database._connections.extender, [], threading.Event()
+    index_builder, looked, begun = database._connections.index_builder, [], threading.Event()
 
-    def look(*, least):
-        looked.append(least)
+    def look(*, min_rows):
+        looked.append(min_rows)
         begun.set()
-        assert extender._closing.wait(30)
+        assert index_builder._closing.wait(30)
         return 0
 
-    monkeypatch.setattr(extender, "catch_up", look)
-    extender.call(wrote=True)
+    monkeypatch.setattr(index_builder, "catch_up", look)
+    index_builder.request(wrote=True)
     assert begun.wait(30)
     database.close()
 
-    assert looked == [builder.LARGEST, min(builder.LAST, reader.TAIL)]
+    assert looked == [builder.MAX_SEGMENT_VECTORS, min(builder.MIN_EXTENSION_ROWS_AT_EXIT, reader.MIN_EXTENSION_ROWS)]
 
 
 def test_indexes_of_another_state_of_the_file_are_not_used(tmp_path):
@@ -173,7 +173,7 @@ def test_a_damaged_index_is_noticed_and_repaired(database):
     wrong.add(np.arange(1, 201, dtype=np.uint64), np.stack([direction(900_000)] * 200))
     for kind in ("vectors", "entities"):
         path, said = indexed.manifest(database, kind)
-        saved = folder.save(path.stem, lambda target: wrong.save(str(target)))
+        saved = folder.write_file(path.stem, lambda target: wrong.save(str(target)))
         said["segments"][0]["files"][0] = asdict(saved)
         path.write_text(json.dumps(said))
 
@@ -188,7 +188,7 @@ def test_a_damaged_index_is_noticed_and_repaired(database):
 @pytest.mark.parametrize("kind, suffix", [("vectors", "ids"), ("keywords", "segment")])
 def test_damaged_ids_are_noticed_and_a_scan_answers(database, monkeypatch, kind, suffix):
     """No question fails for them, `check --deep` says so, and they are made again."""
-    monkeypatch.setattr(segments, "HEAD", 64)
+    monkeypatch.setattr(segments, "HEAD_BYTES", 64)
     populate(database)
     catch_up(database)
     (path,) = database._connections.indexes.folder.path.glob(f"{kind}*.{suffix}")
@@ -216,7 +216,7 @@ def test_a_chunk_with_a_longer_id_than_ours_is_found_by_a_scan(database):
     assert store.search_keyword(["number123456"], limit=9, where=EVERYTHING).hits[0].chunk_id == id
     assert store.search_vector(direction(123_456), limit=9, where=EVERYTHING).hits[0].chunk_id == id
     same(database)
-    database._connections.indexes.forget()
+    database._connections.indexes.clear()
     with pytest.raises(ValueError):
         catch_up(database)
     assert indexed.files(database) == []
@@ -242,7 +242,7 @@ def test_a_changed_byte_is_noticed_and_repaired(database):
 STUCK = {
     "vectors": "import usearch.index; usearch.index.Index.save = lambda index, path: stuck(path)",
     "entities": "import usearch.index; usearch.index.Index.save = lambda index, path: stuck(path)",
-    "keywords": "extend.merge = lambda parts, kept, mean, path: stuck(path)",
+    "keywords": "builder.merge_postings = lambda parts, kept, mean, path: stuck(path)",
 }
 
 
@@ -258,11 +258,12 @@ def test_a_process_killed_while_it_extends_costs_at_most_a_rebuild(database, kin
             print("building", flush=True)
             sys.stdin.read()
         {STUCK[kind]}
-        from weft.store.sqlite import kinds
-        find = extend.find_targets
-        extend.find_targets = lambda db, least: [one for one in find(db, least=least) if one.kind == "{kind}"]
-        extend.ReadIndexes.keep = lambda self, targets: None
-        database._connections.extender.catch_up()
+        find = builder.find_targets
+        builder.find_targets = lambda db, min_rows: [
+            target for target in find(db, min_rows=min_rows) if target.kind == "{kind}"
+        ]
+        builder.ReadIndexes.retain = lambda self, targets: None
+        database._connections.index_builder.catch_up()
     """
     with start(script, database._connections.path) as other:
         assert other.stdout.readline() == "building\n"
@@ -287,7 +288,7 @@ def test_without_the_extra_a_scan_answers_and_says_what_would_help(tmp_path, mon
     populate(database)
     assert catch_up(database) == 1
     wanted = "exact; pip install 'weft-search[scale]' for an index"
-    assert ways(database) == [wanted, "index of 200 chunks in 1 files, 0 newer ones beside it", wanted]
+    assert ways(database) == [wanted, "index of 200 chunks in 1 segment, 0 not yet indexed", wanted]
     same(database, range(2))
     database.close()
     monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
@@ -308,7 +309,12 @@ def test_the_library_gets_on_with_that_of_the_model(order):
 def test_two_that_build_at_once_share_no_file(database, monkeypatch):
     """The folder may be deleted while somebody builds, and the lock with it; what is mapped must not be cut short."""
     populate(database)
-    other, paths, gather, merge = SqliteDatabase(database._connections.path), [], builder.gather, builder.merge
+    other, paths, gather, merge = (
+        SqliteDatabase(database._connections.path),
+        [],
+        builder.invert_chunks,
+        builder.merge_postings,
+    )
     others_turn = iter([False, True])
 
     def gathered(rows, *, mean):
@@ -321,8 +327,8 @@ def test_two_that_build_at_once_share_no_file(database, monkeypatch):
         paths.append(path)
         return merge(*parts, path=path, **named)
 
-    monkeypatch.setattr(builder, "gather", gathered)
-    monkeypatch.setattr(builder, "merge", merged)
+    monkeypatch.setattr(builder, "invert_chunks", gathered)
+    monkeypatch.setattr(builder, "merge_postings", merged)
     catch_up(database)
     assert len(paths) > 4
     assert len(set(paths)) == len(paths)
@@ -334,13 +340,13 @@ def test_two_that_build_at_once_share_no_file(database, monkeypatch):
 def test_a_folder_deleted_at_the_worst_time_costs_the_build_alone(database, monkeypatch):
     """Whoever builds gives up quietly, and the next one begins anew."""
     populate(database)
-    folder, save = database._connections.indexes.folder, reader.Folder.save
+    folder, save = database._connections.indexes.folder, reader.IndexFolder.write_file
 
     def deleted(self, name, write, **named):
         folder.clear()
         return save(self, name, write, **named)
 
-    monkeypatch.setattr(reader.Folder, "save", deleted)
+    monkeypatch.setattr(reader.IndexFolder, "write_file", deleted)
     assert catch_up(database) == 0
     same(database)
     monkeypatch.undo()

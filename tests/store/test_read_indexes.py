@@ -10,18 +10,18 @@ import indexed
 import numpy as np
 import pytest
 from contract import EVERYTHING
-from indexed import LEAST, OURS, TAIL, batch, catch_up, direction, fill, populate, remember, same, ways
+from indexed import EXTENSION_ROWS, MIN_ROWS, OURS, batch, catch_up, direction, fill, populate, remember, same, ways
 
 from weft.records import Filter
 from weft.store.sqlite import session, vectors
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.index import builder
-from weft.store.sqlite.index import reader as derived
-from weft.store.sqlite.index.hnsw import EARLY, arrange, make_graph
+from weft.store.sqlite.index import reader as index_reader
+from weft.store.sqlite.index.hnsw import EARLY_STRIDE, arrange, make_graph
 
 pytest.importorskip("usearch", reason="pip install 'weft-search[scale]'")
 
-UNBUILT = "exact; an index is not built yet"
+UNBUILT = "exact; index not built yet"
 KINDS = ("vectors", "keywords", "entities")
 
 
@@ -54,7 +54,7 @@ def test_indexes_answer_as_a_scan_does(database, monkeypatch):
     assert catch_up(database) == 3
 
     same(database, range(10))
-    described = "index of 200 {} in 1 files, 0 newer ones beside it"
+    described = "index of 200 {} in 1 segment, 0 not yet indexed"
     assert ways(database) == [described.format(what) for what in ("vectors", "chunks", "vectors")]
     monkeypatch.setattr(vectors, "search", None)
     monkeypatch.setattr(vectors, "search_facts", None)
@@ -113,7 +113,7 @@ def test_what_is_newer_than_the_index_is_found_at_once(database):
     ]
     assert store.facts.search_vector(direction(6), limit=1)[0][0].key != "thing 6"
     same(database, range(10))
-    assert all("newer" in way for way in ways(database))
+    assert all("not yet indexed" in way for way in ways(database))
 
 
 def test_filters_are_kept(database):
@@ -133,18 +133,18 @@ def test_filters_are_kept(database):
 
 def test_vectors_are_spread_over_graphs_of_a_bounded_size(database, monkeypatch):
     """Each holds few enough that its neighbours are found; full ones stay as they are when more comes."""
-    monkeypatch.setattr(builder, "LARGEST", 64)
+    monkeypatch.setattr(builder, "MAX_SEGMENT_VECTORS", 64)
     fill(database.store("default"))
     catch_up(database)
     files = set(database._connections.indexes.folder.path.glob("vectors-*.segment"))
 
-    assert ways(database)[0] == "index of 200 vectors in 4 files, 0 newer ones beside it"
+    assert ways(database)[0] == "index of 200 vectors in 4 segments, 0 not yet indexed"
     same(database)
     fill(database.store("default"), range(20, 23))
     catch_up(database)
     after = set(database._connections.indexes.folder.path.glob("vectors-*.segment"))
     assert len(files & after) == 3
-    assert ways(database)[0] == "index of 260 vectors in 5 files, 0 newer ones beside it"
+    assert ways(database)[0] == "index of 260 vectors in 5 segments, 0 not yet indexed"
     same(database)
 
 
@@ -154,8 +154,8 @@ def test_segments_are_joined_and_what_is_gone_is_left_out(database):
     populate(database, range(30))
     catch_up(database)
     for number in range(30, 50):
-        store.write(batch(f"note {number}", range(number * 1000, number * 1000 + TAIL)))
-        remember(store, range(number * 1000, number * 1000 + TAIL))
+        store.write(batch(f"note {number}", range(number * 1000, number * 1000 + EXTENSION_ROWS)))
+        remember(store, range(number * 1000, number * 1000 + EXTENSION_ROWS))
         assert catch_up(database) == 3
     for kind in KINDS:
         assert len(indexed.files(database, kind)) <= (2 if kind == "keywords" else 4)
@@ -164,8 +164,8 @@ def test_segments_are_joined_and_what_is_gone_is_left_out(database):
     store.delete([batch(f"note {number}", []).document.id for number in range(40)])
     same(database)  # most of what the index finds is gone: a scan answers
     assert catch_up(database) == 2
-    assert ways(database)[0].startswith(f"index of {10 * TAIL} vectors in 1 files")
-    assert ways(database)[1].startswith(f"index of {10 * TAIL} chunks in 1 files")
+    assert ways(database)[0].startswith(f"index of {10 * EXTENSION_ROWS} vectors in 1 segment")
+    assert ways(database)[1].startswith(f"index of {10 * EXTENSION_ROWS} chunks in 1 segment")
     same(database)
 
 
@@ -238,7 +238,7 @@ def test_every_vector_can_be_reached(database):
         contents.add(file.read_bytes())
         hits = database.store("default").search_vector(direction(1), limit=200, where=EVERYTHING).hits
         assert len(hits) == 200
-        database._connections.indexes.forget()
+        database._connections.indexes.clear()
     assert len(contents) == 1
 
 
@@ -249,7 +249,7 @@ def test_near_vectors_are_put_in_together_after_some_from_everywhere():
     order = arrange(vectors)
 
     assert sorted(order.tolist()) == list(range(len(vectors)))
-    early, late = np.split(order % 8, [len(vectors) // EARLY])
+    early, late = np.split(order % 8, [len(vectors) // EARLY_STRIDE])
     assert set(early.tolist()) == set(range(8))
     assert np.count_nonzero(np.diff(late)) == 7
     assert arrange(vectors[:0]).tolist() == []
@@ -258,8 +258,10 @@ def test_near_vectors_are_put_in_together_after_some_from_everywhere():
 def test_a_build_that_nobody_waits_for_is_given_up(database, monkeypatch):
     """A process that only asked ends without finishing it, also in the midst of a graph."""
     fill(database.store("default"))
-    extender = database._connections.extender
-    monkeypatch.setattr(builder, "make_graph", lambda dimension: extender._abandoned.set() or make_graph(dimension))
+    index_builder = database._connections.index_builder
+    monkeypatch.setattr(
+        builder, "make_graph", lambda dimension: index_builder._cancelled.set() or make_graph(dimension)
+    )
 
     assert catch_up(database) == 0
     assert indexed.files(database, "vectors") == []
@@ -268,14 +270,14 @@ def test_a_build_that_nobody_waits_for_is_given_up(database, monkeypatch):
 def test_who_interrupts_the_end_does_not_wait_for_a_build(tmp_path, monkeypatch):
     """Ctrl-C gives the build up; the file is whole, and the next one that writes makes what is missing."""
     monkeypatch.undo()
-    monkeypatch.setattr(derived, "FROM", LEAST)
+    monkeypatch.setattr(index_reader, "MIN_INDEXED_ROWS", MIN_ROWS)
     building, join = threading.Event(), threading.Thread.join
     database = SqliteDatabase(str(tmp_path / "weft.db"))
-    extender = database._connections.extender
+    index_builder = database._connections.index_builder
 
     def make(dimension):
         building.set()
-        extender._abandoned.wait(30)
+        index_builder._cancelled.wait(30)
         return make_graph(dimension)
 
     def interrupted(thread, timeout=None):
@@ -288,7 +290,7 @@ def test_who_interrupts_the_end_does_not_wait_for_a_build(tmp_path, monkeypatch)
     monkeypatch.setattr(threading.Thread, "join", interrupted)
     with pytest.raises(KeyboardInterrupt):
         database.close()
-    assert not extender._thread.is_alive()
+    assert not index_builder._thread.is_alive()
     assert indexed.files(database, "vectors") == []
     database.close()
 
@@ -336,14 +338,14 @@ def test_many_threads_ask_at_once(database):
 
 def test_while_nobody_asks_only_whole_segments_are_made(database, monkeypatch):
     """A graph that would have to be built anew for what is still to come is not built."""
-    monkeypatch.setattr(builder, "LARGEST", 150)
-    extender = database._connections.extender
+    monkeypatch.setattr(builder, "MAX_SEGMENT_VECTORS", 150)
+    index_builder = database._connections.index_builder
     fill(database.store("default"), range(7))
-    assert extender.catch_up(least=150) == 0
+    assert index_builder.catch_up(min_rows=150) == 0
     assert ways(database)[:2] == [UNBUILT] * 2
     assert not database._connections.indexes.folder.path.exists()
     fill(database.store("default"), range(10))
-    assert extender.catch_up(least=150) == 2
+    assert index_builder.catch_up(min_rows=150) == 2
     assert [segment["count"] for segment in indexed.manifest(database, "vectors")[1]["segments"]] == [160, 40]
     same(database)
 
@@ -351,45 +353,45 @@ def test_while_nobody_asks_only_whole_segments_are_made(database, monkeypatch):
 def test_what_is_due_depends_on_who_calls(tmp_path, monkeypatch):
     """After a commit it is a whole segment, after a question any tail that costs it time, at the end nearly all."""
     monkeypatch.undo()
-    monkeypatch.setattr(derived, "FROM", LEAST)
-    monkeypatch.setattr(builder, "PAUSE", 0.0)
+    monkeypatch.setattr(index_reader, "MIN_INDEXED_ROWS", MIN_ROWS)
+    monkeypatch.setattr(builder, "DEBOUNCE_SECONDS", 0.0)
     due = queue.Queue()
-    monkeypatch.setattr(builder.Extender, "catch_up", lambda self, *, least: due.put(least))
+    monkeypatch.setattr(builder.IndexBuilder, "catch_up", lambda self, *, min_rows: due.put(min_rows))
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     populate(database)
-    assert due.get(timeout=30) == builder.LARGEST
+    assert due.get(timeout=30) == builder.MAX_SEGMENT_VECTORS
     database.store("default").search_keyword(["alpha"], limit=10, where=EVERYTHING)
-    while (least := due.get(timeout=30)) == builder.LARGEST:
+    while (least := due.get(timeout=30)) == builder.MAX_SEGMENT_VECTORS:
         pass
-    assert least == derived.TAIL
+    assert least == index_reader.MIN_EXTENSION_ROWS
     database.close()
-    assert list(due.queue)[-1] == builder.LAST
+    assert list(due.queue)[-1] == builder.MIN_EXTENSION_ROWS_AT_EXIT
 
 
 def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeypatch):
     """Nothing has to be asked for, and little is left to compare in full; who only reads leaves at once."""
     monkeypatch.undo()
-    monkeypatch.setattr(derived, "FROM", LEAST)
-    monkeypatch.setattr(derived, "TAIL", TAIL)
-    monkeypatch.setattr(builder, "PAUSE", 60.0)
+    monkeypatch.setattr(index_reader, "MIN_INDEXED_ROWS", MIN_ROWS)
+    monkeypatch.setattr(index_reader, "MIN_EXTENSION_ROWS", EXTENSION_ROWS)
+    monkeypatch.setattr(builder, "DEBOUNCE_SECONDS", 60.0)
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     populate(database)
     database.close()
     reader = SqliteDatabase(str(tmp_path / "weft.db"))
     assert all(way.startswith("index of 200 ") for way in ways(reader))
-    monkeypatch.setattr(builder, "LAST", 5)
+    monkeypatch.setattr(builder, "MIN_EXTENSION_ROWS_AT_EXIT", 5)
     for number in (5, 4):
         writer = SqliteDatabase(str(tmp_path / "weft.db"))
         writer.store("default").write(batch(f"{number} more", range(9000, 9000 + number)))
         writer.close()
     for way in ways(reader)[:2]:
-        assert way.startswith("index of 205 ") and way.endswith(", 4 newer ones beside it")
-    reader._connections.indexes.forget()
+        assert way.startswith("index of 205 ") and way.endswith(", 4 not yet indexed")
+    reader._connections.indexes.clear()
     reader.store("default").search_vector(direction(1), limit=10, where=EVERYTHING)
     reader.close()
     assert not (tmp_path / "weft.db.index").exists()
 
-    monkeypatch.setattr(builder, "PAUSE", 0.0)
+    monkeypatch.setattr(builder, "DEBOUNCE_SECONDS", 0.0)
     server = SqliteDatabase(str(tmp_path / "weft.db"))
     server.store("default").search_keyword(["alpha"], limit=10, where=EVERYTHING)
     deadline = time.monotonic() + 30

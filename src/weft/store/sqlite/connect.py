@@ -14,7 +14,7 @@ import apsw
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
 from weft.store.sql_files import load_migrations, load_schema
 from weft.store.sqlite.index import reader
-from weft.store.sqlite.index.builder import Extender
+from weft.store.sqlite.index.builder import IndexBuilder
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import find_targets
 from weft.store.sqlite.session import SqliteSession
@@ -59,8 +59,8 @@ class Connections:
         self._lock = threading.RLock()
         self._all: list[apsw.Connection] = [self._shared] if self._shared else []
         self._closed = False
-        self.indexes = ReadIndexes(path, on_behind=lambda: self.extender.call())
-        self.extender = Extender(self.indexes, self)
+        self.indexes = ReadIndexes(path, on_stale=lambda: self.index_builder.request())
+        self.index_builder = IndexBuilder(self.indexes, self)
         with self.bare() as db:
             _prepare(db, path)
 
@@ -109,8 +109,8 @@ class Connections:
             with _committing(db):  # around the beginning too: Ctrl-C while it waits must not leave it open
                 db.execute("BEGIN IMMEDIATE")
                 yield self._session(db)
-            if self.indexes.usable and find_targets(self._session(db), least=reader.FROM):
-                self.extender.call(wrote=True)
+            if self.indexes.is_usable and find_targets(self._session(db), min_rows=reader.MIN_INDEXED_ROWS):
+                self.index_builder.request(wrote=True)
 
     @contextmanager
     def _write_nested(self) -> Iterator[SqliteSession]:
@@ -139,7 +139,7 @@ class Connections:
     def close(self) -> None:
         """Close every thread's connection, when read indexes have caught up with what was written here."""
         if not self._closed:
-            self.extender.close()
+            self.index_builder.close()
         with self._lock:
             self._closed = True
             while self._all:

@@ -8,7 +8,7 @@ from pathlib import Path
 from weft.errors import InputError, StoreUnavailable
 from weft.records import Problem
 from weft.store.relational.check.documents import drop_lost_rows, find_lost_rows, find_problems, mend
-from weft.store.relational.check.json_values import find_unreadable_keys, mend_keys
+from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.store import RelationalStore
 from weft.store.sqlite.connect import Connections, writing
@@ -43,8 +43,8 @@ class SqliteDatabase:
         with self._connections.write() as db:
             db.run("delete_namespace", {"name": namespace})
             dropped = db.changes() > 0
-            left = find_targets(db, least=reader.FROM)
-        self._connections.indexes.keep(left)
+            left = find_targets(db, min_rows=reader.MIN_INDEXED_ROWS)
+        self._connections.indexes.retain(left)
         return dropped
 
     def check(self) -> list[Problem]:
@@ -62,11 +62,11 @@ class SqliteDatabase:
             return compare(db, self._connections.indexes)
 
     def repair(self) -> list[str]:
-        self._connections.indexes.forget()
+        self._connections.indexes.clear()
         with self._connections.bare() as db:
             db.execute("REINDEX")
         with self._connections.write() as db:
-            done = drop_lost_rows(db) + mend_keys(db)
+            done = drop_lost_rows(db) + revoke_unreadable_keys(db)
             for namespace, name, *_ in db.run("all_namespaces"):
                 done += mend(db, namespace, name)
             return done
@@ -93,7 +93,7 @@ class SqliteDatabase:
         return path.stat().st_size + self._connections.indexes.folder.size() if path.is_file() else 0
 
     def compact(self) -> None:
-        self._connections.indexes.forget()  # they tell of deleted texts, and are built again
+        self._connections.indexes.clear()  # they tell of deleted texts, and are built again
         with self._connections.bare() as db:
             db.execute("VACUUM")
             ((is_busy, *_),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

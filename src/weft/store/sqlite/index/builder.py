@@ -1,4 +1,16 @@
-"""Builds and extends read indexes in the background, from committed rows, without holding up writers."""
+"""
+Background thread that builds and extends read indexes from committed rows, without blocking writers.
+
+A new segment covers the unindexed rows and absorbs the small segments before it, so that few segments remain. Keyword
+segments of up to eight times the number of new rows are merged:
+
+    before   segment of 200,000      segment of 10,000       2,500 unindexed rows
+    check    200,000 > 8 x 12,500    10,000 <= 8 x 2,500
+    after    segment of 200,000      segment of 12,500
+
+Keyword segments are merged from their files. HNSW graphs cannot be merged: they are built again from the vectors, up to
+`MAX_SEGMENT_VECTORS`, and a graph of at least half that size is never built again.
+"""
 
 from __future__ import annotations
 
@@ -16,83 +28,89 @@ from numpy.typing import NDArray
 from weft.errors import WeftError
 from weft.store.relational.session import Row, Session
 from weft.store.sqlite.index import reader
-from weft.store.sqlite.index.chunk_ids import pack_ids, write_names
+from weft.store.sqlite.index.chunk_ids import pack_ids, write_chunk_ids
 from weft.store.sqlite.index.hnsw import add_vectors, make_graph
-from weft.store.sqlite.index.postings_file import TermArrays, read
-from weft.store.sqlite.index.postings_merge import gather, merge
+from weft.store.sqlite.index.postings_file import PostingArrays, open_postings_file
+from weft.store.sqlite.index.postings_merge import invert_chunks, merge_postings
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.segments import Manifest, Segment
 from weft.store.sqlite.index.targets import (
     Target,
-    belongs,
     can_index,
     count_rows,
     find_targets,
     last_number,
     live_segments,
-    read_ends,
+    matches_file,
+    read_row_checksums,
     read_rows,
 )
 
 logger = logging.getLogger(__name__)
 
-BLOCK = 1_024
+MAX_TRANSACTION_ROWS = 1_024
 """Rows read in one transaction."""
 
-RUN = 32_768
-"""Chunks whose postings are in memory at once."""
+MAX_BUFFERED_CHUNKS = 32_768
+"""Chunks whose postings are built in memory before they are written to a temporary file."""
 
-LARGEST = 131_072
+MAX_SEGMENT_VECTORS = 131_072
 """
-Vectors of a segment. In one graph of a million a search misses a quarter of the nearest ten, and one that keeps six
-times as many in view still every twentieth; eight of an eighth take as long as that, and miss one in fifty.
-"""
+Vectors of an HNSW segment.
 
-GROWTH = {"keywords": 8, "vectors": 2, "entities": 2}
-"""
-What is new joins a segment of up to so many times its size. Words are merged at 100,000 chunks a second, so that there
-are few segments, each of which costs a question a millisecond; a graph is built anew.
+One graph of a million vectors misses a quarter of the nearest ten (recall@10 0.76), and with six times as many
+candidates still one in twenty. Eight graphs take as long as the latter and miss one in fifty.
 """
 
-LAST = 256
+MERGE_FACTORS = {"keywords": 8, "vectors": 2, "entities": 2}
 """
-Newer rows from which an index is extended when a process that wrote ends; fewer are compared in full. Until then, and
-as long as nobody asks, only whole segments of `LARGEST` are made: a smaller one would have to be built anew.
+A segment is merged with new rows if it has at most this many times as many rows.
+
+Postings are merged at 100,000 chunks a second, and each segment costs a query a millisecond, so keywords have few
+segments. A graph has to be built again.
 """
 
-PAUSE = 1.0
-"""Seconds between what calls for an extension and its beginning: commits come in groups, commands end soon."""
+MIN_EXTENSION_ROWS_AT_EXIT = 256
+"""
+Unindexed rows from which an index is extended when a process that wrote exits.
+
+Until then, and while there are no queries, only full segments of `MAX_SEGMENT_VECTORS` are built: a smaller one would
+have to be built again.
+"""
+
+DEBOUNCE_SECONDS = 1.0
+"""Delay between a request and the build: commits come in groups, and short commands exit first."""
 
 
 class _Source(Protocol):
     def scan(self) -> AbstractContextManager[Session]: ...
 
 
-class _Abandoned(Exception):
-    """Nobody waits for the index any more."""
+class _Cancelled(Exception):
+    """The build is not wanted any more."""
 
 
-class Extender:
-    """A thread that sleeps until a commit or a question shows that an index is behind."""
+class IndexBuilder:
+    """Thread that sleeps until a commit or a query requests an extension of the indexes."""
 
     def __init__(self, indexes: ReadIndexes, source: _Source) -> None:
         self._indexes = indexes
         self._source = source
         self._due = threading.Event()
         self._closing = threading.Event()
-        self._abandoned = threading.Event()
+        self._cancelled = threading.Event()
         self._wrote = False
-        self._asked = False
-        self._told = ""
+        self._queried = False
+        self._last_warning = ""
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
-    def call(self, *, wrote: bool = False) -> None:
-        """Ask for a look at all indexes soon, because something was written, or a question found one behind."""
+    def request(self, *, wrote: bool = False) -> None:
+        """Request a check of all indexes, after a commit (`wrote`) or after a query that found one stale."""
         if wrote:
             self._wrote = True
         else:
-            self._asked = True
+            self._queried = True
         self._due.set()
         with self._starting:
             if self._thread is None and not self._closing.is_set():
@@ -100,183 +118,194 @@ class Extender:
                 self._thread.start()
 
     def close(self) -> None:
-        """End; where this process has written, what is due is done first, unless the user interrupts it."""
+        """Stop the thread. If this process has written, due extensions are finished first; Ctrl-C cancels them."""
         with self._starting:
             self._closing.set()
         if self._thread is not None:
             if not self._wrote:
-                self._abandoned.set()
+                self._cancelled.set()
             self._due.set()
             try:
                 self._thread.join()
             except KeyboardInterrupt:
-                self._abandoned.set()
+                self._cancelled.set()
                 self._thread.join()
                 raise
 
     def _run(self) -> None:
         while self._due.wait():
-            self._closing.wait(PAUSE)
+            self._closing.wait(DEBOUNCE_SECONDS)
             self._due.clear()
-            is_last = self._closing.is_set()  # where it begins during a look, another one follows
+            is_last = self._closing.is_set()  # if closing begins during a check, another check follows
             try:
-                self.catch_up(least=self._enough())
+                self.catch_up(min_rows=self._min_rows())
             except (WeftError, OSError, RuntimeError, ValueError) as error:
-                if str(error) != self._told:  # it is tried again whenever somebody asks
-                    logger.warning("read indexes were not extended: %s", error)
-                self._told = str(error)
+                if str(error) != self._last_warning:  # every request tries again
+                    logger.warning("cannot extend the read indexes: %s", error)
+                self._last_warning = str(error)
             if is_last:
                 return
 
-    def _enough(self) -> int:
-        """Return from how many newer rows on an index is extended now."""
+    def _min_rows(self) -> int:
+        """Return the number of unindexed rows from which an index is extended now."""
         if self._closing.is_set():
-            return min(LAST, reader.TAIL)
-        asked, self._asked = self._asked, False
-        return reader.TAIL if asked else LARGEST
+            return min(MIN_EXTENSION_ROWS_AT_EXIT, reader.MIN_EXTENSION_ROWS)
+        queried, self._queried = self._queried, False
+        return reader.MIN_EXTENSION_ROWS if queried else MAX_SEGMENT_VECTORS
 
-    def catch_up(self, *, least: int | None = None) -> int:
+    def catch_up(self, *, min_rows: int | None = None) -> int:
         """
-        Bring all indexes of the file up to date where nobody else does; return how many were changed.
+        Extend all indexes of the file unless another process does; return how many were changed.
 
-        One that exists is extended from so many newer rows on. One that does not is made, but not where so many are
-        asked for that it can wait.
+        An existing index is extended from `min_rows` unindexed rows on. A missing index is built, unless `min_rows` is
+        above `MIN_EXTENSION_ROWS` and there are fewer rows.
         """
-        enough = reader.TAIL if least is None else least
+        threshold = reader.MIN_EXTENSION_ROWS if min_rows is None else min_rows
         with self._source.scan() as db:
-            targets = find_targets(db, least=reader.FROM)
-            can_wait = enough > reader.TAIL and not any(self._may_have(db, target, enough) for target in targets)
-        if not targets or can_wait or not self._indexes.usable or self._abandoned.is_set():
+            targets = find_targets(db, min_rows=reader.MIN_INDEXED_ROWS)
+            can_wait = threshold > reader.MIN_EXTENSION_ROWS and not any(
+                self._may_have_rows(db, target, threshold) for target in targets
+            )
+        if not targets or can_wait or not self._indexes.is_usable or self._cancelled.is_set():
             return 0
-        with self._indexes.folder.alone() as alone:
-            if not alone:
+        with self._indexes.folder.build_lock() as is_locked:
+            if not is_locked:
                 return 0
-            self._indexes.keep(targets)
+            self._indexes.retain(targets)
             try:
-                return sum(self._extend(target, least=enough) for target in targets if can_index(target.kind))
-            except (_Abandoned, FileNotFoundError):  # the folder may be deleted, with the lock, at any time
+                return sum(self._extend(target, min_rows=threshold) for target in targets if can_index(target.kind))
+            except (_Cancelled, FileNotFoundError):  # the folder may be deleted, with the lock, at any time
                 return 0
 
-    def _may_have(self, db: Session, target: Target, count: int) -> bool:
-        """Return whether there may be so many newer rows, at the cost of a look."""
-        manifest = self._indexes.folder.read(target.name)
+    def _may_have_rows(self, db: Session, target: Target, count: int) -> bool:
+        """Return whether there may be this many unindexed rows. Cheap: deleted rows are counted as well."""
+        manifest = self._indexes.folder.read_manifest(target.name)
         return last_number(db, target) - (manifest.high if manifest else 0) >= count
 
-    def _extend(self, target: Target, *, least: int) -> bool:
+    def _extend(self, target: Target, *, min_rows: int) -> bool:
         folder = self._indexes.folder
         with self._source.scan() as db:
-            manifest = folder.read(target.name)
-            if manifest and not belongs(db, target, manifest):
+            manifest = folder.read_manifest(target.name)
+            if manifest and not matches_file(db, target, manifest):
                 manifest = None
             last, covered = last_number(db, target), manifest.high if manifest else 0
             pending = count_rows(db, target, low=covered, high=last)
             segments = manifest.segments if manifest else ()
             kept = live_segments(db, target, segments)
-        can_wait = manifest is not None or least > reader.TAIL
-        if can_wait and pending < least and len(kept) == len(segments):
+        can_wait = manifest is not None or min_rows > reader.MIN_EXTENSION_ROWS
+        if can_wait and pending < min_rows and len(kept) == len(segments):
             return False
-        is_bounded, growth = target.kind != "keywords", GROWTH[target.kind]
-        while kept and kept[-1].count <= growth * pending and not (is_bounded and 2 * kept[-1].count >= LARGEST):
-            pending += kept[-1].count
-            kept = kept[:-1]
-        build = self._build_terms if target.kind == "keywords" else self._build_graph
-        segment = build(target, segments[len(kept) :], low=kept[-1].high if kept else 0, high=last)
+        kept = _unmerged_segments(target, kept, pending=pending)
+        build = self._build_postings if target.kind == "keywords" else self._build_graphs
+        new_segments = build(target, segments[len(kept) :], low=kept[-1].high if kept else 0, high=last)
         with self._source.scan() as db:
             (generation, *_), *_ = db.run("namespace_state", {"namespace": target.namespace}) or [(0,)]
-        folder.write(
-            target.name, Manifest(dimension=target.dimension, generation=generation, segments=(*kept, *segment))
-        )
+        manifest = Manifest(dimension=target.dimension, generation=generation, segments=(*kept, *new_segments))
+        folder.write_manifest(target.name, manifest)
         return True
 
     def _check_wanted(self) -> None:
-        if self._abandoned.is_set():
-            raise _Abandoned
+        if self._cancelled.is_set():
+            raise _Cancelled
 
-    def _blocks(self, target: Target, *, low: int, high: int) -> Iterator[list[Row]]:
-        """Yield the rows of a range of numbers, each block as it was when it was read."""
+    def _batches(self, target: Target, *, low: int, high: int) -> Iterator[list[Row]]:
+        """Iterate over the rows with `low < number <= high`, each batch in a transaction of its own."""
         while True:
             self._check_wanted()
             with self._source.scan() as db:
-                rows = read_rows(db, target, low=low, high=high, limit=BLOCK)
+                rows = read_rows(db, target, low=low, high=high, limit=MAX_TRANSACTION_ROWS)
             if not rows:
                 return
             yield rows
-            low = rows[-1][0]
+            low, *_ = rows[-1]
 
-    def _build_graph(self, target: Target, joined: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
-        """Return new segments over a range of numbers, made from the file alone; none where there is nothing."""
+    def _build_graphs(self, target: Target, merged: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
+        """Return new segments over a range of numbers, built from the file alone; none if it has no rows."""
         made: list[Segment] = []
-        numbers, ids, held = list[int](), list[str](), _room(target)
-        for rows in self._blocks(target, low=low, high=high):
-            held[len(numbers) : len(numbers) + len(rows)] = [np.frombuffer(row[1], "<f4") for row in rows]
+        numbers, ids, vectors = list[int](), list[str](), _vector_buffer(target)
+        for rows in self._batches(target, low=low, high=high):
+            # hot loop
+            vectors[len(numbers) : len(numbers) + len(rows)] = [np.frombuffer(row[1], "<f4") for row in rows]
             numbers += (row[0] for row in rows)
             ids += (row[2] for row in rows)
-            if len(numbers) >= LARGEST:
-                made += self._keep_graph(target, numbers, ids, held, low=low, high=numbers[-1])
+            if len(numbers) >= MAX_SEGMENT_VECTORS:
+                made += self._write_graph(target, numbers, ids, vectors, low=low, high=numbers[-1])
                 low, numbers, ids = numbers[-1], [], []
-        made += self._keep_graph(target, numbers, ids, held, low=low, high=high)
+        made += self._write_graph(target, numbers, ids, vectors, low=low, high=high)
         return [*made[:-1], replace(made[-1], high=high)] if made else []
 
-    def _keep_graph(
-        self, target: Target, numbers: list[int], ids: list[str], held: NDArray[np.float16], *, low: int, high: int
+    def _write_graph(
+        self, target: Target, numbers: list[int], ids: list[str], vectors: NDArray[np.float16], *, low: int, high: int
     ) -> list[Segment]:
         def write(path: Path) -> None:
             graph = make_graph(target.dimension)
-            for _ in add_vectors(graph, numbers, held[: len(numbers)]):
+            for _ in add_vectors(graph, numbers, vectors[: len(numbers)]):
                 self._check_wanted()
             graph.save(str(path))
 
         files: dict[str, Callable[[Path], object]] = {"segment": write}
         if target.kind == "vectors":
             packed = pack_ids(ids)
-            files["ids"] = lambda path: write_names(path, numbers, packed)
-        return self._keep(target, numbers, files, low=low, high=high)
+            files["ids"] = lambda path: write_chunk_ids(path, numbers, packed)
+        return self._write_segment(target, numbers, files, low=low, high=high)
 
-    def _build_terms(self, target: Target, joined: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
-        """Return a new segment made of older ones, as far as they are still there, and of what is newer."""
+    def _build_postings(self, target: Target, merged: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
+        """Return a new segment from the existing rows of older segments and from unindexed rows."""
         folder = self._indexes.folder
         with self._source.scan() as db:
-            _, chunks, length = db.run("namespace_state", {"namespace": target.namespace})[0]
+            ((_, chunks, length),) = db.run("namespace_state", {"namespace": target.namespace})
             scope = {"scope": target.scope, "low": low, "high": high}
-            live = np.array([row[0] for row in db.run("keyword_numbers_between", scope)], dtype=np.int64)
+            existing = np.array([number for (number,) in db.run("keyword_numbers_between", scope)], dtype=np.int64)
         mean = length / max(1, chunks)
-        parts = [read(path) for segment in joined for path in folder.open(segment)]
-        covered = joined[-1].high if joined else low
-        run: list[Row] = []
-        for rows in self._blocks(target, low=covered, high=high):
-            run += rows
-            if len(run) >= RUN:
-                parts.append(self._spill(target, run, mean=mean))
-                run = []
-        if run:
-            parts.append(gather(run, mean=mean))
+        parts = [open_postings_file(path) for segment in merged for path in folder.segment_paths(segment)]
+        covered = merged[-1].high if merged else low
+        buffer: list[Row] = []
+        for rows in self._batches(target, low=covered, high=high):
+            buffer += rows
+            if len(buffer) >= MAX_BUFFERED_CHUNKS:
+                parts.append(self._spill(target, buffer, mean=mean))
+                buffer = []
+        if buffer:
+            parts.append(invert_chunks(buffer, mean=mean))
         kept = [
-            np.isin(part.numbers, live) if place < len(joined) else np.ones(len(part.numbers), bool)
+            np.isin(part.numbers, existing) if place < len(merged) else np.ones(len(part.numbers), bool)
             for place, part in enumerate(parts)
         ]
         numbers = [int(number) for part, keep in zip(parts, kept, strict=True) for number in part.numbers[keep]]
-        files = {"segment": lambda path: merge(parts, kept, mean=mean, path=path)}
-        return self._keep(target, numbers, files, low=low, high=high)
+        files = {"segment": lambda path: merge_postings(parts, kept, mean=mean, path=path)}
+        return self._write_segment(target, numbers, files, low=low, high=high)
 
-    def _spill(self, target: Target, rows: list[Row], *, mean: float) -> TermArrays:
-        """Return postings of chunks, in a file of our own that the next manifest removes."""
-        part = gather(rows, mean=mean)
+    def _spill(self, target: Target, rows: list[Row], *, mean: float) -> PostingArrays:
+        """Write the postings of chunks to a temporary file, which the next manifest deletes; return its arrays."""
+        part = invert_chunks(rows, mean=mean)
         path = self._indexes.folder.new_file(target.name)
-        return merge([part], [np.ones(len(rows), bool)], mean=mean, path=path)
+        return merge_postings([part], [np.ones(len(rows), bool)], mean=mean, path=path)
 
-    def _keep(
+    def _write_segment(
         self, target: Target, numbers: list[int], files: Mapping[str, Callable[[Path], object]], *, low: int, high: int
     ) -> list[Segment]:
-        """Return the segment of these rows, each of its files written; none where there are no rows."""
+        """Write the files of a segment, given by suffix; return the segment, or nothing if it has no rows."""
         if not numbers:
             return []
-        save = self._indexes.folder.save
-        saved = tuple(save(target.name, write, suffix=suffix) for suffix, write in files.items())
+        write_file = self._indexes.folder.write_file
+        written = tuple(write_file(target.name, write, suffix=suffix) for suffix, write in files.items())
         with self._source.scan() as db:
-            ends = read_ends(db, target, numbers)
-        return [Segment(files=saved, low=low, high=high, count=len(numbers), ends=ends)]
+            ends = read_row_checksums(db, target, numbers)
+        return [Segment(files=written, low=low, high=high, count=len(numbers), ends=ends)]
 
 
-def _room(target: Target) -> NDArray[np.float16]:
-    """Return a place for the vectors of a segment; what is not written to takes no memory."""
-    return np.empty((LARGEST + BLOCK, target.dimension), np.float16)
+def _unmerged_segments(target: Target, segments: tuple[Segment, ...], *, pending: int) -> tuple[Segment, ...]:
+    """Return the first segments, which stay as they are; the last ones are merged with `pending` rows."""
+    is_bounded, factor = target.kind != "keywords", MERGE_FACTORS[target.kind]
+    while segments:
+        is_full = is_bounded and 2 * segments[-1].count >= MAX_SEGMENT_VECTORS
+        if is_full or segments[-1].count > factor * pending:
+            break
+        pending += segments[-1].count
+        segments = segments[:-1]
+    return segments
+
+
+def _vector_buffer(target: Target) -> NDArray[np.float16]:
+    """Return a buffer for the vectors of a segment; pages that are not written take no memory."""
+    return np.empty((MAX_SEGMENT_VECTORS + MAX_TRANSACTION_ROWS, target.dimension), np.float16)

@@ -1,4 +1,8 @@
-"""The ids of chunks by the numbers that an index knows their rows by, in a file that is mapped into memory."""
+"""
+Memory-mapped file of chunk ids, looked up by row number.
+
+    | n numbers, 8 bytes each, ascending | n ids, 25 bytes each, ASCII, padded with zero bytes |
+"""
 
 from __future__ import annotations
 
@@ -9,50 +13,49 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-WIDTH = 25
-"""Bytes of an id."""
+ID_BYTES = 25
 
-NUMBER, ID = np.dtype("<i8"), np.dtype(f"S{WIDTH}")
+NUMBER_TYPE, ID_TYPE = np.dtype("<i8"), np.dtype(f"S{ID_BYTES}")
 
 
 def pack_ids(ids: Sequence[str]) -> NDArray[Any]:
-    """Return ids as an array. Raises `ValueError` where one is none of ours."""
-    packed = np.array([id.encode("ascii") for id in ids], dtype=bytes) if ids else np.zeros(0, ID)
-    if packed.dtype.itemsize > WIDTH:
-        raise ValueError("an id is too long for an index")
-    return packed.astype(ID)
+    """Return ids as an array of `ID_TYPE`. Raises `ValueError` if one is not ASCII or longer than `ID_BYTES`."""
+    packed = np.array([id.encode("ascii") for id in ids], dtype=bytes) if ids else np.zeros(0, ID_TYPE)
+    if packed.dtype.itemsize > ID_BYTES:
+        raise ValueError(f"a chunk id is longer than {ID_BYTES} bytes")
+    return packed.astype(ID_TYPE)
 
 
 def unpack_ids(packed: NDArray[Any]) -> list[str]:
-    """Return the ids of an array. Raises `ValueError` where some are damaged."""
-    ids: list[str] = packed.astype(f"U{WIDTH}").tolist()
+    """Return the ids of an array. Raises `ValueError` if one is damaged."""
+    ids: list[str] = packed.astype(f"U{ID_BYTES}").tolist()
     return ids
 
 
-class ChunkNames:
-    """Ids by number."""
+class ChunkIds:
+    """Chunk ids by row number."""
 
     def __init__(self, path: Path) -> None:
-        """Map a file. Raises `OSError` or `ValueError` where that cannot be."""
-        whole = np.memmap(path, dtype=np.uint8, mode="r")
-        count, rest = divmod(len(whole), NUMBER.itemsize + ID.itemsize)
+        """Map a file. Raises `OSError` or `ValueError` if it cannot be read."""
+        content = np.memmap(path, dtype=np.uint8, mode="r")
+        count, rest = divmod(len(content), NUMBER_TYPE.itemsize + ID_TYPE.itemsize)
         if rest:
             raise ValueError(f"{path.name} has a wrong size")
-        middle = count * NUMBER.itemsize
-        self._numbers = np.asarray(whole[:middle]).view(NUMBER)
-        self._ids = np.asarray(whole[middle:]).view(ID)
+        middle = count * NUMBER_TYPE.itemsize
+        self._numbers = np.asarray(content[:middle]).view(NUMBER_TYPE)
+        self._ids = np.asarray(content[middle:]).view(ID_TYPE)
         self._first = int(self._numbers[0]) if count else 0
         self._is_dense = count > 0 and int(self._numbers[-1]) - self._first == count - 1
-        """Whether no number is left out, so that a row stands where its number says."""
+        """Whether the numbers have no gaps, so that a position follows from the number."""
 
     def find(self, numbers: NDArray[np.int64]) -> NDArray[Any]:
-        """Return the ids of rows. All must be there."""
+        """Return the packed ids of rows, which must all be in the file."""
         places = numbers - self._first if self._is_dense else self._numbers.searchsorted(numbers)
         return self._ids.take(places, mode="clip")
 
 
-def write_names(path: Path, numbers: Sequence[int], ids: NDArray[Any]) -> None:
+def write_chunk_ids(path: Path, numbers: Sequence[int], ids: NDArray[Any]) -> None:
     """Write the ids of rows with ascending numbers."""
     with path.open("wb") as file:
-        np.array(numbers, dtype=NUMBER).tofile(file)
+        np.array(numbers, dtype=NUMBER_TYPE).tofile(file)
         ids.tofile(file)

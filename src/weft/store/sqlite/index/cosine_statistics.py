@@ -1,4 +1,9 @@
-"""The mean and the deviation of the cosines of a question with all vectors, from a sample of them."""
+"""
+Mean and deviation of the cosines between a query and all vectors, estimated from a sample.
+
+With the mean `m` and the covariance `C` of the sampled vectors, the cosines of a query `q` have the mean `m · q` and
+the variance `q · C · q`. Neither needs the sample again, so an estimate costs one product per query.
+"""
 
 from __future__ import annotations
 
@@ -12,51 +17,54 @@ from numpy.typing import NDArray
 from weft.records import Vector
 from weft.store.relational.session import Session
 
-SAMPLED = 2_000
-"""Vectors from all over a namespace that are looked at."""
+SAMPLE_VECTORS = 2_000
+"""Vectors sampled from all over a namespace."""
 
 
-class Spreads:
-    """Samples by embedder, taken again when a tenth of a namespace has come, gone or changed."""
+class CosineStatistics:
+    """Statistics by embedder, sampled again after a tenth of a namespace was added, deleted or changed."""
 
     def __init__(self) -> None:
-        self._known: dict[int, _Sampled] = {}
+        self._by_model: dict[int, _Statistics] = {}
 
     def estimate(self, db: Session, vector: Vector, *, model: int, total: int) -> tuple[float, float]:
-        """Return mean and deviation. They follow from the mean and the covariance of the sample."""
-        last: int = db.one("last_vectors", {"scope": model})  # the number of each new vector is higher
-        known = self._known.get(model)
+        """Return mean and standard deviation."""
+        last: int = db.one("last_vectors", {"scope": model})  # grows with every new vector
+        known = self._by_model.get(model)
         if known is None or len(known.mean) != len(vector) or known.is_old(total=total, last=last):
             sample = _sample(db, model=model, total=total, last=last)
             mean = sample.mean(axis=0)
-            apart = sample - mean
-            known = self._known[model] = _Sampled(total, last, mean, apart.T @ apart / len(sample))
-        asked = vector.astype(np.float32)
-        # Not by `@`: its threads wait for each other longer than this takes.
-        variance = float(np.einsum("ij,j->i", known.covariance, asked) @ asked)
-        return float(known.mean @ asked), math.sqrt(max(0.0, variance))
+            centred = sample - mean
+            known = self._by_model[model] = _Statistics(total, last, mean, centred.T @ centred / len(sample))
+        query = vector.astype(np.float32)
+        # einsum, not `@`: synchronising BLAS threads takes longer than this product.
+        variance = float(np.einsum("ij,j->i", known.covariance, query) @ query)
+        return float(known.mean @ query), math.sqrt(max(0.0, variance))
 
 
-class _Sampled(NamedTuple):
-    """What a sample of the vectors of an embedder gave, how many there were, and the number of the last one."""
+class _Statistics(NamedTuple):
+    """Statistics of a sample, with the state of the namespace when it was taken."""
 
     total: int
+    """Number of chunks."""
     last: int
+    """Highest number of a vector."""
     mean: NDArray[np.float32]
     covariance: NDArray[np.float32]
 
     def is_old(self, *, total: int, last: int) -> bool:
-        """Tell whether enough vectors have come or gone since that another sample may tell something else."""
+        """Return whether more than a tenth of the vectors was added or deleted since."""
         return 10 * max(abs(total - self.total), abs(last - self.last)) > self.total
 
 
 def _sample(db: Session, *, model: int, total: int, last: int) -> NDArray[np.float32]:
-    numbers = np.unique(np.linspace(1, last, SAMPLED).astype(np.int64)).tolist()
-    rows = [row[2] for row in db.run("vectors_at", {"numbers": json.dumps(numbers)}) if row[1] == model]
-    if 4 * len(rows) < SAMPLED:  # most numbers are those of other namespaces, or gone
-        values = {"model": model, "limit": 2 * SAMPLED}
-        for every in (max(1, total // SAMPLED), 1):
-            rows = [row[0] for row in db.run("sample_numbered_vectors", {**values, "every": every})]
-            if rows:
+    numbers = np.unique(np.linspace(1, last, SAMPLE_VECTORS).astype(np.int64)).tolist()
+    rows = db.run("vectors_at", {"numbers": json.dumps(numbers)})
+    blobs = [vector for _, scope, vector in rows if scope == model]
+    if 4 * len(blobs) < SAMPLE_VECTORS:  # most numbers are deleted or belong to other namespaces
+        values = {"model": model, "limit": 2 * SAMPLE_VECTORS}
+        for every in (max(1, total // SAMPLE_VECTORS), 1):
+            blobs = [vector for (vector,) in db.run("sample_numbered_vectors", {**values, "every": every})]
+            if blobs:
                 break
-    return np.stack([db.unpack(row) for row in rows])
+    return np.stack([db.unpack(blob) for blob in blobs])

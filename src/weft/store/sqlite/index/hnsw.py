@@ -1,4 +1,23 @@
-"""Segments of vectors: graphs of usearch, in which neighbours are found in about the same time at any size."""
+"""
+Vector segments: HNSW graphs of usearch, memory-mapped.
+
+Each vector is a node linked to near vectors. A search starts at an entry node, follows links towards the query and
+keeps a list of the nearest vectors seen so far. It ends when no unvisited neighbour is nearer than the end of that
+list. The time hardly depends on the number of vectors.
+
+    usearch parameter   constant               meaning
+    connectivity        CONNECTIVITY           links per vector
+    expansion_add       EXPANSION_ADD          length of the list while a vector is added (efConstruction)
+    expansion_search    MIN_EXPANSION_SEARCH   length of the list during a search (ef)
+
+Vectors are added in this order (`arrange`), here with clusters A, B, C and one early vector in three:
+
+    cluster order   A A A B B B C C C
+    early           A     B     C          first: links between far clusters go through these
+    rest              A A   B B   C C      then cluster by cluster: near vectors are near in memory
+
+Measurements: docs/decisions/0019-read-indexes.md.
+"""
 
 from __future__ import annotations
 
@@ -12,111 +31,118 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.records import Vector
-from weft.store.sqlite.index.chunk_ids import ChunkNames, unpack_ids
+from weft.store.sqlite.index.chunk_ids import ChunkIds, unpack_ids
 
-LOOKS = 120
-"""Vectors that a search keeps in view at least."""
+CONNECTIVITY = 16
+"""Links per vector. With 24 or 32, recall@10 at 100,000 chunks is 0.988 instead of 0.976, and search a fifth slower."""
 
-SHARE = 64
-"""Vectors that each of several segments is asked for at least."""
+EXPANSION_ADD = 128
+"""Candidates examined to choose the links of a new vector."""
 
-LINKS, TRIED = 16, 128
-"""Links of a vector to others, and how many are looked at to choose them."""
+MIN_EXPANSION_SEARCH = 120
+"""Candidates that a search keeps; recall@10 is 0.978 at a million chunks. 256 would take twice as long."""
 
-EARLY = 8
-"""One vector in so many is put in before the others."""
+MIN_SEGMENT_CANDIDATES = 64
+"""Vectors requested from each segment, at least, if an index has several."""
 
-AT_ONCE, COMPARED = 256, 8_192
-"""Vectors that are put in without a break, and those that are compared so."""
+EARLY_STRIDE = 8
+"""One vector in eight is added before the others."""
+
+ADD_BATCH_VECTORS = 256
+"""Vectors added between two checks whether the build is still wanted."""
+
+COMPARE_BATCH_VECTORS = 8_192
+"""Vectors compared with the cluster heads at once, which bounds memory."""
 
 
-class Neighbours:
-    """The segments of an index, mapped into memory."""
+class HnswSegments:
+    """Segments of a vector index, memory-mapped."""
 
     def __init__(self, files: Sequence[Sequence[Path]]) -> None:
         """
-        Open the graph of each segment, and the file of the ids of its chunks where it has one.
+        Open the graph and, if there is one, the file of chunk ids of each segment.
 
-        Raises `OSError`, `RuntimeError` or `ValueError` where one cannot be read.
+        Raises `OSError`, `RuntimeError` or `ValueError` if one cannot be read.
         """
         self._paths = [path for path, *_ in files]
-        self._names = [ChunkNames(path) for _, *names in files for path in names]
-        self._free = [self._open()]
+        self._ids = [ChunkIds(path) for _, *id_files in files for path in id_files]
+        self._idle = [self._open()]
         self._lock = threading.Lock()
 
-    def look(self, vector: Vector, *, looks: int) -> dict[int, str]:
+    def nearest(self, vector: Vector, *, count: int) -> dict[int, str]:
         """
-        Return the numbers of the nearest vectors of all segments, in no order, with the ids of their chunks.
+        Return the numbers of the nearest vectors of all segments with their chunk ids, unordered.
 
-        Raises `ValueError` where a file of ids is damaged.
+        The ids are empty if the segments have no id files. Raises `ValueError` if an id file is damaged.
         """
-        indexes = self._take()
+        graphs = self._take()
         try:
             numbers, distances = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
-            # Each of several holds a part of the nearest: twice its share is enough. Where it holds all, they begin so.
-            wanted = min(looks, max(SHARE, 2 * looks // max(1, len(indexes))))
-            for index in indexes:
-                index.expansion_search = max(LOOKS, wanted)
-                matches = index.search(vector.astype(np.float32), wanted, threads=1)
+            # A segment contains a part of the nearest vectors, so twice its share suffices. If one segment contains
+            # all of them, the first `wanted` are still right.
+            wanted = min(count, max(MIN_SEGMENT_CANDIDATES, 2 * count // max(1, len(graphs))))
+            for graph in graphs:
+                graph.expansion_search = max(MIN_EXPANSION_SEARCH, wanted)
+                matches = graph.search(vector.astype(np.float32), wanted, threads=1)
                 numbers.append(matches.keys.astype(np.int64))
                 distances.append(matches.distances)
         finally:
             with self._lock:
-                self._free.append(indexes)
-        ids = [names.find(found) for names, found in zip(self._names, numbers[1:], strict=False)]
-        together = np.concatenate(numbers)
+                self._idle.append(graphs)
+        ids = [segment.find(found) for segment, found in zip(self._ids, numbers[1:], strict=False)]
+        merged = np.concatenate(numbers)
         chosen: Any = slice(None)
-        if len(together) > looks:
-            chosen = np.argpartition(np.concatenate(distances), looks - 1)[:looks]
-        best: list[int] = together[chosen].tolist()
+        if len(merged) > count:
+            chosen = np.argpartition(np.concatenate(distances), count - 1)[:count]
+        best: list[int] = merged[chosen].tolist()
         return dict(zip(best, unpack_ids(np.concatenate(ids)[chosen]), strict=True)) if ids else dict.fromkeys(best, "")
 
     def _take(self) -> list[Any]:
-        """Return views that no other thread searches: they are not made for two at once, and cost little."""
+        """Return views that no other thread uses: a view is not thread-safe, and opening one is cheap."""
         with self._lock:
-            if self._free:
-                return self._free.pop()
+            if self._idle:
+                return self._idle.pop()
         return self._open()
 
     def _open(self) -> list[Any]:
         from usearch.index import Index
 
-        indexes = [Index.restore(str(path), view=True) for path in self._paths]
-        if None in indexes:
-            raise OSError("a segment is no index of vectors")
-        return indexes
+        graphs = [Index.restore(str(path), view=True) for path in self._paths]
+        if None in graphs:
+            raise OSError("a segment is not a usearch index")
+        return graphs
 
 
 def make_graph(dimension: int) -> Any:
-    """Return a graph without vectors."""
+    """Return an empty graph."""
     from usearch.index import Index
 
-    # Vectors become units, so that squared distances order them as cosines do; on bytes they take less time.
-    return Index(ndim=dimension, metric="l2sq", dtype="i8", connectivity=LINKS, expansion_add=TRIED)
+    # Vectors have unit length, so squared distances order them as cosines do; on int8 they are faster to compute.
+    return Index(ndim=dimension, metric="l2sq", dtype="i8", connectivity=CONNECTIVITY, expansion_add=EXPANSION_ADD)
 
 
 def add_vectors(graph: Any, numbers: Sequence[int], vectors: NDArray[np.float16]) -> Iterator[int]:
-    """Put vectors in, by number, some at a time; yield how many."""
+    """Add vectors under their numbers in batches; yield the size of each batch."""
     keys, order = np.array(numbers, dtype=np.uint64), arrange(vectors)
-    for start in range(0, len(order), AT_ONCE):
-        some = order[start : start + AT_ONCE]
-        # By one thread: where two add at once, now and then a vector is linked to by no other and never found.
-        graph.add(keys[some], vectors[some], threads=1)
-        yield len(some)
+    for start in range(0, len(order), ADD_BATCH_VECTORS):
+        batch = order[start : start + ADD_BATCH_VECTORS]
+        # One thread: with two, a few vectors end up without incoming links and are never found.
+        graph.add(keys[batch], vectors[batch], threads=1)
+        yield len(batch)
 
 
 def arrange(vectors: NDArray[np.float16]) -> NDArray[np.int64]:
     """
-    Return an order in which near vectors follow each other, after some from everywhere.
+    Return an insertion order: a sample of all vectors first, then the others cluster by cluster.
 
-    What a search looks at together then lies together, and a graph is built and searched in less time. The ways
-    between far vectors lead through the early ones: without them, more of the nearest would be missed.
+    Vectors that a search visits together are then near in memory, which makes building and searching faster. Without
+    the early vectors, links between far clusters would be missing and recall would be lower.
     """
     heads = vectors[np.linspace(0, len(vectors) - 1, math.isqrt(len(vectors))).astype(np.int64)].astype(np.float32)
     nearest = np.zeros(len(vectors), np.int64)
-    for start in range(0, len(vectors), COMPARED):
-        some = slice(start, start + COMPARED)
-        nearest[some] = np.argmax(vectors[some].astype(np.float32) @ heads.T, axis=1)
+    for start in range(0, len(vectors), COMPARE_BATCH_VECTORS):
+        batch = slice(start, start + COMPARE_BATCH_VECTORS)
+        nearest[batch] = np.argmax(vectors[batch].astype(np.float32) @ heads.T, axis=1)
     order = np.argsort(nearest, kind="stable")
-    is_early = np.arange(len(order)) % EARLY == 0
+    is_early = np.arange(len(order)) % EARLY_STRIDE == 0
     return np.concatenate([order[is_early], order[~is_early]])

@@ -1,4 +1,4 @@
-"""The best chunks by BM25 in an index and in what is newer, of those that are still there."""
+"""Top-k by BM25 over the segments and the memtable of a keyword index, without deleted chunks."""
 
 from __future__ import annotations
 
@@ -12,66 +12,74 @@ from weft.rank.fuse import order
 from weft.records import Hit
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.index.chunk_ids import unpack_ids
-from weft.store.sqlite.index.maxscore import Ranked, rank
-from weft.store.sqlite.index.memtable import TermTail
-from weft.store.sqlite.index.postings_file import TermArrays
+from weft.store.sqlite.index.maxscore import RankedChunks, rank
+from weft.store.sqlite.index.memtable import TermRows
+from weft.store.sqlite.index.postings_file import PostingArrays
 
 
-class TermSearch:
-    """A question by words: the weights of its terms, and the mean length of chunks."""
+class KeywordSearch:
+    """Keyword query: idf weights of its terms and the mean chunk length."""
 
     def __init__(
         self,
-        segments: Sequence[TermArrays],
-        tail: TermTail,
+        segments: Sequence[PostingArrays],
+        memtable: TermRows,
         *,
         weights: Mapping[str, float],
         mean_length: float,
-        newer: int,
+        unindexed: int,
     ) -> None:
-        """With so many `newer` chunks in the tail, all that index and tail hold is there, and nobody needs to look."""
+        """
+        `unindexed` is the number of chunks in the file minus that of the segments.
+
+        If it equals the size of the memtable, no chunk was deleted and candidates need not be looked up.
+        """
         self._segments = segments
-        self._tail = tail
+        self._memtable = memtable
         self._weights = weights
         self._mean_length = mean_length
-        self._newer = newer
+        self._unindexed = unindexed
 
     def best(
         self, db: Session, namespace: Namespace, *, limit: int, spare: int, allowed: Collection[int] | None
     ) -> tuple[Hit, ...] | None:
-        """Return the best chunks, of those with `allowed` numbers; None where too many that were found are gone."""
+        """
+        Return the best chunks; with `allowed`, only those with these chunk numbers.
+
+        None if too many candidates were deleted or an index file is damaged.
+        """
         chosen: NDArray[np.int64] | None = None
         if allowed is not None:
             rows = db.run("terms_of_chunks", {"namespace": namespace, "numbers": json.dumps(sorted(allowed))})
-            chosen = np.sort(np.array([row[0] for row in rows], dtype=np.int64))
-        for looks in (limit + spare, 4 * (limit + spare)):
+            chosen = np.sort(np.array([number for (number,) in rows], dtype=np.int64))
+        for count in (limit + spare, 4 * (limit + spare)):
             try:
-                found = self._find(looks, chosen)
+                found = self._find(count, chosen)
                 ids = unpack_ids(found.ids)
-            except (IndexError, ValueError):  # a damaged file, or a newer chunk whose id is none of ours
+            except (IndexError, ValueError):  # a damaged file, or an unindexed chunk whose id cannot be packed
                 return None
             numbers = found.numbers.tolist()
-            # only now: another thread may have put into the tail what this transaction does not see
-            gone = set() if len(self._tail) == self._newer else _find_gone(db, namespace, numbers)
-            if len(numbers) - len(gone) >= limit or len(numbers) < looks:
-                # a chunk that changed has the same id under a new number
+            # Checked after ranking: another thread may have added rows that this transaction does not see.
+            is_complete = len(self._memtable) == self._unindexed
+            deleted = set() if is_complete else _find_deleted(db, namespace, numbers)
+            if len(numbers) - len(deleted) >= limit or len(numbers) < count:
+                # A changed chunk has the same id under a new number.
                 each = zip(numbers, ids, found.scores.tolist(), strict=True)
-                return tuple(order({id: score for number, id, score in each if number not in gone}, limit=limit))
+                return tuple(order({id: score for number, id, score in each if number not in deleted}, limit=limit))
         return None
 
-    def _find(self, looks: int, chosen: NDArray[np.int64] | None) -> Ranked:
-        """Return the best `looks` chunks and those that score as the last of them; fewer are all."""
-        found = [self._tail.rank(self._weights, mean_length=self._mean_length, allowed=chosen)]
+    def _find(self, count: int, chosen: NDArray[np.int64] | None) -> RankedChunks:
+        """Return the best `count` chunks and all that tie with the last of them; fewer if no more match."""
+        found = [self._memtable.rank(self._weights, mean_length=self._mean_length, allowed=chosen)]
         for segment in self._segments:
             mask = None if chosen is None else np.isin(segment.numbers, chosen)
-            asked = {"mean_length": self._mean_length, "limit": looks}
-            found.append(rank(segment, self._weights, **asked, allowed=mask))  # type: ignore[arg-type]
-        best = Ranked(*map(np.concatenate, zip(*found, strict=True)))
-        if len(best.scores) > looks:
-            least = np.partition(best.scores, len(best.scores) - looks)[len(best.scores) - looks]
+            found.append(rank(segment, self._weights, mean_length=self._mean_length, limit=count, allowed=mask))
+        best = RankedChunks(*map(np.concatenate, zip(*found, strict=True)))
+        if len(best.scores) > count:
+            least = np.partition(best.scores, len(best.scores) - count)[len(best.scores) - count]
             best = best.at(best.scores >= least)
         return best
 
 
-def _find_gone(db: Session, namespace: Namespace, numbers: Sequence[int]) -> set[int]:
+def _find_deleted(db: Session, namespace: Namespace, numbers: Sequence[int]) -> set[int]:
     return {number for (number,) in db.run("gone_terms", {"namespace": namespace, "numbers": json.dumps(numbers)})}

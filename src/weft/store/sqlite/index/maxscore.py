@@ -118,9 +118,10 @@ def _find_candidates(
         if rest < least:
             kept = sums >= max(least - rest, 1e-30)
             count = np.count_nonzero(kept)
-            next_postings = len(lists[read][0].codes) if read < len(lists) else 0  # hot loop
-            if read < len(lists) and count <= min(len(sums) // CANDIDATE_DIVISOR, next_postings // 2):
-                break
+            if read < len(lists):
+                unread, _ = lists[read]
+                if count <= min(len(sums) // CANDIDATE_DIVISOR, len(unread.codes) // 2):
+                    break
     found = (sums > 0 if kept is None else kept).nonzero()[0]
     reached = sums.take(found)
     for place in range(read, len(lists) + 1):

@@ -1,7 +1,16 @@
 """
-What is newer than an index, kept in memory: read once, and then only what has been added since.
+In-memory buffer of rows not yet indexed (memtable).
 
-Like an index, a tail can hold too much but nothing wrong: who asks looks in the file which rows are still there.
+It contains the rows of a target above the highest number of its segments. Each query adds the rows committed since the
+last one, so a row is read once. All threads of a process share it:
+
+    file        ... 140498 140499 140500 | 140501 140502 140503      140502 deleted since
+    segments    ... ------------- high ' |
+    memtable                               140501 140502
+    query                                  reads 140503, ranks three rows, the file drops 140502
+
+A memtable may contain rows that a transaction does not see: deleted ones, and newer ones that another thread has read.
+The caller looks the candidates up in the file, so neither reaches a result.
 """
 
 from __future__ import annotations
@@ -20,74 +29,78 @@ from weft.records import Vector
 from weft.store.relational.json_columns import read_object
 from weft.store.relational.session import Row, Session
 from weft.store.sqlite.index.chunk_ids import pack_ids
-from weft.store.sqlite.index.maxscore import Ranked
+from weft.store.sqlite.index.maxscore import RankedChunks
 from weft.store.sqlite.index.targets import Target, count_rows, last_number, read_rows
 
-MOST = 16_384
-"""Rows up to which a tail is kept; with more, the file is searched as if there were no index."""
+MAX_MEMTABLE_ROWS = 16_384
+"""Rows of a memtable; if more are not indexed, the file is scanned instead."""
 
 
 class _Rows(Protocol):
     def add(self, rows: list[Row]) -> None: ...
 
 
-Held = TypeVar("Held", bound=_Rows)
+Rows = TypeVar("Rows", bound=_Rows)
 
 
-class Tail(Generic[Held]):
-    """The rows of a target above the last number that its index covers."""
+class Memtable(Generic[Rows]):
+    """Rows of a target above the highest number that its segments cover."""
 
-    def __init__(self, target: Target, held: Held, *, low: int) -> None:
+    def __init__(self, target: Target, rows: Rows, *, low: int) -> None:
         self._target = target
-        self._held = held
-        self._read = low
+        self._rows = rows
+        self._high = low
+        """Highest number that was read."""
         self._count = 0
         self._lock = threading.Lock()
 
-    def read(self, db: Session) -> Held | None:
-        """Return all rows that a transaction can see, and maybe more; None where there are too many."""
+    def read(self, db: Session) -> Rows | None:
+        """Return at least all rows that a transaction sees; None if there are more than `MAX_MEMTABLE_ROWS`."""
         last = last_number(db, self._target)
-        if last <= self._read:
-            return self._held
+        if last <= self._high:
+            return self._rows
         with self._lock:
-            if self._count + count_rows(db, self._target, low=self._read, high=last) > MOST:
+            if self._count + count_rows(db, self._target, low=self._high, high=last) > MAX_MEMTABLE_ROWS:
                 return None
-            rows = read_rows(db, self._target, low=self._read, high=last, limit=MOST)
+            rows = read_rows(db, self._target, low=self._high, high=last, limit=MAX_MEMTABLE_ROWS)
             if rows:
-                self._held.add(rows)
+                self._rows.add(rows)
                 self._count += len(rows)
-            self._read = max(self._read, last)
-        return self._held
+            self._high = max(self._high, last)
+        return self._rows
 
 
-class VectorTail:
+class VectorRows:
     """Vectors by number."""
 
     def __init__(self, dimension: int) -> None:
         self._state = np.zeros(0, np.int64), np.zeros((0, dimension), np.float32)
+        """Numbers and matrix, replaced together so that readers need no lock."""
         self._ids: dict[int, str] = {}
 
     def __len__(self) -> int:
-        return len(self._state[0])
+        numbers, _ = self._state
+        return len(numbers)
 
     def add(self, rows: list[Row]) -> None:
+        """Add rows of number, vector and id."""
         numbers, matrix = self._state
-        new = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1)
-        more = np.array([row[0] for row in rows], np.int64)
-        self._ids |= {row[0]: row[2] for row in rows}
-        self._state = np.concatenate([numbers, more]), np.concatenate([matrix, new])
+        vectors = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1)  # hot loop
+        added = np.array([row[0] for row in rows], np.int64)  # hot loop
+        self._ids |= {number: id for number, _, id in rows}
+        self._state = np.concatenate([numbers, added]), np.concatenate([matrix, vectors])
 
-    def look(self, vector: Vector, *, looks: int) -> dict[int, str]:
-        """Return the numbers of the nearest with the ids of their chunks, or keys of entities, in no order."""
+    def nearest(self, vector: Vector, *, count: int) -> dict[int, str]:
+        """Return the numbers of the nearest vectors with their chunk ids or entity keys, unordered."""
         numbers, matrix = self._state
-        if len(numbers) > looks:
+        if len(numbers) > count:
             cosines = np.einsum("ij,j->i", matrix, vector.astype(np.float32))
-            numbers = numbers[np.argpartition(cosines, len(cosines) - looks)[len(cosines) - looks :]]
+            numbers = numbers[np.argpartition(cosines, len(cosines) - count)[len(cosines) - count :]]
         return {number: self._ids[number] for number in numbers.tolist()}
 
 
-class TermTail:
-    """Postings by term: places of chunks, and how often they hold it."""
+class TermRows:
+    """Postings by term: places of chunks in this memtable, and frequencies."""
 
     def __init__(self) -> None:
         self._places: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
@@ -100,6 +113,7 @@ class TermTail:
         return len(self._numbers)
 
     def add(self, rows: list[Row]) -> None:
+        """Add rows of number, terms as JSON, length and chunk id."""
         with self._lock:
             for number, text, length, id in rows:
                 for term, frequency in read_object(text, what=f"the terms of chunk {id!r}").items():
@@ -109,10 +123,12 @@ class TermTail:
                 self._lengths.append(min(length, 65_535))
                 self._ids.append(id)
 
-    def rank(self, weights: Mapping[str, float], *, mean_length: float, allowed: NDArray[np.int64] | None) -> Ranked:
-        """Return all chunks that hold a term, with their scores, added up in the order of the terms."""
+    def rank(
+        self, weights: Mapping[str, float], *, mean_length: float, allowed: NDArray[np.int64] | None
+    ) -> RankedChunks:
+        """Return all chunks that contain a term, with BM25 scores summed in the order of the terms."""
         if not self._numbers:
-            return Ranked(np.zeros(0, np.int64), pack_ids([]), np.zeros(0))
+            return RankedChunks(np.zeros(0, np.int64), pack_ids([]), np.zeros(0))
         with self._lock:
             numbers, lengths = np.array(self._numbers), np.array(self._lengths)
             scores = np.zeros(len(numbers))
@@ -124,5 +140,5 @@ class TermTail:
                     scores[places] += term_scores(frequency, length, weight=weight, mean_length=mean_length)
         if allowed is not None:
             scores[~np.isin(numbers, allowed)] = 0.0
-        held = (scores > 0).nonzero()[0]
-        return Ranked(numbers[held], pack_ids([self._ids[place] for place in held]), scores[held])
+        matching = (scores > 0).nonzero()[0]
+        return RankedChunks(numbers[matching], pack_ids([self._ids[place] for place in matching]), scores[matching])

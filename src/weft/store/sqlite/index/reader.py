@@ -1,7 +1,8 @@
 """
-Answers questions about large namespaces by read indexes beside the file.
+Searches large namespaces with read indexes.
 
-The file stays the truth: an index only says which rows to look at; what is newer than the index is searched as well.
+An index only names candidate rows. The file decides which of them exist, and the memtable covers unindexed rows, so
+that a result never depends on the state of the index. `weft.store.sqlite.index` explains the parts.
 """
 
 from __future__ import annotations
@@ -17,210 +18,222 @@ from weft.rank.fuse import number_hits
 from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.candidates import allowed_chunks
-from weft.store.sqlite.index.cosine_statistics import Spreads
-from weft.store.sqlite.index.hnsw import Neighbours
-from weft.store.sqlite.index.keyword_search import TermSearch
-from weft.store.sqlite.index.memtable import Tail, TermTail, VectorTail
-from weft.store.sqlite.index.postings_file import TermArrays, read
-from weft.store.sqlite.index.resident_vectors import LARGEST, HeldVectors
-from weft.store.sqlite.index.segments import Folder, Manifest
-from weft.store.sqlite.index.targets import Target, belongs, can_index, count_rows, find_targets, last_number
+from weft.store.sqlite.index.cosine_statistics import CosineStatistics
+from weft.store.sqlite.index.hnsw import HnswSegments
+from weft.store.sqlite.index.keyword_search import KeywordSearch
+from weft.store.sqlite.index.memtable import Memtable, TermRows, VectorRows
+from weft.store.sqlite.index.postings_file import PostingArrays, open_postings_file
+from weft.store.sqlite.index.resident_vectors import MAX_RESIDENT_CHUNKS, ResidentVectors
+from weft.store.sqlite.index.segments import IndexFolder, Manifest
+from weft.store.sqlite.index.targets import Target, can_index, count_rows, find_targets, last_number, matches_file
 
 logger = logging.getLogger(__name__)
 
-FROM = 20_000
-"""Rows from which an index pays (`benchmarks/scale.py`)."""
+MIN_INDEXED_ROWS = 20_000
+"""Rows of a target from which an index is faster than a scan (`benchmarks/scale.py`)."""
 
-TAIL = 2_048
-"""Rows that are newer than the index from which it is extended."""
+MIN_EXTENSION_ROWS = 2_048
+"""Unindexed rows from which a query requests an extension of the index."""
 
-SPARE = 8
-"""Vectors asked for beyond those wanted: some are gone. With fewer than wanted, four times as many are asked for."""
+SPARE_VECTORS = 8
+"""Candidates requested beyond the limit, because some may be deleted; a second attempt requests four times as many."""
 
-GONE = 8
-"""One part in so many is asked for beyond the chunks wanted by words, and as many at least: some are gone."""
+MIN_SPARE_CHUNKS = 8
+"""Candidates requested beyond the limit in keyword search, at least."""
+
+SPARE_CHUNKS_DIVISOR = 8
+"""Keyword search requests an eighth more candidates than the limit."""
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
+class _NamespaceState:
     generation: int
     chunks: int
     length: int
+    """Terms of all chunks together."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class _OpenIndex:
     stamp: tuple[int, int]
+    """Stamp of the manifest that was read; without the other fields, that manifest cannot be used."""
     manifest: Manifest | None = None
     segments: Any = None
-    tail: Any = None
+    memtable: Any = None
 
 
 class ReadIndexes:
-    """The read indexes of one file."""
+    """
+    Read indexes of one file.
 
-    def __init__(self, db: str, *, on_behind: Callable[[], None]) -> None:
-        self._on_behind = on_behind
-        self.folder = Folder(db)
-        self.usable = db != ":memory:"
-        self._opened: dict[str, _Opened] = {}
-        self._spreads = Spreads()
-        self._held = HeldVectors()
+    The searches return None if only a scan of the file can answer. `on_stale` is called when a query finds an index
+    missing or in need of an extension.
+    """
 
-    # ── searching; None where only the file itself can answer ───────────────────────────────────
+    def __init__(self, db: str, *, on_stale: Callable[[], None]) -> None:
+        self._on_stale = on_stale
+        self.folder = IndexFolder(db)
+        self.is_usable = db != ":memory:"
+        self._open_indexes: dict[str, _OpenIndex] = {}
+        self._cosine_statistics = CosineStatistics()
+        self._resident = ResidentVectors()
+
+    # ── searching ───────────────────────────────────────────────────────────────────────────────
 
     def search_vectors(
         self, db: Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter
     ) -> Ranking | None:
         """Rank the chunks that pass a filter by cosine."""
         target = Target("vectors", namespace, model, len(vector))
-        state = _state(db, namespace)
-        if state.chunks < min(FROM, LARGEST):
-            asked: dict[str, Any] = {"model": model, "limit": limit, "where": where}
-            return self._held.search(db, namespace, vector, **asked, generation=state.generation)
-        opened = self._find(db, target, state)
-        if opened is None:
+        state = _read_state(db, namespace)
+        if state.chunks < min(MIN_INDEXED_ROWS, MAX_RESIDENT_CHUNKS):
+            options: dict[str, Any] = {"model": model, "limit": limit, "where": where}
+            return self._resident.search(db, namespace, vector, **options, generation=state.generation)
+        index = self._find_index(db, target, state)
+        if index is None:
             return None
         allowed = allowed_chunks(db, namespace, where)
         rows: Sequence[tuple[str, float]] | None
         if allowed is None:
-            rows = self._nearest(db, target, opened, vector, limit=limit)
-        elif len(allowed) <= FROM:
+            rows = self._nearest(db, target, index, vector, limit=limit)
+        elif len(allowed) <= MIN_INDEXED_ROWS:
             values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
             rows = db.run("search_vectors_of_chunks", {**values, "numbers": json.dumps(sorted(allowed))})
         else:
             rows = None
         if rows is None:
             return None
-        mean, deviation = self._spreads.estimate(db, vector, model=model, total=state.chunks)
+        mean, deviation = self._cosine_statistics.estimate(db, vector, model=model, total=state.chunks)
         hits = tuple(number_hits(*zip(*rows, strict=True))) if rows else ()
         return Ranking(hits=hits, mean=mean, deviation=deviation, count=state.chunks)
 
     def search_entities(
         self, db: Session, namespace: Namespace, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]] | None:
-        """Rank entities of facts by cosine; ties by key."""
+        """Return the keys of the nearest fact entities with their cosines; ties by key."""
         target = Target("entities", namespace, model, len(vector))
-        opened = self._find(db, target, _state(db, namespace))
-        return None if opened is None else self._nearest(db, target, opened, vector, limit=limit)
+        index = self._find_index(db, target, _read_state(db, namespace))
+        return None if index is None else self._nearest(db, target, index, vector, limit=limit)
 
     def search_keywords(
         self, db: Session, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter
     ) -> Ranking | None:
         """Rank the chunks that pass a filter by BM25."""
         target = Target("keywords", namespace, namespace)
-        state = _state(db, namespace)
-        opened = self._find(db, target, state)
-        tail: TermTail | None = opened.tail.read(db) if opened else None
-        if opened is None or opened.manifest is None or tail is None:
+        state = _read_state(db, namespace)
+        index = self._find_index(db, target, state)
+        memtable: TermRows | None = index.memtable.read(db) if index else None
+        if index is None or index.manifest is None or memtable is None:
             return None
         counts = db.count_terms(namespace, terms)
         weights = {term: idf(counts.get(term, 0), total=state.chunks) for term in terms}
-        search = TermSearch(
-            opened.segments,
-            tail,
+        search = KeywordSearch(
+            index.segments,
+            memtable,
             weights=weights,
             mean_length=state.length / state.chunks,
-            newer=state.chunks - opened.manifest.count,
+            unindexed=state.chunks - index.manifest.count,
         )
-        spare = max(GONE, limit // GONE)
+        spare = max(MIN_SPARE_CHUNKS, limit // SPARE_CHUNKS_DIVISOR)
         found = search.best(db, namespace, limit=limit, spare=spare, allowed=allowed_chunks(db, namespace, where))
         if found is None:
-            self._on_behind()
+            self._on_stale()
             return None
         return Ranking(hits=found, ceiling=ceiling(list(weights.values())))
 
-    # ── the indexes themselves ──────────────────────────────────────────────────────────────────
+    # ── indexes ─────────────────────────────────────────────────────────────────────────────────
 
     def describe(self, db: Session, target: Target) -> str:
-        """Return what answers questions."""
-        if target.name not in {one.name for one in find_targets(db, least=FROM)}:
+        """Return the search method of a target: `exact`, or an index with its size."""
+        if target.name not in {large.name for large in find_targets(db, min_rows=MIN_INDEXED_ROWS)}:
             return "exact"
-        opened = self._find(db, target, _state(db, target.namespace))
-        if opened is None or opened.manifest is None:
-            known = can_index(target.kind)
-            return (
-                "exact; an index is not built yet" if known else "exact; pip install 'weft-search[scale]' for an index"
-            )
-        newer = count_rows(db, target, low=opened.manifest.high, high=last_number(db, target))
-        what = "chunks" if target.kind == "keywords" else "vectors"
-        files = len(opened.manifest.segments)
-        return f"index of {opened.manifest.count:,} {what} in {files} files, {newer:,} newer ones beside it"
+        index = self._find_index(db, target, _read_state(db, target.namespace))
+        if index is None or index.manifest is None:
+            if can_index(target.kind):
+                return "exact; index not built yet"
+            return "exact; pip install 'weft-search[scale]' for an index"
+        unindexed = count_rows(db, target, low=index.manifest.high, high=last_number(db, target))
+        rows = "chunks" if target.kind == "keywords" else "vectors"
+        count = len(index.manifest.segments)
+        segments = f"{count} segment" if count == 1 else f"{count} segments"
+        return f"index of {index.manifest.count:,} {rows} in {segments}, {unindexed:,} not yet indexed"
 
-    def forget(self) -> None:
-        """Close and remove all indexes."""
-        self._held.forget()
-        self._opened.clear()
+    def clear(self) -> None:
+        """Close and delete all indexes."""
+        self._resident.clear()
+        self._open_indexes.clear()
         self.folder.clear()
 
-    def keep(self, targets: Sequence[Target]) -> None:
-        """Remove the indexes of all others."""
-        self.folder.keep([target.name for target in targets])
+    def retain(self, targets: Sequence[Target]) -> None:
+        """Delete the indexes of all targets but these."""
+        self.folder.retain([target.name for target in targets])
 
-    def _find(self, db: Session, target: Target, state: _State) -> _Opened | None:
-        """Return the index that may answer in this transaction."""
-        if not self.usable or (target.kind != "entities" and state.chunks < FROM) or not can_index(target.kind):
+    def _find_index(self, db: Session, target: Target, state: _NamespaceState) -> _OpenIndex | None:
+        """Return the index of a target; None if there is none that this transaction may use."""
+        is_small = target.kind != "entities" and state.chunks < MIN_INDEXED_ROWS
+        if not self.is_usable or is_small or not can_index(target.kind):
             return None
         stamp = self.folder.stamp(target.name)
-        opened = self._opened.get(target.name)
-        if opened is None or opened.stamp != stamp:
-            opened = self._opened[target.name] = self._open(db, target, stamp)
-        if opened.manifest is None or not _is_seen(db, target, opened.manifest, generation=state.generation):
-            if any(one.name == target.name for one in find_targets(db, least=FROM)):
-                self._on_behind()
+        index = self._open_indexes.get(target.name)
+        if index is None or index.stamp != stamp:
+            index = self._open_indexes[target.name] = self._open(db, target, stamp)
+        if index.manifest is None or not _covers(db, target, index.manifest, generation=state.generation):
+            if any(large.name == target.name for large in find_targets(db, min_rows=MIN_INDEXED_ROWS)):
+                self._on_stale()
             return None
-        return opened
+        return index
 
-    def _open(self, db: Session, target: Target, stamp: tuple[int, int]) -> _Opened:
-        manifest = self.folder.read(target.name) if any(stamp) else None
-        if manifest is None or not belongs(db, target, manifest):
-            return _Opened(stamp)
+    def _open(self, db: Session, target: Target, stamp: tuple[int, int]) -> _OpenIndex:
+        manifest = self.folder.read_manifest(target.name) if any(stamp) else None
+        if manifest is None or not matches_file(db, target, manifest):
+            return _OpenIndex(stamp)
         try:
-            files = [self.folder.open(segment) for segment in manifest.segments]
-            held: VectorTail | TermTail
-            segments: Neighbours | list[TermArrays]
+            files = [self.folder.segment_paths(segment) for segment in manifest.segments]
+            rows: VectorRows | TermRows
+            segments: HnswSegments | list[PostingArrays]
             if target.kind == "keywords":
-                held, segments = TermTail(), [read(path) for (path,) in files]
+                rows, segments = TermRows(), [open_postings_file(path) for (path,) in files]
             else:
-                held, segments = VectorTail(target.dimension), Neighbours(files)
+                rows, segments = VectorRows(target.dimension), HnswSegments(files)
         except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-            logger.warning("the read index %s cannot be used: %s", target.name, error)
-            return _Opened(stamp)
-        return _Opened(stamp, manifest, segments, Tail(target, held, low=manifest.high))
+            logger.warning("cannot open the read index %s: %s", target.name, error)
+            return _OpenIndex(stamp)
+        return _OpenIndex(stamp, manifest, segments, Memtable(target, rows, low=manifest.high))
 
     def _nearest(
-        self, db: Session, target: Target, opened: _Opened, vector: Vector, *, limit: int
+        self, db: Session, target: Target, index: _OpenIndex, vector: Vector, *, limit: int
     ) -> list[tuple[str, float]] | None:
-        """Return the nearest rows; None where too many of those found are gone, or too many are not in the index."""
-        tail: VectorTail | None = opened.tail.read(db)
-        if tail is None or opened.manifest is None:
-            self._on_behind()
+        """Return the nearest rows; None if too many candidates are deleted or too many rows are not indexed."""
+        memtable: VectorRows | None = index.memtable.read(db)
+        if memtable is None or index.manifest is None:
+            self._on_stale()
             return None
         packed = db.pack(vector)
-        for looks in (limit + SPARE, 4 * (limit + SPARE)):
-            newer = tail.look(vector, looks=looks)
+        for count in (limit + SPARE_VECTORS, 4 * (limit + SPARE_VECTORS)):
+            unindexed = memtable.nearest(vector, count=count)
             try:
-                indexed = opened.segments.look(vector, looks=looks)
-            except ValueError:  # only a damaged file has ids that are none
+                indexed = index.segments.nearest(vector, count=count)
+            except ValueError:  # a damaged file of chunk ids
                 return None
-            values = {"model": target.scope, "vector": packed, "numbers": json.dumps([*indexed, *newer])}
+            values = {"model": target.scope, "vector": packed, "numbers": json.dumps([*indexed, *unindexed])}
             rows = db.run(f"score_{target.kind}", values)
-            if len(tail) >= TAIL:
-                self._on_behind()
-            there = {row[0] for row in rows}
-            sources = ((indexed, opened.manifest.count), (newer, len(tail)))
-            if all(looks >= size or len(there.intersection(found)) >= limit for found, size in sources):
-                ids = indexed | newer
+            if len(memtable) >= MIN_EXTENSION_ROWS:
+                self._on_stale()
+            existing = {row[0] for row in rows}  # hot loop
+            sources = ((indexed, index.manifest.count), (unindexed, len(memtable)))
+            if all(count >= size or len(existing.intersection(found)) >= limit for found, size in sources):
+                ids = indexed | unindexed
                 ordered = sorted([(-score, id or ids[number]) for number, score, id in rows])
                 return [(id, -score) for score, id in ordered[:limit]]
         return None
 
 
-def _state(db: Session, namespace: Namespace) -> _State:
-    return _State(*db.run("namespace_state", {"namespace": namespace})[0])
+def _read_state(db: Session, namespace: Namespace) -> _NamespaceState:
+    (row,) = db.run("namespace_state", {"namespace": namespace})
+    return _NamespaceState(*row)
 
 
-def _is_seen(db: Session, target: Target, manifest: Manifest, *, generation: int) -> bool:
-    """Return whether a transaction sees the state an index was built from, or a later one."""
-    given = db.one("last_given_entity") if target.kind == "entities" else manifest.high
-    return generation >= manifest.generation and given >= manifest.high
+def _covers(db: Session, target: Target, manifest: Manifest, *, generation: int) -> bool:
+    """Return whether a transaction sees the state that an index was built from, or a later one."""
+    last_assigned = db.one("last_given_entity") if target.kind == "entities" else manifest.high
+    return generation >= manifest.generation and last_assigned >= manifest.high

@@ -1,8 +1,13 @@
 """
-Vectors of namespaces that are too small for an index, kept in memory: all are compared, in about a millisecond.
+Resident vectors: namespaces too small for an index keep all vectors in memory and compare each with the query.
 
-What is kept is what one state of the file holds. A question that sees another state has it brought up to date first,
-which reads the vectors that are new and the numbers of the others.
+A matrix belongs to one state of the file. A query that sees another state updates it first, which reads only new
+vectors and the numbers of the others:
+
+    resident     numbers 1 2 3 4      stamp: generation 7, last number 4
+    file now     numbers 1 2   4 5    stamp: generation 9, last number 5
+    `_extend`    reads vectors above 4: 1 new, but 4 + 1 != 4 rows in the file, so a row was deleted
+    `_update`    reads the numbers 1 2 4 5, drops 3
 """
 
 from __future__ import annotations
@@ -21,27 +26,29 @@ from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.blobs import read_matrix
 from weft.store.sqlite.candidates import allowed_chunks, rank_numbers
 
-LARGEST = 20_000
-"""Chunks of a namespace up to which its vectors are kept."""
+MAX_RESIDENT_CHUNKS = 20_000
+"""Chunks of a namespace whose vectors are kept; larger namespaces have an index."""
 
-MOST = 1 << 27
-"""Bytes of vectors that are kept; those of namespaces that were not asked for long go first."""
+MAX_RESIDENT_BYTES = 1 << 27
+"""Bytes of all matrices; the least recently used are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _Matrix:
     stamp: tuple[int, int]
+    """Generation of the namespace, and the highest number of a vector."""
     numbers: NDArray[np.int64]
+    """Number of each vector, ascending."""
     chunks: NDArray[np.int64]
-    """Of each vector: its number, ascending, and that of its chunk."""
+    """Chunk number of each vector."""
     matrix: NDArray[np.float32]
 
 
-class HeldVectors:
-    """The vectors of each embedder of each namespace."""
+class ResidentVectors:
+    """Vectors in memory, by embedder; an embedder belongs to one namespace."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[int, _Held] = OrderedDict()
+        self._by_model: OrderedDict[int, _Matrix] = OrderedDict()
         self._lock = threading.Lock()
 
     def search(
@@ -56,12 +63,12 @@ class HeldVectors:
         generation: int,
     ) -> Ranking:
         """Rank the chunks that pass a filter by cosine."""
-        held = self._read(db, model=model, dimension=len(vector), generation=generation)
-        if not len(held.numbers):
+        resident = self._current(db, model=model, dimension=len(vector), generation=generation)
+        if not len(resident.numbers):
             return Ranking()
-        # Not by `@`: its threads wait for each other longer than this takes.
-        cosines = np.einsum("ij,j->i", held.matrix, vector.astype(np.float32)).astype(np.float64)
-        chunks, scores = held.chunks, cosines
+        # einsum, not `@`: synchronising BLAS threads takes longer than this product.
+        cosines = np.einsum("ij,j->i", resident.matrix, vector.astype(np.float32)).astype(np.float64)
+        chunks, scores = resident.chunks, cosines
         allowed = allowed_chunks(db, namespace, where)
         if allowed is not None:
             chosen = np.isin(chunks, np.fromiter(allowed, np.int64, len(allowed)))
@@ -69,58 +76,62 @@ class HeldVectors:
         hits = rank_numbers(db, namespace, chunks, scores, limit=limit)
         return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=len(cosines))
 
-    def forget(self) -> None:
-        """Keep nothing."""
+    def clear(self) -> None:
+        """Drop all vectors."""
         with self._lock:
-            self._known.clear()
+            self._by_model.clear()
 
-    def _read(self, db: Session, *, model: int, dimension: int, generation: int) -> _Held:
-        """Return what the transaction sees. The number of an embedder that is gone may be that of another by now."""
+    def _current(self, db: Session, *, model: int, dimension: int, generation: int) -> _Matrix:
+        """Return the vectors that the transaction sees. The number of a deleted embedder may belong to another one."""
         stamp = generation, int(db.one("last_vectors", {"scope": model}))
         with self._lock:
-            known = self._known.get(model)
+            known = self._by_model.get(model)
             if known is None or known.stamp != stamp:
                 if known is None or not len(known.numbers) or known.matrix.shape[1] != dimension:
                     known = _read(db, stamp, model=model, dimension=dimension, after=0)
                 else:
                     known = _extend(db, known, stamp, model=model) or _update(db, known, stamp, model=model)
-                self._known[model] = known
-            self._known.move_to_end(model)
-            while len(self._known) > 1 and sum(one.matrix.nbytes for one in self._known.values()) > MOST:
-                self._known.popitem(last=False)
+                self._by_model[model] = known
+            self._by_model.move_to_end(model)
+            while len(self._by_model) > 1 and self._bytes() > MAX_RESIDENT_BYTES:
+                self._by_model.popitem(last=False)
         return known
 
+    def _bytes(self) -> int:
+        return sum(resident.matrix.nbytes for resident in self._by_model.values())
 
-def _read(db: Session, stamp: tuple[int, int], *, model: int, dimension: int, after: int) -> _Held:
-    """Return the vectors with numbers after one."""
+
+def _read(db: Session, stamp: tuple[int, int], *, model: int, dimension: int, after: int) -> _Matrix:
+    """Return the vectors with numbers above `after`."""
     rows = db.run("vectors_after", {"model": model, "after": after})
-    numbers, chunks = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
-    matrix = read_matrix([row[2] for row in rows], dimension=dimension)
-    return _Held(stamp, numbers, chunks, matrix)
+    numbers, chunks = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))  # hot loop
+    matrix = read_matrix([row[2] for row in rows], dimension=dimension)  # hot loop
+    return _Matrix(stamp, numbers, chunks, matrix)
 
 
-def _extend(db: Session, known: _Held, stamp: tuple[int, int], *, model: int) -> _Held | None:
-    """Return what is known with what is newer; None where something is gone, or not yet there for this transaction."""
-    if stamp[1] < known.stamp[1]:
+def _extend(db: Session, known: _Matrix, stamp: tuple[int, int], *, model: int) -> _Matrix | None:
+    """Return the known vectors and those added since; None if known ones are not in the transaction's state."""
+    (_, known_last), (_, last) = known.stamp, stamp
+    if last < known_last:
         return None
-    new = _read(db, stamp, model=model, dimension=known.matrix.shape[1], after=known.stamp[1])
+    new = _read(db, stamp, model=model, dimension=known.matrix.shape[1], after=known_last)
     if len(known.numbers) + len(new.numbers) != db.one("count_vectors", {"model": model}):
         return None
     if not len(new.numbers):
-        return _Held(stamp, known.numbers, known.chunks, known.matrix)
+        return _Matrix(stamp, known.numbers, known.chunks, known.matrix)
     numbers, chunks = np.concatenate([known.numbers, new.numbers]), np.concatenate([known.chunks, new.chunks])
-    return _Held(stamp, numbers, chunks, np.concatenate([known.matrix, new.matrix]))
+    return _Matrix(stamp, numbers, chunks, np.concatenate([known.matrix, new.matrix]))
 
 
-def _update(db: Session, known: _Held, stamp: tuple[int, int], *, model: int) -> _Held:
-    """A vector never changes under its number, so that what is known of it stays true."""
+def _update(db: Session, known: _Matrix, stamp: tuple[int, int], *, model: int) -> _Matrix:
+    """Return the vectors of any other state. A vector never changes under its number, so known ones are reused."""
     rows: NDArray[Any] = np.array(db.run("vector_chunks", {"model": model}), dtype=np.int64).reshape(-1, 2)
     numbers, chunks = rows[np.argsort(rows[:, 0])].T
-    stays = np.isin(known.numbers, numbers, assume_unique=True)
+    is_kept = np.isin(known.numbers, numbers, assume_unique=True)
     missing = np.setdiff1d(numbers, known.numbers, assume_unique=True)
     read = db.run("vectors_at", {"numbers": json.dumps(missing.tolist())}) if len(missing) else []
-    together = np.concatenate([known.numbers[stays], np.array([row[0] for row in read], np.int64)])
-    added = read_matrix([row[2] for row in read], dimension=known.matrix.shape[1])
-    matrix = np.concatenate([known.matrix[stays], added])
-    order = np.argsort(together)
-    return _Held(stamp, numbers, chunks, matrix[order] if np.any(np.diff(order) < 0) else matrix)
+    added_numbers = np.array([number for number, _, _ in read], np.int64)
+    added = read_matrix([vector for _, _, vector in read], dimension=known.matrix.shape[1])
+    order = np.argsort(np.concatenate([known.numbers[is_kept], added_numbers]))
+    matrix = np.concatenate([known.matrix[is_kept], added])
+    return _Matrix(stamp, numbers, chunks, matrix[order] if np.any(np.diff(order) < 0) else matrix)

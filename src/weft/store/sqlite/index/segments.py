@@ -1,8 +1,27 @@
 """
-Read indexes beside a SQLite file: what lies in the folder, and how it is read and written.
+Segments, manifests and the folder of read indexes beside a SQLite file.
 
-An index is a row of segments, each an immutable file made from rows of a range of numbers. Numbers are never given
-again, so a segment can hold too much (what is gone meanwhile) but nothing that is wrong.
+A manifest lists the segments of one target. Example of `vectors-1-3.json`, shortened:
+
+    {"format": 4,
+     "dimension": 384,                   of the vectors; 0 for keywords
+     "generation": 17,                   of the namespace when the manifest was written
+     "segments": [
+       {"files": [{"file": "vectors-1-3.5d0c4b1a9e77.segment", "size": 52160, "head": 81, "crc": 81},
+                  {"file": "vectors-1-3.90aa3f21c6d4.ids",     "size": 3168,  "head": 47, "crc": 47}],
+        "low": 0, "high": 96,            covers the rows 0 < number <= 96
+        "count": 96,                     rows that were written; deleted ones still count
+        "ends": {"96": 1042, "95": 77}}  CRC-32 of some rows by number, see `targets.choose_checked_rows`
+     ]}
+
+Files are written under a new random name and never changed, so that processes with mapped files are not disturbed:
+
+    1. write `<name>.<hex>.partial`, fsync
+    2. rename to `<name>.<hex>.segment` or `.ids`
+    3. replace the manifest: from here on the segment counts
+    4. delete the files of this target that the manifest does not list
+
+A process killed before step 3 leaves files that the next build deletes in step 4.
 """
 
 from __future__ import annotations
@@ -20,65 +39,67 @@ from typing import Any
 
 import apsw
 
-FORMAT = 4
+FORMAT_VERSION = 4
 
-HEAD = 65_536
-"""Bytes of a segment that are compared with their checksum whenever it is opened."""
+HEAD_BYTES = 65_536
+"""Bytes at the start of a file whose checksum is verified whenever it is opened."""
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
-    """A file that was written."""
+class SegmentFile:
+    """File of a segment; the fields are keys of the manifest."""
 
     file: str
     size: int
+    """Bytes."""
     head: int
-    """Checksum of its first bytes,"""
+    """CRC-32 of the first `HEAD_BYTES` bytes."""
     crc: int
-    """and of all of them."""
+    """CRC-32 of all bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """Files over the rows with numbers above `low` up to `high`."""
+    """Files over the rows with `low < number <= high`; the fields are keys of the manifest."""
 
-    files: tuple[Saved, ...]
-    """Of vectors of chunks a graph and the ids of the chunks; of others one file."""
+    files: tuple[SegmentFile, ...]
+    """Chunk vectors have a graph and a file of chunk ids; other targets have one file."""
     low: int
     high: int
     count: int
+    """Rows that were written, with those deleted since."""
     ends: Mapping[str, int]
-    """Checksums of some of its rows, by number."""
+    """CRC-32 of some rows, by number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What an index consists of."""
+    """List of the segments of an index; the fields are keys of the JSON file."""
 
     dimension: int
-    """Of vectors; 0 for others."""
+    """Dimension of the vectors; 0 for keywords."""
     generation: int
-    """The namespace's when it was built: who still sees an earlier state may see rows that are not in it."""
+    """Generation of the namespace after the build; a reader with an older snapshot may see rows not in the index."""
     segments: tuple[Segment, ...] = ()
 
     @property
     def high(self) -> int:
-        """The last number that is covered."""
+        """Highest number that the segments cover."""
         return self.segments[-1].high if self.segments else 0
 
     @property
     def count(self) -> int:
-        """How many rows were put in."""
+        """Rows in all segments, with those deleted since."""
         return sum(segment.count for segment in self.segments)
 
     @property
-    def files(self) -> list[Saved]:
-        """All files."""
-        return [saved for segment in self.segments for saved in segment.files]
+    def files(self) -> list[SegmentFile]:
+        """Files of all segments."""
+        return [file for segment in self.segments for file in segment.files]
 
 
-class Folder:
-    """The folder beside a file; it exists from the first index on, and may be deleted at any time."""
+class IndexFolder:
+    """Folder of the read indexes. It is created with the first index and may be deleted at any time."""
 
     def __init__(self, db: str) -> None:
         self.path = Path(db + ".index")
@@ -87,106 +108,107 @@ class Folder:
         return self.path / f"{name}.json"
 
     def stamp(self, name: str) -> tuple[int, int]:
-        """Return what changes with every new manifest; zeros where there is none."""
+        """Return a value that changes with every new manifest; zeros if there is none."""
         try:
-            found = os.stat(f"{self.path}/{name}.json")  # noqa: PTH116 - a Path costs more than the look
+            found = os.stat(f"{self.path}/{name}.json")  # noqa: PTH116 - building a Path costs more than the call
         except OSError:
             return 0, 0
         return found.st_mtime_ns, found.st_ino
 
-    def read(self, name: str) -> Manifest | None:
-        """Return the manifest of an index; None where there is none that can be used."""
+    def read_manifest(self, name: str) -> Manifest | None:
+        """Return the manifest of an index; None if it is missing, damaged, of another format or without its files."""
         try:
-            said: dict[str, Any] = json.loads(self.manifest_path(name).read_text("utf-8"))
-            if said.pop("format") != FORMAT:
+            content: dict[str, Any] = json.loads(self.manifest_path(name).read_text("utf-8"))
+            if content.pop("format") != FORMAT_VERSION:
                 return None
-            segments = tuple(_read_segment(**segment) for segment in said.pop("segments"))
-            manifest = Manifest(segments=segments, **said)
-            is_whole = all((self.path / saved.file).stat().st_size == saved.size for saved in manifest.files)
+            segments = tuple(_read_segment(**segment) for segment in content.pop("segments"))
+            manifest = Manifest(segments=segments, **content)
+            is_complete = all((self.path / file.file).stat().st_size == file.size for file in manifest.files)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
-        return manifest if is_whole else None
+        return manifest if is_complete else None
 
-    def write(self, name: str, manifest: Manifest) -> None:
-        """Let a manifest take effect, then remove files that no manifest speaks of."""
-        self._replace(self.manifest_path(name), json.dumps({"format": FORMAT, **asdict(manifest)}).encode())
-        kept = {saved.file for saved in manifest.files} | {self.manifest_path(name).name}
-        self.remove(path for path in self.path.glob(f"{name}.*") if path.name not in kept)
+    def write_manifest(self, name: str, manifest: Manifest) -> None:
+        """Replace the manifest of an index, then delete files that it does not list."""
+        content = json.dumps({"format": FORMAT_VERSION, **asdict(manifest)}).encode()
+        self._replace(self.manifest_path(name), content)
+        kept = {file.file for file in manifest.files} | {self.manifest_path(name).name}
+        self.delete(path for path in self.path.glob(f"{name}.*") if path.name not in kept)
 
-    def save(self, name: str, write: Callable[[Path], object], *, suffix: str = "segment") -> Saved:
-        """Let a file of an index be written, whole or not at all."""
+    def write_file(self, name: str, write: Callable[[Path], object], *, suffix: str = "segment") -> SegmentFile:
+        """Write a file of an index, completely or not at all; `write` gets the path of a temporary file."""
         partial = self.new_file(name)
         try:
             write(partial)
-        except RuntimeError as error:  # usearch has no other
+        except RuntimeError as error:  # the only type that usearch raises
             raise (OSError if partial.exists() else FileNotFoundError)(f"{partial}: {error}") from error
         with partial.open("rb+") as written:
             os.fsync(written.fileno())
         file = f"{partial.stem}.{suffix}"
         partial.replace(self.path / file)
-        return self.known(file)
+        return self.checksum_file(file)
 
     def new_file(self, name: str) -> Path:
-        """Return where to write what nobody else, and no manifest, knows yet."""
+        """Return the path of a new temporary file."""
         return self.path / f"{name}.{uuid.uuid4().hex[:12]}.partial"
 
-    def known(self, file: str) -> Saved:
-        """Return what a file is known by."""
+    def checksum_file(self, file: str) -> SegmentFile:
+        """Return size and checksums of a file."""
         with (self.path / file).open("rb") as read:
-            head = crc = zlib.crc32(read.read(HEAD))
+            head = crc = zlib.crc32(read.read(HEAD_BYTES))
             while block := read.read(1 << 20):
                 crc = zlib.crc32(block, crc)
-            return Saved(file, read.tell(), head, crc)
+            return SegmentFile(file, read.tell(), head, crc)
 
-    def open(self, segment: Segment) -> list[Path]:
-        """Return where the files of a segment lie. Raises `OSError` where one is not that which was written."""
+    def segment_paths(self, segment: Segment) -> list[Path]:
+        """Return the paths of the files of a segment. Raises `OSError` if the head of one has another checksum."""
         paths = []
-        for saved in segment.files:
-            paths.append(self.path / saved.file)
+        for file in segment.files:
+            paths.append(self.path / file.file)
             with paths[-1].open("rb") as read:
-                if zlib.crc32(read.read(HEAD)) != saved.head:
-                    raise OSError(f"{saved.file} is damaged")
+                if zlib.crc32(read.read(HEAD_BYTES)) != file.head:
+                    raise OSError(f"{file.file} is damaged")
         return paths
 
-    def keep(self, names: Sequence[str]) -> None:
-        """Remove the indexes of all others."""
+    def retain(self, names: Sequence[str]) -> None:
+        """Delete the indexes of all targets but these."""
         with contextlib.suppress(OSError):
-            self.remove(path for path in self.path.iterdir() if path.name.split(".")[0] not in {*names, "lock"})
+            self.delete(path for path in self.path.iterdir() if path.name.split(".")[0] not in {*names, "lock"})
 
-    def remove(self, paths: Iterable[Path]) -> None:
-        """Remove files; one that another process holds open may stay until next time."""
+    def delete(self, paths: Iterable[Path]) -> None:
+        """Delete files; one that another process has open may remain until the next call."""
         for path in paths:
             with contextlib.suppress(OSError):
                 path.unlink()
 
     def clear(self) -> None:
-        """Remove everything, and the folder with it."""
-        self.remove(self.path.glob("*"))
+        """Delete all files and the folder."""
+        self.delete(self.path.glob("*"))
         with contextlib.suppress(OSError):
             self.path.rmdir()
 
     def size(self) -> int:
-        """Return the bytes of all indexes."""
+        """Return the bytes of all files."""
         return sum(path.stat().st_size for path in self.path.glob("*")) if self.path.is_dir() else 0
 
     @contextmanager
-    def alone(self) -> Iterator[bool]:
+    def build_lock(self) -> Iterator[bool]:
         """
-        Tell whether nobody else builds, and keep it so; a killed process holds nothing.
+        Try to take the build lock; give whether it was free. It ends with the process, even a killed one.
 
-        Raises `OSError` where the folder cannot be written.
+        Raises `OSError` if the folder cannot be written.
         """
         self.path.mkdir(exist_ok=True)
         try:
             db = apsw.Connection(str(self.path / "lock.db"))
         except apsw.Error as error:
-            raise OSError(f"{self.path} cannot be written: {error}") from error
+            raise OSError(f"cannot write {self.path}: {error}") from error
         try:
             db.execute("BEGIN EXCLUSIVE")
         except apsw.Error as error:
             db.close()
             if not isinstance(error, apsw.BusyError):
-                raise OSError(f"{self.path} cannot be written: {error}") from error
+                raise OSError(f"cannot write {self.path}: {error}") from error
             yield False
             return
         try:
@@ -205,4 +227,4 @@ class Folder:
 
 
 def _read_segment(*, files: Sequence[Mapping[str, Any]], **rest: Any) -> Segment:
-    return Segment(files=tuple(Saved(**saved) for saved in files), **rest)
+    return Segment(files=tuple(SegmentFile(**file) for file in files), **rest)

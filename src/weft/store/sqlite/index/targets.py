@@ -1,4 +1,13 @@
-"""What read indexes are made from: numbered rows of the file, of three kinds, each under statements of its own."""
+"""
+Index targets: the numbered rows of the file that one read index covers.
+
+    kind       table          scope         rows as read by `read_rows`
+    vectors    chunk_vector   embedder      number, vector, chunk id
+    entities   fact_vector    embedder      number, vector, entity key
+    keywords   chunk_terms    namespace     number, terms as JSON, length, chunk id
+
+Each kind has SQL statements of its own, whose names contain the kind.
+"""
 
 from __future__ import annotations
 
@@ -13,80 +22,86 @@ from typing import Any, Literal, TypeAlias
 from weft.store.relational.session import Namespace, Row, Session
 from weft.store.sqlite.index.segments import Manifest, Segment
 
-Kind: TypeAlias = Literal["vectors", "keywords", "entities"]
+TargetKind: TypeAlias = Literal["vectors", "keywords", "entities"]
 
-LAST = 8
-"""Last rows of a segment whose checksums are kept; before them rows at twice the distance each."""
+MIN_CHECKED_ROWS = 8
+"""Rows at the end of a segment whose checksums are stored; earlier ones are sampled at doubling distances."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What one index is made from."""
+    """Rows that one index covers."""
 
-    kind: Kind
+    kind: TargetKind
     namespace: Namespace
     scope: Any
-    """Number of the embedder; of keywords, of the namespace."""
+    """Number of the embedder; for keywords, number of the namespace."""
     dimension: int = 0
+    """Dimension of the vectors; 0 for keywords."""
 
     @property
     def name(self) -> str:
-        """What its files are called."""
+        """Prefix of the index files."""
         return f"{self.kind}-{self.namespace}-{self.scope}"
 
 
 @cache
-def can_index(kind: Kind) -> bool:
-    """Return whether what an index needs is installed: of vectors, the extra `scale`."""
+def can_index(kind: TargetKind) -> bool:
+    """Return whether the packages for an index are installed: vectors need the extra `scale`."""
     return kind == "keywords" or find_spec("usearch") is not None
 
 
-def find_targets(db: Session, *, least: int) -> list[Target]:
-    """Return what is large enough for an index."""
-    return [Target(*row) for row in db.run("index_targets", {"least": least})]
+def find_targets(db: Session, *, min_rows: int) -> list[Target]:
+    """Return the targets with at least `min_rows` rows."""
+    return [Target(*row) for row in db.run("index_targets", {"least": min_rows})]
 
 
 def last_number(db: Session, target: Target) -> int:
-    """Return the highest number there is."""
+    """Return the highest number of a target; 0 if it has no rows."""
     return int(db.one(f"last_{target.kind}", {"scope": target.scope}))
 
 
 def count_rows(db: Session, target: Target, *, low: int, high: int) -> int:
-    """Return how many rows have numbers above `low` up to `high`."""
+    """Return the number of rows with `low < number <= high`."""
     return int(db.one(f"count_{target.kind}_between", {"scope": target.scope, "low": low, "high": high}))
 
 
 def read_rows(db: Session, target: Target, *, low: int, high: int, limit: int) -> list[Row]:
-    """Return the first rows with numbers above `low` up to `high`, in their order."""
+    """Return the first rows with `low < number <= high`, ordered by number."""
     return db.run(f"{target.kind}_between", {"scope": target.scope, "low": low, "high": high, "limit": limit})
 
 
-def choose_ends(numbers: Sequence[int]) -> list[int]:
-    """Return numbers by which a file that was replaced is known, however far back it parts from this one."""
-    distances = [*range(1, LAST + 1)]
+def choose_checked_rows(numbers: Sequence[int]) -> list[int]:
+    """
+    Return the numbers of a segment whose rows get a checksum.
+
+    These are the last eight rows and the rows 16, 32, 64, ... before the end. A restored backup differs from the
+    indexed file from some row on, which may be far back.
+    """
+    distances = [*range(1, MIN_CHECKED_ROWS + 1)]
     while 2 * distances[-1] <= len(numbers):
         distances.append(2 * distances[-1])
     return [int(numbers[-distance]) for distance in distances if distance <= len(numbers)]
 
 
-def read_ends(db: Session, target: Target, numbers: Sequence[int]) -> dict[str, int]:
-    """Return checksums of rows, by number."""
-    rows = db.run(f"{target.kind}_at", {"numbers": json.dumps(choose_ends(numbers))})
+def read_row_checksums(db: Session, target: Target, numbers: Sequence[int]) -> dict[str, int]:
+    """Return the checksums of the chosen rows by number."""
+    rows = db.run(f"{target.kind}_at", {"numbers": json.dumps(choose_checked_rows(numbers))})
     return {str(number): _checksum(content) for number, scope, content in rows if scope == target.scope}
 
 
-def belongs(db: Session, target: Target, manifest: Manifest) -> bool:
+def matches_file(db: Session, target: Target, manifest: Manifest) -> bool:
     """Return whether an index was built from this file, and not from one that a backup has replaced."""
-    given: dict[str, int] = dict(db.run("given_numbers"))
-    if manifest.dimension != target.dimension or given.get(target.kind, 0) < manifest.high:
+    last_assigned: dict[str, int] = dict(db.run("given_numbers"))
+    if manifest.dimension != target.dimension or last_assigned.get(target.kind, 0) < manifest.high:
         return False
-    ends = {int(number): crc for segment in manifest.segments for number, crc in segment.ends.items()}
-    rows = db.run(f"{target.kind}_at", {"numbers": json.dumps(sorted(ends))})
-    return all(scope == target.scope and _checksum(content) == ends[number] for number, scope, content in rows)
+    checksums = {int(number): crc for segment in manifest.segments for number, crc in segment.ends.items()}
+    rows = db.run(f"{target.kind}_at", {"numbers": json.dumps(sorted(checksums))})
+    return all(scope == target.scope and _checksum(content) == checksums[number] for number, scope, content in rows)
 
 
 def live_segments(db: Session, target: Target, segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """Return the segments before the first of which less than half is still there."""
+    """Return the segments before the first one that lost more than half of its rows."""
     for place, segment in enumerate(segments):
         if 2 * count_rows(db, target, low=segment.low, high=segment.high) < segment.count:
             return tuple(segments[:place])

@@ -1,4 +1,4 @@
-"""Compares what read indexes find with what a scan of the file finds."""
+"""Comparison of read indexes with a scan of the file, for `weft check --deep`."""
 
 from __future__ import annotations
 
@@ -14,81 +14,85 @@ from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import Target, count_rows, find_targets, last_number
 from weft.store.sqlite.postings import search_postings
 
-QUESTIONS = 20
-"""Stored vectors and texts from all over a namespace that are asked for."""
+SAMPLE_QUERIES = 20
+"""Stored vectors and texts from all over a namespace that serve as queries."""
 
-TERMS = 12
-"""Terms of a text that are asked for."""
+MAX_QUERY_TERMS = 12
+"""Terms of a text that form a keyword query."""
 
-WANTED = 10
-LEAST = 0.9
-"""Share of the nearest ten below which an index is taken to be damaged; whole ones have above 0.97."""
+TOP_K = 10
 
-Answers: TypeAlias = tuple[list[float] | None, list[float]]
-"""Scores of the best by an index, where there is one, and by a scan."""
+MIN_RECALL = 0.9
+"""Share of the top ten below which an index is damaged; intact ones are above 0.97."""
 
-SAMPLES = {"vectors": "sample_numbered_vectors", "entities": "sample_entity_vectors", "keywords": "sample_terms"}
+Scores: TypeAlias = tuple[list[float] | None, list[float]]
+"""Best scores of the index, None without an index, and best scores of a scan."""
+
+SAMPLE_STATEMENTS = {
+    "vectors": "sample_numbered_vectors",
+    "entities": "sample_entity_vectors",
+    "keywords": "sample_terms",
+}
 
 
 def compare(db: Session, indexes: ReadIndexes) -> list[Problem]:
-    """Return the namespaces whose index misses what a scan finds, or has damaged files."""
+    """Return damaged index files, and indexes whose recall against a scan is below `MIN_RECALL`."""
     problems = []
     names = {number: name for number, name, *_ in db.run("all_namespaces")}
-    for target in find_targets(db, least=reader.FROM):
+    for target in find_targets(db, min_rows=reader.MIN_INDEXED_ROWS):
         where = f"namespace {names[target.namespace]}"
-        for file in _damaged(indexes, target):
-            what = f"the file {file} of an index beside the store is damaged"
-            problems.append(Problem(where=where, what=what, repairable=True))
-        found = wanted = 0
-        for got, had in _answers(db, indexes, target):
-            found, wanted = found + got, wanted + had
-        if found < LEAST * wanted:
-            what = f"the index of {target.kind} beside the file finds {found} of {wanted} that a scan finds"
+        for file in _damaged_files(indexes, target):
+            problems.append(Problem(where=where, what=f"the read-index file {file} is damaged", repairable=True))
+        found = expected = 0
+        for matching, scanned in _compare_queries(db, indexes, target):
+            found, expected = found + matching, expected + scanned
+        if found < MIN_RECALL * expected:
+            what = f"the read index of {target.kind} finds {found} of the {expected} best results of a scan"
             problems.append(Problem(where=where, what=what, repairable=True))
     return problems
 
 
-def _damaged(indexes: ReadIndexes, target: Target) -> Iterator[str]:
-    manifest = indexes.folder.read(target.name)
-    for saved in manifest.files if manifest else ():
-        if indexes.folder.known(saved.file).crc != saved.crc:
-            yield saved.file
+def _damaged_files(indexes: ReadIndexes, target: Target) -> Iterator[str]:
+    manifest = indexes.folder.read_manifest(target.name)
+    for listed in manifest.files if manifest else ():
+        if indexes.folder.checksum_file(listed.file).crc != listed.crc:
+            yield listed.file
 
 
-def _answers(db: Session, indexes: ReadIndexes, target: Target) -> Iterator[tuple[int, int]]:
-    """Yield how many of the best ten are as good as a scan's, and how many a scan finds; nothing without an index."""
+def _compare_queries(db: Session, indexes: ReadIndexes, target: Target) -> Iterator[tuple[int, int]]:
+    """Yield per query how many results score as well as a scan's, and how many a scan finds; nothing without index."""
     count = count_rows(db, target, low=0, high=last_number(db, target))
-    every = {"every": max(1, count // (2 * QUESTIONS)), "limit": QUESTIONS}
-    chosen = {"model": target.scope, "namespace": target.scope, **every}
-    for (content,) in db.run(SAMPLES[target.kind], chosen):
-        found, scanned = ASKING[target.kind](db, indexes, target, content)
+    sampling = {"every": max(1, count // (2 * SAMPLE_QUERIES)), "limit": SAMPLE_QUERIES}
+    values = {"model": target.scope, "namespace": target.scope, **sampling}
+    for (content,) in db.run(SAMPLE_STATEMENTS[target.kind], values):
+        found, scanned = SEARCHES[target.kind](db, indexes, target, content)
         if found is None:
             return
         least = (scanned[-1] if scanned else 0.0) - 1e-6
         yield sum(score >= least for score in found), len(scanned)
 
 
-def _ask_vectors(db: Session, indexes: ReadIndexes, target: Target, content: bytes) -> Answers:
-    asked: dict[str, Any] = {"model": target.scope, "limit": WANTED, "where": Filter()}
+def _search_vectors(db: Session, indexes: ReadIndexes, target: Target, content: bytes) -> Scores:
+    options: dict[str, Any] = {"model": target.scope, "limit": TOP_K, "where": Filter()}
     vector = db.unpack(content)
-    found = indexes.search_vectors(db, target.namespace, vector, **asked)
-    return _scores(found), _scores(vectors.search(db, target.namespace, vector, **asked)) or []
+    found = indexes.search_vectors(db, target.namespace, vector, **options)
+    return _scores(found), _scores(vectors.search(db, target.namespace, vector, **options)) or []
 
 
-def _ask_entities(db: Session, indexes: ReadIndexes, target: Target, content: bytes) -> Answers:
-    asked: dict[str, Any] = {"model": target.scope, "limit": WANTED}
+def _search_entities(db: Session, indexes: ReadIndexes, target: Target, content: bytes) -> Scores:
+    options: dict[str, Any] = {"model": target.scope, "limit": TOP_K}
     vector = db.unpack(content)
-    found = indexes.search_entities(db, target.namespace, vector, **asked)
-    scanned = vectors.search_facts(db, vector, **asked)
+    found = indexes.search_entities(db, target.namespace, vector, **options)
+    scanned = vectors.search_facts(db, vector, **options)
     return None if found is None else [score for _, score in found], [score for _, score in scanned]
 
 
-def _ask_keywords(db: Session, indexes: ReadIndexes, target: Target, content: str) -> Answers:
-    terms = list(json.loads(content))[:TERMS]
-    asked: dict[str, Any] = {"limit": WANTED, "where": Filter()}
-    _, total, length = db.run("namespace_state", {"namespace": target.namespace})[0]
-    found = indexes.search_keywords(db, target.namespace, terms, **asked)
-    scanned = search_postings(db, target.namespace, terms, **asked, total=total, mean_length=length / total)
+def _search_keywords(db: Session, indexes: ReadIndexes, target: Target, content: str) -> Scores:
+    terms = list(json.loads(content))[:MAX_QUERY_TERMS]
+    options: dict[str, Any] = {"limit": TOP_K, "where": Filter()}
+    ((_, total, length),) = db.run("namespace_state", {"namespace": target.namespace})
+    found = indexes.search_keywords(db, target.namespace, terms, **options)
+    scanned = search_postings(db, target.namespace, terms, **options, total=total, mean_length=length / total)
     return _scores(found), _scores(scanned) or []
 
 
@@ -96,8 +100,8 @@ def _scores(ranking: Ranking | None) -> list[float] | None:
     return None if ranking is None else [hit.score for hit in ranking.hits]
 
 
-ASKING: dict[str, Callable[..., Answers]] = {
-    "vectors": _ask_vectors,
-    "entities": _ask_entities,
-    "keywords": _ask_keywords,
+SEARCHES: dict[str, Callable[..., Scores]] = {
+    "vectors": _search_vectors,
+    "entities": _search_entities,
+    "keywords": _search_keywords,
 }

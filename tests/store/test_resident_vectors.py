@@ -107,12 +107,12 @@ def test_another_embedder_and_another_namespace_have_their_own(database):
     assert other.search_vector(unit(1, 2, 3), limit=9, where=EVERYTHING).count == 0
 
 
-@pytest.mark.parametrize("least", [reader.FROM, 20])
+@pytest.mark.parametrize("least", [reader.MIN_INDEXED_ROWS, 20])
 def test_the_number_of_a_dropped_embedder_may_be_given_to_another(tmp_path, database, monkeypatch, least):
     """A process that goes on keeps nothing of the one before, also not where an index would answer."""
-    monkeypatch.setattr(reader, "FROM", least)
+    monkeypatch.setattr(reader, "MIN_INDEXED_ROWS", least)
     ask(database, direction(1))
-    database._connections.extender.catch_up()
+    database._connections.index_builder.catch_up()
     ask(database, direction(1))
     elsewhere = SqliteDatabase(str(tmp_path / "weft.db"))
     elsewhere.drop("default")
@@ -128,7 +128,7 @@ def test_the_number_of_a_dropped_embedder_may_be_given_to_another(tmp_path, data
 
 def test_what_was_not_asked_for_long_is_given_back(database, monkeypatch):
     """Memory is bounded whatever the number of namespaces."""
-    monkeypatch.setattr(resident_vectors, "MOST", 80 * 16 * 4 + 1)
+    monkeypatch.setattr(resident_vectors, "MAX_RESIDENT_BYTES", 80 * 16 * 4 + 1)
     second = database.store("second")
     fill(second, range(4))
     reads = count_reads(monkeypatch)
@@ -136,4 +136,4 @@ def test_what_was_not_asked_for_long_is_given_back(database, monkeypatch):
     second.search_vector(direction(1), limit=3, where=EVERYTHING)
     ask(database, direction(1))
     assert len(reads) == 3
-    assert len(database._connections.indexes._held._known) == 1
+    assert len(database._connections.indexes._resident._by_model) == 1

@@ -9,7 +9,7 @@ from indexed import batch, catch_up, exact_keywords, fill, same
 
 from weft.store.sqlite.database import SqliteDatabase
 from weft.store.sqlite.index import keyword_search
-from weft.store.sqlite.index.memtable import TermTail
+from weft.store.sqlite.index.memtable import TermRows
 
 pytest.importorskip("usearch", reason="pip install 'weft-search[scale]'")
 
@@ -28,8 +28,8 @@ def database(tmp_path, monkeypatch):
 def test_what_is_gone_is_looked_for_only_where_something_is(database, monkeypatch):
     """As long as every chunk of index and tail is there, nobody looks; one out and one in, and it is looked again."""
     store, looked = database.store("default"), []
-    look = keyword_search._find_gone
-    monkeypatch.setattr(keyword_search, "_find_gone", lambda *given: looked.append(given) or look(*given))
+    look = keyword_search._find_deleted
+    monkeypatch.setattr(keyword_search, "_find_deleted", lambda *given: looked.append(given) or look(*given))
     store.write(batch("new", [77]))
     same(database)
     assert not looked
@@ -43,10 +43,10 @@ def test_what_is_gone_is_looked_for_only_where_something_is(database, monkeypatc
 
 def test_what_another_thread_reads_meanwhile_is_not_shown(database, monkeypatch):
     """The memory of what is newer is shared: a chunk that a transaction does not see may come in while it ranks."""
-    store, rank = database.store("default"), TermTail.rank
+    store, rank = database.store("default"), TermRows.rank
 
     def disturbed(tail, *given, **named):
-        monkeypatch.setattr(TermTail, "rank", rank)
+        monkeypatch.setattr(TermRows, "rank", rank)
         other = threading.Thread(target=write_and_ask)
         other.start()
         other.join()
@@ -59,7 +59,7 @@ def test_what_another_thread_reads_meanwhile_is_not_shown(database, monkeypatch)
 
     with store.reading():
         assert store.stats().chunks == 200
-        monkeypatch.setattr(TermTail, "rank", disturbed)
+        monkeypatch.setattr(TermRows, "rank", disturbed)
         assert store.search_keyword(["number77"], limit=9, where=EVERYTHING).hits == ()
         assert store.search_keyword(["alpha"], limit=9, where=EVERYTHING) == exact_keywords(
             database, ["alpha"], limit=9

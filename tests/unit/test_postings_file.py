@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.rank.bm25 import idf, term_scores
-from weft.store.sqlite.index import postings_merge
-from weft.store.sqlite.index.chunk_ids import ChunkNames, pack_ids, unpack_ids, write_names
+from weft.store.sqlite.index import postings_file, postings_merge
+from weft.store.sqlite.index.chunk_ids import ChunkIds, pack_ids, unpack_ids, write_chunk_ids
 from weft.store.sqlite.index.maxscore import rank
-from weft.store.sqlite.index.postings_file import read
-from weft.store.sqlite.index.postings_merge import gather, merge
+from weft.store.sqlite.index.postings_file import open_postings_file
+from weft.store.sqlite.index.postings_merge import invert_chunks, merge_postings
 
 STRANGE = ["", " ", "a b", "a:b", '"', "\\", "AND", "*", "中", "中文", "é", "e\u0301", "\x00", "😀", "x" * 70_000]
 
@@ -67,7 +67,7 @@ def test_the_best_are_those_of_adding_up_everything(seed, limit, mean_length):
     """For any question and limit, ties with the last of the best included, also when the mean length has changed."""
     rows, chance = make_rows(seed, 150), random.Random(seed)
     asked = [f"t{n}" for n in chance.sample(range(45), chance.randrange(1, 9))]
-    weights, arrays = weigh(rows, asked), gather(rows, mean=20.0)
+    weights, arrays = weigh(rows, asked), invert_chunks(rows, mean=20.0)
 
     wanted = best(brute(rows, weights, mean_length=mean_length), limit)
     assert found(arrays, weights, mean_length=mean_length, limit=limit) == wanted
@@ -76,13 +76,15 @@ def test_the_best_are_those_of_adding_up_everything(seed, limit, mean_length):
 @pytest.mark.parametrize("slice", [50, 1 << 21])
 def test_parts_are_merged_without_what_is_gone(tmp_path, monkeypatch, slice):
     """A file made of several parts, of which some are files already, holds what a single one would."""
-    monkeypatch.setattr(postings_merge, "SLICE", slice)
+    monkeypatch.setattr(postings_merge, "MAX_SLICE_POSTINGS", slice)
     parts = [make_rows(seed, 90, first=1 + 100 * seed) for seed in range(3)]
     whole = [np.ones(90, dtype=bool)] * 2
-    joined = merge([gather(rows, mean=9.0) for rows in parts[:2]], whole, mean=9.0, path=tmp_path / "joined")
+    joined = merge_postings(
+        [invert_chunks(rows, mean=9.0) for rows in parts[:2]], whole, mean=9.0, path=tmp_path / "joined"
+    )
     keep = np.arange(180) % 3 != 0
-    merge([joined, gather(parts[2], mean=9.0)], [keep, whole[0]], mean=15.0, path=tmp_path / "all")
-    arrays = read(tmp_path / "all")
+    merge_postings([joined, invert_chunks(parts[2], mean=9.0)], [keep, whole[0]], mean=15.0, path=tmp_path / "all")
+    arrays = open_postings_file(tmp_path / "all")
     rows = [row for row, kept in zip([*parts[0], *parts[1]], keep, strict=True) if kept] + parts[2]
 
     assert arrays.numbers.tolist() == [row[0] for row in rows]
@@ -98,11 +100,31 @@ def test_parts_are_merged_without_what_is_gone(tmp_path, monkeypatch, slice):
         assert found(arrays, weights, mean_length=15.0, limit=10, allowed=allowed) == wanted
 
 
+def test_the_drawn_file_is_the_written_one(tmp_path):
+    """Offsets and values of the example in the module docstring."""
+    rows = []
+    for place in range(100):
+        terms = {"the": 1 + place % 3} | {3: {"fox": 1}, 7: {"fox": 4, "owl": 2}}.get(place, {})
+        rows.append((place + 1, json.dumps(terms), 20, f"c{place:024x}"))
+    everything = [np.ones(100, dtype=bool)]
+    arrays = merge_postings([invert_chunks(rows, mean=20.0)], everything, mean=20.0, path=tmp_path / "file")
+    layout, _ = postings_file._layout({"numbers": 100, "hashes": 2, "places": 3, "common": 1})
+
+    for name, (offset, _) in layout.items():
+        assert f"    {offset}  {name} " in postings_file.__doc__
+    assert arrays.starts.tolist() == [0, 1, 3]
+    assert arrays.highest.tolist() == [160, 197]
+    assert arrays.places.tolist() == [7, 3, 7]
+    assert arrays.frequencies.tolist() == [2, 1, 4]
+    assert arrays.codes.tolist() == [160, 116, 197]
+    assert arrays.common_codes[0, :3].tolist() == [116, 160, 183]
+
+
 def test_a_term_may_be_anything(tmp_path):
     """Nothing in a term is syntax, and no two are taken for one another."""
     rows = [(n, json.dumps({term: 1}), 1, f"c{n:024x}") for n, term in enumerate(STRANGE, start=1)]
-    merge([gather(rows, mean=1.0)], [np.ones(len(rows), bool)], mean=1.0, path=tmp_path / "file")
-    arrays = read(tmp_path / "file")
+    merge_postings([invert_chunks(rows, mean=1.0)], [np.ones(len(rows), bool)], mean=1.0, path=tmp_path / "file")
+    arrays = open_postings_file(tmp_path / "file")
 
     for number, term in enumerate(STRANGE, start=1):
         assert list(found(arrays, {term: 1.0}, mean_length=1.0, limit=9)) == [number]
@@ -114,7 +136,7 @@ def test_two_terms_of_one_hash_are_refused(monkeypatch):
     monkeypatch.setattr(postings_merge, "term_hash", lambda term: 7)
 
     with pytest.raises(ValueError, match="same hash"):
-        gather(make_rows(1, 3), mean=1.0)
+        invert_chunks(make_rows(1, 3), mean=1.0)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"x" * 5000, b'{"sizes": {"numbers": 1}, "mean": 1}'.ljust(9000)])
@@ -123,25 +145,25 @@ def test_a_file_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "file").write_bytes(content)
 
     with pytest.raises((ValueError, KeyError)):
-        read(tmp_path / "file")
+        open_postings_file(tmp_path / "file")
 
 
 def test_ids_come_back_by_number(tmp_path):
     """In any order, and more than once."""
     numbers, ids = [2, 5, 9], ["c" + "0" * 24, "c", "cabc"]
-    write_names(tmp_path / "names", numbers, pack_ids(ids))
-    names = ChunkNames(tmp_path / "names")
+    write_chunk_ids(tmp_path / "ids", numbers, pack_ids(ids))
+    chunk_ids = ChunkIds(tmp_path / "ids")
 
-    assert unpack_ids(names.find(np.array([9, 2, 5, 9]))) == [ids[2], ids[0], ids[1], ids[2]]
-    assert unpack_ids(names.find(np.zeros(0, np.int64))) == unpack_ids(pack_ids([])) == []
+    assert unpack_ids(chunk_ids.find(np.array([9, 2, 5, 9]))) == [ids[2], ids[0], ids[1], ids[2]]
+    assert unpack_ids(chunk_ids.find(np.zeros(0, np.int64))) == unpack_ids(pack_ids([])) == []
 
 
 def test_what_is_no_file_of_ids_is_refused(tmp_path):
     """Nor is an id kept that would not come back whole."""
-    (tmp_path / "names").write_bytes(b"x" * 34)
+    (tmp_path / "ids").write_bytes(b"x" * 34)
 
     with pytest.raises(ValueError, match="wrong size"):
-        ChunkNames(tmp_path / "names")
+        ChunkIds(tmp_path / "ids")
     for id in ("c" * 26, "ç"):
         with pytest.raises(ValueError):
             pack_ids([id])
