@@ -1,19 +1,19 @@
 """
-Our exceptions:
+Exception tree of Weft:
 
 WeftError
 ├── ConfigError            a setting is unknown, missing or contradictory
-├── InputError             the caller's document or question cannot be used
-├── NotFound               what was asked for by id, source or name is not in this namespace
+├── InputError             invalid document, question or argument
+├── NotFound               no such id, source or name in this namespace
 ├── StoreError             the store failed
-│   ├── StoreUnavailable   it cannot be opened or reached; trying again may help
-│   ├── StoreCorrupt       its content contradicts itself; `weft repair` may help
-│   ├── SchemaMismatch     it was built by another version, embedder or dimension
-│   └── ClaimLost          a job was taken over by somebody else; nothing was written
+│   ├── StoreUnavailable   it cannot be opened or reached; a retry may help
+│   ├── StoreCorrupt       inconsistent content; `weft repair` may help
+│   ├── SchemaMismatch     built by another version, embedder or dimension
+│   └── ClaimLost          another worker took over the job; nothing was written
 ├── ModelError             a model failed
-│   ├── ModelUnavailable   it cannot be reached or is not fetched yet; trying again may help
-│   │   └── BoundReached   it may not cost more
-│   └── BadModelOutput     it answered, but not in the form asked for
+│   ├── ModelUnavailable   it cannot be reached or is not downloaded; a retry may help
+│   │   └── BoundReached   a cost limit is reached
+│   └── BadModelOutput     its reply has an unexpected form
 └── MissingExtra           an optional dependency is not installed
 """
 
@@ -23,14 +23,14 @@ from typing import Any
 
 
 class WeftError(Exception):
-    """Base of every error raised on purpose. `hint` says what to do about it."""
+    """Base class of all errors of Weft. `hint` says what to do."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
         self.hint = hint
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Some kinds are made from other arguments than a message, and an error of one process is read in another.
+        # Subclasses take other arguments than a message, and errors are pickled between worker processes.
         return _bare, (type(self), self.args), self.__dict__
 
 
@@ -39,11 +39,11 @@ class ConfigError(WeftError):
 
 
 class InputError(WeftError):
-    """The caller's document or question cannot be used."""
+    """A document, question or argument is invalid."""
 
 
 class NotFound(WeftError):
-    """What was asked for by id, source or name is not in this namespace."""
+    """The namespace has no such id, source or name."""
 
 
 class StoreError(WeftError):
@@ -51,11 +51,11 @@ class StoreError(WeftError):
 
 
 class StoreUnavailable(StoreError):
-    """The store cannot be opened or reached; trying again may help."""
+    """The store cannot be opened or reached; a retry may help."""
 
 
 class StoreCorrupt(StoreError):
-    """The store's content contradicts itself."""
+    """The content of the store is inconsistent."""
 
 
 class SchemaMismatch(StoreError):
@@ -63,7 +63,7 @@ class SchemaMismatch(StoreError):
 
 
 class ClaimLost(StoreError):
-    """A job was taken over by somebody else, or is no longer wanted; nothing was written."""
+    """Another worker took over the job, or it was cancelled; nothing was written."""
 
 
 class ModelError(WeftError):
@@ -71,19 +71,19 @@ class ModelError(WeftError):
 
 
 class ModelUnavailable(ModelError):
-    """A model cannot be reached or is not fetched yet; trying again may help."""
+    """A model cannot be reached or is not downloaded; a retry may help."""
 
 
 class BoundReached(ModelUnavailable):
-    """A model may not cost more; `bound` is what was reached. What it gave before is kept."""
+    """A cost limit is reached; `bound` names it. Earlier replies are kept."""
 
     def __init__(self, bound: str, *, hint: str) -> None:
-        super().__init__(f"the bound of {bound} is reached", hint=hint)
+        super().__init__(f"the limit of {bound} is reached", hint=hint)
         self.bound = bound
 
 
 class BadModelOutput(ModelError):
-    """A model answered, but not in the form asked for."""
+    """The reply of a model has an unexpected form."""
 
 
 class MissingExtra(WeftError, ImportError):

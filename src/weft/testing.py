@@ -1,4 +1,4 @@
-"""Fakes we ship and use ourselves: deterministic, no weights, no network."""
+"""Deterministic fakes for tests: an embedder and a reranker without weights and network."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class FakeEmbedder:
 
 class FakeReranker:
     """
-    A reranker for tests: the more of the question's words a text has, the better.
+    A reranker for tests that scores by shared words.
 
-    It sees nothing but words, as a poor cross-encoder would. It records every call in `seen`, and raises
+    It records every call in `seen`, and raises
     `ModelUnavailable` while `failing` is set.
     """
 

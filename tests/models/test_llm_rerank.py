@@ -243,8 +243,8 @@ def test_a_bound_ends_judging_and_not_answering(tmp_path: Path, bound: dict[str,
     assert len(endpoint.requests) == 2
     last = results[-1]
     assert last.rerank is not None
-    assert last.rerank.skipped.startswith("the bound of ")
-    assert any("the bound of" in note for note in last.notes)
+    assert last.rerank.skipped.startswith("the limit of ")
+    assert any("the limit of" in note for note in last.notes)
     assert [piece.chunk.id for piece in last.evidence] == [piece.chunk.id for piece in plain.evidence]
     usage = read_receipt(tmp_path)[1]
     assert (usage.calls, usage.failures) == (2, {"bound reached": 2})

@@ -1,4 +1,4 @@
-"""The values that pass between stages: frozen dataclasses, in small rooms. This package imports nothing of ours."""
+"""Frozen dataclasses that pass between stages. This package imports nothing else of Weft."""
 
 from weft.records.batch import (
     Batch,
@@ -69,6 +69,16 @@ from weft.records.models import (
     TaggedWord,
     WordKind,
 )
+from weft.records.questions import (
+    CitationKind,
+    CitationQuestion,
+    FoundId,
+    NumberedId,
+    Query,
+    Question,
+    QuestionParsers,
+    Word,
+)
 from weft.records.receipts import (
     Census,
     FactReceipt,
@@ -88,7 +98,6 @@ from weft.records.results import (
     GraphSource,
     Hit,
     PathStep,
-    Query,
     Ranking,
     Rejected,
     RerankedHit,
@@ -109,6 +118,8 @@ __all__ = [
     "ChannelHit",
     "Choice",
     "Chunk",
+    "CitationKind",
+    "CitationQuestion",
     "Claim",
     "Context",
     "Curve",
@@ -127,6 +138,7 @@ __all__ = [
     "FactStatus",
     "Features",
     "Filter",
+    "FoundId",
     "GivenEntity",
     "GivenFact",
     "GivenGraph",
@@ -149,9 +161,12 @@ __all__ = [
     "ModelCard",
     "Nomination",
     "NominationKind",
+    "NumberedId",
     "PathStep",
     "Problem",
     "Query",
+    "Question",
+    "QuestionParsers",
     "Ranking",
     "Reading",
     "Recall",
@@ -174,5 +189,6 @@ __all__ = [
     "Usage",
     "Vector",
     "Vectors",
+    "Word",
     "WordKind",
 ]

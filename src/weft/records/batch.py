@@ -1,4 +1,4 @@
-"""What one transaction writes."""
+"""Batch: everything that one transaction writes."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from weft.records.facts import Fact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexedChunk:
-    """A chunk with what the channels need to find it."""
+    """A chunk with its terms, vector and extraction."""
 
     chunk: Chunk
     terms: Mapping[str, int]
-    """Analysed terms and how often each occurs, title and headings included."""
+    """Term frequencies, title and headings included."""
     vector: Vector | None = None
-    """None: the store already holds the vector of this chunk id, or there is no embedder."""
+    """None if the store already has the vector of this chunk id, or without an embedder."""
     extraction: Extraction = field(default_factory=Extraction)
-    """The entities and relations it puts forward."""
+    """Its nominations and claims."""
     entity_vectors: Mapping[str, Vector] = field(default_factory=dict)
-    """By key, vectors of the names it describes, where the store does not hold them already."""
+    """Vectors by key of the names it describes, as far as the store lacks them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Everything one document brings. It is written wholly or not at all."""
+    """Everything derived from one document, written atomically."""
 
     document: DocumentInfo
     chunks: tuple[IndexedChunk, ...]
     model: str = ""
-    """Fingerprint of the embedder the vectors come from; empty without one."""
+    """Fingerprint of the embedder; empty without one."""
     facts: tuple[Fact, ...] = ()
-    """What it states, each with the id it has where nothing states the same yet."""
+    """Facts it states. The id is used if no equal fact exists."""
     fact_vectors: Mapping[str, Vector] = field(default_factory=dict)
-    """By key, vectors of entities that its facts name; one that the store holds already stays."""
+    """Vectors by key of the entities in its facts; existing vectors are kept."""

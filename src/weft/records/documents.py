@@ -1,4 +1,4 @@
-"""What goes in: documents and the chunks they are cut into."""
+"""Documents and the chunks they are split into."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Status: TypeAlias = Literal["ok", "low_confidence", "no_match", "degraded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """What the user gave: one file, page or record, as text."""
+    """One file, page or record, as text."""
 
     source: str
     """Path or URI. Unique inside a namespace; the document's id derives from it."""
@@ -35,33 +35,33 @@ class Document:
     """How the text is structured. HTML and DOCX are loaded as Markdown."""
     metadata: Metadata = field(default_factory=dict)
     lines: Sequence[int] | None = None
-    """For each line of `text`, the line (or page) of the source it comes from; None: 1, 2, 3 …"""
+    """Source line (or page) of each line of `text`; None: 1, 2, 3 …"""
     unit: Literal["line", "page"] = "line"
-    """What `lines` counts. Citations say `notes.md:3-9` or `paper.pdf:p3-4`."""
+    """Unit of `lines`. Citations say `notes.md:3-9` or `paper.pdf:p3-4`."""
     given: Extraction = field(default_factory=Extraction)
-    """Names and relations that come with it, from a ready-made graph, beside those read out of its text."""
+    """Names and relations from an imported graph, in addition to those extracted from the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A file or record that was not loaded, or of which something was left out (`partly read`), and why."""
+    """A file or record that was skipped, wholly or partly (`partly read`), and the reason."""
 
     source: str
     reason: str
-    """A short class of reasons to count by: `binary`, `too large`, `ignored`, `unreadable` …"""
+    """Reason class for counting: `binary`, `too large`, `ignored`, `unreadable` …"""
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A passage of one document: the unit we embed, rank and cite."""
+    """A passage of one document: the unit that is embedded, ranked and cited."""
 
     id: str
     document_id: str
     ordinal: int
     """Position in the document, from 0."""
     heading: tuple[str, ...]
-    """The headings above the chunk, outermost first, without the document's title."""
+    """Headings above the chunk, outermost first, without the title of the document."""
     start_line: int
     end_line: int
     text: str
@@ -69,13 +69,13 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentInfo:
-    """A document as the store knows it: everything but its text."""
+    """Stored properties of a document, without its text."""
 
     id: str
     source: str
     title: str
     metadata: Metadata
     content_hash: str
-    """Hash of everything that was indexed, so that equal hashes mean nothing to do."""
+    """Hash of everything that was indexed. An equal hash means that the document is unchanged."""
     unit: Literal["line", "page"] = "line"
     chunk_count: int = 0

@@ -1,4 +1,4 @@
-"""What the graph is made of: names put forward, entities, mentions, relations."""
+"""Parts of the graph: nominations, claims, entities, mentions, relations."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ NominationKind: TypeAlias = Literal[
 STRONG_KINDS: frozenset[str] = frozenset(
     {"title", "link", "metadata", "field", "definition", "abbreviation", "given", "name"}
 )
-"""Kinds that make an entity at once. The others need several documents to agree."""
+"""Kinds that create an entity at once. Other kinds need several documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nomination:
-    """A name that a chunk puts forward as an entity."""
+    """A name that a chunk proposes as an entity."""
 
     key: str
-    """The name made comparable (`text.names.name_key`): names with one key are one entity."""
+    """Normalised name (`extract.names.name_key`): equal keys are one entity."""
     name: str
     """As written."""
     kind: NominationKind
     type: str = ""
-    """`service`, `person`, `paper` … where it can be told."""
+    """`service`, `person`, `paper` …; empty if unknown."""
     description: str = ""
     about: bool = False
-    """Whether the chunk's own document or heading *is* this entity."""
+    """Whether the document or heading of the chunk *is* this entity."""
     alias_of: str = ""
-    """Key of the entity this is another name of; `reason` says why."""
+    """Key of the entity this is an alias of; `reason` says why."""
     reason: str = ""
     extractor: str = ""
-    """Who read it: nothing for the rules, else a name; a `+` before it says that the rules read it too."""
+    """Name of the extractor, empty for the rules; a leading `+` means that the rules found it too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +48,12 @@ class Claim:
     description: str = ""
     """The sentence it was read from."""
     extractor: str = ""
-    """Who read it, as of a nomination."""
+    """Name of the extractor, as in a nomination."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extraction:
-    """What an extractor read out of one chunk."""
+    """Everything an extractor found in one chunk."""
 
     nominations: tuple[Nomination, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -61,7 +61,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """The one thing that all names with the same key, or an alias of it, stand for."""
+    """The thing that all names with one key, or with an alias of it, refer to."""
 
     id: str
     key: str
@@ -70,46 +70,46 @@ class Entity:
     description: str = ""
     aliases: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
-    """For each alias, why it is one."""
+    """Reason of each alias."""
     mentions: int = 0
-    """How often it is mentioned in all."""
+    """Total number of mentions."""
     chunks: int = 0
-    """How many chunks mention it, each counted for every one of its names that stands there."""
+    """Number of chunks that mention it, counted once per name of the entity."""
     strong: bool = True
-    """Whether a title, link, definition or the like makes it an entity; only such ones, and facts, start a walk."""
+    """Whether a strong nomination (title, link, definition …) supports it. Only these, and facts, can be seeds."""
 
 
 class Known(NamedTuple):
-    """What is known of a name before its entity is read: whether it is worth that."""
+    """Statistics of a name, read before its entity."""
 
     entity_id: str
     strong: bool
     chunks: int
-    """How many chunks mention the entity, under all of its names."""
+    """Number of chunks that mention the entity, under any name."""
     homes: int
-    """How many chunks are about it, counted to a limit."""
+    """Number of chunks about it (defining chunks), counted up to a limit."""
     remembered: bool = False
-    """Whether facts, of whatever status, name it too, by this name."""
+    """Whether facts of any status name it too, by this name."""
 
 
 class Mention(NamedTuple):
-    """An entity named in a chunk. A tuple, for a walk reads hundreds of them."""
+    """An entity named in a chunk. A tuple, because a walk reads hundreds."""
 
     entity_id: str
     chunk_id: str
     count: int  # type: ignore[assignment]
     about: bool
     chunks: int = 0
-    """How many chunks mention the entity by this name; the most of its names that stand in the chunk."""
+    """Number of chunks that mention the entity by this name; the maximum over the names in the chunk."""
     strong: bool = True
     elsewhere: bool = True
-    """Whether it may stand in other chunks too, by any of its names; `mentions_in` looks."""
+    """Whether other chunks may mention it too; set by `mentions_in`."""
     home: bool = True
-    """Whether some chunk is about it; `mentions_in` looks, for strong ones."""
+    """Whether some chunk is about it; set by `mentions_in` for strong entities."""
 
 
 class Relation(NamedTuple):
-    """A typed, weighted link between two entities, with the chunks it comes from. A tuple, as mentions are."""
+    """A typed, weighted link between two entities, with its source chunks. A tuple, like mentions."""
 
     source_id: str
     target_id: str
@@ -118,4 +118,4 @@ class Relation(NamedTuple):
     description: str = ""
     chunks: tuple[str, ...] = ()
     extractors: tuple[str, ...] = ()
-    """Who read it there: `rules`, an import or a model, sorted; none where it follows from mentions or facts."""
+    """Sorted extractors: `rules`, an import or a model; empty if it derives from mentions or facts."""

@@ -1,4 +1,4 @@
-"""A ready-made graph, as it comes in a file or leaves in one. Names are as written; nothing is resolved yet."""
+"""Imported and exported graphs. Names are as written, not yet resolved."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenEntity:
-    """An entity of a ready-made graph."""
+    """An entity of an imported graph."""
 
     name: str
     type: str = ""
     description: str = ""
     aliases: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """Single things that are said of it, one sentence each: the observations of a memory server."""
+    """Observations, one sentence each, as in the MCP memory server."""
     passages: tuple[str, ...] = ()
-    """Ids of the passages it was read from."""
+    """Ids of its source passages."""
     extractors: tuple[str, ...] = ()
-    """Who put it forward; only on the way out."""
+    """Its extractors; set only by export."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenRelation:
-    """A relation of a ready-made graph; its ends need not be among the entities."""
+    """A relation of an imported graph. Its ends may be missing among the entities."""
 
     source: str
     target: str
@@ -32,14 +32,14 @@ class GivenRelation:
     """1 to 10."""
     description: str = ""
     passages: tuple[str, ...] = ()
-    """Ids of the passages it was read from."""
+    """Ids of its source passages."""
     extractors: tuple[str, ...] = ()
-    """Who read it; only on the way out."""
+    """Its extractors; set only by export."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenPassage:
-    """A text that comes with a ready-made graph."""
+    """A text that is part of an imported graph."""
 
     id: str
     text: str
@@ -48,12 +48,12 @@ class GivenPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenGraph:
-    """A ready-made graph. Passages that are named but not given are documents the reader should know already."""
+    """An imported graph. Passages that are referenced but not included must be stored already."""
 
     entities: tuple[GivenEntity, ...] = ()
     relations: tuple[GivenRelation, ...] = ()
     passages: tuple[GivenPassage, ...] = ()
     skipped: tuple[str, ...] = ()
-    """What could not be read, one line each: `line 12: no object`."""
+    """Unreadable parts, one line each: `line 12: no object`."""
     form: str = field(default="", compare=False)
-    """What it was read from: `triples`, `openie`, `memory`, `lightrag` or `graphml`."""
+    """File form: `triples`, `openie`, `memory`, `lightrag` or `graphml`."""

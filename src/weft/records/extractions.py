@@ -1,4 +1,4 @@
-"""What an extractor read out of one document."""
+"""Extraction result of a document."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from weft.records.facts import GivenFact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What an extractor read out of a document's chunks, and the facts it found."""
+    """Extractions of all chunks of a document, and its facts."""
 
     extractions: Sequence[Extraction]
     """One per chunk, in order."""
     facts: tuple[GivenFact, ...] = ()
     is_complete: bool = True
-    """False where some chunk could not be read; it is read again when the document is next indexed."""
+    """False if some chunk failed; it is read again when the document is next indexed."""

@@ -1,4 +1,4 @@
-"""What is remembered about a subject: facts with source, status and time, and what recalling them gives."""
+"""Facts with source, status and validity, and results of recall."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RecallStatus: TypeAlias = Literal["ok", "no_match", "degraded"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenFact:
-    """A fact as somebody states it. Either `object`, the name of an entity, or `value`, a literal."""
+    """A fact as stated. It has either `object`, the name of an entity, or `value`, a literal."""
 
     subject: str
     predicate: str
@@ -28,79 +28,79 @@ class GivenFact:
     valid_to: datetime | None = None
     note: str = ""
     description: str = ""
-    """What the subject is, in a few words: embedded with its name."""
+    """Short description of the subject, embedded with its name."""
     supersedes: str = ""
     """Id of the fact that confirming this one would supersede."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """What was asserted about a subject. Times are in UTC."""
+    """A stored assertion about a subject. Times are in UTC."""
 
     id: str
     subject: str
-    """Key of the subject (`text.names.name_key`)."""
+    """Key of the subject (`extract.names.name_key`)."""
     subject_name: str
     predicate: str
     object: str = ""
-    """Key of the entity it leads to; empty where the value is a literal."""
+    """Key of the object entity; empty if the value is a literal."""
     value: str
-    """The name of that entity, or the literal."""
+    """Name of the object entity, or the literal."""
     confidence: float = 1.0
     """0 to 1."""
     source: str = "user_edit"
     status: FactStatus = "staged"
     created: datetime
     valid_from: datetime | None = None
-    """None: since it was created."""
+    """None: since its creation."""
     valid_to: datetime | None = None
-    """The first moment at which it no longer holds; None: it still does."""
+    """End of validity, exclusive; None: still valid."""
     last_accessed: datetime | None = None
     access_count: int = 0
     supersedes: str = ""
     """Id of the fact that confirming this one supersedes."""
     note: str = ""
     spelling: str = ""
-    """The predicate as it was first written, where that is not the same."""
+    """Predicate as first written, if it differs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactEntity:
-    """A thing that facts are about or lead to."""
+    """Subject or object of facts."""
 
     key: str
     name: str
     description: str = ""
     type: str = ""
     declared: bool = False
-    """Whether it was given as a thing of its own, and so stays when no fact names it."""
+    """Whether it was declared explicitly, so that it stays when no fact names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactEvent:
-    """One step in the life of a fact."""
+    """One event in the life cycle of a fact."""
 
     fact_id: str
     at: datetime
     action: FactAction
     detail: str = ""
     other: str = ""
-    """Id of the fact that had to do with it."""
+    """Id of the other fact involved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenMemory:
-    """What a file remembers: facts as somebody states them, and the things it lists."""
+    """Facts and entities of a memory file."""
 
     facts: tuple[GivenFact, ...] = ()
     entities: tuple[FactEntity, ...] = ()
     skipped: tuple[str, ...] = ()
-    """What could not be read, or not as it stands, one line each: `line 12: no name`."""
+    """Unreadable or adjusted parts, one line each: `line 12: no name`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFact:
-    """A fact with its whole life, as it leaves a store and comes back."""
+    """A fact with its history, for export and restore."""
 
     fact: Fact
     history: tuple[FactEvent, ...]
@@ -110,33 +110,33 @@ class KeptFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """What became of a fact that was stated."""
+    """Outcome of stating a fact."""
 
     outcome: FactOutcome
     fact: Fact | None = None
-    """As it now is in the store; None where it was refused."""
+    """The stored fact; None if it was refused."""
     reason: str = ""
-    """Why it was refused."""
+    """Reason of the refusal."""
     contradicts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """A fact that a question brought back."""
+    """A fact found by recall."""
 
     fact: Fact
     hop: int
-    """1 for facts of the entities the question is about, 2 for those of the entities these lead to."""
+    """1 for facts of the anchors, 2 for facts of their objects."""
     score: float
     factors: Mapping[str, float] = field(default_factory=dict)
-    """What `score` is the product of: confidence, source, decay, usage, status."""
+    """Factors of `score`: confidence, source, decay, usage, status."""
     match: float = 0.0
-    """Words it shares with what is asked, and half of those of the fact that led to it."""
+    """Words shared with the question, plus half of those of the preceding fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """An entity a recall starts from, and why."""
+    """An entity that recall starts from, and how it was found."""
 
     entity: FactEntity
     how: str
@@ -144,23 +144,23 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What is known that bears on a question."""
+    """Result of a recall."""
 
     text: str
     status: RecallStatus
     facts: tuple[Recalled, ...] = ()
-    """In order of activation: by match, by hop, by the place of their subject, then by score."""
+    """Ordered by match, hop, position of the subject, then score."""
     anchors: tuple[Anchor, ...] = ()
     at: datetime
-    """The time it is asked about."""
+    """Reference time of the recall."""
     degraded: str = ""
-    """Why entities could not be found by meaning."""
+    """Reason why vector search for entities was not possible."""
     cached: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspicion:
-    """A fact that should be looked at, and why."""
+    """A fact to review, and the reason."""
 
     fact: Fact
     reason: str

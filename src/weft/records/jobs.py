@@ -1,4 +1,4 @@
-"""Documents that wait to be indexed by whoever has time."""
+"""Job queue records: documents waiting for a worker."""
 
 from __future__ import annotations
 
@@ -10,62 +10,62 @@ from weft.records.usage import Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResult:
-    """What came of a job."""
+    """Result of a finished job."""
 
     outcome: str
     """`added`, `changed` or `unchanged`."""
     chunks: int = 0
     embedded: int = 0
-    """Texts that were handed to the embedder."""
+    """Texts passed to the embedder."""
     cached: int = 0
-    """Those of them whose vector was already known."""
+    """Texts among them with a cached vector."""
     facts: int = 0
     embedding: Usage = field(default_factory=Usage)
-    """What an embedder behind an endpoint was asked."""
+    """Usage of a remote embedder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One document that has to be indexed."""
+    """One document to be indexed."""
 
     id: str
-    """That of the document, so a namespace has one job for it at most."""
+    """Id of the document: a namespace has at most one job per document."""
     run: str
-    """Who waits for it."""
+    """Id of the run that waits for it."""
     source: str
     content_hash: str
-    """What the document must come to."""
+    """Expected content hash of the document."""
     recipe: str
-    """How it is to be indexed. Only a worker that goes by the same may do it."""
+    """Hash of the indexing options. Only a worker with the same recipe may claim it."""
     payload: str = ""
-    """The document as JSON; empty once it is done."""
+    """The document as JSON; empty once done."""
     attempts: int = 0
-    """How often it was begun."""
+    """Number of starts."""
     error: str = ""
-    """What went wrong last."""
+    """Last error."""
     result: JobResult | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobCounts:
-    """How many jobs there are of each state."""
+    """Number of jobs per state."""
 
     waiting: int = 0
     running: int = 0
     done: int = 0
-    """Done, and whoever waits for it has not heard of it yet."""
+    """Finished, but the waiting run has not collected the result yet."""
     failed: int = 0
 
     @property
     def open(self) -> int:
-        """How many are not decided yet."""
+        """Number of unfinished jobs."""
         return self.waiting + self.running
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """Jobs that a transaction finishes, by id."""
+    """Jobs that a transaction completes, by id."""
 
     worker: str
-    """Who has claimed them."""
+    """Worker that claimed them."""
     results: Mapping[str, JobResult]

@@ -1,4 +1,4 @@
-"""Who may come in through a door that others can reach."""
+"""API keys of servers."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 Access: TypeAlias = Literal["read", "write"]
-"""`write` may read too."""
+"""`write` includes `read`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A key as the database knows it: everything but its secret."""
+    """A stored key, without its secret."""
 
     id: str
-    """The part of the key that may be shown."""
+    """Public part of the key."""
     name: str
-    """What its owner calls it."""
+    """Name given by its owner."""
     digest: str
     """SHA-256 of the whole key, in hex."""
     namespaces: tuple[str, ...]
-    """What it opens, sorted."""
+    """Sorted namespaces it grants access to."""
     access: Access
     created: datetime
     revoked: datetime | None = None
-    """Since when it opens nothing any more."""
+    """Time of revocation."""

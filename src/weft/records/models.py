@@ -1,4 +1,4 @@
-"""What embedders say of themselves, and what their cosines are worth."""
+"""Embedder properties and confidence calibration."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ WordKind: TypeAlias = Literal["person", "place", "organisation", "work", "name",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCard:
-    """What an embedder knows of itself."""
+    """Properties of an embedder."""
 
     name: str
     """As written in settings: `local/granite-30m`, `openai/text-embedding-3-small` …"""
     fingerprint: str
-    """Changes whenever the same text would get another vector."""
+    """Hash that changes whenever a text would get another vector."""
     dimension: int
     floor: float
-    """Best cosine at which a question with ordinary word overlap is as likely foreign to the corpus as not."""
+    """Best cosine at which a question with average word overlap is answered with probability 0.5."""
     slope: float = 25.0
-    """How fast that doubt turns into certainty: log-odds per unit of cosine."""
+    """Slope of the logistic curve at the floor: log-odds per unit of cosine."""
     background: tuple[float, float] = (0.05, 0.1)
     """Mean and standard deviation of the cosines of unrelated pairs."""
     weight: float = 1.0
-    """What the vector channel's share is multiplied by: less for a model that keywords often beat."""
+    """Factor of the vector weight; below 1 for a weak model."""
     scripts: frozenset[str] = frozenset({"*"})
     """Scripts it was trained on (`latin`, `han` …); `*` for all."""
     same: float | None = None
-    """Cosine from which two questions ask the same (`benchmarks/quality/same_questions.py`); None: not measured."""
+    """Minimum cosine of two equivalent questions (`benchmarks/quality/same_questions.py`); None: not measured."""
     max_tokens: int = 512
     degraded: str = ""
-    """Why results of this embedder are marked degraded; empty for a real model."""
+    """Reason why results are marked degraded; empty for a real model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredModel:
-    """An embedder as a namespace remembers it."""
+    """An embedder recorded in a namespace."""
 
     name: str
     fingerprint: str
     dimension: int
     active: bool
-    """The one that answers. Another, inactive one exists while `reembed` is under way."""
+    """Whether it is used for queries. A second, inactive one exists while `reembed` runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """Log-odds that grow evenly with what is measured: 0 at the middle, `slope` more for each unit above it."""
+    """Logistic curve: log-odds are 0 at `middle` and grow by `slope` per unit."""
 
     middle: float
     slope: float
@@ -55,31 +55,31 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """What turns the best cosine and the best keyword share into the probability that a question is answered here."""
+    """Curves that map the best cosine and keyword share to the probability of an answer."""
 
     cosine: Curve
-    """Its middle is the embedder's floor."""
+    """Curve of the best cosine; its middle is the embedder's floor."""
     beside: Curve
-    """What the keyword share adds where there is a cosine."""
+    """Curve of the keyword share if there is also a cosine."""
     words: Curve
-    """The keyword share where there is none, in scripts with spaces."""
+    """Curve of the keyword share alone, in scripts with spaces."""
     pairs: Curve
-    """The same in scripts without spaces, whose terms are pairs of characters."""
+    """Curve of the keyword share alone, in scripts without spaces (character bigrams)."""
     origin: Literal["shipped", "fitted"] = "shipped"
-    """`shipped` comes with the embedder, `fitted` was made from probes of one namespace."""
+    """`shipped` with the embedder, or `fitted` to one namespace."""
     probes: int = 0
-    """How many questions it was fitted to, own and foreign ones."""
+    """Number of probes it was fitted to, own and foreign."""
     area: float = 0.0
-    """Area under the ROC curve of own against foreign probes; 0 where it was not fitted."""
+    """Area under the ROC curve of own against foreign probes; 0 if not fitted."""
     chunks: int = 0
-    """How many chunks the namespace had when it was fitted."""
+    """Number of chunks at the time of fitting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedWord:
-    """A word of a text in a script without spaces, and what it is."""
+    """A word of a segmented text and its part of speech."""
 
     start: int
     end: int
     kind: WordKind
-    """`name` is a proper noun of another kind; `noun` may be part of a term; `other` is everything else."""
+    """`name`: other proper noun; `noun`: possible part of a term; `other`: everything else."""

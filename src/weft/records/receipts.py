@@ -1,4 +1,4 @@
-"""What runs did, what stores hold, what is wrong."""
+"""Receipts of runs, statistics of stores, findings of checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weft.records.usage import Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What an index run did and what it cost."""
+    """Counts and cost of an index run."""
 
     documents: int = 0
     added: int = 0
@@ -21,32 +21,32 @@ class Receipt:
     pruned: int = 0
     chunks: int = 0
     embedded: int = 0
-    """Texts the model had to embed."""
+    """Texts embedded by the model."""
     cached: int = 0
-    """Texts whose vector was already known."""
+    """Texts with a cached vector."""
     facts: int = 0
-    """What the documents that were written state."""
+    """Facts stated by the written documents."""
     seconds: float = 0.0
     skipped: tuple[Skipped, ...] = ()
     usage: Usage = field(default_factory=Usage)
-    """What a language model was asked."""
+    """Usage of a language model."""
     embedding: Usage = field(default_factory=Usage)
-    """What an embedder behind an endpoint was asked; nothing for one on this machine."""
+    """Usage of a remote embedder."""
     notes: tuple[str, ...] = ()
-    """What the user should know about the namespace as it is now."""
+    """Remarks about the namespace for the user."""
 
     @property
     def stopped(self) -> str:
-        """Which bound ended the run, if one did."""
+        """Limit that ended the run; empty if none."""
         return self.usage.stopped or self.embedding.stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReceipt:
-    """What importing a ready-made graph, or taking it back, did and what it cost."""
+    """Counts and cost of importing a graph, or of removing an import."""
 
     name: str
-    """What the import is called; it can be replaced and taken back under this name."""
+    """Name of the import, by which it can be replaced or removed."""
     form: str = ""
     entities: int = 0
     relations: int = 0
@@ -54,39 +54,39 @@ class ImportReceipt:
     changed: int = 0
     unchanged: int = 0
     pruned: int = 0
-    """Documents that an import of this name made before and that are no longer in it."""
+    """Documents of an earlier import of this name that are no longer part of it."""
     annotated: int = 0
-    """Chunks of other documents that it says something about, or that it no longer does when it is taken back."""
+    """Chunks of other documents that it annotates, or that lost its annotation."""
     not_found: int = 0
-    """Passages it names that neither come with it nor are stored."""
+    """Referenced passages that are neither included nor stored."""
     embedded: int = 0
     cached: int = 0
     embedding: Usage = field(default_factory=Usage)
-    """As that of a `Receipt`."""
+    """Usage of a remote embedder."""
     seconds: float = 0.0
     skipped: tuple[str, ...] = ()
-    """What could not be used, one line each."""
+    """Unusable parts, one line each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactReceipt:
-    """What importing facts did."""
+    """Counts of a fact import."""
 
     form: str
     entities: int = 0
-    """Things the file lists."""
+    """Entities listed in the file."""
     added: int = 0
     strengthened: int = 0
     known: int = 0
     refused: tuple[str, ...] = ()
-    """What hygiene did not let in, each with its reason."""
+    """Refused facts, each with its reason."""
     skipped: tuple[str, ...] = ()
-    """What could not be read, or not as it stands, one line each."""
+    """Unreadable or adjusted parts, one line each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStats:
-    """What one namespace holds."""
+    """Statistics of one namespace."""
 
     documents: int
     chunks: int
@@ -96,30 +96,30 @@ class StoreStats:
     """Grows with every committed write to the namespace."""
     models: tuple[StoredModel, ...]
     vector_search: str = "exact"
-    """What answers questions by vectors: `exact`, or an index; empty where nothing does."""
+    """Vector search: `exact`, or an index; empty without vectors."""
     keyword_search: str = "exact"
-    """What answers questions by words."""
+    """Keyword search: `exact`, or an index."""
     entity_search: str = "exact"
-    """What finds the entities of facts by vectors."""
+    """Vector search over the entities of facts: `exact`, or an index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Census:
-    """What kinds of things the graph of a namespace holds."""
+    """Types in the graph of a namespace."""
 
     entities: Mapping[str, int]
-    """By type, how many entities documents call so; one that is called two things counts as both."""
+    """Number of entities by type; an entity with two types counts twice."""
     relations: Mapping[str, int]
-    """By type, how many relations documents state. What merely follows from mentions is left out."""
+    """Number of stated relations by type, without those derived from mentions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing `check` found wrong."""
+    """One finding of `weft check`."""
 
     where: str
     what: str
     repairable: bool
-    """Whether `weft repair` mends it."""
+    """Whether `weft repair` fixes it."""
     command: str = ""
-    """Another command that does, where it does not."""
+    """Another command that fixes it, if `weft repair` does not."""

@@ -1,4 +1,4 @@
-"""What comes out: rankings, evidence, results."""
+"""Rankings, evidence and results of queries."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from weft.records.documents import Chunk, DocumentInfo, Scalar, Status, Vector
+from weft.records.documents import Chunk, DocumentInfo, Scalar, Status
 from weft.records.entities import Entity, Relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Narrows a search. Every given field must hold; an empty filter lets everything through."""
+    """Restriction of a search. All set fields must match; an empty filter matches everything."""
 
     documents: tuple[str, ...] = ()
     """Document ids."""
     source_prefix: str = ""
     metadata: tuple[tuple[str, Scalar], ...] = ()
-    """Key and value; a list in the metadata matches when it contains the value."""
+    """Key-value pairs; a list in the metadata matches if it contains the value."""
 
     def __bool__(self) -> bool:
         return bool(self.documents or self.source_prefix or self.metadata)
 
 
 class Hit(NamedTuple):
-    """One chunk found by one channel. `rank` starts at 1. Hundreds are made for a question, and tuples cost least."""
+    """One chunk found by one channel. `rank` starts at 1. A tuple, because a query creates hundreds."""
 
     chunk_id: str
     rank: int
@@ -34,35 +34,21 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """The hits of one channel, best first, with what is needed to judge their scores."""
+    """Hits of one channel, best first, with statistics to judge their scores."""
 
     hits: tuple[Hit, ...] = ()
     mean: float = 0.0
-    """Vector: mean cosine of the question with the namespace's chunks."""
+    """Vector: mean cosine of the question with all chunks of the namespace."""
     deviation: float = 0.0
     """Vector: standard deviation of those cosines; 0 with fewer than two chunks."""
     count: int = 0
-    """Vector: how many chunks that mean and deviation are taken over."""
+    """Vector: number of chunks behind mean and deviation."""
     ceiling: float = 0.0
-    """Keyword: the score a chunk would approach if it were full of every term asked for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """A question, ready for the channels."""
-
-    text: str
-    terms: tuple[str, ...]
-    vector: Vector | None
-    vector_weight: float
-    """0 where the embedder does not know the question's script, else what its card says."""
-    notes: tuple[str, ...] = ()
-    """Why a channel is missing or not trusted; shown to the user."""
-    degraded: str = ""
+    """Keyword: upper bound of the BM25 score for these terms."""
 
 
 class ChannelHit(NamedTuple):
-    """What one channel said of a chunk."""
+    """Rank and score of a chunk in one channel."""
 
     rank: int
     score: float
@@ -70,73 +56,73 @@ class ChannelHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathStep:
-    """One step of the way through the graph, in words: names of entities, or a citation at the end."""
+    """One step of a path through the graph: names of entities, or a citation at the end."""
 
     source: str
     type: str
     weight: float
-    """1 to 10; 0 for the steps into a chunk, which have none."""
+    """1 to 10; 0 for a step into a chunk."""
     target: str
     extractors: tuple[str, ...] = ()
-    """Who read it, where that was asked for."""
+    """Its extractors, if requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphSource:
-    """How the graph led to a chunk."""
+    """Path of the graph to a chunk."""
 
     entity: str
     """Name of the entity the chunk belongs to."""
     hops: int
-    """Relations walked from the question's entity; 0 for its own chunks."""
+    """Number of relations from the seed; 0 for its own chunks."""
     path: tuple[PathStep, ...] = ()
     expansion: str = ""
-    """The query that found it, with the `guided` algorithm."""
+    """Expansion query of the `guided` algorithm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphContext:
-    """What the graph knows around the answer."""
+    """Entities and relations around the results."""
 
     entities: tuple[Entity, ...] = ()
-    """Those the question names first."""
+    """Entities, those named by the question first."""
     relations: tuple[Relation, ...] = ()
     recognised: tuple[str, ...] = ()
-    """Names of the entities the question was taken to be about."""
+    """Names of the seeds."""
     found_by: Literal["name", "meaning", ""] = ""
-    """Whether the question names them, or is only close to them in meaning."""
+    """Whether the seeds were found by name or by vector similarity."""
     trust: float = 0.0
-    """How far the graph could move the answer, 0 to 1."""
+    """Trust in the graph ranking, 0 to 1."""
     skipped: str = ""
-    """Why the graph was not walked; empty when it was."""
+    """Reason why the graph was skipped; empty if it was used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankedHit:
-    """What re-ranking did to a chunk."""
+    """Effect of re-ranking on a chunk."""
 
     former_rank: int
-    """Its rank, from 1, in the fused pool before."""
+    """Rank in the fused pool before, from 1."""
     score: float | None = None
-    """What the reranker said, on a scale of its own; None where it was not asked about this chunk."""
+    """Reranker score, on its own scale; None if it did not score this chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reranking:
-    """Whether the order is a reranker's, and if not, why not."""
+    """Re-ranking of a result, or the reason why it was skipped."""
 
     model: str
     count: int = 0
-    """Chunks it judged."""
+    """Number of scored chunks."""
     skipped: str = ""
-    """Why the order is the one it would be without; empty where it was re-ranked."""
+    """Reason why re-ranking was skipped; empty if it was applied."""
     is_failed: bool = False
-    """Whether that is because it failed or was too slow."""
+    """Whether it was skipped because of a failure or the deadline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A chunk that made it into the answer, with where it stands and why it is here."""
+    """A returned chunk with its citation and the reasons for its rank."""
 
     chunk: Chunk
     document: DocumentInfo
@@ -144,37 +130,37 @@ class Evidence:
     channels: Mapping[str, ChannelHit]
     citation: str
     graph: GraphSource | None = None
-    """How the graph led here; None where it did not."""
+    """Path of the graph; None if other channels found the chunk."""
     names: tuple[str, ...] = ()
-    """Names that the question spells, and that hardly any other chunk holds."""
+    """Rare names of the question that this chunk contains."""
     rerank: RerankedHit | None = None
-    """None where the answer was not re-ranked."""
+    """None without re-ranking."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Features:
-    """What can be measured of a question before it is answered."""
+    """Features of a question, measured before the search."""
 
     language: str = ""
     """`zh`, `en` for other Latin text too, or the name of the main script; empty without letters."""
     citation: str = ""
-    """What it asks of the citations: `citing`, `references`, `builds_on` …; empty for other questions."""
+    """Kind of citation question: `citing`, `references`, `builds_on` …; empty for others."""
     ids: tuple[str, ...] = ()
-    """Identifiers in it: of papers, tickets, errors, versions."""
+    """Identifiers: papers, tickets, errors, versions."""
     quoted: tuple[str, ...] = ()
     comparison: bool = False
     overview: bool = False
     entities: tuple[str, ...] = ()
-    """Names of the entities it names."""
+    """Names of recognised entities."""
     degree: int = 0
-    """Chunks that mention the best known of them."""
+    """Maximum number of chunks that mention one of them."""
     named: float = 0.0
-    """Share of its words, those of every question left aside, that are ids, quoted, or names of entities."""
+    """Share of its content words that are ids, quoted, or entity names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Why a method was chosen for the caller."""
+    """Reason why `auto` chose a method."""
 
     rule: str
     """`citation`, `exact`, `comparison`, `overview` or `default`."""
@@ -183,7 +169,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
-    """The best chunk that was not good enough."""
+    """Best chunk below the relevance threshold."""
 
     citation: str
     score: float
@@ -192,11 +178,11 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The answer to one question."""
+    """Result of one query."""
 
     query: str
     method: str
-    """The method that ran; `reason` says why when it was chosen for the caller."""
+    """Method that ran; `reason` explains the choice of `auto`."""
     reason: str
     status: Status
     confidence: float
@@ -205,17 +191,17 @@ class Result:
     notes: tuple[str, ...] = ()
     degraded: str = ""
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """By reason, how many of the chunks that each way of finding put first are not in the answer."""
+    """Number of top chunks of the channels that are not in the results, by reason."""
     graph: GraphContext | None = None
-    """None for methods that do not ask the graph."""
+    """None for methods without graph."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Chunks found by each channel before fusion."""
+    """Number of chunks per channel before fusion."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds per stage."""
     choice: Choice | None = None
-    """Which rule chose the method, and what it saw; None where the caller chose."""
+    """Rule and features of `auto`; None if the caller chose the method."""
     rerank: Reranking | None = None
-    """None where no reranker was to be asked."""
+    """None if no reranker was requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,4 +212,4 @@ class Context:
     tokens: int
     sources: tuple[Mapping[str, str], ...]
     omitted: int
-    """Pieces of evidence, facts, entities and relations that did not fit."""
+    """Number of omitted chunks, facts, entities and relations."""

@@ -1,4 +1,4 @@
-"""What models behind an endpoint were asked, and what that cost."""
+"""Requests to remote models and their cost."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Requests to a language model or an embedder, or those that would be made."""
+    """Actual or estimated requests to a language model or an embedder."""
 
     calls: int = 0
-    """Replies that came."""
+    """Replies received."""
     cached: int = 0
-    """Chunks whose reply was known already; receipts count texts whose vector was known themselves."""
+    """Chunks with a cached reply. Cached vectors are counted in the receipt."""
     tokens_in: int = 0
     tokens_out: int = 0
     """0 for an embedder."""
     guessed: int = 0
-    """Calls whose tokens the endpoint did not count; they are estimated."""
+    """Calls without a token count from the endpoint; their tokens are estimated."""
     cost: float = 0.0
-    """Dollars, by the table of prices."""
+    """USD, by the price table."""
     unpriced: int = 0
-    """Calls of a model that the table does not know."""
+    """Calls of a model without a price."""
     seconds: float = 0.0
     failures: Mapping[str, int] = field(default_factory=dict)
-    """By kind: attempts that failed, replies that could not be read, and what of replies was left out."""
+    """Failed attempts, unreadable replies and dropped parts of replies, by kind."""
     stopped: str = ""
-    """Which bound ended the run, if one did."""
+    """Limit that ended the run; empty if none."""
     basis: int = 0
-    """Of an estimate: by how many earlier replies it goes; 0 where it is a guess."""
+    """Estimates: number of earlier replies it is based on; 0 for a guess."""
     margin: float = 0.0
-    """Of an estimate with a basis: by which share of them the tokens out may be off, in nineteen of twenty cases."""
+    """Estimates with a basis: relative 95 % error margin of the output tokens."""
     known: Usage | None = None
-    """Of an estimate: what the replies that are there already have cost, those of a sample among them."""
+    """Estimates: cost of the cached replies, those of a sample included."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -51,7 +51,7 @@ class Usage:
         )
 
     def __sub__(self, before: Usage) -> Usage:
-        """Return what came after `before`, which is a part of it. Which bound was reached, and when, is not known."""
+        """Return the usage since `before`. `stopped` is not set."""
         return Usage(
             calls=self.calls - before.calls,
             cached=self.cached - before.cached,
@@ -67,10 +67,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmRun:
-    """What one run asked of a language model, as far as it has come."""
+    """Usage of a language model by one run, so far."""
 
     id: str
     at: float
-    """When it was last heard of, in seconds since 1970."""
+    """Time of the last update, in seconds since 1970."""
     model: str
     usage: Usage

@@ -1,0 +1,156 @@
+"""Questions: the parsed text, its reading as a citation question, and the embedded query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, TypeAlias
+
+from weft.records.documents import Vector
+from weft.records.results import Features
+
+CitationKind: TypeAlias = Literal["citing", "references", "builds_on", "written_by", "cocited", "shared", "introduces"]
+
+
+class Word(NamedTuple):
+    """A word of running text: folded, with its position and a mark for words written like a name."""
+
+    text: str
+    is_name_like: int
+    """1: capitalised, with a digit or sign, or CJK; 2 (`OPENING`): a small word with its first letter large; else 0."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitationQuestion:
+    """One reading of a citation question."""
+
+    kind: CitationKind
+    names: tuple[str, ...]
+    """The paper, author or concept as written, then without words such as `the paper` around it; never empty."""
+    since: int | None = None
+    """First year of publication."""
+    until: int | None = None
+    """Last year of publication."""
+    explicit: bool = True
+    """False if ordinary questions have the same form. An unknown name is then not reported."""
+
+
+class FoundId(NamedTuple):
+    """The canonical id of a paper, with its position in a text."""
+
+    id: str
+    start: int
+    end: int
+
+
+class NumberedId(NamedTuple):
+    """A number with letters before it that names one thing, such as `INC-2041`."""
+
+    text: str
+    """As written."""
+    spellings: tuple[str, ...]
+    """With and without a hyphen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionParsers:
+    """The parsers of the parts of a question that not every method needs."""
+
+    content_words: Callable[[Question], frozenset[Word]]
+    subject_words: Callable[[Question], tuple[str, ...]]
+    features: Callable[[Question], Features]
+    citations: Callable[[Question], tuple[CitationQuestion, ...]]
+    relation_types: Callable[[Question], frozenset[str]]
+    paper_ids: Callable[[Question], tuple[FoundId, ...]]
+    exact_keys: Callable[[Question], Mapping[str, int]]
+    names: Callable[[Question], tuple[str, ...]]
+    numbered_ids: Callable[[Question], tuple[NumberedId, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """
+    A question, parsed once.
+
+    `text`, `words`, `terms` and `scripts` are always parsed. Each other part is parsed when it is first used, and at
+    most once: all of them together would cost a recall of facts about a third of its time. Slots are missing because
+    `cached_property` needs a `__dict__`.
+    """
+
+    text: str
+    """As typed, each run of white space replaced by one space."""
+    words: tuple[Word, ...]
+    """The first 400 words of the first 8,000 characters."""
+    terms: tuple[str, ...]
+    """Distinct index terms, in order."""
+    content_terms: tuple[str, ...]
+    """The first 512 terms without those of stop words."""
+    scripts: Mapping[str, float]
+    """Share of each script among the letters, such as `{"latin": 1.0}`; empty without letters."""
+    is_unspaced: bool
+    """True if most of it is in scripts without spaces between words, such as Chinese."""
+    parsers: QuestionParsers
+
+    @cached_property
+    def content_words(self) -> frozenset[Word]:
+        """The words that are not question words such as `who`; `WHO` in mixed case is a name."""
+        return self.parsers.content_words(self)
+
+    @cached_property
+    def subject_words(self) -> tuple[str, ...]:
+        """Content words in the singular, without the phrases that open a Chinese question."""
+        return self.parsers.subject_words(self)
+
+    @cached_property
+    def features(self) -> Features:
+        """Language, identifiers, quoted parts and cue words; the fields that need an index are empty."""
+        return self.parsers.features(self)
+
+    @cached_property
+    def citations(self) -> tuple[CitationQuestion, ...]:
+        """The readings as a citation question; empty for other questions."""
+        return self.parsers.citations(self)
+
+    @cached_property
+    def relation_types(self) -> frozenset[str]:
+        """The relation types it asks for: `who directed` asks for `directed_by` and `directed`."""
+        return self.parsers.relation_types(self)
+
+    @cached_property
+    def paper_ids(self) -> tuple[FoundId, ...]:
+        """The paper ids in it, in order."""
+        return self.parsers.paper_ids(self)
+
+    @cached_property
+    def exact_keys(self) -> Mapping[str, int]:
+        """Keys of paper ids and quoted names, each with its number of words."""
+        return self.parsers.exact_keys(self)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Quoted texts, identifiers and capitalised phrases as written: the four longest, longest first."""
+        return self.parsers.names(self)
+
+    @cached_property
+    def numbered_ids(self) -> tuple[NumberedId, ...]:
+        """The first four numbered ids."""
+        return self.parsers.numbered_ids(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question with its vector, ready for the channels."""
+
+    question: Question
+    terms: tuple[str, ...]
+    """The terms to look up, at most 512."""
+    vector: Vector | None
+    vector_weight: float
+    """0 if the embedder does not support the question's script, else the weight on its card."""
+    notes: tuple[str, ...] = ()
+    """Reasons why a channel is missing or has weight 0; shown to the user."""
+    degraded: str = ""
+    """Reason why the vector is missing or of poor quality; empty if neither."""
