@@ -65,7 +65,7 @@ def test_nothing_that_passes_is_no_match_with_the_best_rejected_and_why():
 
     assert (verdict.status, verdict.kept) == ("no_match", ())
     assert [hit.chunk_id for hit in verdict.rejected] == ["a", "b"]
-    assert verdict.reason == "best cosine is 0.10 and best keyword score is 5% of the maximum"
+    assert verdict.reason == "best cosine 0.10, best keyword score is 5% of the maximum"
 
 
 def test_the_thresholds_are_where_they_are_said_to_be():
@@ -76,7 +76,7 @@ def test_the_thresholds_are_where_they_are_said_to_be():
 
     assert (even.confidence, even.status) == (pytest.approx(MIN_OK_CONFIDENCE), "ok")
     assert below.status == "low_confidence"
-    assert "cosine is 0.29" in below.reason
+    assert "cosine 0.29" in below.reason
     assert gone.confidence < MIN_CONFIDENCE
     assert gone.status == "no_match"
 
@@ -194,7 +194,7 @@ def test_a_fitted_calibration_is_judged_by_its_own_numbers():
     even = decide(FITTED, vector=vector(a=0.5), keyword=keyword(a=0.2))
     assert (even.status, even.confidence) == ("ok", pytest.approx(0.5))
     assert decide(FITTED, keyword=keyword(a=0.4)).confidence == pytest.approx(0.5)
-    assert "cosine is 0.45 and best keyword score is 20%" in decide(FITTED, **rankings).reason
+    assert "cosine 0.45, best keyword score is 20%" in decide(FITTED, **rankings).reason
 
 
 def test_the_shipped_calibration_is_the_card_with_the_constants_of_the_gate():

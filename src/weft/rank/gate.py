@@ -254,7 +254,7 @@ def _by_graph(hits: Sequence[Hit], *, trust: float) -> Verdict:
 def _reason(cosine: float | None, share: float | None) -> str:
     parts = []
     if cosine is not None:
-        parts.append(f"best cosine is {cosine:.2f}")
+        parts.append(f"best cosine {cosine:.2f}")
     if share is not None:
         parts.append(f"best keyword score is {share:.0%} of the maximum")
-    return " and ".join(parts)
+    return ", ".join(parts)
