@@ -9,7 +9,7 @@ from weft.records import Problem
 from weft.store.postgres import schema
 from weft.store.postgres.connect import Connections
 from weft.store.relational.check.documents import find_problems, mend
-from weft.store.relational.check.json_values import find_unreadable_keys, mend_keys
+from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.session import find_namespace
 from weft.store.relational.store import RelationalStore
@@ -62,7 +62,7 @@ class PostgresDatabase:
 
     def repair(self) -> list[str]:
         with self._connections.write() as db:
-            done = mend_keys(db)
+            done = revoke_unreadable_keys(db)
         for name in self._names():
             with self._connections.write(name) as db:
                 done += mend(db, name, name)

@@ -13,7 +13,7 @@ from weft.store.relational.check.graph import (
     rebuild_graph,
     restore_statements,
 )
-from weft.store.relational.check.json_values import find_unreadable, mend_unreadable
+from weft.store.relational.check.json_values import find_unreadable, reset_unreadable
 from weft.store.relational.document_write import write_labels
 from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.session import Namespace, Session
@@ -52,8 +52,8 @@ def find_problems(db: Session, namespace: Namespace, name: str, *, chunks: int, 
     """Check a namespace: whether it can be read; then counts, chunk texts, labels, vectors, keywords, graph, facts."""
     where = f"namespace {name!r}"
     unreadable = find_unreadable(db, namespace)
-    problems = unreadable.problems(name)
-    if unreadable.in_documents:
+    problems = [value.problem(where) for value in unreadable]
+    if any(value.in_document for value in unreadable):
         return problems
     problems += _check_counts(db, namespace, where, chunks=chunks, length=length)
     problems += _check_chunks(db, namespace, where)
@@ -75,7 +75,7 @@ def mend(db: Session, namespace: Namespace, name: str) -> list[str]:
 
     Damaged documents are marked to be indexed anew.
     """
-    done = mend_unreadable(db, namespace, name)
+    done = reset_unreadable(db, namespace, name)
     if strange := _find_labels(db, namespace):
         for number, found in strange.items():
             write_labels(db, namespace, number, found)
