@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.context.build import GraphView
-from weft.context.graph_block import WIDTH, build_no_graph
+from weft.context.graph_block import MAX_LINE_CHARACTERS, build_no_graph
 from weft.text.tokens import estimate_tokens
 
 
@@ -166,7 +166,7 @@ def test_the_budget_is_never_exceeded(view, budget, per_entity, odd):
 
     assert count(context.text) == context.tokens <= budget
     assert context.text.count("\n### ") - context.text.count("### Relevant") == len(context.sources)
-    assert all(len(line) <= WIDTH for line in context.text.splitlines() if not line.startswith("### "))
+    assert all(len(line) <= MAX_LINE_CHARACTERS for line in context.text.splitlines() if not line.startswith("### "))
     assert bool(context.omitted) == ("[omitted" in context.text) or not context.text
     if context.omitted and context.text:
         assert context.text.endswith(f"\n\n[omitted {context.omitted}]\n")

@@ -1,1 +1,1 @@
-"""Text for a model out of results, inside a token budget. Pure functions."""
+"""Context text for a model, within a token budget, and JSON values of records. Pure functions."""

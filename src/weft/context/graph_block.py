@@ -1,4 +1,4 @@
-"""Entities and relations into text for a model: format `graph`, inside a hard token budget."""
+"""Context format `graph`: entities and relations, within a token budget."""
 
 from __future__ import annotations
 
@@ -6,30 +6,32 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from weft.context.build import UNTYPED, GraphView, flat, most, shorten
+from weft.context.budget import cut_to_fit, largest_fitting
+from weft.context.build import UNTYPED, GraphView, flat
 from weft.records import Context, Entity, Relation
 
-WIDTH = 84
-"""Characters per line; the widest that breaks the sample in the tests where it is broken."""
+MAX_LINE_CHARACTERS = 84
+"""Largest width that gives the line breaks of the sample in the tests."""
 
-STRONG = 7
-"""From this weight on `Related:` shows it."""
+MIN_SHOWN_WEIGHT = 7
+"""Smallest weight that `Related:` shows."""
 
 LIST_SHARE = 0.3
-"""Share of the budget that sections leave to the list of relationships, where it needs as much."""
+"""Share of the budget reserved for the list of relationships, if it needs as much."""
 
 DESCRIPTION_SHARE = 0.4
-"""Share of a section that related names leave to the description, where it needs as much."""
+"""Share of a section reserved for the description, if it needs as much."""
 
 LINE_SHARE = 0.5
-"""What a relationship may take, as a share of what an entity may."""
+"""Token limit of a relationship as a share of the limit of an entity."""
 
 _GLUE = "\x00"
+"""Stands for a space that must not be broken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Section:
-    """What is said of one entity, and the relations named in it."""
+    """Text about one entity, and the relations in it."""
 
     text: str
     relations: frozenset[Relation]
@@ -37,16 +39,16 @@ class _Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
-    """Everything that could be shown, most important first."""
+    """All sections and lines of the block, most important first."""
 
     opening: str
     sections: Sequence[_Section]
     lines: Sequence[str]
     unlisted: frozenset[Relation]
-    """Those that only a section can show."""
+    """Relations that only a section can show."""
 
     def omitted(self, sections: int, lines: int) -> int:
-        """Return how many entities and relations are not shown with so many sections and lines."""
+        """Return the number of entities and relations omitted with so many sections and lines."""
         named = frozenset[Relation]().union(*(section.relations for section in self.sections[:sections]))
         return len(self.sections) - sections + len(self.lines) - lines + len(self.unlisted - named)
 
@@ -70,21 +72,24 @@ def build_graph_block(
     per_entity: int = 100,
 ) -> Context:
     """
-    Return what the graph knows around a question, never more than `budget` tokens by `count`.
+    Return the graph around a question as text, within `budget` tokens by `count`.
 
-    A section of about `per_entity` tokens for each entity, in the order given: its relations, strongest first,
-    incoming ones under their `inverse` name, and its description. A weight is shown on the entity that a relation
-    leaves, and only from 7 on. Then the relationships, strongest first: those with a description, and those that
-    no section names. Descriptions that are too long end in `...`. What does not fit is left out from the end, and
-    the last line says how many entities and relations that were. Nothing to show, or no room for any of it,
-    gives an empty text.
+    Each entity gets a section of about `per_entity` tokens, in input order: its relations, strongest first, incoming
+    ones under their `inverse` name, and its description. A weight is shown at the source of a relation, from 7 on.
+    The list of relationships follows, strongest first: those with a description, and those in no section. Long
+    descriptions end in `...`. Omissions start at the end; the last line gives the number of omitted entities and
+    relations. The text is empty if nothing fits.
     """
     block = _plan(graph, query_entities=query_entities, inverse=inverse, count=count, per_entity=per_entity)
     reserve = min(count("\n".join(block.lines)), int(budget * LIST_SHARE))
-    sections = most(len(block.sections), fits=lambda number: count(block.text(number, 0)) <= budget - reserve)
-    if not sections:  # better one entity than only relationships
-        sections = most(min(len(block.sections), 1), fits=lambda number: count(block.text(number, 0)) <= budget)
-    lines = most(len(block.lines), fits=lambda number: count(block.text(sections, number)) <= budget)
+    sections = largest_fitting(
+        len(block.sections), fits=lambda number: count(block.text(number, 0)) <= budget - reserve
+    )
+    if not sections:  # one entity is more useful than relationships only
+        sections = largest_fitting(
+            min(len(block.sections), 1), fits=lambda number: count(block.text(number, 0)) <= budget
+        )
+    lines = largest_fitting(len(block.lines), fits=lambda number: count(block.text(sections, number)) <= budget)
     text = block.text(sections, lines) if sections or lines else ""
     return Context(
         text=text,
@@ -95,7 +100,7 @@ def build_graph_block(
 
 
 def build_no_graph(reason: str, *, count: Callable[[str], int], budget: int) -> Context:
-    """Return one line that says why there is no block, or nothing where even that is more than `budget` tokens."""
+    """Return one line with the reason for a missing block; empty if it exceeds `budget` tokens."""
     line = f"No knowledge graph context: {flat(reason)}\n"
     text = line if count(line) <= budget else ""
     return Context(text=text, tokens=count(text), sources=(), omitted=0)
@@ -132,14 +137,14 @@ def _plan(
 def _related(
     entity_id: str, *, relations: Sequence[Relation], names: Mapping[str, str], inverse: Callable[[str], str]
 ) -> list[tuple[str, list[Relation]]]:
-    """Return the labels under `Related:`, strongest first, outgoing before incoming, each with its relations."""
+    """Return the labels after `Related:`, strongest first, outgoing before incoming, each with its relations."""
     own = [relation for relation in relations if entity_id in (relation.source_id, relation.target_id)]
     labels: dict[tuple[str, str], tuple[str, list[Relation]]] = {}
     for relation in sorted(own, key=lambda relation: (-relation.weight, relation.source_id != entity_id)):
         leaves = relation.source_id == entity_id
         other = names[relation.target_id if leaves else relation.source_id]
         type = flat(relation.type if leaves else inverse(relation.type))
-        weight = f", weight: {_number(relation.weight)}" if leaves and relation.weight >= STRONG else ""
+        weight = f", weight: {_number(relation.weight)}" if leaves and relation.weight >= MIN_SHOWN_WEIGHT else ""
         labels.setdefault((other, type), (f"{other} ({type}{weight})", []))[1].append(relation)
     return list(labels.values())
 
@@ -147,7 +152,7 @@ def _related(
 def _section(
     entity: Entity, *, related: Sequence[tuple[str, list[Relation]]], count: Callable[[str], int], limit: int
 ) -> _Section:
-    """Say what fits into `limit` tokens of an entity; its name is there in any case."""
+    """Return the section of an entity within `limit` tokens. The name is always included."""
     whole = flat(entity.description)
 
     def text(labels: int, description: str) -> str:
@@ -159,9 +164,9 @@ def _section(
             lines.append(_wrap(["Description:", *description.split()]))
         return "\n".join(lines)
 
-    room = limit - min(count(whole), int(limit * DESCRIPTION_SHARE))
-    labels = most(len(related), fits=lambda number: count(text(number, "")) <= room)
-    description = shorten(whole, fits=lambda cut: count(text(labels, cut)) <= limit, mark="...")
+    label_limit = limit - min(count(whole), int(limit * DESCRIPTION_SHARE))
+    labels = largest_fitting(len(related), fits=lambda number: count(text(number, "")) <= label_limit)
+    description = cut_to_fit(whole, fits=lambda cut: count(text(labels, cut)) <= limit, mark="...")
     relations = frozenset(relation for _, named in related[:labels] for relation in named)
     return _Section(text=text(labels, description), relations=relations)
 
@@ -173,7 +178,7 @@ def _line(relation: Relation, *, names: Mapping[str, str], fits: Callable[[str],
     def line(description: str) -> str:
         return _wrap([*start, *(["--", *description.split()] if description else []), strength])
 
-    return line(shorten(flat(relation.description), fits=lambda cut: fits(line(cut)), mark="..."))
+    return line(cut_to_fit(flat(relation.description), fits=lambda cut: fits(line(cut)), mark="..."))
 
 
 def _number(weight: float) -> str:
@@ -181,7 +186,7 @@ def _number(weight: float) -> str:
 
 
 def _wrap(pieces: Sequence[str]) -> str:
-    """Return the pieces on lines of at most `WIDTH`, indented from the second on; no piece is broken that fits one."""
-    glued = (piece.replace(" ", _GLUE) if len(piece) <= WIDTH - 2 else piece for piece in pieces)
-    lines = textwrap.wrap(" ".join(glued), width=WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    """Return the pieces on indented lines of limited width. A piece that fits a line is not broken."""
+    glued = (piece.replace(" ", _GLUE) if len(piece) <= MAX_LINE_CHARACTERS - 2 else piece for piece in pieces)
+    lines = textwrap.wrap(" ".join(glued), width=MAX_LINE_CHARACTERS, subsequent_indent="  ", break_on_hyphens=False)
     return "\n".join(lines).replace(_GLUE, " ")

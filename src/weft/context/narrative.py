@@ -1,29 +1,30 @@
-"""Facts into text for a model: format `narrative`, inside a hard token budget."""
+"""Context format `narrative`: facts by subject, within a token budget."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from weft.context.build import flat, most
+from weft.context.budget import largest_fitting
+from weft.context.build import flat
 from weft.records import Context, Recalled
 
 USER = "user"
-"""Key of the entity that stands for the user."""
+"""Key of the user's entity."""
 
 
 def build_narrative(facts: Sequence[Recalled], *, count: Callable[[str], int], budget: int) -> Context:
     """
-    Return facts as sections by subject: the user first, the others in the order in which they come.
+    Return facts as sections by subject: the user first, then other subjects in order of appearance.
 
-    Never more than `budget` tokens by `count`. Where not all fit, the facts that come last are left out, and the last
-    line says how many.
+    The text has at most `budget` tokens by `count`. If not all fit, the last facts are omitted and the last line gives
+    their number.
     """
     ordered = _by_subject(facts)
 
     def text(number: int) -> str:
         return _write(ordered[:number], omitted=len(ordered) - number)
 
-    shown = most(len(ordered), fits=lambda number: count(text(number)) <= budget)
+    shown = largest_fitting(len(ordered), fits=lambda number: count(text(number)) <= budget)
     made = text(shown) if shown else ""
     sources = tuple({"type": "fact", "id": piece.fact.id, "name": piece.fact.subject_name} for piece in ordered[:shown])
     return Context(text=made, tokens=count(made), sources=sources, omitted=len(ordered) - shown)

@@ -1,4 +1,4 @@
-"""Results as plain values, the shape every door and `docs/result.schema.json` agree on."""
+"""Conversion of records to JSON values, as all interfaces return them (`docs/result.schema.json`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SCHEMA_VERSION = 1
 
 
 def result_to_dict(result: Result) -> dict[str, Any]:
-    """Return a result as JSON values. Scores are rounded to six digits, times to a tenth of a millisecond."""
+    """Return a result as JSON values. Scores are rounded to six decimals, times to a tenth of a millisecond."""
     rejected = result.rejected
     return {
         "schema_version": SCHEMA_VERSION,
@@ -66,12 +66,12 @@ def result_to_dict(result: Result) -> dict[str, Any]:
 
 
 def metadata_to_dict(result: Result) -> dict[str, Any]:
-    """Return everything about a result but the evidence as JSON values."""
+    """Return a result without its evidence as JSON values."""
     return {name: value for name, value in result_to_dict(replace(result, evidence=())).items() if name != "results"}
 
 
 def choice_to_dict(choice: Choice) -> dict[str, Any]:
-    """Return why a method was chosen as JSON values: the rule, and every feature it could see."""
+    """Return the choice of a method as JSON values: the rule and all features of the question."""
     seen = choice.features
     return {
         "rule": choice.rule,
@@ -120,13 +120,13 @@ def _origin(graph: GraphSource | None) -> dict[str, Any]:
 
 
 def step_to_dict(step: PathStep) -> dict[str, Any]:
-    """Return one step of a path as JSON values, with who read it unless that was the rules alone."""
+    """Return one step of a path as JSON values, with its extractors unless only the rules found it."""
     found = {"source": step.source, "type": step.type, "weight": step.weight, "target": step.target}
     return {**found, **readers_to_dict(step)}
 
 
 def readers_to_dict(step: PathStep) -> dict[str, list[str]]:
-    """Return who read a relation; nothing where it was the rules alone, or nobody."""
+    """Return the extractors of a relation; empty if only the rules found it."""
     return {"extractors": list(step.extractors)} if set(step.extractors) - {"rules"} else {}
 
 
@@ -195,7 +195,7 @@ def context_to_dict(context: Context) -> dict[str, Any]:
 
 
 def receipt_to_dict(receipt: Receipt, *, limit: int | None = None) -> dict[str, Any]:
-    """Return a receipt as JSON values, skipped files counted by reason and listed, at most `limit` of them."""
+    """Return a receipt as JSON values. Skipped files are counted by reason; at most `limit` are listed."""
     reasons: dict[str, int] = {}
     for item in receipt.skipped:
         reasons[item.reason] = reasons.get(item.reason, 0) + 1
@@ -221,16 +221,16 @@ def receipt_to_dict(receipt: Receipt, *, limit: int | None = None) -> dict[str, 
 
 
 def embedding_to_dict(usage: Usage) -> dict[str, Any]:
-    """Return what an embedder behind an endpoint was asked, or would be, as JSON values; empty where none was."""
+    """Return the actual or estimated usage of a remote embedder as JSON values; empty without one."""
     if usage == Usage():
         return {}
-    asked = usage_to_dict(usage)
-    same = {name: asked[name] for name in ("calls", "cost", "seconds", "failures", "stopped")}
+    counted = usage_to_dict(usage)
+    same = {name: counted[name] for name in ("calls", "cost", "seconds", "failures", "stopped")}
     return {**same, "tokens": usage.tokens_in, "tokens_estimated": usage.guessed > 0}
 
 
 def usage_to_dict(usage: Usage) -> dict[str, Any]:
-    """Return what a language model was asked, or would be, as JSON values."""
+    """Return the actual or estimated usage of a language model as JSON values."""
     return {
         "calls": usage.calls,
         "cached": usage.cached,
@@ -267,7 +267,7 @@ def import_to_dict(receipt: ImportReceipt) -> dict[str, Any]:
 
 
 def fact_receipt_to_dict(receipt: FactReceipt) -> dict[str, Any]:
-    """Return the receipt of an import of facts as JSON values."""
+    """Return the receipt of a fact import as JSON values."""
     return {**asdict(receipt), "refused": list(receipt.refused), "skipped": list(receipt.skipped)}
 
 
@@ -290,7 +290,7 @@ def stats_to_dict(stats: StoreStats) -> dict[str, Any]:
 
 
 def census_to_dict(census: Census, top: Sequence[Entity]) -> dict[str, Any]:
-    """Return what the graph holds as JSON values: research in short, then every type, and the entities named most."""
+    """Return the contents of the graph as JSON values: counts by type, and the most mentioned entities."""
     return {
         "papers": census.entities.get("paper", 0),
         "projects": census.entities.get("project", 0),
@@ -303,7 +303,7 @@ def census_to_dict(census: Census, top: Sequence[Entity]) -> dict[str, Any]:
 
 
 def fact_to_dict(fact: Fact) -> dict[str, Any]:
-    """Return a fact as JSON values; an entity it leads to is `object`, a literal is `value`."""
+    """Return a fact as JSON values. The key of its value is `object` for an entity, `value` for a literal."""
     return {
         "id": fact.id,
         "subject": fact.subject_name,
@@ -324,7 +324,7 @@ def fact_to_dict(fact: Fact) -> dict[str, Any]:
 
 
 def event_to_dict(event: FactEvent) -> dict[str, Any]:
-    """Return one step in the life of a fact as JSON values."""
+    """Return one event of a fact as JSON values."""
     return {
         "at": event.at.isoformat(),
         "action": event.action,
@@ -334,7 +334,7 @@ def event_to_dict(event: FactEvent) -> dict[str, Any]:
 
 
 def remembered_to_dict(done: Remembered) -> dict[str, Any]:
-    """Return what became of a fact as JSON values."""
+    """Return the outcome of a stated fact as JSON values."""
     return {
         "outcome": done.outcome,
         "reason": done.reason or None,
@@ -344,12 +344,12 @@ def remembered_to_dict(done: Remembered) -> dict[str, Any]:
 
 
 def recall_to_dict(recall: Recall, context: Context) -> dict[str, Any]:
-    """Return recalled facts with their scores and the text for a model as JSON values."""
+    """Return recalled facts, their scores and the context text as JSON values."""
     return {"query": recall.text, **facts_to_dict(recall), "context": context_to_dict(context)}
 
 
 def facts_to_dict(recall: Recall) -> dict[str, Any]:
-    """Return what was recalled as JSON values: status, where it started, and facts with their scores and factors."""
+    """Return a recall as JSON values: status, anchors, and facts with scores and factors."""
     return {
         "status": recall.status,
         "degraded": recall.degraded or None,
@@ -370,7 +370,7 @@ def facts_to_dict(recall: Recall) -> dict[str, Any]:
 
 
 def key_to_dict(key: ApiKey) -> dict[str, Any]:
-    """Return a key as JSON values, without what it is checked against."""
+    """Return an API key as JSON values, without its hash."""
     return {
         "id": key.id,
         "name": key.name,
@@ -382,7 +382,7 @@ def key_to_dict(key: ApiKey) -> dict[str, Any]:
 
 
 def confidence_to_dict(calibration: Calibration | None) -> dict[str, Any]:
-    """Return where the confidence of answers comes from as JSON values; None for what comes with the embedder."""
+    """Return a calibration as JSON values; None stands for the one shipped with the embedder."""
     return asdict(calibration) if calibration else {"origin": "shipped"}
 
 
