@@ -25,13 +25,13 @@ from weft.records import STRONG_KINDS, Nomination
 EditKind: TypeAlias = Literal["merge", "unmerge", "alias", "rename"]
 
 KIND_RANKS = {
-    "merge_targets": 0, "title": 0, "definition": 1, "metadata": 2, "field": 2, "link": 3, "abbreviation": 4,
+    "given": 0, "title": 0, "definition": 1, "metadata": 2, "field": 2, "link": 3, "abbreviation": 4,
     "name": 5, "quoted": 5, "identifier": 5, "phrase": 6, "term": 6, "heading": 7, "variant": 8,
 }  # fmt: skip
 """Rank of a nomination kind: an entity takes name, type and description from the smallest rank."""
 
 
-OWN_KINDS = ("title", "definition", "field", "merge_targets")
+OWN_KINDS = ("title", "definition", "field", "given")
 """Kinds that name an entity in its own right. A link or a metadata value may use an alias."""
 
 SILENT_KINDS = frozenset({"heading", "variant"})
