@@ -28,13 +28,17 @@ sys.path.insert(0, str(Path(__file__).parent / "quality"))
 from sets import data_folder
 from speed import PAGE, rounds, to_table
 
+from weft.config import SearchOptions
 from weft.engine.engine import open_engine
 from weft.evaluate.dataset import Case, read_cases
 from weft.extract.names import name_key
 from weft.load.formats.beir import iter_corpus
-from weft.records import Batch, Chunk, Document, DocumentInfo, Extraction, Filter, IndexedChunk, Nomination
+from weft.records import Batch, Chunk, Document, DocumentInfo, Extraction, IndexedChunk, Nomination
 from weft.search.graph.channel import GraphFound, search_graph
-from weft.search.question.entities import Seed, recognise
+from weft.search.question.entities import Seed, recognise_names
+from weft.search.question.read import read_question
+from weft.search.search_context import SearchContext
+from weft.store.base import Graph
 from weft.text.analyzer import count_terms
 from weft.text.ids import chunk_id, document_id
 
@@ -50,6 +54,11 @@ def choose(documents: Sequence[Document], cases: Sequence[Case], *, size: int) -
     return (first + rest)[:size]
 
 
+def recognise(question: str, *, graph: Graph) -> list[Seed]:
+    """Return the entities that a question names."""
+    return recognise_names(read_question(question), graph=graph)
+
+
 def measure(documents: Sequence[Document], questions: Sequence[str], *, repeat: int) -> dict[str, str]:
     """Return the figures for one corpus."""
     with tempfile.TemporaryDirectory() as folder, open_engine(f"{folder}/graph.db", embedder="none") as engine:
@@ -62,7 +71,8 @@ def measure(documents: Sequence[Document], questions: Sequence[str], *, repeat: 
         seeds = {question: recognise(question, graph=graph) for question in questions}
 
         def find(question: str, seeds: Sequence[Seed]) -> GraphFound:
-            return search_graph(question, seeds, store=store, embedder=None, options=options, limit=100, where=Filter())
+            search = SearchContext(store=store, embedder=None, options=SearchOptions(pool=100), graph=options)
+            return search_graph(read_question(question), seeds, search)
 
         def channel(question: str) -> object:
             with store.reading():

@@ -10,6 +10,7 @@ from weft.engine.engine import open_engine
 from weft.evaluate.dataset import read_cases
 from weft.records import DocumentInfo, Filter
 from weft.search.question.entities import recognise_names
+from weft.search.question.read import read_question
 from weft.store.base import Store
 
 QUESTIONS = 50
@@ -71,7 +72,9 @@ def read_asked(path: Path, folders: list[Path]) -> list[Question]:
             Question(
                 text=text,
                 vector=vector,
-                entities=tuple(seed.entity.name for seed in recognise_names(text, graph=engine.store.graph)),
+                entities=tuple(
+                    seed.entity.name for seed in recognise_names(read_question(text), graph=engine.store.graph)
+                ),
             )
             for text, vector in zip(texts, vectors, strict=True)
         ]

@@ -24,7 +24,8 @@ from weft.extract.rules import RuleExtractor
 from weft.index.run import index_documents
 from weft.models.base import Tagger
 from weft.records import Document, Entity
-from weft.search.question.entities import recognise
+from weft.search.question.entities import recognise_names
+from weft.search.question.read import read_question
 from weft.store.base import Store
 from weft.store.sqlite.database import SqliteDatabase
 
@@ -52,7 +53,7 @@ def build(tagger: Tagger | None) -> Store:
 
 def ask(store: Store, question: dict[str, Any]) -> Answer:
     start = time.perf_counter()
-    entities = [seed.entity for seed in recognise(question["text"], graph=store.graph)]
+    entities = [seed.entity for seed in recognise_names(read_question(question["text"]), graph=store.graph)]
     took = (time.perf_counter() - start) * 1000
     wanted = [{name_key(name) for name in names} for names in question["names"]]
     right = [any(_keys(entity) & keys for keys in wanted) for entity in entities]

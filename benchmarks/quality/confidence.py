@@ -28,10 +28,13 @@ from weft.engine.engine import Engine
 from weft.errors import InputError
 from weft.rank.calibrate import fit_curve, roc_area
 from weft.rank.gate import KEYWORD_WITH_COSINE, best_scores, probability, shipped_calibration
-from weft.records import Calibration, Filter
-from weft.search.confidence import for_script, judged
-from weft.search.question.prepare import prepare
-from weft.search.run import CHANNELS, Stopwatch, search
+from weft.records import Calibration
+from weft.search.channels import search_channels
+from weft.search.confidence import fit_script, keep_meaningful
+from weft.search.question.choose_method import CHANNELS
+from weft.search.question.embed import embed_question
+from weft.search.question.read import read_question
+from weft.search.search_context import SearchContext
 from weft.text.normalise import is_unspaced
 
 KINDS = {
@@ -95,10 +98,11 @@ def measure_all(names: Sequence[str], *, embedder: str, limit: int) -> dict[Pair
 
 
 def measure_one(engine: Engine, text: str) -> tuple[float, float]:
-    query = prepare(text, embedder=engine.embedder, wants_vector=True, wants_keyword=True)
-    options, watch = SearchOptions(top_k=1, pool=1), Stopwatch()
-    rankings = search(query, CHANNELS["hybrid"], store=engine.store, options=options, where=Filter(), watch=watch)
-    cosine, share = best_scores(judged(query, rankings, store=engine.store, embedder=engine.embedder))
+    query = embed_question(read_question(text), embedder=engine.embedder, wants_vector=True, wants_keyword=True)
+    options = SearchOptions(top_k=1, pool=1)
+    search = SearchContext(store=engine.store, embedder=engine.embedder, options=options)
+    rankings = search_channels(query, CHANNELS["hybrid"], search)
+    cosine, share = best_scores(keep_meaningful(query, rankings, store=engine.store, embedder=engine.embedder))
     return np.nan if cosine is None else cosine, share or 0.0
 
 
@@ -303,7 +307,8 @@ def print_numbers(corpus: str, label: str, calibration: Calibration, own: list, 
 
 def chance(row: tuple[str, float, float], calibration: Calibration) -> float:
     text, cosine, share = row
-    return probability(None if np.isnan(cosine) else cosine, share, calibration=for_script(text, calibration))
+    fitted = fit_script(calibration, is_unspaced=is_unspaced(text))
+    return probability(None if np.isnan(cosine) else cosine, share, calibration=fitted)
 
 
 def main() -> None:

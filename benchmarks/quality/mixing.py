@@ -32,13 +32,14 @@ from weft.evaluate.dataset import Case
 from weft.evaluate.measures import measure
 from weft.evaluate.scoring import answer_cases
 from weft.rank import boost
-from weft.search.graph.channel import trust, walk
+from weft.search.graph import trust, walk
 from weft.search.question.entities import recognise_names
+from weft.search.question.read import read_question
 
 CONSTANTS: dict[str, tuple[ModuleType, str, tuple[float, ...]]] = {
     "curve": (boost, "GRAPH_EXPONENT", (0.2, 0.3, 0.4, 0.6, 1.0)),
     "yield": (boost, "TEXT_DISCOUNT", (0.0, 0.3, 0.7, 0.9)),
-    "enough": (trust, "ENOUGH", (0.15, 0.3, 0.5, 0.7, 1.0)),
+    "enough": (trust, "MIN_EXPLAINED_SHARE", (0.15, 0.3, 0.5, 0.7, 1.0)),
     "homes": (trust, "HOMES", (1, 3, 6, 20)),
     "nearness": (trust, "NEARNESS", (1, 3, 5, 8)),
     "doubt": (trust, "DOUBT", (0.0, 0.3, 0.5)),
@@ -105,11 +106,12 @@ def explained(engine: Any, cases: Sequence[Case]) -> tuple[float, float]:
     shares = []
     with replaced("enough", 1.0):
         for case in cases:
-            seeds = recognise_names(case.text, graph=graph)
+            question = read_question(case.text)
+            seeds = recognise_names(question, graph=graph)
             ids = [seed.entity.id for seed in seeds]
             about = Counter(mention.entity_id for mention in graph.mentions_of(ids, limit=edges) if mention.about)
-            every = trust.graph_trust(case.text, seeds, homes=dict.fromkeys(ids, 1))
-            shares.append((every, trust.graph_trust(case.text, seeds, homes=about)))
+            every = trust.graph_trust(question, seeds, homes=dict.fromkeys(ids, 1))
+            shares.append((every, trust.graph_trust(question, seeds, homes=about)))
     return fmean(first for first, _ in shares), fmean(second for _, second in shares)
 
 

@@ -10,12 +10,15 @@ from contract import MODEL, make_batch
 from logical import content
 from opening import EACH, contradictions, open_empty, where
 
-from weft.config import GraphOptions, SearchOptions
+from weft.config import SearchOptions
 from weft.errors import InputError
 from weft.extract.names import name_key
-from weft.records import Claim, Extraction, Filter, Nomination, Query
+from weft.records import Claim, Extraction, Nomination, Query
 from weft.search.graph.join import walk_graph
+from weft.search.question.choose_method import Plan
+from weft.search.question.read import read_question
 from weft.search.run import find
+from weft.search.search_context import SearchContext
 from weft.store.postgres.database import PostgresDatabase
 from weft.store.relational.graph_write import place
 from weft.store.sql_files import load_migrations
@@ -68,8 +71,9 @@ def counting(database):
 
 def walked(store, question):
     """Return what the graph leads to from a question, and how."""
-    query = Query(text=question, terms=(), vector=None, vector_weight=0.0)
-    found = walk_graph(query, None, store=store, embedder=None, options=GraphOptions(), limit=100, where=Filter())
+    query = Query(question=read_question(question), terms=(), vector=None, vector_weight=0.0)
+    search = SearchContext(store=store, embedder=None)
+    found = walk_graph(query, Plan(method="graph"), search, vector=None)
     return found.found.hits, found.found.explain({hit.chunk_id: "a:1" for hit in found.found.hits[:10]})
 
 
@@ -176,7 +180,7 @@ def test_a_long_question_is_answered(hub, question):
     """Whole, through every channel that needs no model; what is not there is not made up."""
     database, _ = hub
     options = SearchOptions(method="mix", top_k=5, gate=False)
-    result = find(question, store=database.store("default"), embedder=None, options=options, where=Filter())
+    result = find(question, SearchContext(store=database.store("default"), embedder=None, options=options))
 
     assert len(result.evidence) <= 10
     assert bool(result.evidence) == ("Hub" in question or "Item" in question)
@@ -314,7 +318,7 @@ def test_half_characters_are_refused_and_nothing_is_changed(kind, request):
         lambda: store.graph.write_edit("alias", half, "fine"),
         lambda: store.graph.find_entities([half]),
     ):
-        with pytest.raises(InputError, match="half characters"):
+        with pytest.raises(InputError, match="unpaired surrogates"):
             act()
     assert content(where(kind, request)) == before
     assert contradictions(database) == []

@@ -6,6 +6,7 @@ from weft.index.run import index_documents
 from weft.records import ChannelHit, Chunk, Document, DocumentInfo, Evidence, Filter, StoredModel
 from weft.search.cite import cite
 from weft.search.run import find
+from weft.search.search_context import SearchContext
 
 
 def make_evidence(
@@ -43,7 +44,8 @@ def fill(store, embedder, /, **texts):
 
 def ask(store, embedder, text, *, where=None, **options):
     """Answer a question as the engine does."""
-    return find(text, store=store, embedder=embedder, options=SearchOptions(**options), where=where or Filter())
+    search = SearchContext(store=store, embedder=embedder, options=SearchOptions(**options), where=where or Filter())
+    return find(text, search)
 
 
 def sources(result):

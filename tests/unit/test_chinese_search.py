@@ -6,6 +6,7 @@ from making import sources
 from weft.config import read_settings
 from weft.engine.engine import Engine
 from weft.search.question.entities import recognise_names
+from weft.search.question.read import read_question
 from weft.testing import FakeEmbedder
 
 
@@ -42,7 +43,8 @@ def test_an_english_question_finds_a_chinese_document_through_its_entity(engine)
 
     assert sources(result)[:1] == ["text:zh"]
     assert [
-        seed.entity.name for seed in recognise_names("How does Graph Retrieval work?", graph=engine.store.graph)
+        seed.entity.name
+        for seed in recognise_names(read_question("How does Graph Retrieval work?"), graph=engine.store.graph)
     ] == ["圖檢索"]
 
 
@@ -50,7 +52,7 @@ def test_a_chinese_question_finds_an_english_document_through_its_entity(engine)
     """The other way round, without spaces around the name."""
     question = "谁提出了扩散激活这个方法？"
 
-    assert [seed.entity.name for seed in recognise_names(question, graph=engine.store.graph)] == [
+    assert [seed.entity.name for seed in recognise_names(read_question(question), graph=engine.store.graph)] == [
         "Spreading Activation"
     ]
     assert first(engine, question) == ["text:en"]
@@ -59,4 +61,4 @@ def test_a_chinese_question_finds_an_english_document_through_its_entity(engine)
 @pytest.mark.parametrize("question", ["今天天气怎么样？", "他的代表作有哪些？", "这是什么？"])
 def test_a_question_that_names_nothing_starts_nowhere(engine, question):
     """Question words are no names."""
-    assert recognise_names(question, graph=engine.store.graph) == []
+    assert recognise_names(read_question(question), graph=engine.store.graph) == []

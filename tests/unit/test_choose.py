@@ -16,8 +16,9 @@ from weft.engine.uploads import read_findings
 from weft.errors import ConfigError
 from weft.extract.rules import RuleExtractor
 from weft.index.run import index_documents
-from weft.records import Document, Filter
+from weft.records import Document
 from weft.search.run import find
+from weft.search.search_context import SearchContext
 
 PAGES = [
     Document(
@@ -108,7 +109,8 @@ def test_a_method_that_was_asked_for_is_not_chosen(store, embedder):
 def test_without_a_graph_nothing_is_cited(store, embedder):
     """The graph is switched off, and with it the rule."""
     off, options = GraphOptions(enabled=False), SearchOptions(gate=False)
-    result = find(f"who cites {MAGMA}", store=store, embedder=embedder, options=options, graph=off, where=Filter())
+    search = SearchContext(store=store, embedder=embedder, options=options, graph=off)
+    result = find(f"who cites {MAGMA}", search)
 
     assert (result.method, result.choice.rule) == ("mix", "default")
     assert result.reason.endswith("; but the graph is switched off")

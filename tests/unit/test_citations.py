@@ -8,7 +8,7 @@ from weft.config import SplitOptions
 from weft.engine.uploads import read_findings
 from weft.index.run import index_documents
 from weft.records import Document, Filter
-from weft.search.papers.paper_lookup import citation_links
+from weft.search.papers import citation_links
 from weft.store.memory.store import MemoryDatabase
 from weft.store.sqlite.database import SqliteDatabase
 

@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 from making import adopt, ask, fill, sources
 
-from weft.config import SearchOptions
-from weft.records import Filter
-from weft.search.confidence import judged
-from weft.search.question.prepare import prepare, trust
-from weft.search.run import CHANNELS, Stopwatch, search
+from weft.search.channels import search_channels
+from weft.search.confidence import keep_meaningful
+from weft.search.question.choose_method import CHANNELS
+from weft.search.question.embed import embed_question
+from weft.search.question.read import read_question
+from weft.search.script_support import embedder_weight
+from weft.search.search_context import SearchContext
 from weft.testing import FakeEmbedder
 
 TEXTS = {
@@ -46,9 +48,9 @@ def store(database, bilingual):
 
 def looked_at(store, embedder, text):
     """Return the channels that the confidence of an answer is judged by."""
-    query = prepare(text, embedder=embedder, wants_vector=True, wants_keyword=True)
-    found = search(query, CHANNELS["hybrid"], store=store, options=SearchOptions(), where=Filter(), watch=Stopwatch())
-    return set(judged(query, found, store=store, embedder=embedder))
+    query = embed_question(read_question(text), embedder=embedder, wants_vector=True, wants_keyword=True)
+    found = search_channels(query, CHANNELS["hybrid"], SearchContext(store=store, embedder=embedder))
+    return set(keep_meaningful(query, found, store=store, embedder=embedder))
 
 
 @pytest.mark.parametrize("method", ["vector", "hybrid", "mix", "auto"])
@@ -92,6 +94,6 @@ def test_the_card_says_how_much_a_model_counts(bilingual):
     """Its weight takes the place of 1; a script it does not know still has weight 0."""
     card = replace(bilingual.card, weight=0.7)
 
-    assert trust("Where are payments kept?", card=card) == (0.7, "")
-    assert trust("支付数据", card=replace(card, scripts=frozenset({"*"}))) == (0.7, "")
-    assert trust("Где хранятся платежи?", card=card)[0] == 0.0
+    assert embedder_weight({"latin": 1.0}, card=card) == (0.7, "")
+    assert embedder_weight({"han": 1.0}, card=replace(card, scripts=frozenset({"*"}))) == (0.7, "")
+    assert embedder_weight({"cyrillic": 1.0}, card=card)[0] == 0.0

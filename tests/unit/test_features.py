@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.search.question.features import find_language, read_features
+from weft.search.question.read import read_question
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from weft.search.question.features import find_language, read_features
 )
 def test_comparisons_are_seen(text):
     """In English and Chinese."""
-    assert read_features(text).comparison
+    assert read_question(text).features.comparison
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_comparisons_are_seen(text):
 )
 def test_cues_of_comparison_are_whole_words(text):
     """`vs` inside a word compares nothing, and 比较 before an adjective means rather."""
-    assert not read_features(text).comparison
+    assert not read_question(text).features.comparison
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_cues_of_comparison_are_whole_words(text):
 )
 def test_overviews_are_seen(text):
     """In English and Chinese."""
-    assert read_features(text).overview
+    assert read_question(text).features.overview
 
 
 @pytest.mark.parametrize("text", ["the surveyor", "overviewing", "introductions", "who reviewed it"])
 def test_cues_of_an_overview_are_whole_words(text):
     """A surveyor surveys nothing here."""
-    assert not read_features(text).overview
+    assert not read_question(text).features.overview
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,12 @@ def test_cues_of_an_overview_are_whole_words(text):
 )
 def test_ids_are_found(text, ids):
     """Those of papers in their canonical form; hyphened words, years and numbers are none."""
-    assert read_features(text).ids == ids
+    assert read_question(text).features.ids == ids
 
 
 def test_quoted_text_is_found():
     """In the quotes of several languages."""
-    assert read_features('who said "to be" or “not to be” in 《哈姆雷特》?').quoted == (
+    assert read_question('who said "to be" or “not to be” in 《哈姆雷特》?').features.quoted == (
         "to be",
         "not to be",
         "哈姆雷特",
@@ -79,23 +79,23 @@ def test_quoted_text_is_found():
 
 def test_a_citation_question_is_seen():
     """Also in Chinese; what contains such a word is none."""
-    assert read_features("who cites MAGMA").citation == "citing"
-    assert read_features("MAGMA的参考文献").citation == "references"
-    assert read_features("an exciting reference").citation == ""
+    assert read_question("who cites MAGMA").features.citation == "citing"
+    assert read_question("MAGMA的参考文献").features.citation == "references"
+    assert read_question("an exciting reference").features.citation == ""
 
 
 def test_the_language_is_that_of_most_letters():
     """Numbers have none."""
-    assert find_language("who cites MAGMA") == "en"
-    assert find_language("哪些论文引用了MAGMA") == "zh"
-    assert find_language("кто это") == "cyrillic"
-    assert find_language("42") == ""
+    assert read_question("who cites MAGMA").features.language == "en"
+    assert read_question("哪些论文引用了MAGMA").features.language == "zh"
+    assert read_question("кто это").features.language == "cyrillic"
+    assert read_question("42").features.language == ""
 
 
 @given(st.text(max_size=300))
 def test_any_text_has_features(text):
     """And quoted text is never empty."""
-    seen = read_features(text)
+    seen = read_question(text).features
 
     assert all(seen.quoted)
     assert all(seen.ids)

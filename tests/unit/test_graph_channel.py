@@ -8,6 +8,7 @@ from weft.engine.engine import open_engine
 from weft.errors import ConfigError, ModelUnavailable
 from weft.records import Document, Filter
 from weft.search.question.entities import recognise_names
+from weft.search.question.read import read_question
 from weft.testing import FakeEmbedder
 
 PAGES = {
@@ -81,7 +82,7 @@ def test_a_small_word_in_capitals_is_a_name_unless_all_is(engine, asked, recogni
         ]
     )
 
-    assert [seed.entity.name for seed in recognise_names(asked, graph=engine.store.graph)] == recognised
+    assert [seed.entity.name for seed in recognise_names(read_question(asked), graph=engine.store.graph)] == recognised
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_a_name_is_recognised_in_quotes_in_small_letters_and_in_the_plural(engin
     ]
     engine.add(mentions)
 
-    assert len(recognise_names(asked, graph=engine.store.graph)) == 1
+    assert len(recognise_names(read_question(asked), graph=engine.store.graph)) == 1
 
 
 def test_a_question_without_entities_is_plain_hybrid(engine):

@@ -4,12 +4,13 @@ import pytest
 from making import adopt
 from papers import FINDINGS, MAGMA
 
-from weft.config import GraphOptions, SearchOptions, SplitOptions
+from weft.config import GraphOptions, SplitOptions
 from weft.engine.engine import open_engine
 from weft.engine.uploads import read_findings
 from weft.index.run import index_documents
-from weft.records import Document, Filter
+from weft.records import Document
 from weft.search.run import find
+from weft.search.search_context import SearchContext
 from weft.testing import FakeEmbedder
 
 PAGES = {
@@ -137,7 +138,6 @@ PAGING, ATTENTION = "Paging in Small Memories", "Attention and Its Costs"
 )
 def test_how_far_citations_are_followed_is_set_and_what_each_costs(library, embedder, asked, options, expected):
     """Two steps, and one half for the second, where nothing is set."""
-    graph, where = GraphOptions(**options), Filter()
-    result = find(asked, store=library, embedder=embedder, options=SearchOptions(), where=where, graph=graph)
+    result = find(asked, SearchContext(store=library, embedder=embedder, graph=GraphOptions(**options)))
 
     assert {piece.document.title: piece.score for piece in result.evidence} == pytest.approx(expected)

@@ -5,10 +5,12 @@ import pytest
 from weft.engine.engine import open_engine
 from weft.records import Document, Hit
 from weft.search.chunks import Chunks
-from weft.search.graph.channel import GraphFound, join
-from weft.search.graph.join import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, Walked, choose_hits, count_dropped
+from weft.search.graph import join
+from weft.search.graph.channel import GraphFound
+from weft.search.graph.join import Walked
 from weft.search.graph.trust import BY_MEANING, LEADS
 from weft.search.question.entities import Seed
+from weft.search.selection import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, choose_hits, count_dropped
 from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
 

@@ -20,6 +20,7 @@ from weft.rank.rerank import blend_rerank
 from weft.records import Document, Filter, Hit
 from weft.search.rerank import NOTHING, OVERTAKEN
 from weft.search.run import find
+from weft.search.search_context import SearchContext
 from weft.testing import FakeEmbedder, FakeReranker
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "result.schema.json").read_text("utf-8"))
@@ -57,15 +58,14 @@ def store(database, embedder):
 
 
 def ask(store, embedder, reranker, *, text=QUESTION, rerank=None, **options):
-    return find(
-        text,
+    search = SearchContext(
         store=store,
         embedder=embedder,
         options=SearchOptions(**options),
-        where=Filter(),
         reranker=reranker,
         rerank=rerank or RerankOptions(),
     )
+    return find(text, search)
 
 
 # ── the formula ─────────────────────────────────────────────────────────────────────────────────

@@ -10,6 +10,7 @@ from weft.errors import InputError
 from weft.extract.names import name_key
 from weft.extract.papers.paper_ids import id_key
 from weft.search.question.entities import recognise_names
+from weft.search.question.read import read_question
 
 OLD = {"arxiv_id": "1409.0473", "title": "Learning to Align and Translate", "authors": ["Dzmitry Bahdanau"]}
 NEW = {
@@ -185,8 +186,12 @@ def test_a_question_finds_a_paper_by_its_id_in_any_spelling(engine):
         "https://arxiv.org/pdf/1706.03762.pdf",
         "(DOI: 10.5555/3295222.3295349)",
     ):
-        assert [seed.entity.name for seed in recognise_names(f"who cites {spelling}?", graph=graph)] == [NEW["title"]]
-    assert [seed.entity.name for seed in recognise_names("and 1409.0473?", graph=graph)] == ["arXiv:1409.0473"]
+        assert [seed.entity.name for seed in recognise_names(read_question(f"who cites {spelling}?"), graph=graph)] == [
+            NEW["title"]
+        ]
+    assert [seed.entity.name for seed in recognise_names(read_question("and 1409.0473?"), graph=graph)] == [
+        "arXiv:1409.0473"
+    ]
 
 
 def test_the_title_of_a_paper_is_no_name_of_its_own(engine):

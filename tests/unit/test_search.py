@@ -11,7 +11,9 @@ from weft.context.serialise import result_to_dict
 from weft.models.embedders.hashing import HashEmbedder
 from weft.records import Document, Filter
 from weft.search.chunks import Chunks
-from weft.search.question.prepare import MAX_TERMS, prepare, trust
+from weft.search.question.embed import embed_question
+from weft.search.question.read import MAX_TERMS, read_question
+from weft.search.script_support import embedder_weight
 from weft.testing import FakeEmbedder
 
 TEXTS = {
@@ -213,9 +215,11 @@ def test_trust_goes_by_the_share_of_letters(text, weight):
     """Half or more in scripts the embedder never saw is too much."""
     card = FakeEmbedder(scripts=frozenset({"latin"})).card
 
-    assert trust(text, card=card)[0] == weight
-    assert bool(trust(text, card=card)[1]) == (weight == 0.0)
-    assert trust(text, card=FakeEmbedder().card) == (1.0, "")
+    shares = read_question(text).scripts
+
+    assert embedder_weight(shares, card=card)[0] == weight
+    assert bool(embedder_weight(shares, card=card)[1]) == (weight == 0.0)
+    assert embedder_weight(shares, card=FakeEmbedder().card) == (1.0, "")
 
 
 # ── odd questions ───────────────────────────────────────────────────────────────────────────────
@@ -245,7 +249,7 @@ def test_a_pasted_book_is_cut_and_the_result_says_so(store, embedder):
     """Ten thousand words are a question too."""
     words = " ".join(f"word{number}" for number in range(10_000))
     result = ask(store, embedder, f"redis sessions failover {words}")
-    query = prepare(words, embedder=embedder, wants_vector=True, wants_keyword=True)
+    query = embed_question(read_question(words), embedder=embedder, wants_vector=True, wants_keyword=True)
 
     assert f"the first {MAX_TERMS}" in result.notes[0]
     assert len(query.terms) == MAX_TERMS
@@ -363,7 +367,7 @@ def test_a_question_reads_a_chunk_once(store, embedder):
 def test_a_document_deleted_meanwhile_is_left_out(store, embedder):
     """Two reads are not one: what is gone by the second is not shown."""
     from weft.records import Hit
-    from weft.search.run import read_evidence
+    from weft.search.result import read_evidence
 
     piece = ask(store, embedder, LOST).evidence[0]
     store.delete([piece.document.id])

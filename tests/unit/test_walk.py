@@ -9,6 +9,7 @@ from weft.records import Entity, Known, Mention, Relation
 from weft.search.graph.relations import Relations
 from weft.search.graph.walk import MANY, RELATED, WEAK, walk
 from weft.search.question.entities import Seed, recognise_names
+from weft.search.question.read import read_question
 
 
 def mention(entity, chunk, *, about=False, **more):
@@ -131,7 +132,7 @@ def test_a_name_no_chunk_is_about_gets_a_smaller_share():
 def test_a_name_without_a_home_starts_a_walk_by_how_few_chunks_hold_it(chunks, share):
     """One passage that names it is a way in; thirty are none. Where a chunk is about it, its spread does not count."""
     homeless, housed = (
-        recognise_names("where is Silverton?", graph=Mentioned(m, spread={"silverton": chunks}))[0]
+        recognise_names(read_question("where is Silverton?"), graph=Mentioned(m, spread={"silverton": chunks}))[0]
         for m in (mention("silverton", "one"), mention("silverton", "one", about=True))
     )
 

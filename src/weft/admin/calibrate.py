@@ -15,10 +15,13 @@ from weft.errors import InputError
 from weft.models.base import Embedder, TextKind
 from weft.rank.calibrate import Values, fit_curve, roc_area, select_typical
 from weft.rank.gate import best_scores, judge, probability, shipped_calibration
-from weft.records import Calibration, Curve, Filter, ModelCard, Status, Vector, Vectors
-from weft.search.confidence import for_script, judged
-from weft.search.question.prepare import prepare
-from weft.search.run import CHANNELS, Stopwatch, search
+from weft.records import Calibration, Curve, ModelCard, Status, Vector, Vectors
+from weft.search.channels import search_channels
+from weft.search.confidence import fit_script, keep_meaningful
+from weft.search.question.choose_method import CHANNELS
+from weft.search.question.embed import embed_question
+from weft.search.question.read import read_question
+from weft.search.search_context import SearchContext
 from weft.store.base import Store
 from weft.text.normalise import is_unspaced, squeeze
 
@@ -181,12 +184,12 @@ def _ask(
         group = texts[start : start + GROUP]
         ready = _Embedded(embedder, group) if embedder else None
         for text in group:
-            query = prepare(text, embedder=ready, wants_vector=embedder is not None, wants_keyword=True)
-            options = SearchOptions(top_k=1, pool=1)
-            rankings = search(
-                query, CHANNELS["hybrid"], store=store, options=options, where=Filter(), watch=Stopwatch()
+            query = embed_question(
+                read_question(text), embedder=ready, wants_vector=embedder is not None, wants_keyword=True
             )
-            cosine, share = best_scores(judged(query, rankings, store=store, embedder=embedder))
+            search = SearchContext(store=store, embedder=embedder, options=SearchOptions(top_k=1, pool=1))
+            rankings = search_channels(query, CHANNELS["hybrid"], search)
+            cosine, share = best_scores(keep_meaningful(query, rankings, store=store, embedder=embedder))
             asked.append(_Asked(text=text, is_own=len(asked) < len(own), cosine=cosine, share=share or 0.0))
         on_step(len(group), len(texts))
     return asked
@@ -258,7 +261,7 @@ def _fit_share(asked: Sequence[_Asked], *, wording: float) -> Curve | None:
 def _judge(asked: Sequence[_Asked], calibration: Calibration) -> Judgement:
     """Count what the gate would say to the probes."""
     chances = [
-        [probability(p.cosine, p.share, calibration=for_script(p.text, calibration)) for p in kind]
+        [probability(p.cosine, p.share, calibration=fit_script(calibration, is_unspaced=p.is_unspaced)) for p in kind]
         for kind in _split(asked)
     ]
     own, foreign = (Counter(map(judge, kind)) for kind in chances)

@@ -10,8 +10,9 @@ from weft.config import GraphOptions, RerankOptions, SearchOptions
 from weft.evaluate.dataset import Case
 from weft.evaluate.measures import measure, percentile
 from weft.models.base import Embedder, Reranker
-from weft.records import Filter, Result
+from weft.records import Result
 from weft.search.run import find
+from weft.search.search_context import SearchContext
 from weft.store.base import Store
 
 DEPTH = 100
@@ -48,16 +49,10 @@ def answer_cases(
     options = replace(options, top_k=DEPTH, pool=max(options.pool, DEPTH), gate=False, min_score=None)
     answered = []
     for case in cases:
-        result = find(
-            case.text,
-            store=store,
-            embedder=embedder,
-            options=options,
-            where=Filter(),
-            graph=graph,
-            reranker=reranker,
-            rerank=rerank,
+        search = SearchContext(
+            store=store, embedder=embedder, options=options, graph=graph, reranker=reranker, rerank=rerank
         )
+        result = find(case.text, search)
         embed = result.timings.get("embed", 0.0)
         answered.append(
             Answered(

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
-from weft.extract.names import SIGNS, Word, is_opening, join_apostrophes, match_names, plain_text, words
-from weft.records import Claim
+from weft.extract.names import SIGNS, is_opening, join_apostrophes, match_names, plain_text, words
+from weft.records import Claim, Word
 from weft.text.analyzer import terms
 
 TOGETHER = "co_occurs_with"

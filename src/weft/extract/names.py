@@ -12,9 +12,9 @@ import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from weft.extract.lexicon import OPENERS
+from weft.records import Word
 from weft.text.normalise import CJK, MARKS, fold
 
 MAX_WORDS = 8
@@ -83,16 +83,6 @@ _SILENT = frozenset(
 
 OPENING = 2
 """`It`, which may be no more than the start of a sentence; `IT` is written like a name."""
-
-
-class Word(NamedTuple):
-    """A word of running text: folded, with where it stands and whether it was written like a name."""
-
-    text: str
-    is_name_like: int
-    """1: capitalised, with a digit or sign, or CJK; 2 (`OPENING`): a small word with its first letter large; else 0."""
-    start: int
-    end: int
 
 
 def words(text: str) -> list[Word]:

@@ -1,4 +1,4 @@
-"""What the confidence of an answer is made from: the calibration in force, and the rankings that may be judged."""
+"""Inputs of the confidence: the calibration, the rankings whose scores mean anything, the coverage of terms."""
 
 from __future__ import annotations
 
@@ -8,54 +8,83 @@ from dataclasses import replace
 from weft.models.base import Embedder
 from weft.rank.fuse import coverage
 from weft.rank.gate import shipped_calibration
-from weft.records import Calibration, Query, Ranking
-from weft.search.question.content_terms import telling_terms
-from weft.search.question.prepare import trust
+from weft.records import Calibration, Query, Question, Ranking
+from weft.search.script_support import embedder_weight
 from weft.store.base import Store
-from weft.text.normalise import is_unspaced, scripts
+from weft.text.analyzer import terms
+from weft.text.normalise import scripts
+from weft.text.searchable_metadata import metadata_text
+from weft.text.split import indexed_text
 
-SHARED = 0.5
+MIN_SHARED_SCRIPTS = 0.5
 """Share of letters in common scripts below which a question and a text cannot have words in common."""
 
+MAX_COVERAGE_CHUNKS = 5
+"""Best chunks of the keyword channel whose coverage is measured; a chunk with nearly all terms is among them."""
 
-def find_calibration(text: str, *, store: Store, embedder: Embedder | None) -> Calibration:
+
+def find_calibration(question: Question, *, store: Store, embedder: Embedder | None) -> Calibration:
     """Return the calibration for a question: the one fitted to the namespace, else the embedder's own."""
-    return for_script(text, store.calibration() or shipped_calibration(embedder.card if embedder else None))
+    calibration = store.calibration() or shipped_calibration(embedder.card if embedder else None)
+    return fit_script(calibration, is_unspaced=question.is_unspaced)
 
 
-def least_cosine(text: str, *, store: Store, embedder: Embedder) -> float:
-    """Return the cosine from which something is more likely meant than not, by the calibration for a question."""
-    return find_calibration(text, store=store, embedder=embedder).cosine.middle
+def min_relevant_cosine(question: Question, *, store: Store, embedder: Embedder) -> float:
+    """Return the cosine at which a match is as likely relevant as not, by the calibration for a question."""
+    return find_calibration(question, store=store, embedder=embedder).cosine.middle
 
 
-def for_script(text: str, calibration: Calibration) -> Calibration:
-    """Return the calibration in which `words` fits the script of a question."""
-    return replace(calibration, words=calibration.pairs) if is_unspaced(text) else calibration
+def fit_script(calibration: Calibration, *, is_unspaced: bool) -> Calibration:
+    """Return the calibration whose `words` curve fits the script of a question."""
+    return replace(calibration, words=calibration.pairs) if is_unspaced else calibration
 
 
-def judged(
+def keep_meaningful(
     query: Query, rankings: Mapping[str, Ranking], *, store: Store, embedder: Embedder | None
 ) -> dict[str, Ranking]:
     """
-    Return the rankings without what says nothing.
+    Return the rankings whose scores mean anything for this question.
 
-    Cosines say nothing of a script the embedder does not know, or of no model; missing words say nothing where the
-    closest text is in another script than the question, and one the embedder knows, for there they cannot match. Of a
-    question of small words alone neither says anything.
+    | ranking | meaningless if |
+    | --- | --- |
+    | vector, keyword | the question consists of stop words |
+    | vector | there is no embedder, or it does not support the script, or it is degraded |
+    | keyword | the closest chunk is in another script, which the embedder supports: words cannot match |
     """
-    if not telling_terms(query.terms):
+    if not query.question.content_terms:
         return {channel: ranking for channel, ranking in rankings.items() if channel == "graph"}
     if embedder is None or query.vector_weight == 0 or embedder.card.degraded:
         return {channel: ranking for channel, ranking in rankings.items() if channel != "vector"}
     vector, keyword = rankings.get("vector"), rankings.get("keyword")
-    silent = False
+    words_cannot_match = False
     if vector and vector.hits and keyword and coverage(keyword) < 1:
-        closest = store.chunks([vector.hits[0].chunk_id])
-        silent = any(trust(chunk.text, card=embedder.card)[0] and _differ(query.text, chunk.text) for chunk in closest)
-    return {channel: ranking for channel, ranking in rankings.items() if channel != "keyword" or not silent}
+        closest = (scripts(chunk.text) for chunk in store.chunks([vector.hits[0].chunk_id]))
+        words_cannot_match = any(
+            embedder_weight(found, card=embedder.card)[0] and _differ(query.question.scripts, found)
+            for found in closest
+        )
+    return {channel: ranking for channel, ranking in rankings.items() if channel != "keyword" or not words_cannot_match}
 
 
-def _differ(question: str, text: str) -> bool:
-    """Tell whether a question shares less than half of its letters' scripts with a text."""
-    asked, found = scripts(question), scripts(text)
-    return bool(asked and found) and sum(min(share, found.get(name, 0.0)) for name, share in asked.items()) < SHARED
+def measure_coverage(question: Question, keyword: Ranking | None, *, store: Store) -> dict[str, float]:
+    """Return, for the best chunks of the keyword channel, the share of the question's content terms each holds."""
+    wanted = question.content_terms
+    if not wanted or keyword is None or not keyword.hits:
+        return {}
+    chunks = store.chunks([hit.chunk_id for hit in keyword.hits[:MAX_COVERAGE_CHUNKS]])
+    documents = {document.id: document for document in store.documents([chunk.document_id for chunk in chunks])}
+    shares = {}
+    for chunk in chunks:
+        if (document := documents.get(chunk.document_id)) is None:  # deleted by another process between two reads
+            continue
+        indexed = set(terms(indexed_text(document.title, chunk.heading, chunk.text)))
+        if not chunk.ordinal:  # metadata is indexed with the first chunk
+            indexed.update(terms(metadata_text(document.metadata)))
+        shares[chunk.id] = sum(term in indexed for term in wanted) / len(wanted)
+    return shares
+
+
+def _differ(question: Mapping[str, float], text: Mapping[str, float]) -> bool:
+    """Return True if less than half of a question's letters are in scripts of the text."""
+    shared = sum(min(share, text.get(name, 0.0)) for name, share in question.items())
+    return bool(question and text) and shared < MIN_SHARED_SCRIPTS

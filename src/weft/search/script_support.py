@@ -1,43 +1,65 @@
-"""Chunks in scripts that the embedder was not trained on: what it says of them is noise."""
+"""
+Scripts that the embedder supports, and the removal of chunks in other scripts.
+
+The vector of a text in an unsupported script is noise. Such chunks lie close to every question.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from weft.rank.fuse import number_hits
 from weft.records import Hit, ModelCard, Ranking
 from weft.search.chunks import Chunks
-from weft.search.question.prepare import trust
+from weft.text.normalise import scripts
 
-SAMPLE = 300
-"""Characters of a chunk by which its script is told."""
+SAMPLE_CHARACTERS = 300
+"""Characters of a chunk by which its scripts are determined."""
 
-
-def is_legible(text: str, *, card: ModelCard) -> bool:
-    """Tell whether an embedder knows the script of a text."""
-    sample = text[:SAMPLE]
-    return sample.isascii() or "*" in card.scripts or bool(trust(sample, card=card)[0])
+MAX_UNSUPPORTED_SHARE = 0.5
+"""From this share of letters in unsupported scripts on, cosines are not used."""
 
 
-def without_noise(ranking: Ranking, *, chunks: Chunks, card: ModelCard) -> Ranking:
+def embedder_weight(shares: Mapping[str, float], *, card: ModelCard) -> tuple[float, str]:
     """
-    Return a ranking by vectors without chunks that the embedder cannot read, where such a one is its best.
+    Return the weight of the vector channel for a text with these shares of scripts, and a note if it is 0.
 
-    They lie close to everything, so that one look tells nearly always whether there are any.
+    The weight is the one on the embedder's card if the embedder supports the scripts.
+    """
+    if "*" in card.scripts:
+        return card.weight, ""
+    unsupported = {name: share for name, share in shares.items() if name not in card.scripts}
+    if sum(unsupported.values()) < MAX_UNSUPPORTED_SHARE:
+        return card.weight, ""
+    names = ", ".join(sorted(unsupported, key=lambda name: -unsupported[name]))
+    return 0.0, f"{card.name} was not trained on {names} text, so the vector channel has weight 0"
+
+
+def is_supported(text: str, *, card: ModelCard) -> bool:
+    """Return True if the embedder supports the scripts of a text."""
+    sample = text[:SAMPLE_CHARACTERS]
+    return sample.isascii() or "*" in card.scripts or bool(embedder_weight(scripts(sample), card=card)[0])
+
+
+def keep_supported(ranking: Ranking, *, chunks: Chunks, card: ModelCard) -> Ranking:
+    """
+    Return a vector ranking without chunks in unsupported scripts if its best chunk is one of them.
+
+    Such chunks lie close to everything. If the best chunk is supported, nearly always all of them are.
     """
     first = chunks.read([hit.chunk_id for hit in ranking.hits[:1]])
-    if all(is_legible(chunk.text, card=card) for chunk in first.values()):
+    if all(is_supported(chunk.text, card=card) for chunk in first.values()):
         return ranking
     texts = chunks.read([hit.chunk_id for hit in ranking.hits])
-    kept = [hit for hit in ranking.hits if hit[0] in texts and is_legible(texts[hit[0]].text, card=card)]
+    kept = [hit for hit in ranking.hits if hit.chunk_id in texts and is_supported(texts[hit.chunk_id].text, card=card)]
     return replace(ranking, hits=tuple(number_hits([hit.chunk_id for hit in kept], [hit.score for hit in kept])))
 
 
-def drop_noise(hits: Sequence[Hit], others: Sequence[Ranking], *, chunks: Chunks, card: ModelCard) -> list[Hit]:
-    """Return hits without those that the embedder cannot read and none of the `others`, words and graph, found."""
+def drop_unsupported(hits: Sequence[Hit], others: Sequence[Ranking], *, chunks: Chunks, card: ModelCard) -> list[Hit]:
+    """Return hits without chunks in unsupported scripts, unless one of the `others`, keyword or graph, found them."""
     texts = chunks.read([hit.chunk_id for hit in hits])
-    odd = {id for id, chunk in texts.items() if not is_legible(chunk.text, card=card)}
-    if odd:
-        odd -= {hit[0] for ranking in others for hit in ranking.hits}
-    return [hit for hit in hits if hit[0] not in odd]
+    unsupported = {id for id, chunk in texts.items() if not is_supported(chunk.text, card=card)}
+    if unsupported:
+        unsupported -= {hit.chunk_id for ranking in others for hit in ranking.hits}
+    return [hit for hit in hits if hit.chunk_id not in unsupported]

@@ -9,31 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
+from weft.records import CitationKind, CitationQuestion
 from weft.text.normalise import squeeze
-
-CitationKind: TypeAlias = Literal["citing", "references", "builds_on", "written_by", "cocited", "shared", "introduces"]
 
 MAX_TEXT = 1000
 """A longer question is no citation question: no title is so long."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CitationQuestion:
-    """One reading of a citation question."""
-
-    kind: CitationKind
-    names: tuple[str, ...]
-    """What it is about, as written, then without what may only stand around the name; never empty."""
-    since: int | None = None
-    """First year that is asked for."""
-    until: int | None = None
-    """Last year that is asked for."""
-    explicit: bool = True
-    """False where other questions have the same form, so that nobody need hear that there is no such paper."""
 
 
 _PAPER = r"(?:papers?|articles?|works?|publications?|documents?|stud(?:y|ies)|research|preprints?|literature)"

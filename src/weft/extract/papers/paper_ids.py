@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from weft.extract.names import whole_key
+from weft.records import FoundId
 
 _ARCHIVES = (
     "acc-phys|adap-org|alg-geom|ao-sci|astro-ph|atom-ph|bayes-an|chao-dyn|chem-ph|cmp-lg|comp-gas|cond-mat|cs|dg-ga"
@@ -39,15 +39,6 @@ _CLOSING = ".,;:!?…*_~"
 
 ORDER = ("arXiv:", "doi:", "openalex:")
 """Of several ids of a paper, whose kind comes first is the one it is kept under."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundId:
-    """A canonical id, and where it stands in a text."""
-
-    id: str
-    start: int
-    end: int
 
 
 def find_ids(text: str) -> list[FoundId]:

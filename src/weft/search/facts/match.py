@@ -1,4 +1,12 @@
-"""What a question asks for by its own words, and which facts of an entity say it."""
+"""
+Match of facts with the words of a question.
+
+The match is the number of content terms of the question that a fact has in its predicate and value:
+
+    question    When does Ada start her new job?     content terms without the name `Ada`: start, new, job
+    fact        Ada · job_start · 1 March            match 2
+    fact        Ada · lives_in · London              match 0
+"""
 
 from __future__ import annotations
 
@@ -7,34 +15,30 @@ from collections.abc import Collection, Sequence
 from functools import cache
 
 from weft.extract.lexicon import ZH_STOPS
-from weft.records import Fact
-from weft.search.question.entities import QUESTION_WORDS
-from weft.text.analyzer import query_terms, terms
+from weft.records import Fact, Question
+from weft.search.question.content_terms import QUESTION_WORDS, RECALL_WORDS
+from weft.text.analyzer import terms
 
-LOOKS = 100
-"""Surest facts of an entity the question is about that are compared with its words, of which the best are kept."""
+MAX_COMPARED_FACTS = 100
+"""Surest facts of an anchor entity that are compared with the question; the best matches are kept."""
 
-SPREAD = 0.5
-"""What is left of a fact's match for the facts of the entity that it leads to."""
-
-FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
-ASKING = frozenset({"know", "tell", "say", "about", "remember", "recall", "please", "so", "far"}) | FIRST_PERSON
-"""Words in which one asks for all that is known, beside those every question is made of."""
+INHERITED_MATCH = 0.5
+"""Share of a fact's match that passes to the facts of the entity it leads to."""
 
 
-def asked_terms(text: str, *, names: Collection[str]) -> frozenset[str]:
-    """Return the terms that tell what is asked: not those every question has, nor the names it is about."""
+def asked_terms(question: Question, *, names: Collection[str]) -> frozenset[str]:
+    """Return the terms of a question without question words and without the names of its entities."""
     known = {term for name in names for term in terms(name)}
-    return frozenset(term for term in query_terms(text) if not _says_nothing(term)) - known - _plain_terms()
+    return frozenset(term for term in question.terms if not _has_particle(term)) - known - _plain_terms()
 
 
 def match(fact: Fact, asked: frozenset[str]) -> int:
-    """Return how many of the terms that are asked for a fact has in its predicate and value."""
+    """Return how many of the terms a fact has in its predicate and value."""
     return len(asked.intersection(terms(f"{fact.predicate.replace('_', ' ')} {fact.value}"))) if asked else 0
 
 
 def pick(facts: Sequence[Fact], *, asked: frozenset[str], limit: int) -> list[tuple[Fact, int]]:
-    """Return at most `limit` facts of each subject with their match: those that match best, among equals the first."""
+    """Return at most `limit` facts of each subject with their match, best match first; ties keep their order."""
     groups: dict[str, list[tuple[Fact, int]]] = defaultdict(list)
     for fact in facts:
         groups[fact.subject].append((fact, match(fact, asked)))
@@ -43,8 +47,8 @@ def pick(facts: Sequence[Fact], *, asked: frozenset[str], limit: int) -> list[tu
 
 @cache
 def _plain_terms() -> frozenset[str]:
-    return frozenset(term for word in QUESTION_WORDS | ASKING for term in terms(word))
+    return frozenset(term for word in QUESTION_WORDS | RECALL_WORDS for term in terms(word))
 
 
-def _says_nothing(term: str) -> bool:
+def _has_particle(term: str) -> bool:
     return not term.isascii() and any(character in ZH_STOPS for character in term)

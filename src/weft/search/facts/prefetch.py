@@ -9,7 +9,7 @@ from datetime import datetime
 
 from weft.config import MemoryOptions
 from weft.records import Fact
-from weft.search.facts.match import LOOKS
+from weft.search.facts.match import MAX_COMPARED_FACTS
 from weft.search.facts.recall import activate_facts
 from weft.search.question.entities import USER
 from weft.store.base import Store
@@ -40,7 +40,7 @@ def read_warm(store: Store, *, options: MemoryOptions, at: datetime, limit: int)
         keys = store.facts.frequent(limit=limit)
         reader = WarmReader(store, at=at, warm=None)
         for key in dict.fromkeys([*keys, USER]):
-            reader([key], limit=max(options.per_entity, LOOKS))
+            reader([key], limit=max(options.per_entity, MAX_COMPARED_FACTS))
             activate_facts([key], about=reader, options=options, at=at)
     return WarmFacts(generation=generation, at=at, options=options, facts=reader.read, entities=tuple(keys))
 

@@ -11,17 +11,15 @@ from typing import NamedTuple, TypeAlias
 
 from weft.config import GraphOptions
 from weft.errors import ModelError
-from weft.extract.relation_cues import asked_types
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import Neighbour, graph_score, neighbourhood
 from weft.graph.guided import expansion_queries
-from weft.models.base import Embedder
 from weft.rank.fuse import order
-from weft.records import Entity, Filter, GraphSource, Hit, PathStep, Relation
+from weft.records import Entity, GraphSource, Hit, PathStep, Question, Relation
 from weft.search.graph.relations import Relations
 from weft.search.graph.walk import Walk, walk
 from weft.search.question.entities import Seed
-from weft.store.base import Store
+from weft.search.search_context import SearchContext
 from weft.text.ids import fact_entity_key
 
 logger = logging.getLogger(__name__)
@@ -54,31 +52,25 @@ class GraphFound:
 
 
 def search_graph(
-    text: str,
-    seeds: Sequence[Seed],
-    *,
-    store: Store,
-    embedder: Embedder | None,
-    options: GraphOptions,
-    limit: int,
-    where: Filter,
-    relations: Relations | None = None,
+    question: Question, seeds: Sequence[Seed], search: SearchContext, *, relations: Relations | None = None
 ) -> GraphFound:
-    """Return the chunks that `relations`, or those of the graph, lead to from the entities of a question."""
+    """Return the chunks that `relations`, or those of the documents, lead to from the entities of a question."""
     if not seeds:
         return GraphFound()
-    relations = relations or Relations(graph=store.graph)
-    match options.algorithm:
+    relations = relations or Relations(graph=search.store.graph)
+    match search.graph.algorithm:
         case "walk":
-            hits, state = walk(seeds, relations=relations, options=options, asked=asked_types(text))
+            types = question.relation_types
+            hits, state = walk(seeds, relations=relations, options=search.graph, relation_types=types)
             known = {seed.entity.id: seed.entity.name for seed in seeds}
             explain = partial(explain_walk, state, known=known)
-            passed = _passing(hits, store=store, where=where, count=limit)
-            return GraphFound(hits=passed, explain=explain, answers=state.answers)
+            return GraphFound(
+                hits=_passing(hits, search, count=search.pool_size), explain=explain, answers=state.answers
+            )
         case "expand":
-            return _expand(seeds, store=store, relations=relations, options=options, where=where)
+            return _expand(seeds, search, relations=relations)
         case "guided":
-            return _guided(seeds, store=store, relations=relations, embedder=embedder, options=options, where=where)
+            return _guided(seeds, search, relations=relations)
 
 
 def relations_between(entities: Sequence[Entity], *, relations: Relations, limit: int = 50) -> list[Relation]:
@@ -137,10 +129,8 @@ def _neighbours(seeds: Sequence[Seed], *, relations: Relations, options: GraphOp
     )
 
 
-def _expand(
-    seeds: Sequence[Seed], *, store: Store, relations: Relations, options: GraphOptions, where: Filter
-) -> GraphFound:
-    graph = relations.graph
+def _expand(seeds: Sequence[Seed], search: SearchContext, *, relations: Relations) -> GraphFound:
+    graph, options = relations.graph, search.graph
     neighbours = _neighbours(seeds, relations=relations, options=options)
     entities = {e.id: e for e in relations.entities([n.entity_id for n in neighbours])}
     names = {id: entity.name for id, entity in entities.items()} | {s.entity.id: s.entity.name for s in seeds}
@@ -151,7 +141,7 @@ def _expand(
         if entity is None or fact_entity_key(entity.id):  # no chunk mentions it
             continue
         score = graph_score(weight=neighbour.weight, hops=neighbour.hops, mentions=entity.mentions)
-        for mention in graph.mentions_of([entity.id], limit=MAX_FILTERED if where else options.max_chunks):
+        for mention in graph.mentions_of([entity.id], limit=MAX_FILTERED if search.where else options.max_chunks):
             if score > scores.get(mention.chunk_id, 0.0):
                 scores[mention.chunk_id] = score
                 end = PathStep(
@@ -162,34 +152,26 @@ def _expand(
                 )
                 path = (*_in_words(neighbour, names=names), end)
                 sources[mention.chunk_id] = GraphSource(entity=entity.name, hops=neighbour.hops, path=path)
-    hits = _passing(order(scores), store=store, where=where, count=options.max_chunks)
+    hits = _passing(order(scores), search, count=options.max_chunks)
     return GraphFound(hits=hits, explain=among(sources))
 
 
-def _guided(
-    seeds: Sequence[Seed],
-    *,
-    store: Store,
-    relations: Relations,
-    embedder: Embedder | None,
-    options: GraphOptions,
-    where: Filter,
-) -> GraphFound:
+def _guided(seeds: Sequence[Seed], search: SearchContext, *, relations: Relations) -> GraphFound:
     """Search for the pairs of names that the graph suggests; without a model, take what `_expand` does."""
-    if embedder is None:
-        return _expand(seeds, store=store, relations=relations, options=options, where=where)
-    queries = _suggested(seeds, relations=relations, options=options)
+    if search.embedder is None:
+        return _expand(seeds, search, relations=relations)
+    queries = _suggested(seeds, relations=relations, options=search.graph)
     try:
-        vectors = embedder.embed([suggested.query for suggested in queries], kind="query")
+        vectors = search.embedder.embed([suggested.query for suggested in queries], kind="query")
     except ModelError as error:
         logger.warning("embedding what the graph suggests failed: %s", error)
         why = f"the graph was searched without a model: embedding failed: {error}"
-        found = _expand(seeds, store=store, relations=relations, options=options, where=where)
+        found = _expand(seeds, search, relations=relations)
         return replace(found, degraded=why)
     scores: dict[str, float] = {}
     sources: dict[str, GraphSource] = {}
     for asked, vector in zip(queries, vectors, strict=True):
-        for hit in store.search_vector(vector, limit=options.per_query, where=where).hits:
+        for hit in search.store.search_vector(vector, limit=search.graph.per_query, where=search.where).hits:
             score = asked.proximity * max(0.0, hit.score)
             if score > scores.get(hit.chunk_id, 0.0):
                 scores[hit.chunk_id] = score
@@ -244,8 +226,9 @@ def _in_words(neighbour: Neighbour, *, names: Mapping[str, str]) -> tuple[PathSt
     )
 
 
-def _passing(hits: Sequence[Hit], *, store: Store, where: Filter, count: int) -> tuple[Hit, ...]:
+def _passing(hits: Sequence[Hit], search: SearchContext, *, count: int) -> tuple[Hit, ...]:
     """Return the first `count` hits in documents that pass the filter; a walk may pass anywhere on its way there."""
+    store, where = search.store, search.where
     if not where:
         return tuple(hits[:count])
     allowed = {document.id for document in store.find_documents(where, limit=1_000_000)}

@@ -1,43 +1,35 @@
-"""How the graph joins an answer: whether it is walked, and how what it finds is merged with the text channels."""
+"""Graph stage: walk the graph, weigh its ranking by agreement with the text, and fuse it with the text channels."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from weft.config import GraphOptions
-from weft.models.base import Embedder
-from weft.rank.boost import fuse_boost, fuse_graph_weighted, put_first
+from weft.rank.boost import fuse_boost, fuse_graph_weighted
 from weft.rank.fuse import fuse_reciprocal, order
 from weft.rank.heuristic_confidence import GRAPH_OFF, heuristic_confidence, should_expand
-from weft.records import Evidence, Filter, GraphContext, Hit, Query, Ranking
-from weft.search.chunks import Chunks
-from weft.search.confidence import least_cosine
+from weft.records import Evidence, GraphContext, Hit, Query, Question, Ranking
+from weft.search.channels import Rankings, fuse_text
+from weft.search.confidence import min_relevant_cosine
 from weft.search.graph.channel import GraphFound, relations_between, search_graph
-from weft.search.graph.relations import Relations
-from weft.search.graph.trust import ANSWERED, BY_MEANING, LEADS, agreement, graph_trust
+from weft.search.graph.relations import Relations, relations_in
+from weft.search.graph.trust import ANSWERED, LEADS, agreement, graph_trust
 from weft.search.papers.citation_search import Cited
+from weft.search.question.choose_method import Plan
 from weft.search.question.entities import Seed, recognise_meaning, recognise_names
+from weft.search.question.rare_names import find_rare_names
+from weft.search.search_context import SearchContext
 from weft.store.base import Store
 from weft.text.analyzer import query_terms
 from weft.text.ids import fact_entity_key
 
 MAX_ENTITIES = 12
-"""Entities named in the graph context: the question's own and those of the best graph chunks."""
+"""Entities in the graph context: the question's own and those of the best graph chunks."""
 
-
-NEAR = 20
-"""Chunks closest in meaning among which entities are looked for that a question does not name."""
-
-PER_DOCUMENT = 2
-"""Chunks of one document that the graph may add to an answer."""
-
-TOO_WEAK = "too weak by its words and its meaning, and the graph does not vouch for it"
-SAME_DOCUMENT = "the graph adds no more than two chunks of a document"
-NOT_NAMED = "the graph is hardly trusted here, so it only helped to order what text found"
-"""Reasons for what is not in an answer."""
+MAX_NEAR_CHUNKS = 20
+"""Chunks closest in meaning whose entities may start a walk if the question names none."""
 
 NO_GRAPH = "the namespace has no graph: index it with `weft index --graph`"
 
@@ -83,82 +75,125 @@ class Walked:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """The union of text and graph hits, before it is judged."""
+
+    rankings: Mapping[str, Ranking]
+    """By channel, without chunks below `search.min_score`."""
+    complete: Mapping[str, Ranking]
+    """By channel, with them."""
+    text: Sequence[Hit]
+    """The fused text channels."""
+    hits: Sequence[Hit]
+    """The fused union of text and graph."""
+    walked: Walked
+    relations: Relations | None
+    """None if the method does not use the graph."""
+    rare_names: Mapping[str, tuple[str, ...]]
+    """By chunk id, the rare names of the question that it holds."""
+
+
+def join_graph(query: Query, plan: Plan, found: Rankings, search: SearchContext) -> Joined:
+    """Return the text channels fused with the graph channel, if the method uses the graph."""
+    rankings, walked, relations = dict(found.kept), Walked(), None
+    if "graph" in plan.channels:
+        relations = relations_in(search.store, at=search.at if search.graph.enabled else None)
+        with search.stopwatch.stage("graph"):
+            walked = walk_graph(query, plan, search, vector=found.kept.get("vector"), relations=relations)
+            rankings["graph"] = Ranking(hits=walked.found.hits)
+    with search.stopwatch.stage("fuse"):
+        rare_names = _find_rare_names(query.question, plan, search)
+        text = fuse_text(query, found.kept, search, is_single=len(plan.channels) == 1, rare_names=rare_names)
+        walked = weigh_graph(walked, text, store=search.store, options=search.graph)
+        hits = add_graph(text, walked, rrf_k=search.options.rrf_k, options=search.graph)
+    return Joined(
+        rankings=rankings,
+        complete={**rankings, **found.complete},
+        text=text,
+        hits=hits,
+        walked=walked,
+        relations=relations,
+        rare_names=rare_names,
+    )
+
+
+def _find_rare_names(question: Question, plan: Plan, search: SearchContext) -> dict[str, tuple[str, ...]]:
+    """Return the rare names by chunk; empty if they could not change the order."""
+    options = search.options
+    is_used = {"vector", "keyword"} <= plan.channels and options.weights[1] > 0 and options.name_bonus > 0
+    if not is_used or options.fusion != "weighted":
+        return {}
+    return find_rare_names(question, store=search.store, where=search.where)
+
+
 def walk_graph(
-    query: Query,
-    vector: Ranking | None,
-    *,
-    store: Store,
-    embedder: Embedder | None,
-    options: GraphOptions,
-    limit: int,
-    where: Filter,
-    relations: Relations | None = None,
-    cited: Cited | None = None,
-    named: Sequence[Seed] | None = None,
+    query: Query, plan: Plan, search: SearchContext, *, vector: Ranking | None, relations: Relations | None = None
 ) -> Walked:
     """
-    Recognise the question's entities and follow `relations` from them, or those of the graph, or say why not.
+    Return the ranking of the graph channel, or the reason why the graph was not walked.
 
-    `named` are the entities it names, where they are known already; `cited` the answer to a citation question.
+    `vector` is the ranking of the vector channel. Without `relations`, those of the documents are followed.
     """
+    options = search.graph
     if not options.enabled:
         return Walked(skipped="the graph is switched off")
     top = vector.hits[0].score if vector and vector.hits else None
-    rate = partial(heuristic_confidence, query.text, top_vector_score=top)
-    if cited is not None and cited.seeds:
+    rate = partial(heuristic_confidence, query.question.text, top_vector_score=top)
+    if (cited := plan.cited) is not None and cited.seeds:
         rated = rate(has_entities=True)
         return Walked(found=cited.found, seeds=cited.seeds, trust=cited.trust, rated=rated, cited=cited)
-
-    def near() -> list[str]:
-        ranking = vector
-        if ranking is None and query.vector is not None:
-            ranking = store.search_vector(query.vector, limit=NEAR, where=where)
-        return [hit.chunk_id for hit in ranking.hits[:NEAR]] if ranking else []
-
-    if named is None:
-        named = recognise_names(query.text, graph=store.graph, relations=relations, limit=options.max_named)
-    seeds = list(named)
-    if not any(seed.homes for seed in seeds):
-        known = {seed.entity.id for seed in seeds}
-        floor = _floor(query, store=store, embedder=embedder, options=options)
-        close = recognise_meaning(
-            graph=store.graph, vector=query.vector, floor=floor, near=near, limit=options.max_close
-        )
-        seeds += (seed for seed in close if seed.entity.id not in known)
+    seeds = _find_seeds(query, plan, search, vector=vector, relations=relations)
     trust = rated = rate(has_entities=bool(seeds))
     if options.confidence == "heuristic":
         goes_on, why = should_expand(
             rated, has_entities=bool(seeds), enabled=options.enabled, min_confidence=options.min_confidence
         )
         if not goes_on:
-            return Walked(seeds=tuple(seeds), skipped=why, trust=trust, rated=rated)
+            return Walked(seeds=seeds, skipped=why, trust=trust, rated=rated)
     if not seeds:
         why = "no entity of this namespace was recognised in the question"
-        return Walked(skipped=why if store.graph.top_entities(limit=1) else NO_GRAPH)
+        return Walked(skipped=why if search.store.graph.top_entities(limit=1) else NO_GRAPH)
     if options.confidence == "measured":
-        trust = graph_trust(query.text, seeds, homes={seed.entity.id: seed.homes for seed in seeds})
-    found = search_graph(
-        query.text,
-        seeds,
-        store=store,
-        relations=relations,
-        embedder=None if query.vector is None and query.degraded else embedder,  # it has just failed
-        options=options,
-        limit=limit,
-        where=where,
+        trust = graph_trust(query.question, seeds, homes={seed.entity.id: seed.homes for seed in seeds})
+    has_failed = query.vector is None and bool(query.degraded)  # the embedder: do not call it again
+    models = replace(search, embedder=None) if has_failed else search
+    found = search_graph(query.question, seeds, models, relations=relations)
+    return Walked(found=found, seeds=seeds, trust=trust, rated=rated)
+
+
+def _find_seeds(
+    query: Query, plan: Plan, search: SearchContext, *, vector: Ranking | None, relations: Relations | None
+) -> tuple[Seed, ...]:
+    """Return the entities that the question names and, if no chunk defines any of them, those close in meaning."""
+    graph, options = search.store.graph, search.graph
+    named = plan.named
+    if named is None:
+        named = tuple(recognise_names(query.question, graph=graph, relations=relations, limit=options.max_named))
+    if any(seed.homes for seed in named):
+        return named
+
+    def near() -> list[str]:
+        ranking = vector
+        if ranking is None and query.vector is not None:
+            ranking = search.store.search_vector(query.vector, limit=MAX_NEAR_CHUNKS, where=search.where)
+        return [hit.chunk_id for hit in ranking.hits[:MAX_NEAR_CHUNKS]] if ranking else []
+
+    close = recognise_meaning(
+        graph=graph, vector=query.vector, floor=_floor(query, search), near=near, limit=options.max_close
     )
-    return Walked(found=found, seeds=tuple(seeds), trust=trust, rated=rated)
+    known = {seed.entity.id for seed in named}
+    return (*named, *(seed for seed in close if seed.entity.id not in known))
 
 
-def _floor(
-    query: Query, *, store: Store, embedder: Embedder | None, options: GraphOptions
-) -> Callable[[], float] | None:
-    """Return what gives the cosine from which an entity is meant; None where cosines are not to be trusted."""
+def _floor(query: Query, search: SearchContext) -> Callable[[], float] | None:
+    """Return a function for the least cosine of a relevant entity; None if cosines mean nothing."""
+    embedder = search.embedder
     if not embedder or not query.vector_weight or embedder.card.degraded:
         return None
-    if (least := options.min_similarity) is not None:
+    if (least := search.graph.min_similarity) is not None:
         return lambda: least
-    return partial(least_cosine, query.text, store=store, embedder=embedder)
+    return partial(min_relevant_cosine, query.question, store=search.store, embedder=embedder)
 
 
 def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: Store, options: GraphOptions) -> Walked:
@@ -198,65 +233,7 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
             return order(fuse_reciprocal(rankings, weights={"text": by_text, "graph": by_graph}, k=rrf_k))
 
 
-def choose_hits(
-    fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, chunks: Chunks, top_k: int
-) -> list[Hit]:
-    """
-    Return the part of the union that makes the answer, in its order.
-
-    Additive: each of the first `top_k` of `text`, what hybrid search would show, is in it, whatever the graph says, so
-    it may hold more than `top_k`; a caller that wants fewer cuts it. The graph adds what the gate kept, at most two
-    chunks of a document, so that a long one at the start of a chain does not hide its end; from entities that the
-    question does not name it only helps to order what text found. The best of the text stays first where the gate kept
-    it, unless the graph leads.
-    """
-    if not walked.found.hits:
-        return list(kept[:top_k])
-    own = {hit.chunk_id for hit in text[:top_k]}
-    likely = {hit.chunk_id for hit in kept}
-    passed = likely if walked.trust > BY_MEANING or not text else set()
-    found = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
-    if found:
-        chunks.read([*own, *found[:top_k]])  # nearly all that is shown, at once
-    shown = own | _spread(found, chunks=chunks, count=top_k)
-    chosen = [hit for hit in fused if hit[0] in shown]
-    is_first = bool(text) and not walked.leads and text[0].chunk_id in likely
-    return put_first(chosen, text[0].chunk_id) if is_first else chosen
-
-
-def count_dropped(
-    chosen: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, top_k: int
-) -> dict[str, int]:
-    """Return, by reason, how many of the first `top_k` of text and of graph hits are not in the answer."""
-    passed, shown = ({hit.chunk_id for hit in hits} for hits in (kept, chosen))
-    first = dict.fromkeys(hit.chunk_id for hit in (*text[:top_k], *walked.found.hits[:top_k]))
-    reasons = Counter[str]()
-    for id in first:
-        if id not in passed:
-            reasons[TOO_WEAK] += 1
-        elif id not in shown:
-            reasons[SAME_DOCUMENT if walked.trust > BY_MEANING else NOT_NAMED] += 1
-    return dict(reasons)
-
-
 def _are_unseen(seeds: Sequence[Seed], *, store: Store) -> bool:
     """Tell whether no chunk holds the words by which a question names its entities."""
     named = [query_terms(seed.key) for seed in seeds if seed.words]
     return bool(named) and all(terms and store.find_holders(terms, limit=1) == [] for terms in named)
-
-
-def _spread(ids: Sequence[str], *, chunks: Chunks, count: int) -> set[str]:
-    """Return the first `count` chunks of which no more than `PER_DOCUMENT` belong to one document."""
-    taken: Counter[str] = Counter()
-    chosen: set[str] = set()
-    for start in range(0, min(len(ids), 4 * count), count):
-        if len(chosen) == count:
-            break
-        some = ids[start : start + count]
-        known = chunks.read(some)
-        for id in some:
-            owner = known[id].document_id if id in known else ""
-            if taken[owner] < PER_DOCUMENT and len(chosen) < count:
-                taken[owner] += 1
-                chosen.add(id)
-    return chosen

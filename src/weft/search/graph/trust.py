@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from weft.extract.names import words
 from weft.rank.boost import GRAPH_EXPONENT
-from weft.records import Hit
-from weft.search.question.entities import MAX_TEXT, MAX_WORDS, Seed, is_asking
+from weft.records import Hit, Question
+from weft.search.question.entities import Seed
 
 HOMES = 3
 """Chunks about an entity up to which it stands for itself; one with more of them explains less, for it is vaguer."""
 
-ENOUGH = 0.5
+MIN_EXPLAINED_SHARE = 0.5
 """Share of a question's words that trusted entities must explain for the graph to count in full."""
 
 FIRST = 5
@@ -34,7 +33,7 @@ BY_MEANING = 0.02
 """Trust in entities that the question does not name: they decide between equals, no more."""
 
 
-def graph_trust(text: str, seeds: Sequence[Seed], *, homes: Mapping[str, int]) -> float:
+def graph_trust(question: Question, seeds: Sequence[Seed], *, homes: Mapping[str, int]) -> float:
     """
     Return how far the graph may move an answer, 0 to 1.
 
@@ -44,9 +43,8 @@ def graph_trust(text: str, seeds: Sequence[Seed], *, homes: Mapping[str, int]) -
     named = [seed for seed in seeds if seed.words]
     if not named:
         return BY_MEANING if seeds else 0.0
-    asked = sum(not is_asking(word, text) for word in words(text[:MAX_TEXT])[:MAX_WORDS])
     explained = sum(seed.words * _explains(homes.get(seed.entity.id, 0)) for seed in named)
-    return min(1.0, explained / max(1, asked) / ENOUGH)
+    return min(1.0, explained / max(1, len(question.content_words)) / MIN_EXPLAINED_SHARE)
 
 
 def agreement(text: Sequence[Hit], graph: Sequence[Hit]) -> float:

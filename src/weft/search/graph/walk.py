@@ -59,7 +59,7 @@ class Walk:
     relations: Relations
     options: GraphOptions
     total: int
-    asked: Collection[str] = ()
+    relation_types: Collection[str] = ()
     """Relation types the question asks for."""
     reached: set[str] = field(default_factory=set)
     """Nodes that activation has come to; the seeds from the beginning."""
@@ -126,7 +126,7 @@ class Walk:
         answers: dict[str, dict[str, float]] = defaultdict(dict)
         for one, other, kind, weight, *_ in relations:
             for source, type, target in ((one, kind, other), (other, inverse(kind), one)):
-                near = (answers if type in self.asked else others)[source]
+                near = (answers if type in self.relation_types else others)[source]
                 near[target] = max(weight, near.get(target, 0.0))
         self.answers |= self.steps == 1 and not answers.keys().isdisjoint(entities)
         for entity, own in chunks.items():
@@ -177,17 +177,22 @@ def _leading(x: Mapping[str, float]) -> dict[str, float]:
 
 
 def walk(
-    seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions, asked: Collection[str] = ()
+    seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions, relation_types: Collection[str] = ()
 ) -> tuple[list[Hit], Walk]:
     """
     Return chunks by activation, best first, and the walk that can explain them. No seeds, no hits.
 
-    `asked` are relation types the question asks for: activation prefers them.
+    `relation_types` are those the question asks for: activation prefers them.
     """
     starts = {seed.entity.id for seed in seeds}
     graph = relations.graph
     state = Walk(
-        graph=graph, relations=relations, options=options, total=max(1, graph.size()), asked=asked, reached=starts
+        graph=graph,
+        relations=relations,
+        options=options,
+        total=max(1, graph.size()),
+        relation_types=relation_types,
+        reached=starts,
     )
     activation = activate(
         state.spread,

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from weft.config import GraphOptions
-from weft.extract.papers.citation_questions import CitationQuestion
 from weft.extract.statements import inverse
-from weft.records import Entity
+from weft.records import CitationQuestion, Entity
 from weft.store.base import Graph
 
 CITES, INTRODUCES, WRITTEN_BY = "cites", "introduces", "written_by"

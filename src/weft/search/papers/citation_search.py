@@ -6,15 +6,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from weft.config import GraphOptions
 from weft.extract.names import name_key
-from weft.extract.papers.citation_questions import CitationQuestion, read_citation, split_names
+from weft.extract.papers.citation_questions import split_names
 from weft.rank.fuse import order
-from weft.records import DocumentInfo, Filter, GraphSource, PathStep
+from weft.records import CitationQuestion, DocumentInfo, Filter, GraphSource, PathStep, Question
 from weft.search.graph.channel import ABOUT_CHUNK, GraphFound, among
 from weft.search.papers.citation_links import INTRODUCES, MAX_LINKS, Reached, find_links, has_links, reach
 from weft.search.papers.paper_lookup import CONCEPT, PAPER, Meant, find_author, find_papers
 from weft.search.question.entities import Seed
+from weft.search.search_context import SearchContext
 from weft.store.base import Graph, Store
 
 MAX_HOMES = 5
@@ -49,33 +49,31 @@ class Cited:
     """Ids of the entities that were reached, papers without a document too."""
 
 
-def search_citations(text: str, *, store: Store, where: Filter, limit: int, options: GraphOptions) -> Cited | None:
-    """Answer a citation question; None for another question."""
-    readings = read_citation(text)
-    if not readings:
+def search_citations(question: Question, search: SearchContext) -> Cited | None:
+    """Return the answer to a citation question; None for other questions."""
+    if not question.citations:
         return None
-    question, meant = _understand(readings, store=store)
+    graph = search.store.graph
+    reading, meant = _understand(question.citations, store=search.store)
     if not meant.entities:
-        return Cited(question=question, notes=_unknown(question, meant))
-    reached = reach(question, meant.entities, graph=store.graph, options=options)
-    if not reached and not has_links(question, meant.entities, graph=store.graph):
-        return Cited(question=question, notes=(f"no citations of {meant.entities[0].name!r} are known here",))
-    return _answer(question, meant, reached, store=store, where=where, limit=limit)
+        return Cited(question=reading, notes=_unknown(reading, meant))
+    reached = reach(reading, meant.entities, graph=graph, options=search.graph)
+    if not reached and not has_links(reading, meant.entities, graph=graph):
+        return Cited(question=reading, notes=(f"no citations of {meant.entities[0].name!r} are known here",))
+    return _answer(reading, meant, reached, search=search)
 
 
-def search_concepts(
-    seeds: Sequence[Seed], *, store: Store, where: Filter, limit: int, trust: float, options: GraphOptions
-) -> Cited | None:
-    """Return the papers around the concepts that a question is about; None where it names other things, or no paper."""
+def search_concepts(seeds: Sequence[Seed], search: SearchContext, *, trust: float) -> Cited | None:
+    """Return the papers around the concepts among the seeds; None if a seed is no concept, or no paper is found."""
     concepts = [seed.entity for seed in seeds if seed.entity.type == CONCEPT]
     if not concepts or len(concepts) < len(seeds):
         return None
-    question = CitationQuestion(kind="introduces", names=tuple(entity.name for entity in concepts))
-    reached = reach(question, concepts, graph=store.graph, options=options)
+    reading = CitationQuestion(kind="introduces", names=tuple(entity.name for entity in concepts))
+    reached = reach(reading, concepts, graph=search.store.graph, options=search.graph)
     if not reached:
         return None
     meant = Meant(entities=tuple(concepts), score=1.0)
-    return replace(_answer(question, meant, reached, store=store, where=where, limit=limit), trust=trust)
+    return replace(_answer(reading, meant, reached, search=search), trust=trust)
 
 
 def _understand(readings: Sequence[CitationQuestion], *, store: Store) -> tuple[CitationQuestion, Meant]:
@@ -117,9 +115,8 @@ def _find_concepts(name: str, *, graph: Graph) -> Meant:
 # ── from papers to chunks ───────────────────────────────────────────────────────────────────────
 
 
-def _answer(
-    question: CitationQuestion, meant: Meant, reached: Reached, *, store: Store, where: Filter, limit: int
-) -> Cited:
+def _answer(question: CitationQuestion, meant: Meant, reached: Reached, *, search: SearchContext) -> Cited:
+    store, where = search.store, search.where
     asked = _quoted(meant)
     homes, documents = _homes(list(reached), store=store, where=where)
     scores: dict[str, float] = {}
@@ -144,7 +141,7 @@ def _answer(
     notes += [f"known by reference only, without a document: {_listed(stubs)}"] if stubs else []
     sources = _explained(owners, reached, names={id: entity.name for id, entity in entities.items()})
     seeds = tuple(Seed(entity=e, weight=1.0, words=len(e.key.split()) or 1, how=_how(meant)) for e in meant.entities)
-    hits = tuple(order(scores)[:limit])
+    hits = tuple(order(scores)[: search.pool_size])
     found = GraphFound(hits=hits, explain=among(sources))
     return Cited(
         question=question, seeds=seeds, found=found, trust=meant.score, notes=tuple(notes), entities=tuple(reached)

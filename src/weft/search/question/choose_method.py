@@ -1,32 +1,37 @@
 """
-Which method answers a question: rules over what can be measured of the question and of the index.
+Choice of the search method by rules over features of the question and of the index.
 
-| rule | holds where | method |
+| rule | condition | method |
 | --- | --- | --- |
-| `citation` | it asks for citations, and what it asks about is known | `graph` |
-| `exact` | it is nothing but ids or quoted text, of which the graph knows nothing | `hybrid` |
-| `comparison`, `overview` | it has such a word | `mix` |
+| `citation` | it asks for citations of a known paper, author or concept | `graph` |
+| `exact` | it consists of ids or quoted text, none of which is an entity of the graph | `hybrid` |
+| `comparison`, `overview` | it contains such a cue word | `mix` |
 | `default` | otherwise | `mix` |
 
-The first rule that holds decides. `benchmarks/quality/choosing.py` measures them.
+The first matching rule decides. `benchmarks/quality/choosing.py` measures the rules.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
-from weft.config import GraphOptions, SearchOptions
 from weft.extract.names import singular, words
-from weft.extract.papers.citation_questions import read_citation
-from weft.records import Choice, Features, Filter
+from weft.records import Choice, Features, Question
 from weft.search.graph.relations import Relations
-from weft.search.graph.trust import ENOUGH
+from weft.search.graph.trust import MIN_EXPLAINED_SHARE
 from weft.search.papers.citation_search import Cited, search_citations, search_concepts
-from weft.search.question.entities import MAX_TEXT, MAX_WORDS, Seed, is_asking, recognise_names
-from weft.search.question.features import read_features
-from weft.store.base import Store
+from weft.search.question.entities import Seed, recognise_names
+from weft.search.search_context import SearchContext
+
+CHANNELS: Mapping[str, frozenset[str]] = {
+    "vector": frozenset({"vector"}),
+    "keyword": frozenset({"keyword"}),
+    "hybrid": frozenset({"vector", "keyword"}),
+    "graph": frozenset({"graph"}),
+    "mix": frozenset({"vector", "keyword", "graph"}),
+}
+"""Channels of each method."""
 
 REASONS = {
     "citation": "it asks for citations ({citation})",
@@ -38,84 +43,72 @@ REASONS = {
 NO_GRAPH = "the graph is switched off"
 METHODS = {"citation": "graph", "exact": "hybrid", "comparison": "mix", "overview": "mix", "default": "mix"}
 
-_ASKING = re.compile(r"什么是|是什么|是谁|谁是|什么|请问|介绍|查找|的")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The method to run, why, and what was found out on the way."""
+    """The method to run, the reason for it, and lookups that the choice already made."""
 
     method: str
     reason: str = ""
     choice: Choice | None = None
-    """None where the caller chose."""
+    """None if the caller chose the method."""
     cited: Cited | None = None
-    """The answer to a citation question."""
+    """The answer to a citation question; None for other questions."""
     named: tuple[Seed, ...] | None = None
-    """The entities the question names, where they were looked up."""
+    """The entities that the question names; None if they were not looked up."""
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """The channels of the method."""
+        return CHANNELS[self.method]
 
     @property
     def is_cited(self) -> bool:
-        """Whether the citations alone answer it."""
+        """True if the citations alone answer the question."""
         return self.method == "graph" and self.cited is not None and bool(self.cited.seeds)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a citation question found, or why it did not."""
+        """The notes of the citation search."""
         return self.cited.notes if self.cited is not None else ()
 
 
-def choose(
-    text: str,
-    *,
-    options: SearchOptions,
-    graph: GraphOptions,
-    store: Store,
-    where: Filter,
-    at: datetime | None = None,
-) -> Plan:
+def choose_method(question: Question, search: SearchContext) -> Plan:
     """
-    Return how a question is answered; where the caller left the method open, by which rule.
+    Return the method that answers a question: the caller's, or with `auto` the one that a rule chooses.
 
-    Entities that facts alone know are known by those that hold `at` a time; without one they are not.
+    With `search.at`, entities known only from facts valid at that time count as known.
     """
-    match options.method:
-        case "auto" | "agentic":
-            with store.reading():
-                relations = Relations(graph=store.graph, facts=(store.facts, at) if at and graph.enabled else None)
-                return _choose(text, options=options, graph=graph, store=store, where=where, relations=relations)
-        case "naive":
-            return Plan(method="vector")
-        case "graph":
-            with store.reading():
-                cited = _cite(text, options, graph=graph, store=store, where=where)
-                if cited is None and graph.enabled:
-                    cited = _cite_concepts(text, options, graph=graph, store=store, where=where)
-            return Plan(method="graph", cited=cited)
-        case "mix":
-            return Plan(method="mix", cited=_cite(text, options, graph=graph, store=store, where=where))
-        case _:
-            return Plan(method=options.method)
+    with search.stopwatch.stage("choose"):
+        match search.options.method:
+            case "auto" | "agentic":
+                with search.store.reading():
+                    return _choose(question, search)
+            case "naive":
+                return Plan(method="vector")
+            case "graph":
+                with search.store.reading():
+                    return Plan(method="graph", cited=_cite(question, search) or _cite_concepts(question, search))
+            case "mix":
+                return Plan(method="mix", cited=_cite(question, search))
+            case method:
+                return Plan(method=method)
 
 
-def _choose(
-    text: str, *, options: SearchOptions, graph: GraphOptions, store: Store, where: Filter, relations: Relations
-) -> Plan:
-    rules = options.auto_rules
-    seen = read_features(text)
-    cited = _cite(text, options, graph=graph, store=store, where=where) if "citation" in rules else None
+def _choose(question: Question, search: SearchContext) -> Plan:
+    rules, features = search.options.auto_rules, question.features
+    cited = _cite(question, search) if "citation" in rules else None
     if cited is not None and cited.seeds:
         names = tuple(seed.entity.name for seed in cited.seeds)
         degree = max(seed.entity.chunks for seed in cited.seeds)
-        return _plan(
-            "citation", replace(seen, citation=cited.question.kind, entities=names, degree=degree), cited=cited
-        )
-    named = tuple(recognise_names(text, graph=store.graph, relations=relations, limit=graph.max_named))
+        seen = replace(features, citation=cited.question.kind, entities=names, degree=degree)
+        return _plan("citation", seen, cited=cited)
+    named = _recognise(question, search, with_facts=True)
     seen = replace(
-        seen,
+        features,
         entities=tuple(seed.entity.name for seed in named),
         degree=max((seed.entity.chunks for seed in named), default=0),
-        named=_named(text, seen, named),
+        named=_explained_share(question, named, exact=(*features.ids, *features.quoted)),
     )
     rule = "default"
     if "exact" in rules and seen.named >= 1 and not named:
@@ -125,7 +118,8 @@ def _choose(
     elif "overview" in rules and seen.overview:
         rule = "overview"
     plan = _plan(rule, seen, cited=cited, named=named)
-    return plan if graph.enabled or plan.method != "mix" else replace(plan, reason=f"{plan.reason}; but {NO_GRAPH}")
+    is_graph_missing = plan.method == "mix" and not search.graph.enabled
+    return replace(plan, reason=f"{plan.reason}; but {NO_GRAPH}") if is_graph_missing else plan
 
 
 def _plan(rule: str, seen: Features, *, cited: Cited | None, named: tuple[Seed, ...] | None = None) -> Plan:
@@ -134,28 +128,33 @@ def _plan(rule: str, seen: Features, *, cited: Cited | None, named: tuple[Seed, 
     return Plan(method=METHODS[rule], reason=reason, choice=choice, cited=cited, named=named)
 
 
-def _cite(text: str, options: SearchOptions, *, graph: GraphOptions, store: Store, where: Filter) -> Cited | None:
-    if not graph.enabled or not read_citation(text):
+def _cite(question: Question, search: SearchContext) -> Cited | None:
+    if not search.graph.enabled or not question.citations:
         return None
-    with store.reading():
-        limit = max(options.top_k, options.pool)
-        return search_citations(text, store=store, where=where, limit=limit, options=graph)
+    with search.store.reading():
+        return search_citations(question, search)
 
 
-def _cite_concepts(
-    text: str, options: SearchOptions, *, graph: GraphOptions, store: Store, where: Filter
-) -> Cited | None:
-    """Where the graph alone is asked for a concept, the papers that introduce it answer, not what mentions it."""
-    named = tuple(recognise_names(text, graph=store.graph, limit=graph.max_named))
-    explained = min(1.0, _named(text, Features(), named) / ENOUGH)
-    limit = max(options.top_k, options.pool)
-    return search_concepts(named, store=store, where=where, limit=limit, trust=explained, options=graph)
+def _cite_concepts(question: Question, search: SearchContext) -> Cited | None:
+    """Return the papers that introduce the concepts of a question, for the method `graph`; None for other questions."""
+    if not search.graph.enabled:
+        return None
+    named = _recognise(question, search, with_facts=False)
+    trust = min(1.0, _explained_share(question, named) / MIN_EXPLAINED_SHARE)
+    return search_concepts(named, search, trust=trust)
 
 
-def _named(text: str, seen: Features, named: tuple[Seed, ...]) -> float:
-    """Return the share of the words that are no words of every question and that ids, quotes and names explain."""
-    rest = _ASKING.sub(" ", text[:MAX_TEXT])
-    asked = [singular(word.text) for word in words(rest)[:MAX_WORDS] if not is_asking(word, rest)]
+def _recognise(question: Question, search: SearchContext, *, with_facts: bool) -> tuple[Seed, ...]:
+    graph, relations = search.store.graph, None
+    if with_facts:
+        facts = (search.store.facts, search.at) if search.at and search.graph.enabled else None
+        relations = Relations(graph=graph, facts=facts)
+    return tuple(recognise_names(question, graph=graph, relations=relations, limit=search.graph.max_named))
+
+
+def _explained_share(question: Question, named: Sequence[Seed], *, exact: Sequence[str] = ()) -> float:
+    """Return the share of the subject words that occur in `exact` texts or in names of the entities."""
     names = [name for seed in named for name in (seed.entity.name, *seed.entity.aliases)]
-    known = {singular(word.text) for name in (*seen.ids, *seen.quoted, *names) for word in words(name)}
+    known = {singular(word.text) for name in (*exact, *names) for word in words(name)}
+    asked = question.subject_words
     return sum(word in known for word in asked) / len(asked) if asked else 0.0

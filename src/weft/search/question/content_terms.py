@@ -1,24 +1,32 @@
-"""What tells a question from others, and which chunks hold all of it."""
+"""Stop words of questions, and the content words and terms that remain without them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from functools import cache
 
 from weft.extract.lexicon import OPENERS, word_set
-from weft.records import Ranking
-from weft.search.facts.match import ASKING
-from weft.search.question.entities import QUESTION_WORDS
-from weft.store.base import Store
+from weft.records import Word
 from weft.text.analyzer import terms
-from weft.text.searchable_metadata import metadata_text
-from weft.text.split import indexed_text
 
-FIRST = 5
-"""Chunks that are looked at, the best by words: one that holds nearly all of a question is among them."""
+QUESTION_WORDS = frozenset(
+    """
+    who whom whose what when where which why how is are was were did do does has have had can could will would
+    in on of at by for from to and or not the a an it he she they this that these those name list both if
+    be been as with than more we i you my our your
+    的 是 了 吗 呢 谁 哪 什 么 几 何 怎 为 多 少 在 有 和 与 被 由 于 里 些 个 请 问
+    什么 多少 哪里 哪些 哪个 如何 怎么 怎样 为何 何时 何处 是否 为什么
+    """.split()
+)
+"""Words that form a question and never name its subject."""
 
-SMALL = (
+FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
+RECALL_WORDS = frozenset({"know", "tell", "say", "about", "remember", "recall", "please", "so", "far"}) | FIRST_PERSON
+"""Words that ask for everything known, as in `tell me all you know about X`."""
+
+STOP_WORDS = (
     QUESTION_WORDS
-    | ASKING
+    | RECALL_WORDS
     | OPENERS
     | word_set(
         "there here should may might must shall happen happens happened mean means some many much most often ever very "
@@ -26,29 +34,23 @@ SMALL = (
         "same own"
     )
 )
-"""Words that stand in questions and texts of any kind."""
-
-_SMALL_TERMS = frozenset(term for word in SMALL for term in terms(word))
+"""Words that occur in questions and texts on any subject."""
 
 
-def telling_terms(asked: Sequence[str]) -> list[str]:
-    """Return the terms of a question without those of small words."""
-    return [term for term in asked if term not in _SMALL_TERMS]
+def content_terms(asked: Iterable[str]) -> tuple[str, ...]:
+    """Return the terms of a question without those of stop words."""
+    stop_terms = _stop_terms()
+    return tuple(term for term in asked if term not in stop_terms)
 
 
-def measure_cover(asked: Sequence[str], keyword: Ranking | None, *, store: Store) -> dict[str, float]:
-    """Return, of the best chunks by words, which share of a question's telling terms each holds."""
-    wanted = telling_terms(asked)
-    if not wanted or keyword is None or not keyword.hits:
-        return {}
-    chunks = store.chunks([hit.chunk_id for hit in keyword.hits[:FIRST]])
-    documents = {document.id: document for document in store.documents([chunk.document_id for chunk in chunks])}
-    found = {}
-    for chunk in chunks:
-        if (document := documents.get(chunk.document_id)) is None:  # deleted by another process between two reads
-            continue
-        held = set(terms(indexed_text(document.title, chunk.heading, chunk.text)))
-        if not chunk.ordinal:  # metadata is searched with the first chunk
-            held.update(terms(metadata_text(document.metadata)))
-        found[chunk.id] = sum(term in held for term in wanted) / len(wanted)
-    return found
+def is_question_word(word: Word, text: str) -> bool:
+    """Return True for `who`. `WHO` is a name, unless the whole text is in capitals."""
+    if word.text not in QUESTION_WORDS:
+        return False
+    written = text[word.start : word.end]
+    return len(written) == 1 or not written.isupper() or text.isupper()
+
+
+@cache
+def _stop_terms() -> frozenset[str]:
+    return frozenset(term for word in STOP_WORDS for term in terms(word))

@@ -7,19 +7,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from weft.extract.names import Word, long_keys, match_names, name_key, short_keys, singular, words
-from weft.extract.papers.paper_ids import find_ids, id_key
-from weft.extract.phrases import find_quoted
-from weft.records import Entity, Known, Vector
+from weft.extract.names import long_keys, match_names, short_keys, singular
+from weft.records import Entity, Known, Question, Vector, Word
 from weft.search.graph.relations import Relations
+from weft.search.question.content_terms import QUESTION_WORDS
 from weft.store.base import Graph
 from weft.text.ids import fact_entity_key
-
-MAX_WORDS = 400
-"""Words of a question that are looked at; a pasted book is cut here."""
-
-MAX_TEXT = 8000
-"""Characters that are read for them."""
 
 MAX_NAME = 20
 """Longest name that is looked up, in words: a question may hold the whole title of a paper."""
@@ -38,18 +31,6 @@ RARE = 0.01
 
 FEW = 20
 """So many chunks may mention one that some chunk is about, however few there are; one that none is about, two."""
-
-QUESTION_WORDS = frozenset(
-    """
-    who whom whose what when where which why how is are was were did do does has have had can could will would
-    in on of at by for from to and or not the a an it he she they this that these those name list both if
-    be been as with than more we i you my our your
-    的 是 了 吗 呢 谁 哪 什 么 几 何 怎 为 多 少 在 有 和 与 被 由 于 里 些 个 请 问
-    什么 多少 哪里 哪些 哪个 如何 怎么 怎样 为何 何时 何处 是否 为什么
-    """.split()
-)
-"""Words that a question is made of, not about."""
-
 
 Match: TypeAlias = tuple[str, int, int]
 """Key, first word and number of words of a name in a question."""
@@ -71,28 +52,26 @@ class Seed:
     """The name by which the question names it, or other words that come to the same."""
 
 
-def recognise_names(text: str, *, graph: Graph, relations: Relations | None = None, limit: int = 5) -> list[Seed]:
+def recognise_names(
+    question: Question, *, graph: Graph, relations: Relations | None = None, limit: int = 5
+) -> list[Seed]:
     """
     Return the entities named in a question, the most telling first, at most `limit`.
 
     With the facts of `relations`, those are among them that facts alone know and lead on from.
     """
-    found = words(text[:MAX_TEXT])[:MAX_WORDS]
-    given = {id_key(paper.id): len(words(paper.id)) for paper in find_ids(text[:MAX_TEXT])}
-    given |= {name_key(quoted.text): len(words(quoted.text)) for quoted in find_quoted(text[:MAX_TEXT])}
-    asking = {word for word in found if is_asking(word, text)}
-    small = QUESTION_WORDS.difference(word.text for word in found if word not in asking)
-    keys = _candidates(found, graph=graph) - small
-    known = graph.find_known(sorted(keys | given.keys()), homes=MAX_HOMES)
+    found, content, exact = question.words, question.content_words, question.exact_keys
+    keys = _candidates(found, graph=graph) - QUESTION_WORDS.difference(word.text for word in content)
+    known = graph.find_known(sorted(keys | exact.keys()), homes=MAX_HOMES)
     remembered = _find_remembered(known, relations=relations)
     known = {key: name for key, name in known.items() if not _is_alone(name)} | remembered
     total = max(1, graph.size())
-    named = {known[key].entity_id: (key, size) for key, size in given.items() if key in known}
+    named = {known[key].entity_id: (key, size) for key, size in exact.items() if key in known}
     strong = {key: name for key, name in known.items() if name.strong and key not in remembered}
-    matches = _match(found, strong, asking=asking, total=total)
+    matches = _match(found, strong, content=content, total=total)
     if remembered:
-        others = _match(found, remembered, asking=asking, total=total)
-        matches = _add_remembered(others, to=matches, found=found, asking=asking, is_only=not named)
+        others = _match(found, remembered, content=content, total=total)
+        matches = _add_remembered(others, to=matches, found=found, content=content, is_only=not named)
     for key, _, size in matches:
         named.setdefault(known[key].entity_id, (key, size))
     weights = {id: _weigh(known[key], total=total) for id, (key, _) in named.items()}
@@ -139,14 +118,6 @@ def _is_alone(name: Known) -> bool:
     return bool(fact_entity_key(name.entity_id))
 
 
-def is_asking(word: Word, text: str) -> bool:
-    """Tell whether a question is made of a word, not about it: `who`, and `WHO` where all is in capitals."""
-    if word.text not in QUESTION_WORDS:
-        return False
-    written = text[word.start : word.end]
-    return len(written) == 1 or not written.isupper() or text.isupper()
-
-
 def recognise_meaning(
     *,
     graph: Graph,
@@ -187,21 +158,21 @@ def _candidates(found: Sequence[Word], *, graph: Graph) -> set[str]:
     return keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME)
 
 
-def _match(found: Sequence[Word], known: Mapping[str, Known], *, asking: Collection[Word], total: int) -> list[Match]:
+def _match(found: Sequence[Word], known: Mapping[str, Known], *, content: Collection[Word], total: int) -> list[Match]:
     """Return the known names in a question."""
     names = {key: name for key, name in known.items() if not (key.isdigit() and len(key) < 3)}
     typed_low = not any(word.is_name_like for word in found[1:])
     rare = {key for key, name in names.items() if typed_low and name.chunks <= max(_least(name), RARE * total)}
     return [
         (key, at, size)
-        for key, at, size in match_names(_as_names(found, rare, asking=asking), names, longest=MAX_NAME)
+        for key, at, size in match_names(_as_names(found, rare, content=content), names, longest=MAX_NAME)
         # "place of birth" may be somebody's title, but in a question that writes names large it is not one
         if size == 1 or typed_low or any(word.is_name_like for word in found[at : at + size])
     ]
 
 
 def _add_remembered(
-    others: Sequence[Match], *, to: Sequence[Match], found: Sequence[Word], asking: Collection[Word], is_only: bool
+    others: Sequence[Match], *, to: Sequence[Match], found: Sequence[Word], content: Collection[Word], is_only: bool
 ) -> list[Match]:
     """
     Return names of documents in a question, and `others` that facts know.
@@ -214,7 +185,7 @@ def _add_remembered(
         met = [(first, first + count) for _, first, count in to if first < at + size and at < first + count]
         is_whole = all(at <= first and last <= at + size for first, last in met)
         is_small = size == 1 and not found[at].is_name_like and bool(to or not is_only)
-        if is_whole and not is_small and any(word not in asking for word in found[at : at + size]):
+        if is_whole and not is_small and any(word in content for word in found[at : at + size]):
             kept.append((key, at, size))
     taken = {place for _, at, size in kept for place in range(at, at + size)}
     return [match for match in to if match[1] not in taken] + kept
@@ -234,9 +205,9 @@ def _weigh(name: Known, *, total: int) -> float:
     return idf(name.chunks, total) * share
 
 
-def _as_names(found: Sequence[Word], rare: Collection[str], *, asking: Collection[Word]) -> list[Word]:
+def _as_names(found: Sequence[Word], rare: Collection[str], *, content: Collection[Word]) -> list[Word]:
     """A question may be typed in lower case: a rare single word is taken for a name there."""
     return [
-        word._replace(is_name_like=(word.is_name_like or singular(word.text) in rare) and word not in asking)
+        word._replace(is_name_like=(word.is_name_like or singular(word.text) in rare) and word in content)
         for word in found
     ]

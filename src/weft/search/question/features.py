@@ -1,16 +1,15 @@
-"""What can be measured of a question without an index: cue words, identifiers, quoted text, language."""
+"""Features of a question that need no index: cue words, identifiers, quoted parts, language."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
-from weft.extract.papers.citation_questions import read_citation
-from weft.extract.papers.paper_ids import find_ids
-from weft.records import Features
+from weft.records import Features, FoundId, Question
 from weft.text.normalise import scripts
 
-MAX_TEXT = 2000
-"""Characters of a question that are read."""
+MAX_CHARACTERS = 2000
+"""Characters of a question in which features are searched."""
 
 _COMPARISON = re.compile(
     r"\b(?:vs|versus|compar(?:e|es|ed|ing|ison|isons)|contrast(?:s|ed|ing)?|differences?|differs?|distinguish(?:es)?"
@@ -32,32 +31,29 @@ _IDENTIFIER = re.compile(
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»|「([^」]+)」|『([^』]+)』|《([^》]+)》")
 
 
-def read_features(text: str) -> Features:
-    """Return what a question shows by itself; what the index knows of it is left empty."""
-    text = text[:MAX_TEXT]
-    readings = read_citation(text)
+def read_features(question: Question) -> Features:
+    """Return the features of a question; the fields that need an index stay empty."""
+    text = question.text[:MAX_CHARACTERS]
     return Features(
-        language=find_language(text),
-        citation=readings[0].kind if readings else "",
-        ids=_find_ids(text),
+        language=find_language(question.scripts if len(text) == len(question.text) else scripts(text)),
+        citation=question.citations[0].kind if question.citations else "",
+        ids=_find_ids(text, [id for id in question.paper_ids if id.end <= MAX_CHARACTERS]),
         quoted=tuple(next(filter(None, groups)) for groups in _QUOTED.findall(text)),
         comparison=_COMPARISON.search(text) is not None,
         overview=_OVERVIEW.search(text) is not None,
     )
 
 
-def find_language(text: str) -> str:
-    """Return `zh` for text that is mostly Chinese, `en` for mostly Latin text, else the main script."""
-    shares = scripts(text)
+def find_language(shares: Mapping[str, float]) -> str:
+    """Return `zh` for mostly Han letters, `en` for mostly Latin ones, else the main script; empty without letters."""
     if not shares:
         return ""
     main = max(shares, key=lambda name: (shares[name], name))
     return {"han": "zh", "latin": "en"}.get(main, main)
 
 
-def _find_ids(text: str) -> tuple[str, ...]:
-    """Return the ids of papers, canonical, then other identifiers as they are written."""
-    papers = find_ids(text)
+def _find_ids(text: str, papers: Sequence[FoundId]) -> tuple[str, ...]:
+    """Return paper ids in canonical form, then other identifiers as written."""
     rest = list(text)
     for found in papers:
         rest[found.start : found.end] = " " * (found.end - found.start)
@@ -66,6 +62,6 @@ def _find_ids(text: str) -> tuple[str, ...]:
 
 
 def _is_id(token: str) -> bool:
-    """`SR-052` and `ERR_CONN_RESET` are ids; `two-hop`, `1965-1970` and `and/or` are words and numbers."""
+    """Return True for `SR-052` and `ERR_CONN_RESET`; False for `two-hop`, `1965-1970` and `and/or`."""
     has_digit = any(character.isdigit() for character in token)
     return any(character.isalpha() for character in token) and (has_digit or "_" in token)

@@ -7,7 +7,7 @@ import pytest
 
 from weft.engine.engine import open_engine
 from weft.records import Document
-from weft.search.script_support import is_legible
+from weft.search.script_support import is_supported
 from weft.testing import FakeEmbedder
 
 HELMETS = "Helmets are worn in all halls. The safety officer is on the second floor."
@@ -24,7 +24,7 @@ class Latin(FakeEmbedder):
     def embed(self, texts, *, kind="document"):
         vectors = super().embed(texts, kind=kind)
         for at, text in enumerate(texts):
-            if not is_legible(text, card=self.card) or kind == "query":
+            if not is_supported(text, card=self.card) or kind == "query":
                 vectors[at] = np.eye(vectors.shape[1])[0]
         return vectors
 
@@ -67,7 +67,7 @@ def test_a_model_of_all_scripts_reads_everything():
     """Plain ASCII every model reads."""
     latin, every = Latin().card, FakeEmbedder().card
 
-    assert is_legible("12 + 5", card=latin)
-    assert is_legible(HELMETS, card=latin)
-    assert not is_legible(LEAVE, card=latin)
-    assert is_legible(LEAVE, card=replace(every, scripts=frozenset({"*"})))
+    assert is_supported("12 + 5", card=latin)
+    assert is_supported(HELMETS, card=latin)
+    assert not is_supported(LEAVE, card=latin)
+    assert is_supported(LEAVE, card=replace(every, scripts=frozenset({"*"})))

@@ -3,9 +3,10 @@
 import pytest
 from making import adopt, ask, fill, sources
 
-from weft.cli.output import explain_evidence
+from weft.cli.results import explain_evidence
 from weft.records import Filter
-from weft.search.question.spelled_names import HOLDERS, add_spelled, find_spelled
+from weft.search.question.rare_names import MAX_HOLDERS, add_name_bonus, find_rare_names
+from weft.search.question.read import read_question
 
 TEXTS = {
     "kohuwala": "It lies south of Nugegoda and has a market.",
@@ -25,7 +26,7 @@ def store(database, embedder):
 
 def find(store, text, where=None):
     """Return the names by the source of the chunk that holds them."""
-    found = find_spelled(text, store=store, where=where or Filter())
+    found = find_rare_names(read_question(text), store=store, where=where or Filter())
     chunks = {chunk.id: chunk.document_id for chunk in store.chunks(list(found))}
     titles = {document.id: document.title for document in store.documents(list(chunks.values()))}
     return {titles[chunks[id]]: names for id, names in found.items()}
@@ -53,9 +54,9 @@ def test_names_are_found_word_by_word(store, question, expected):
 def test_a_name_that_many_chunks_hold_tells_nothing(database, embedder):
     """One more than may hold it, and nothing is moved."""
     store = adopt(database.store("default"), embedder)
-    texts = {f"d{n}": f"Harbour number {n} belongs to Ostrava Line." for n in range(HOLDERS)}
+    texts = {f"d{n}": f"Harbour number {n} belongs to Ostrava Line." for n in range(MAX_HOLDERS)}
     fill(store, embedder, **texts)
-    assert len(find(store, "What belongs to Ostrava Line?")) == HOLDERS
+    assert len(find(store, "What belongs to Ostrava Line?")) == MAX_HOLDERS
 
     fill(store, embedder, more="Another harbour of Ostrava Line.")
     assert find(store, "What belongs to Ostrava Line?") == {}
@@ -76,7 +77,7 @@ def test_the_chunk_that_holds_the_name_comes_first(store, embedder):
     assert sources(with_names)[0] == "kohuwala"
     first = with_names.evidence[0]
     assert first.names == ("Nugegoda",)
-    assert "holding “Nugegoda”" in explain_evidence(first)
+    assert "rare exact name match: Nugegoda" in explain_evidence(first)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_what_a_name_adds():
     """All of the bonus alone, its root where two hold it; a chunk that was missing begins behind the worst."""
     scores = {"a": 0.8, "b": 0.4, "c": -0.2}
 
-    found = add_spelled(scores, {"b": ("Alone",), "c": ("Two",), "d": ("Two",)}, bonus=0.5)
+    found = add_name_bonus(scores, {"b": ("Alone",), "c": ("Two",), "d": ("Two",)}, bonus=0.5)
 
     gain = 0.5 * 0.8
     expected = {"a": 0.8, "b": 0.4 + gain, "c": -0.2 + gain / 2**0.5, "d": -0.2 + gain / 2**0.5}
@@ -107,6 +108,6 @@ def test_without_names_nothing_changes():
     """Not even the objects."""
     scores = {"a": 0.8}
 
-    assert add_spelled(scores, {}, bonus=0.3) is scores
-    assert add_spelled(scores, {"a": ("X",)}, bonus=0.0) is scores
-    assert add_spelled({}, {"a": ("X",)}, bonus=0.3) == {"a": 0.3}
+    assert add_name_bonus(scores, {}, bonus=0.3) is scores
+    assert add_name_bonus(scores, {"a": ("X",)}, bonus=0.0) is scores
+    assert add_name_bonus({}, {"a": ("X",)}, bonus=0.3) == {"a": 0.3}

@@ -4,9 +4,9 @@ import pytest
 
 from weft.engine.engine import open_engine
 from weft.records import Document, Hit, Ranking
-from weft.search.question.content_terms import measure_cover, telling_terms
+from weft.search.confidence import measure_coverage
+from weft.search.question.read import read_question
 from weft.testing import FakeEmbedder
-from weft.text.analyzer import query_terms
 
 PAGES = [
     Document(
@@ -37,7 +37,7 @@ def engine(tmp_path):
 )
 def test_small_words_tell_nothing(question, expected):
     """They stand in questions and texts of any kind."""
-    assert telling_terms(query_terms(question)) == expected
+    assert list(read_question(question).content_terms) == expected
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_small_words_tell_nothing(question, expected):
 def test_the_best_chunk_by_words_covers_a_share_of_them(engine, question, share):
     """Its title counts too."""
     keyword = engine.query(question, method="keyword", gate=False)
-    found = measure_cover(query_terms(question), ranking(keyword), store=engine.store)
+    found = measure_coverage(read_question(question), ranking(keyword), store=engine.store)
 
     assert max(found.values()) == share
 
@@ -61,7 +61,7 @@ def test_words_of_the_front_matter_are_held_by_the_first_chunk(engine):
     engine.add_text("---\nstatus: decommissioned\n---\n# Pump\n\nIt moves water.", source="pump.md")
     keyword = engine.query("decommissioned pump", method="keyword", gate=False)
 
-    found = measure_cover(query_terms("decommissioned pump"), ranking(keyword), store=engine.store)
+    found = measure_coverage(read_question("decommissioned pump"), ranking(keyword), store=engine.store)
 
     assert max(found.values()) == 1.0
     assert engine.query("decommissioned", method="hybrid").status == "ok"
@@ -69,8 +69,8 @@ def test_words_of_the_front_matter_are_held_by_the_first_chunk(engine):
 
 def test_without_words_nothing_is_covered(engine):
     """Nor without a channel that was asked."""
-    assert measure_cover(["what", "is", "it"], Ranking(), store=engine.store) == {}
-    assert measure_cover(["greas"], None, store=engine.store) == {}
+    assert measure_coverage(read_question("what is it"), Ranking(), store=engine.store) == {}
+    assert measure_coverage(read_question("grease"), None, store=engine.store) == {}
 
 
 @pytest.mark.parametrize("method", ["mix", "hybrid", "vector", "keyword"])

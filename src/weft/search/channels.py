@@ -1,0 +1,84 @@
+"""Text channels: vector and keyword search, and the fusion of both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order
+from weft.records import Hit, Query, Ranking
+from weft.search.question.rare_names import add_name_bonus
+from weft.search.script_support import keep_supported
+from weft.search.search_context import SearchContext
+
+DEFAULT_BACKGROUND = (0.0, 0.1)
+"""Mean and standard deviation of cosines without an embedder's card."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rankings:
+    """The rankings of the text channels, by channel."""
+
+    complete: Mapping[str, Ranking] = field(default_factory=dict)
+    """As the channels returned them; the confidence is computed from these."""
+    kept: Mapping[str, Ranking] = field(default_factory=dict)
+    """Without chunks below `search.min_score`; the answer is chosen from these."""
+
+
+def ask_channels(query: Query, channels: frozenset[str], search: SearchContext) -> Rankings:
+    """Return the rankings of the text channels. A channel without input, such as no vector, is left out."""
+    found = search_channels(query, channels, search)
+    if search.embedder and query.vector_weight and "vector" in found:
+        found["vector"] = keep_supported(found["vector"], chunks=search.chunks, card=search.embedder.card)
+    kept = {
+        channel: _drop_below(ranking, search.options.min_score) if channel == "vector" else ranking
+        for channel, ranking in found.items()
+    }
+    return Rankings(complete=found, kept=kept)
+
+
+def search_channels(query: Query, channels: frozenset[str], search: SearchContext) -> dict[str, Ranking]:
+    """Return the rankings of the text channels as the store gives them."""
+    rankings: dict[str, Ranking] = {}
+    store, limit, where = search.store, search.pool_size, search.where
+    if "vector" in channels and query.vector is not None:
+        with search.stopwatch.stage("vector"):
+            rankings["vector"] = store.search_vector(query.vector, limit=limit, where=where)
+    if "keyword" in channels or (query.degraded and query.vector is None):
+        with search.stopwatch.stage("keyword"):
+            rankings["keyword"] = store.search_keyword(query.terms, limit=limit, where=where)
+    return rankings
+
+
+def fuse_text(
+    query: Query,
+    rankings: Mapping[str, Ranking],
+    search: SearchContext,
+    *,
+    is_single: bool,
+    rare_names: Mapping[str, tuple[str, ...]],
+) -> list[Hit]:
+    """
+    Return the fused ranking of the text channels, best first; chunks with rare names get a bonus.
+
+    With `is_single`, the method has one channel, and its scores are returned as they are.
+    """
+    options, limit = search.options, search.pool_size
+    if is_single:
+        return [hit for ranking in rankings.values() for hit in ranking.hits][:limit]
+    covered = coverage(rankings["keyword"]) if "keyword" in rankings else 1.0
+    vector_weight, keyword_weight = options.weights
+    weights = {"vector": vector_weight * query.vector_weight, "keyword": keyword_weight * covered}
+    if not any(weights[channel] for channel in rankings):  # the only channels left have weight 0: use them anyway
+        weights = dict.fromkeys(rankings, 1.0)
+    if options.fusion == "rrf":
+        return order(fuse_reciprocal(rankings, weights=weights, k=options.rrf_k), limit=limit)
+    background = search.embedder.card.background if search.embedder else DEFAULT_BACKGROUND
+    scores = fuse_weighted(rankings, weights=weights, background=background)
+    return order(add_name_bonus(scores, rare_names, bonus=options.name_bonus), limit=limit)
+
+
+def _drop_below(ranking: Ranking, min_score: float | None) -> Ranking:
+    if min_score is None:
+        return ranking
+    return replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.score >= min_score))

@@ -1,0 +1,87 @@
+"""Rare names of a question: names that at most three chunks hold word by word. No graph is needed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from weft.extract.names import iter_words, words
+from weft.records import Filter, Question
+from weft.store.base import Store
+from weft.text.analyzer import query_terms
+
+MAX_HOLDERS = 3
+"""Chunks that may hold a rare name; a name in more chunks is common."""
+
+MAX_CANDIDATE_CHUNKS = 8
+"""Chunks with all terms of a name that are read to find it; with more of them the name counts as common."""
+
+
+def find_rare_names(question: Question, *, store: Store, where: Filter) -> dict[str, tuple[str, ...]]:
+    """
+    Return, by chunk id, the rare names of the question that the chunk holds.
+
+    A chunk must hold the words of a name in sequence. Case, accents and punctuation are ignored.
+    """
+    holders: dict[str, list[str]] = defaultdict(list)
+    for name in question.names:
+        for id in _find_holders(name, store=store, where=where):
+            holders[id].append(name)
+    return {id: tuple(names) for id, names in sorted(holders.items())}
+
+
+def add_name_bonus(
+    scores: Mapping[str, float], rare_names: Mapping[str, tuple[str, ...]], *, bonus: float
+) -> Mapping[str, float]:
+    """
+    Return scores with a bonus for chunks that hold rare names; such chunks are added if they are missing.
+
+    One of n chunks with a name gains `bonus · best score / √n`. Of several names the rarest counts.
+    """
+    if not rare_names or not bonus:
+        return scores
+    count = Counter(name for names in rare_names.values() for name in names)
+    best, worst = max(map(abs, scores.values()), default=1.0) or 1.0, min((0.0, *scores.values()))
+    added = {}
+    for id, names in rare_names.items():
+        gain = max(1 / math.sqrt(count[name]) for name in names)
+        added[id] = scores.get(id, worst) + bonus * best * gain
+    return {**scores, **added}
+
+
+def _find_holders(name: str, *, store: Store, where: Filter) -> list[str]:
+    """Return the ids of the chunks that hold a name; empty for a common name."""
+    wanted = [word.text for word in words(name)]
+    terms = query_terms(name)
+    if not wanted or not terms:
+        return []
+    if where:  # a common name may be rare among the documents that pass the filter
+        ids = [hit.chunk_id for hit in store.search_keyword(terms, limit=MAX_CANDIDATE_CHUNKS, where=where).hits]
+    else:
+        ids = store.find_holders(terms, limit=MAX_CANDIDATE_CHUNKS) or []
+    chunks = store.chunks(ids) if ids else []
+    found = {chunk.id for chunk in chunks if any(_holds(part, wanted) for part in (*chunk.heading, chunk.text))}
+    others = {chunk.id: chunk.document_id for chunk in chunks if chunk.id not in found}
+    if others:
+        titled = {d.id for d in store.documents(list(others.values())) if _holds(d.title, wanted)}
+        found |= {id for id, document in others.items() if document in titled}
+    return sorted(found) if len(found) <= MAX_HOLDERS else []
+
+
+def _holds(text: str, wanted: Sequence[str]) -> bool:
+    """Return True if the words `wanted` follow each other in a text."""
+    if text.isascii():  # substring tests are cheap and rule out most texts
+        plain = text.lower()
+        if not all(word in plain.replace("'", "") for word in wanted):
+            return False
+        if "'" not in text and "_" not in text:  # then only the places of the first word need to be split into words
+            starts = (match.start() for match in re.finditer(re.escape(wanted[0]), plain))
+            return any(_begins(text, at, wanted) for at in starts if not text[at - 1 : at].isalnum())
+    return any(word.text == wanted[0] and _begins(text, word.start, wanted) for word in iter_words(text))
+
+
+def _begins(text: str, at: int, wanted: Sequence[str]) -> bool:
+    return [word.text for word in islice(iter_words(text, at), len(wanted))] == wanted

@@ -1,0 +1,126 @@
+"""
+Parser of questions: the one place where the text of a question is read.
+
+    read_question("Who wrote INC-2041?")
+        words           who, wrote, inc, 2041
+        terms           who, wrote, inc-2041, inc, 2041
+        content_terms   wrote, inc-2041, inc, 2041
+        scripts         {"latin": 1.0}
+        features.ids    INC-2041
+        relation_types  written_by, wrote
+        numbered_ids    INC-2041 (also spelled INC2041)
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from weft.extract.names import name_key, singular, words
+from weft.extract.papers.citation_questions import read_citation
+from weft.extract.papers.paper_ids import find_ids, id_key
+from weft.extract.phrases import find_names, find_quoted
+from weft.extract.relation_cues import asked_types
+from weft.extract.sentences import Sentence
+from weft.records import CitationQuestion, FoundId, NumberedId, Question, QuestionParsers, Word
+from weft.search.question.content_terms import content_terms, is_question_word
+from weft.search.question.features import read_features
+from weft.text.analyzer import query_terms
+from weft.text.normalise import is_unspaced, scripts, squeeze
+
+MAX_TERMS = 512
+"""Terms that are looked up. The result notes when a question has more."""
+
+MAX_WORDS = 400
+"""Words that may name entities."""
+
+MAX_WORD_CHARACTERS = 8000
+"""Characters in which words, paper ids and quoted names are searched."""
+
+MAX_NAME_CHARACTERS = 2000
+"""Characters in which rare names and numbered ids are searched."""
+
+MAX_NAMES = 4
+"""Rare names that are looked up: the longest."""
+
+MAX_NUMBERED_IDS = 4
+"""Numbered ids that are looked up: the first."""
+
+_NUMBERED_ID = re.compile(r"(?<![A-Za-z0-9_.-])([A-Za-z]{1,10})[-_]?(\d{3,12})(?![A-Za-z0-9_-])")
+"""
+| matches | does not match | because |
+| --- | --- | --- |
+| `INC-2041`, `E4711`, `inc_2041` | `1998` | years and amounts may be written in other words |
+| | `step-2` | one or two digits may count a series |
+"""
+
+_CHINESE_OPENERS = re.compile(r"什么是|是什么|是谁|谁是|什么|请问|介绍|查找|的")
+"""Phrases and particles that form a Chinese question."""
+
+
+def read_question(text: str) -> Question:
+    """Return a parsed question."""
+    text = squeeze(text)
+    terms = tuple(query_terms(text))
+    return Question(
+        text=text,
+        words=tuple(words(text[:MAX_WORD_CHARACTERS])[:MAX_WORDS]),
+        terms=terms,
+        content_terms=content_terms(terms[:MAX_TERMS]),
+        scripts=scripts(text),
+        is_unspaced=is_unspaced(text),
+        parsers=_PARSERS,
+    )
+
+
+def _content_words(question: Question) -> frozenset[Word]:
+    return frozenset(word for word in question.words if not is_question_word(word, question.text))
+
+
+def _subject_words(question: Question) -> tuple[str, ...]:
+    text = question.text[:MAX_WORD_CHARACTERS]
+    rest = _CHINESE_OPENERS.sub(" ", text)
+    if rest == text:
+        return tuple(singular(word.text) for word in question.words if word in question.content_words)
+    return tuple(singular(word.text) for word in words(rest)[:MAX_WORDS] if not is_question_word(word, rest))
+
+
+def _citations(question: Question) -> tuple[CitationQuestion, ...]:
+    return read_citation(question.text)
+
+
+def _relation_types(question: Question) -> frozenset[str]:
+    return asked_types(question.text)
+
+
+def _paper_ids(question: Question) -> tuple[FoundId, ...]:
+    return tuple(find_ids(question.text[:MAX_WORD_CHARACTERS]))
+
+
+def _exact_keys(question: Question) -> dict[str, int]:
+    keys = {id_key(paper.id): len(words(paper.id)) for paper in question.paper_ids}
+    quoted = find_quoted(question.text[:MAX_WORD_CHARACTERS])
+    return keys | {name_key(name.text): len(words(name.text)) for name in quoted}
+
+
+def _names(question: Question) -> tuple[str, ...]:
+    found = dict.fromkeys(name.text for name in find_names(Sentence(question.text[:MAX_NAME_CHARACTERS])))
+    return tuple(sorted(found, key=lambda name: (-len(name), name))[:MAX_NAMES])
+
+
+def _numbered_ids(question: Question) -> tuple[NumberedId, ...]:
+    found = islice(_NUMBERED_ID.finditer(question.text[:MAX_NAME_CHARACTERS]), MAX_NUMBERED_IDS)
+    return tuple(NumberedId(match[0], (f"{match[1]}-{match[2]}", f"{match[1]}{match[2]}")) for match in found)
+
+
+_PARSERS = QuestionParsers(
+    content_words=_content_words,
+    subject_words=_subject_words,
+    features=read_features,
+    citations=_citations,
+    relation_types=_relation_types,
+    paper_ids=_paper_ids,
+    exact_keys=_exact_keys,
+    names=_names,
+    numbered_ids=_numbered_ids,
+)

@@ -1,0 +1,138 @@
+"""The result of a search: evidence with citations, status, confidence, notes and timings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from weft.rank.gate import Verdict
+from weft.records import ChannelHit, Evidence, Filter, Hit, Query, Ranking, Rejected, Result, Status
+from weft.search.chunks import Chunks
+from weft.search.cite import cite
+from weft.search.graph.channel import Explain
+from weft.search.graph.join import Joined
+from weft.search.question.choose_method import Plan
+from weft.search.rerank import Opinion, mark_reranked
+from weft.search.search_context import SearchContext
+from weft.search.selection import Selection
+from weft.store.base import Store
+
+EMPTY = "namespace {!r} is empty: nothing has been indexed"
+FILTERED = "no document passes the filter"
+NO_TERMS = "there is nothing to search for: the question has no letter, digit or symbol we index"
+
+
+def build_result(
+    query: Query,
+    plan: Plan,
+    joined: Joined,
+    verdict: Verdict,
+    selection: Selection,
+    search: SearchContext,
+    *,
+    opinion: Opinion | None = None,
+) -> Result:
+    """Return the result: read the texts of the selected hits, and say how they were found."""
+    store, walked = search.store, joined.walked
+    with search.stopwatch.stage("read"):
+        found = read_evidence(
+            selection.hits,
+            joined.rankings,
+            store=store,
+            explain=walked.found.explain,
+            rare_names=joined.rare_names,
+            chunks=search.chunks,
+        )
+        evidence = mark_reranked(found, selection, opinion)
+        rejected = _read_rejected(verdict, joined.rankings, store=store) if query.terms else None
+    degraded = _degraded(query, joined)
+    status: Status = "degraded" if degraded and verdict.status != "no_match" else verdict.status
+    is_empty = not verdict.kept and not store.find_documents(Filter(), limit=1)
+    notes = (*plan.notes, *query.notes, *_notes(query, joined, verdict, search, opinion=opinion))
+    return Result(
+        query=query.question.text,
+        method=plan.method,
+        reason=plan.reason,
+        status=status,
+        confidence=verdict.confidence,
+        evidence=tuple(evidence),
+        rejected=rejected,
+        notes=(EMPTY.format(store.namespace),) if is_empty else notes,
+        degraded="" if is_empty else degraded,
+        dropped=selection.dropped,
+        graph=walked.context(evidence, relations=joined.relations) if joined.relations is not None else None,
+        counts={channel: len(ranking.hits) for channel, ranking in joined.rankings.items()},
+        timings=search.stopwatch.spent,
+        choice=plan.choice,
+        rerank=opinion.about if opinion else None,
+    )
+
+
+def read_evidence(
+    hits: Sequence[Hit],
+    rankings: Mapping[str, Ranking],
+    *,
+    store: Store,
+    explain: Explain = lambda citations: {},
+    rare_names: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    chunks: Chunks | None = None,
+) -> list[Evidence]:
+    """Return the hits with text, citation, the rank and score of each channel, and the path through the graph."""
+    wanted = {hit.chunk_id for hit in hits}
+    found = {
+        channel: {id: ChannelHit(rank, score) for id, rank, score in ranking.hits if id in wanted}  # hot loop
+        for channel, ranking in rankings.items()
+    }
+    texts = (chunks or Chunks(store)).read([hit.chunk_id for hit in hits])
+    ids = list(dict.fromkeys(chunk.document_id for chunk in texts.values()))
+    documents = {document.id: document for document in store.documents(ids)}
+    # Another process may have deleted a document between two reads.
+    owners = {id: document for id, chunk in texts.items() if (document := documents.get(chunk.document_id))}
+    citations = {id: cite(document, texts[id]) for id, document in owners.items()}
+    # A chunk that the walk reached but the graph channel did not return has no path.
+    sources = explain({id: citations[id] for id in found.get("graph", ()) if id in citations})
+    return [
+        Evidence(
+            chunk=texts[hit.chunk_id],
+            document=owners[hit.chunk_id],
+            score=hit.score,
+            channels={name: by_id[hit.chunk_id] for name, by_id in found.items() if hit.chunk_id in by_id},
+            citation=citations[hit.chunk_id],
+            graph=sources.get(hit.chunk_id),
+            names=rare_names.get(hit.chunk_id, ()),
+        )
+        for hit in hits
+        if hit.chunk_id in owners
+    ]
+
+
+def _read_rejected(verdict: Verdict, rankings: Mapping[str, Ranking], *, store: Store) -> Rejected | None:
+    """Return the best rejected chunk if nothing was kept."""
+    evidence = [] if verdict.kept else read_evidence(verdict.rejected[:1], rankings, store=store)
+    if not evidence:
+        return None
+    return Rejected(citation=evidence[0].citation, score=evidence[0].score, reason=verdict.reason)
+
+
+def _degraded(query: Query, joined: Joined) -> str:
+    """Return which model was unavailable and what was searched without it; empty if none was."""
+    if not query.degraded or query.vector is not None:
+        return query.degraded or joined.walked.found.degraded
+    is_walked = joined.relations is not None and not joined.walked.skipped
+    searched = "keywords and the graph were" if is_walked else "keywords were"
+    return f"only {searched} searched: {query.degraded}"
+
+
+def _notes(
+    query: Query, joined: Joined, verdict: Verdict, search: SearchContext, *, opinion: Opinion | None
+) -> Iterator[str]:
+    where, skipped = search.where, joined.walked.skipped
+    if where and not verdict.kept and not search.store.find_documents(where, limit=1):
+        yield FILTERED
+        return
+    if not query.terms:
+        yield NO_TERMS
+    elif verdict.reason and verdict.status != "ok":
+        is_graph_alone = skipped and set(joined.rankings) <= {"graph"}
+        yield f"{verdict.reason}: {skipped}" if is_graph_alone else verdict.reason
+    yield from opinion.notes if opinion else ()

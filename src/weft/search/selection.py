@@ -1,0 +1,122 @@
+"""Selection of the hits that make the answer, and a count of those left out, by reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from weft.rank.boost import put_first
+from weft.rank.gate import Verdict
+from weft.records import Hit, Query
+from weft.search.chunks import Chunks
+from weft.search.graph.join import Joined, Walked
+from weft.search.graph.trust import BY_MEANING
+from weft.search.script_support import drop_unsupported
+from weft.search.search_context import SearchContext
+
+MAX_ADDED_PER_DOCUMENT = 2
+"""Chunks of one document that the graph may add to an answer."""
+
+TOO_WEAK = "too weak by its words and its meaning, and the graph does not vouch for it"
+SAME_DOCUMENT = "the graph adds no more than two chunks of a document"
+NOT_NAMED = "the graph is hardly trusted here, so it only helped to order what text found"
+"""Reasons for hits left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The hits of the answer, and the rankings they were chosen from."""
+
+    fused: Sequence[Hit]
+    """The union of text and graph."""
+    kept: Sequence[Hit]
+    """The part of it that the gate kept."""
+    text: Sequence[Hit]
+    """The hits of the text channels that may be shown, in their order."""
+    walked: Walked
+    hits: Sequence[Hit]
+    """The answer."""
+    dropped: Mapping[str, int]
+    """By reason, the number of hits left out."""
+
+    def pool(self) -> list[Hit]:
+        """Return every hit that may be in the answer, in the order of the union."""
+        ids = {hit.chunk_id for hit in (*self.text, *self.hits)}
+        return [hit for hit in self.fused if hit.chunk_id in ids]
+
+
+def select_hits(query: Query, joined: Joined, verdict: Verdict, search: SearchContext) -> Selection:
+    """Return the hits of the answer, chosen from those that the gate kept."""
+    with search.stopwatch.stage("select"):
+        walked, top_k = joined.walked, search.options.top_k
+        hits = choose_hits(
+            joined.hits, verdict.kept, text=verdict.text, walked=walked, chunks=search.chunks, top_k=top_k
+        )
+        dropped = count_dropped(hits, verdict.kept, text=joined.text, walked=walked, top_k=top_k)
+        if search.embedder and query.vector_weight:
+            # A walk that began at entities close in meaning depends on vectors, so it confirms no vector hit.
+            names = ("keyword", "graph") if walked.trust > BY_MEANING else ("keyword",)
+            others = [joined.rankings[name] for name in names if name in joined.rankings]
+            hits = drop_unsupported(hits, others, chunks=search.chunks, card=search.embedder.card)
+    return Selection(fused=joined.hits, kept=verdict.kept, text=verdict.text, walked=walked, hits=hits, dropped=dropped)
+
+
+def choose_hits(
+    fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, chunks: Chunks, top_k: int
+) -> list[Hit]:
+    """
+    Return the part of the union that makes the answer, in the order of the union.
+
+    | hits | in the answer |
+    | --- | --- |
+    | first `top_k` of `text` | always, so the answer may have more than `top_k` hits |
+    | graph hits that the gate kept | at most two chunks per document: a long document must not hide the next hop |
+    | graph hits of entities that the question does not name | never; they only change the order |
+
+    The best text hit stays first if the gate kept it, unless the graph leads.
+    """
+    if not walked.found.hits:
+        return list(kept[:top_k])
+    own = {hit.chunk_id for hit in text[:top_k]}
+    likely = {hit.chunk_id for hit in kept}
+    passed = likely if walked.trust > BY_MEANING or not text else set()
+    found = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
+    if found:
+        chunks.read([*own, *found[:top_k]])  # one read for nearly all hits that will be shown
+    shown = own | _limit_per_document(found, chunks=chunks, count=top_k)
+    chosen = [hit for hit in fused if hit.chunk_id in shown]
+    is_first = bool(text) and not walked.leads and text[0].chunk_id in likely
+    return put_first(chosen, text[0].chunk_id) if is_first else chosen
+
+
+def count_dropped(
+    chosen: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, top_k: int
+) -> dict[str, int]:
+    """Return, by reason, how many of the first `top_k` text hits and graph hits are not in the answer."""
+    passed, shown = ({hit.chunk_id for hit in hits} for hits in (kept, chosen))
+    first = dict.fromkeys(hit.chunk_id for hit in (*text[:top_k], *walked.found.hits[:top_k]))
+    reasons = Counter[str]()
+    for id in first:
+        if id not in passed:
+            reasons[TOO_WEAK] += 1
+        elif id not in shown:
+            reasons[SAME_DOCUMENT if walked.trust > BY_MEANING else NOT_NAMED] += 1
+    return dict(reasons)
+
+
+def _limit_per_document(ids: Sequence[str], *, chunks: Chunks, count: int) -> set[str]:
+    """Return the first `count` chunks, at most `MAX_ADDED_PER_DOCUMENT` of each document."""
+    taken: Counter[str] = Counter()
+    chosen: set[str] = set()
+    for start in range(0, min(len(ids), 4 * count), count):
+        if len(chosen) == count:
+            break
+        some = ids[start : start + count]
+        known = chunks.read(some)
+        for id in some:
+            owner = known[id].document_id if id in known else ""
+            if taken[owner] < MAX_ADDED_PER_DOCUMENT and len(chosen) < count:
+                taken[owner] += 1
+                chosen.add(id)
+    return chosen
