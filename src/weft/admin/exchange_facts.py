@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from weft.errors import InputError
 from weft.exchange.fact_lines import from_fact_lines, to_fact_lines
+from weft.exchange.forms import FactForm
 from weft.exchange.json_values import iter_values
 from weft.exchange.memory_facts import from_memory_facts, to_memory_facts
 from weft.exchange.read import read_text, recognise_form
@@ -18,7 +19,6 @@ from weft.store.base import Store
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
 
-FactForm: TypeAlias = Literal["facts", "memory"]
 PAGE = 1000
 
 
