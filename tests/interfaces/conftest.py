@@ -11,7 +11,7 @@ import pytest
 from browsing import opened, running_browser, show
 from forking import Forks
 
-from weft.cli.failure import run_reporting
+from weft.cli.errors import run_reporting
 from weft.cli.main import weft as command
 
 FORKS = Forks()

@@ -45,7 +45,7 @@ def test_the_choice_is_in_the_json(weft, findings):
 
 def test_a_file_and_a_store_are_not_asked_together(weft, findings):
     """One question, one place to look."""
-    assert "--load goes without --db" in weft("query", "--load", findings, "--db", "x.db", "who?", expect=2).err
+    assert "--load cannot be combined with --db" in weft("query", "--load", findings, "--db", "x.db", "who?", expect=2).err
 
 
 def test_rules_can_be_switched_off_in_the_settings(weft, findings, tmp_path):

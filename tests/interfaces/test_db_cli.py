@@ -30,11 +30,11 @@ def test_the_tables_of_a_server_are_made_once(weft_here, bare):
     assert made["pgvector"]
     assert made["where"].startswith("postgresql://")
     again = weft_here("db", "init", *db)
-    assert "there are the tables" in again
+    assert "found the tables" in again
     assert ("Citus: spread" if postgres.IS_CITUS else "no Citus") in again
     assert "weft copy" in weft_here("db", "init", *db, "--partitions", 3, expect=1) or postgres.IS_CITUS
     assert weft_here("db", "migrate", *db, "--json")["done"] == []
-    assert weft_here("db", "check", *db) == "sound\n"
+    assert weft_here("db", "check", *db) == "no problems found\n"
     assert weft_here("db", "vacuum", *db) == ""
 
 
@@ -69,5 +69,5 @@ def test_a_file_is_made_and_brought_up_to_date(weft_here, tmp_path):
     done = weft_here("db", "migrate", "--db", "old.db", "--json")["done"]
     assert done == [f"schema {number}" for number in range(4, max(migrations) + 1)]
     assert weft_here("db", "migrate", "--db", "old.db") == "old.db: up to date\n"
-    assert weft_here("db", "check", "--db", "old.db") == "sound\n"
+    assert weft_here("db", "check", "--db", "old.db") == "no problems found\n"
     assert "gone with the process" in weft_here("db", "init", "--db", ":memory:", expect=1)

@@ -30,17 +30,17 @@ def test_an_import_says_what_it_did(weft, tmp_path):
     assert first.out == ""
     assert "imported graph.jsonl (triples): 3 entities, 2 relations" in first.err
     assert "2 new" in first.err
-    assert "skipped line 3: no object" in first.err
+    assert "skipped line 3: object is missing" in first.err
     assert (again["added"], again["unchanged"], again["format"], again["skipped"]) == (
         0,
         2,
         "triples",
-        ["line 3: no object"],
+        ["line 3: object is missing"],
     )
     assert weft("path", "login flow", "session store").out == (
         "Login Flow —uses(6)→ Auth Service —depends_on(8)→ Session Store\n"
     )
-    assert weft("check").out == "sound\n"
+    assert weft("check").out == "no problems found\n"
 
 
 def test_statements_go_to_documents_that_are_indexed(weft, notes, tmp_path):
@@ -61,22 +61,22 @@ def test_passages_that_are_not_found_are_counted(weft, tmp_path):
     """With what to do about it."""
     (tmp_path / "o.jsonl").write_text('{"_id": "d7", "entities": ["Ada"], "triples": [["Ada", "met", "Mary"]]}\n')
 
-    assert "did not find 1 passages" in weft("import", "o.jsonl").err
+    assert "1 passages were not found" in weft("import", "o.jsonl").err
 
 
 @pytest.mark.parametrize(
     "arguments, code, message",
     [
         (("import", "missing.jsonl"), 1, "cannot read missing.jsonl"),
-        (("import", "none.txt"), 1, "holds no graph in a form that is known"),
-        (("import", "none.txt", "--format", "graphml"), 1, "could be read as graphml"),
-        (("import",), 2, "say which FILE"),
-        (("import", "--remove"), 2, "say which FILE"),
+        (("import", "none.txt"), 1, "unknown graph format"),
+        (("import", "none.txt", "--format", "graphml"), 1, "no valid graphml item"),
+        (("import",), 2, "FILE is missing"),
+        (("import", "--remove"), 2, "FILE is missing"),
         (("import", "none.txt", "--name", "*"), 1, "none.txt"),
         (("import", "none.txt", "--format", "xml"), 2, "'xml' is not one of"),
-        (("import", "none.txt", "--remove"), 1, "there is no store"),
-        (("export", "g.txt"), 2, "says no form: give --format"),
-        (("export",), 1, "there is no store"),
+        (("import", "none.txt", "--remove"), 1, "does not exist"),
+        (("export", "g.txt"), 2, "give --format, or use one of"),
+        (("export",), 1, "does not exist"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

@@ -133,7 +133,7 @@ def test_similar_names_are_listed_and_left_as_they_are(misspelt):
 
     assert head.split("\t") == ["name", "chunks", "into", "chunks", "why", "related to both"]
     assert [row.split("\t")[:5] for row in rows] == [["Kubernets", "1", "Kubernetes", "4", "one letter is missing"]]
-    assert "nothing is merged" in misspelt("entity", "similar").err
+    assert "nothing was merged" in misspelt("entity", "similar").err
     [pair] = misspelt("entity", "similar", "--json").json
     assert (pair["entity"]["name"], pair["into"]["name"], pair["undo"]) == ("Kubernets", "Kubernetes", None)
     assert misspelt("entity", "show", "Kubernets", "--json").json["aliases"] == []
@@ -148,7 +148,7 @@ def test_similar_names_are_merged_after_a_yes_and_parted_as_it_says(misspelt):
     assert "merged Kubernets into Kubernetes; undo: weft entity unmerge Kubernets" in said
     assert misspelt("entity", "show", "Kubernets", "--json").json["name"] == "Kubernetes"
     assert misspelt("entity", "similar", "--json").json == []
-    assert "no two names are a slip apart" in misspelt("entity", "similar").err
+    assert "no names differ by a typo" in misspelt("entity", "similar").err
     misspelt("entity", "unmerge", "Kubernets")
     [pair] = misspelt("entity", "similar", "--merge", "--yes", "--json").json
     assert pair["undo"] == "weft entity unmerge Kubernets"

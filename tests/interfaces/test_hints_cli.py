@@ -49,7 +49,7 @@ def test_a_budget_that_no_fact_fits_into_is_named(weft):
         ran = weft(*verb, "--budget", "1")
 
         assert ran.out == ""
-        assert "nothing fits into the budget, 1 left out" in ran.err
+        assert "nothing fits into the budget, 1 omitted" in ran.err
 
 
 def test_watching_without_its_library_does_nothing(weft, notes, tmp_path):
@@ -101,6 +101,6 @@ def test_a_store_that_cannot_be_opened_says_why(weft, notes, tmp_path):
     (tmp_path / "loop.db").symlink_to("loop.db")
 
     assert "it is a folder" in weft("stats", "--db", "notes", expect=1).err
-    assert "there is no folder '~nobody-at-all'" in weft("index", "notes", "--db", "~nobody-at-all/x.db", expect=1).err
+    assert "create the folder '~nobody-at-all'" in weft("index", "notes", "--db", "~nobody-at-all/x.db", expect=1).err
     assert "cannot open 'loop.db'" in weft("stats", "--db", "loop.db", expect=1).err
     assert "problem  store: cannot open 'loop.db'" in weft("doctor", "--db", "loop.db", expect=1).out

@@ -86,7 +86,7 @@ def test_a_namespace_moves_to_a_server_and_back(weft_here, server, postgres_addr
     (back,) = weft_here("copy", "--from", postgres_address, "--to", "back.db", "--json")
 
     assert "written: 3 documents" in there
-    assert "the same, by checksums" in there
+    assert "identical by checksums" in there
     assert again["written"] == {} == again["removed"]
     assert back["documents"] == back["written"]["document"] == 3
     assert back["differences"] == []
@@ -94,5 +94,5 @@ def test_a_namespace_moves_to_a_server_and_back(weft_here, server, postgres_addr
     assert len(weft_here("copy", "--all", "--to", postgres_address, "--json")) == 2
     weft_here("delete", "notes/zh.md")
     assert "extra: document notes/zh.md" in weft_here("copy", "--to", "back.db", expect=1)
-    assert "removed: 1 document" in weft_here("copy", "--to", "back.db", "--prune")
+    assert "deleted: 1 document" in weft_here("copy", "--to", "back.db", "--prune")
     assert "no namespace" in weft_here("copy", "--to", "back.db", "--namespace", "nobody", expect=1)

@@ -49,13 +49,13 @@ def test_an_index_made_by_the_command_line_is_served(tmp_path, weft, notes):
 
     assert answer["results"][0]["citation"].startswith("notes/auth.md:")
     assert "red hat" in weft("query", "what does the gatekeeper wear?").out
-    assert weft("check").out == "sound\n"
+    assert weft("check").out == "no problems found\n"
 
 
 def test_a_file_that_was_not_there_is_named_before_anybody_asks(tmp_path, weft, notes):
     """It may be a misspelled one; a store that is there needs no word."""
     with started(tmp_path, "--db", "typo.db") as (process, _):
-        assert process.said.startswith("note: 'typo.db' was not there: it is new and empty")
+        assert process.said.startswith("note: created an empty store 'typo.db'")
     with started(tmp_path, "--db", "typo.db") as (process, _):
         assert process.said.startswith("listening at")
     with started(tmp_path, "--db", ":memory:") as (process, _):
@@ -88,7 +88,7 @@ def test_a_signal_in_the_middle_of_writing_loses_nothing_that_was_answered(tmp_p
 
     assert len(told) >= 30
     assert set(told) <= kept
-    assert weft("check").out == "sound\n"
+    assert weft("check").out == "no problems found\n"
 
 
 def test_keys_are_made_listed_and_revoked(tmp_path, weft):

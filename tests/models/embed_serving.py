@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 from loopback import Answer, Endpoint, in_json, serve
 
-from weft.cli.failure import run_reporting
+from weft.cli.errors import run_reporting
 from weft.cli.main import weft as command
 
 Weft = Callable[..., Any]

@@ -132,8 +132,8 @@ def test_an_embedder_on_this_machine_costs_nothing(tmp_path: Path, endpoint: End
     said = weft("estimate", "texts", *local)["embedder"]
 
     assert (said["calls"], said["tokens"], said["cost"], said["texts"]) == (0, 0, 0, 6)
-    assert "costs nothing" in weft("estimate", "texts", *local, as_json=False)
-    assert "costs nothing" in weft("index", "texts", "--dry-run", *local, as_json=False)
+    assert "no cost: nothing is sent" in weft("estimate", "texts", *local, as_json=False)
+    assert "no cost: nothing is sent" in weft("index", "texts", "--dry-run", *local, as_json=False)
     assert weft("index", "texts", "--dry-run", *local)["embedding"] == {}
     assert weft("index", "texts", "--dry-run", "--embedder", "none")["embedded"] == 0
     assert (sent(endpoint), (tmp_path / "cache").exists()) == ([], False)
@@ -148,7 +148,7 @@ def test_a_price_that_is_not_known_is_not_guessed(
     monkeypatch.delenv("WEFT_MODELS_PRICES")
 
     assert weft("estimate", "texts")["embedder"]["cost"] is None
-    assert "price not known, models.prices tells it" in weft("estimate", "texts", as_json=False)
+    assert "unknown price, set models.prices" in weft("estimate", "texts", as_json=False)
     message = weft("index", "texts", "--max-cost", "1", expect=2)
     assert "cannot be limited" in message and "models.prices" in message
 
@@ -213,7 +213,7 @@ def test_a_switch_that_a_bound_ends_goes_on(tmp_path: Path, endpoint: Endpoint, 
     assert first["embedding"]["stopped"] == "$2" and first["embedding"]["cost"] <= 2
     assert "the previous embedder stays active" in first["notes"][0]
     assert [m["name"] for m in weft("stats")["models"] if m["active"]] == ["hash"]
-    assert "answers now" not in weft("reembed", "--max-cost", "0.01", as_json=False)
+    assert "queries now use" not in weft("reembed", "--max-cost", "0.01", as_json=False)
     done = weft("reembed")
     assert first["embedded"] + done["embedded"] == 300
     assert [m["name"] for m in weft("stats")["models"]] == [MODEL]

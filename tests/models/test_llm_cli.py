@@ -19,7 +19,7 @@ from llm_corpus import read_unevenly, write_corpus
 from llm_serving import NOTHING, asked, completion, entity, passage, serve_model
 from loopback import Answer, Endpoint
 
-from weft.cli.failure import run_reporting
+from weft.cli.errors import run_reporting
 from weft.cli.main import weft as command
 from weft.config import read_settings
 from weft.models.local.catalog import GRANITE

@@ -1,4 +1,4 @@
-"""Asking before something is deleted or merged."""
+"""Confirmation before deleting or merging."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from weft.errors import ConfigError
 
 def require_consent(question: str, *, done: str = "deleted", does: str = "deletes") -> None:
     """
-    Ask on the terminal, and go on only after a yes.
+    Ask on the terminal, and return only after a yes.
 
-    A no ends the command. Where nobody can answer, because standard input is at its end, a `ConfigError` names `--yes`.
+    A no ends the command with exit code 1. At the end of standard input nobody can answer: raise `ConfigError` that
+    names `--yes`.
     """
     try:
         agreed = click.confirm(question, err=True)
@@ -20,8 +21,8 @@ def require_consent(question: str, *, done: str = "deleted", does: str = "delete
         if not isinstance(error.__context__, EOFError):
             raise
         say("", err=True)
-        hint = f"--yes {does} without asking"
-        raise ConfigError(f"nothing was {done}, because nobody said yes", hint=hint) from None
+        hint = f"--yes {does} without confirmation"
+        raise ConfigError(f"nothing was {done}: confirmation is required", hint=hint) from None
     if not agreed:
         say(f"nothing was {done}", err=True)
         raise click.exceptions.Exit(1)

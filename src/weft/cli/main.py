@@ -1,4 +1,4 @@
-"""The command `weft`: finds the verb, turns errors into exit codes."""
+"""Command `weft`: the table of verbs, loaded on use, and the entry point."""
 
 from __future__ import annotations
 
@@ -9,46 +9,66 @@ import click
 
 from weft.cli.options import Session, common_options
 
-COMMANDS = {
-    "index": ("weft.cli.index.index:index", "Index files, folders or standard input."),
-    "estimate": ("weft.cli.index.estimate:estimate", "Say what asking a language model would cost; ask nothing."),
-    "worker": ("weft.cli.index.worker:worker", "Index what `weft index` hands out, here or on another machine."),
-    "query": ("weft.cli.search.query:query", "Ask a question; get cited evidence."),
-    "get": ("weft.cli.index.documents:get", "Print a document or chunk."),
-    "list": ("weft.cli.index.documents:list_documents", "List documents."),
-    "delete": ("weft.cli.index.documents:delete", "Delete documents with all that derives from them."),
-    "entity": ("weft.cli.graph.entities:entity", "List, show, merge and name entities."),
-    "neighbours": ("weft.cli.graph.entities:neighbours", "List the entities around an entity."),
-    "path": ("weft.cli.graph.entities:path", "Print the best path between two entities."),
-    "fact": ("weft.cli.memory.facts:fact", "State, confirm, reject and forget facts."),
-    "recall": ("weft.cli.memory.facts:recall", "Say what is known that bears on a question."),
-    "audit": ("weft.cli.memory.facts:audit", "List facts that should be looked at."),
-    "import": ("weft.cli.graph.exchange:import_file", "Add a graph that someone else built."),
-    "export": ("weft.cli.graph.exchange:export_file", "Write the graph to a file."),
-    "stats": ("weft.cli.maintain.maintenance:stats", "Say what the namespace holds."),
-    "namespaces": ("weft.cli.maintain.maintenance:namespaces", "List or drop namespaces."),
-    "check": ("weft.cli.maintain.maintenance:check", "Look for contradictions in the store."),
-    "repair": ("weft.cli.maintain.maintenance:repair", "Derive again what can be derived."),
-    "backup": ("weft.cli.maintain.maintenance:backup", "Write a consistent copy of the store."),
-    "compact": ("weft.cli.maintain.maintenance:compact", "Give space back; leave no trace of deleted text."),
-    "copy": ("weft.cli.maintain.copy:copy", "Move a namespace to another store, a file or a server."),
-    "db": ("weft.cli.maintain.db:db", "Make, migrate, check and vacuum the tables of a store."),
-    "reembed": ("weft.cli.index.reembed:reembed", "Switch to another embedder without reading documents again."),
-    "calibrate": ("weft.cli.evaluate.calibrate:calibrate", "Fit the confidence of answers to this namespace."),
-    "serve": ("weft.cli.serve.serve:serve", "Answer over HTTP."),
-    "keys": ("weft.cli.serve.keys:keys", "Make, list and revoke keys for doors that others can reach."),
-    "models": ("weft.cli.maintain.models:models", "List, fetch and show embedding models."),
-    "config": ("weft.cli.maintain.config:config", "Print every setting and where it came from."),
-    "eval": ("weft.cli.evaluate.evaluate:evaluate", "Measure retrieval on a set in BEIR layout."),
-    "mcp": ("weft.cli.serve.mcp:mcp", "Serve MCP clients."),
-    "doctor": ("weft.cli.maintain.doctor:doctor", "Check this installation and this store."),
-    "completion": ("weft.cli.maintain.completion:completion", "Print the completion script of a shell."),
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Index": {
+        "index": ("weft.cli.index.index:index", "Index files, folders or standard input."),
+        "worker": ("weft.cli.index.worker:worker", "Index documents queued by `weft index --workers`."),
+        "estimate": ("weft.cli.index.estimate:estimate", "Estimate the cost of indexing."),
+        "reembed": ("weft.cli.index.reembed:reembed", "Re-embed all chunks with another embedder."),
+        "list": ("weft.cli.index.documents:list_documents", "List documents by source."),
+        "get": ("weft.cli.index.documents:get", "Print a document or a chunk."),
+        "delete": ("weft.cli.index.documents:delete", "Delete documents and all data derived from them."),
+    },
+    "Search": {
+        "query": ("weft.cli.search.query:query", "Search and print cited evidence."),
+    },
+    "Graph": {
+        "entity": ("weft.cli.graph.entities:entity", "List, show, merge and rename entities."),
+        "neighbours": ("weft.cli.graph.entities:neighbours", "List the entities related to an entity."),
+        "path": ("weft.cli.graph.entities:path", "Print the best path between two entities."),
+        "import": ("weft.cli.graph.exchange:import_file", "Import a graph or a memory file."),
+        "export": ("weft.cli.graph.exchange:export_file", "Export the graph to a file or standard output."),
+    },
+    "Memory": {
+        "fact": ("weft.cli.memory.facts:fact", "Add, confirm, reject, expire, forget and list facts."),
+        "recall": ("weft.cli.memory.facts:recall", "Print the facts relevant to a text."),
+        "audit": ("weft.cli.memory.facts:audit", "List facts that need review, with reasons."),
+    },
+    "Serve": {
+        "serve": ("weft.cli.serve.serve:serve", "Serve the HTTP interface and the web page."),
+        "mcp": ("weft.cli.serve.mcp:mcp", "Serve MCP clients over stdio or HTTP."),
+        "keys": ("weft.cli.serve.keys:keys", "Create, list and revoke API keys."),
+    },
+    "Maintain": {
+        "stats": ("weft.cli.maintain.maintenance:stats", "Print statistics of the namespace."),
+        "namespaces": ("weft.cli.maintain.maintenance:namespaces", "List the namespaces of the store, or drop one."),
+        "check": ("weft.cli.maintain.maintenance:check", "Check the store for inconsistencies."),
+        "repair": ("weft.cli.maintain.maintenance:repair", "Rebuild derived data, then check the store."),
+        "backup": ("weft.cli.maintain.maintenance:backup", "Write a consistent copy of the store file."),
+        "compact": ("weft.cli.maintain.maintenance:compact", "Reclaim free space and erase deleted text."),
+        "copy": ("weft.cli.maintain.copy:copy", "Copy namespaces to another store."),
+        "db": ("weft.cli.maintain.db:db", "Create, migrate, check and vacuum the tables of a store."),
+        "models": ("weft.cli.maintain.models:models", "List, fetch and show embedding models."),
+        "config": ("weft.cli.maintain.config:config", "Print every setting and its origin."),
+        "doctor": ("weft.cli.maintain.doctor:doctor", "Check the installation and the store."),
+        "completion": ("weft.cli.maintain.completion:completion", "Print the completion script of a shell."),
+    },
+    "Evaluate": {
+        "eval": ("weft.cli.evaluate.evaluate:evaluate", "Measure retrieval quality on BEIR datasets."),
+        "calibrate": ("weft.cli.evaluate.calibrate:calibrate", "Fit the confidence of answers to this namespace."),
+    },
 }
-"""Verb → where it lives and what it does. Loaded when used, so that `weft --help` stays quick."""
+"""
+Heading → verb → location and summary, in the order of `weft --help`.
+
+The summary repeats the first sentence of the verb's docstring, because reading that would import the verb.
+"""
+
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is asked for."""
+    """Command group that imports a verb when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -73,15 +93,17 @@ class LazyGroup(click.Group):
             raise click.UsageError(error.message + hint, ctx=ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        width = max(map(len, COMMANDS))  # the summaries of all groups start in one column
+        for heading, verbs in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), summary) for name, (_, summary) in verbs.items()])
 
 
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 fine, 1 error, 2 wrong usage, 3 no confident match. "
-    "Global options work before and after the verb.",
+    epilog="Exit codes: 0 success, 1 error, 2 wrong usage, 3 no confident match. "
+    "Global options may precede or follow the verb.",
 )
 @common_options
 @click.version_option(package_name="weft-search", prog_name="weft")
@@ -93,6 +115,6 @@ def weft(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run the command line; the entry point of the package."""
-    from weft.cli.failure import run_reporting
+    from weft.cli.errors import run_reporting
 
     sys.exit(run_reporting(weft))

@@ -1,9 +1,11 @@
-"""Options every verb takes, before it or after it, and the session they make."""
+"""Global options of all verbs, before or after the verb, and the session they configure."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,10 +20,14 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+CLOSE_NOTICE_S = 1.0
+"""Seconds of closing the store after which the notice is printed."""
+CLOSE_NOTICE = "updating the read indexes; Ctrl-C postpones that, no data is lost"
+
 
 @dataclass
 class Session:
-    """What the global options say. Later ones win."""
+    """Values of the global options. Later options win."""
 
     overrides: dict[str, Any] = field(default_factory=dict)
     config: Path | None = None
@@ -29,22 +35,26 @@ class Session:
     verbosity: int = 0
 
     def settings(self, **overrides: Any) -> Settings:
-        """Return the settings in force; `overrides` are flags of the verb, as `group__field`."""
+        """Return the effective settings; `overrides` are options of the verb, named `group__field`."""
         from weft.config import read_settings
 
         flags = {name.replace("__", "."): value for name, value in overrides.items()}
         return read_settings({**self.overrides, **flags}, file=self.config)
 
     def extractor(self, graph: bool | None) -> str | None:
-        """Return what `--graph` or `--no-graph` makes of the extractor in the settings; None leaves it as it is."""
+        """Return the extractor for `--graph` or `--no-graph`; None keeps that of the settings."""
         if graph is None:
             return None
         known = self.settings().graph.extractor
         return (known if known != "none" else "rules") if graph else "none"
 
-    def open(self, *, must_exist: bool = True, **overrides: Any) -> Engine:
-        """Open the engine; a missing file is an error for verbs that only read."""
-        from weft.cli.closing import CommandEngine
+    @contextmanager
+    def open(self, *, must_exist: bool = True, **overrides: Any) -> Iterator[Engine]:
+        """
+        Open the engine for a `with` block.
+
+        Raise `InputError` for a missing file if `must_exist`, which holds for verbs that only read.
+        """
         from weft.cli.progress import FetchBar
         from weft.config import is_missing
         from weft.engine.engine import Engine
@@ -53,11 +63,28 @@ class Session:
         settings = self.settings(**overrides)
         db = settings.store.db
         if must_exist and is_missing(db):
-            raise InputError(f"there is no store {db!r}", hint="weft index PATH makes one, or name another with --db")
-        engine = CommandEngine(settings, on_fetch=FetchBar()) if self.verbosity >= 0 else Engine(settings)
-        for note in engine.database.notes:
-            say(f"note: {note}", err=True)
-        return engine
+            raise InputError(f"store {db!r} does not exist", hint="create it with weft index PATH, or use another --db")
+        is_quiet = self.verbosity < 0
+        engine = Engine(settings, on_fetch=None if is_quiet else FetchBar())
+        try:
+            for note in engine.database.notes:
+                say(f"note: {note}", err=True)
+            yield engine
+        finally:
+            with nullcontext() if is_quiet else notice_after(CLOSE_NOTICE_S, CLOSE_NOTICE):
+                engine.close()
+
+
+@contextmanager
+def notice_after(seconds: float, message: str) -> Iterator[None]:
+    """Print a message to stderr if the block takes longer than so many seconds."""
+    timer = threading.Timer(seconds, say, [message], {"err": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _remember(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
@@ -85,19 +112,19 @@ _DEFAULT = click.core.ParameterSource.DEFAULT
 _OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any], str], ...] = (
     (
         ("--db",),
-        {"metavar": "FILE|DSN", "help": "The store: a file (default ./weft.db) or postgresql://user@host/database."},
+        {"metavar": "FILE|DSN", "help": "Store: file (default ./weft.db) or postgresql://user@host/db."},
         "store.db",
     ),
-    (("--namespace", "-N"), {"metavar": "NAME", "help": "Whose documents (default: default)."}, "store.namespace"),
-    (("--embedder",), {"metavar": "NAME", "help": "Which embedder; see `weft models list`."}, "models.embedder"),
+    (("--namespace", "-N"), {"metavar": "NAME", "help": "Namespace (default: default)."}, "store.namespace"),
+    (("--embedder",), {"metavar": "NAME", "help": "Embedder; see `weft models list`."}, "models.embedder"),
     (
         ("--config",),
         {"type": click.Path(path_type=Path, dir_okay=False), "metavar": "FILE", "help": "Settings file (TOML)."},
         "config",
     ),
     (("--json",), {"is_flag": True, "help": "Print JSON."}, "json"),
-    (("--verbose", "-v"), {"count": True, "help": "Say more on stderr; twice for everything."}, "verbose"),
-    (("--quiet", "-q"), {"is_flag": True, "help": "No progress, no receipt."}, "quiet"),
+    (("--verbose", "-v"), {"count": True, "help": "Log to stderr; twice for debug messages."}, "verbose"),
+    (("--quiet", "-q"), {"is_flag": True, "help": "Print no progress and no receipt."}, "quiet"),
 )
 
 
@@ -110,7 +137,7 @@ def common_options(function: Function) -> Function:
 
 
 def verb(name: str | None = None, **attributes: Any) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a command that takes the global options and is given the session first."""
+    """Return a decorator for a command with the global options; the function receives the session first."""
 
     def decorate(function: Callable[..., Any]) -> click.Command:
         with_session: Callable[..., Any] = common_options(click.pass_obj(function))

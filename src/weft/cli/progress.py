@@ -1,37 +1,29 @@
-"""Progress on stderr: bars on a terminal, a line now and then in a pipe."""
+"""Progress on stderr: bars on a terminal, a line every few seconds in a pipe."""
 
 from __future__ import annotations
 
 import sys
 import time
 from types import TracebackType
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from typing import TYPE_CHECKING
 
 from weft.cli.terminal import say
 
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
 EVERY_SECONDS = 10.0
-"""How often a pipe gets a line."""
+"""Seconds between two lines in a pipe."""
 MIN_DONE = 10
-"""How many must be done, of as many or more, before the time that remains is said: the first wait for the model."""
+"""Steps done before the remaining time is printed: the first ones include loading the model."""
 
 
 class FetchBar:
-    """Shows a download. Called with bytes so far and in all."""
+    """Download bar. Called with the bytes so far and in total."""
 
     def __init__(self) -> None:
         self._progress: Progress | None = None
-        self._task = TaskID(0)
+        self._task: TaskID | None = None
         self._last = 0.0
         self._is_done = False
 
@@ -45,9 +37,8 @@ class FetchBar:
                 self._last = now
                 say(f"fetching the model: {done / 1e6:.0f} of {total / 1e6:.0f} MB", err=True)
             return
-        if self._progress is None:
-            columns = (TextColumn("fetching the model"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-            self._progress = Progress(*columns, console=Console(stderr=True))
+        if self._progress is None or self._task is None:
+            self._progress = _make_download_bar()
             self._task = self._progress.add_task("", total=total)
             self._progress.start()
         self._progress.update(self._task, completed=done, total=total)
@@ -57,7 +48,7 @@ class FetchBar:
 
 
 class CountBar:
-    """Shows how many of something are done, with a rate of chunks and the time that remains."""
+    """Bar with the number of finished steps, the rate of a unit, and the remaining time."""
 
     def __init__(self, label: str, *, total: int | None, unit: str, quiet: bool) -> None:
         self._label, self._total, self._unit = label, total, unit
@@ -66,28 +57,20 @@ class CountBar:
         self._bar: Progress | None = None
         self._quiet = quiet
         if not quiet and sys.stderr.isatty():
-            self._bar = Progress(
-                SpinnerColumn(),
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[rate]}"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-            )
+            self._bar = _make_count_bar()
             self._task = self._bar.add_task(label, total=total, rate="")
 
     def expect(self, total: int) -> None:
-        """Say how many there are in all, where that was not known at first."""
+        """Set the total number of steps, if it was unknown at first."""
         if total != self._total and self._bar is not None:
             self._bar.update(self._task, total=total)
         self._total = total
 
     def advance(self, count: int = 1, *, extra: int = 0) -> None:
-        """Count `count` more done, and `extra` of the unit whose rate is shown."""
+        """Add `count` finished steps and `extra` of the unit whose rate is printed."""
         self._done += count
         self._extra += extra
-        if self._total is not None and self._done > self._total:  # a file may hold more records than it looked like
+        if self._total is not None and self._done > self._total:  # a file may hold more records than estimated
             self._forget_total()
         now = time.monotonic()
         rate = f"{self._extra / max(now - self._start, 1e-9):.1f} {self._unit}/s" if self._extra else ""
@@ -119,3 +102,33 @@ class CountBar:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def _make_download_bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("fetching the model"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True))
+
+
+def _make_count_bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )

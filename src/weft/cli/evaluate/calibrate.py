@@ -2,49 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.admin import calibrate as fitting
-from weft.admin.calibrate import Calibrated, Judgement
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
 from weft.cli.terminal import say
-from weft.context.serialise import confidence_to_dict
-from weft.records import Curve, Status
+
+if TYPE_CHECKING:
+    from weft.admin.calibrate import Calibrated, Judgement
+    from weft.engine.engine import Engine
+    from weft.records import Curve, Status
 
 STATUSES: tuple[Status, ...] = ("ok", "low_confidence", "no_match")
+MIN_PROBES = 30
+DEFAULT_PROBES = 200
 
 
 @verb()
 @click.option(
-    "--probes", type=click.IntRange(fitting.FEWEST), default=fitting.PROBES, show_default=True, metavar="N",
-    help="How many questions to make from the namespace.",
-)  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Print what would change, and keep what there is.")
-@click.option("--reset", is_flag=True, help="Forget what was fitted; the numbers of the embedder are used again.")
+    "--probes",
+    type=click.IntRange(MIN_PROBES),
+    default=DEFAULT_PROBES,
+    show_default=True,
+    metavar="N",
+    help="Number of questions made from the namespace.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the new calibration; write nothing.")
+@click.option("--reset", is_flag=True, help="Delete the fitted calibration; that of the embedder applies.")
 def calibrate(session: Session, probes: int, dry_run: bool, reset: bool) -> None:
     """
     Fit the confidence of answers to this namespace.
 
-    Makes questions from its chunks, asks them and everyday questions about other things, and learns from which cosine
-    and which share of the words on an answer is likely there. Refuses where the two kinds cannot be told apart.
+    Asks questions made from its chunks and everyday questions about other topics. Fits the cosine and the share of
+    matching words that separate the two. Fails if they cannot be separated.
     """
     with session.open() as engine:
         if reset:
-            before = engine.store.calibration()
-            if before and not dry_run:
-                engine.store.write_calibration(None)
-            if session.as_json:
-                print_json({"reset": before is not None and not dry_run})
-            elif session.verbosity >= 0:
-                done = "would be forgotten" if dry_run else "forgotten"
-                say(done if before else "there was nothing to forget", err=True)
+            _reset(session, engine, dry_run=dry_run)
             return
-        with CountBar("asking", total=None, unit="probes", quiet=session.verbosity < 0) as bar:
-            found = fitting.calibrate(engine, probes=probes, on_step=lambda count, total: _show(bar, count, total))
+        found = _fit(session, engine, probes=probes)
         if not dry_run:
             engine.store.write_calibration(found.fitted.calibration)
         namespace = engine.store.namespace
@@ -53,22 +52,40 @@ def calibrate(session: Session, probes: int, dry_run: bool, reset: bool) -> None
         return
     print_table(("", "shipped", "fitted"), _rows(found))
     if session.verbosity >= 0:
+        outcome = "nothing was written" if dry_run else f"answers of {found.model} now use the fitted calibration"
         say(
             f"{found.own:,} probes of namespace {namespace!r}, {found.foreign:,} foreign ones "
-            f"({found.left_out} that came closest left out); "
-            + ("nothing was written" if dry_run else f"answers of {found.model} are now judged by the fitted numbers"),
+            f"({found.left_out} most similar ones omitted); {outcome}",
             err=True,
         )
 
 
-def _show(bar: CountBar, count: int, total: int) -> None:
-    bar.expect(total)
-    bar.advance(count, extra=count)
+def _reset(session: Session, engine: Engine, *, dry_run: bool) -> None:
+    before = engine.store.calibration()
+    if before and not dry_run:
+        engine.store.write_calibration(None)
+    if session.as_json:
+        print_json({"reset": before is not None and not dry_run})
+    elif session.verbosity >= 0:
+        done = "would delete the calibration" if dry_run else "deleted the calibration"
+        say(done if before else "there is no calibration to delete", err=True)
+
+
+def _fit(session: Session, engine: Engine, *, probes: int) -> Calibrated:
+    from weft.admin import calibrate as fitting
+
+    with CountBar("asking", total=None, unit="probes", quiet=session.verbosity < 0) as bar:
+
+        def on_step(count: int, total: int) -> None:
+            bar.expect(total)
+            bar.advance(count, extra=count)
+
+        return fitting.calibrate(engine, probes=probes, on_step=on_step)
 
 
 def _rows(found: Calibrated) -> list[tuple[str, ...]]:
     both = (found.shipped, found.fitted)
-    names = {"cosine": "cosine", "words": "words alone", "pairs": "pairs of characters alone"}
+    names = {"cosine": "cosine", "words": "words alone", "pairs": "character pairs alone"}
     rows = [(label, *(_curve(getattr(one.calibration, name)) for one in both)) for name, label in names.items()]
     rows.append(("area under ROC", *(f"{one.area:.3f}" for one in both)))
     for kind in ("own", "foreign"):
@@ -77,7 +94,7 @@ def _rows(found: Calibrated) -> list[tuple[str, ...]]:
 
 
 def _curve(curve: Curve) -> str:
-    return f"middle {curve.middle:.3f}, slope {curve.slope:.1f}" if curve.slope else "none"
+    return f"midpoint {curve.middle:.3f}, slope {curve.slope:.1f}" if curve.slope else "none"
 
 
 def _counts(judgement: Judgement, kind: str) -> str:
@@ -95,5 +112,7 @@ def _to_dict(found: Calibrated) -> dict[str, Any]:
 
 
 def _judgement(one: Judgement) -> dict[str, Any]:
+    from weft.context.serialise import confidence_to_dict
+
     counts = {kind: {status: getattr(one, kind).get(status, 0) for status in STATUSES} for kind in ("own", "foreign")}
     return {**confidence_to_dict(one.calibration), "area": round(one.area, 4), **counts}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 
@@ -12,11 +12,15 @@ from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
 from weft.cli.terminal import say
 from weft.config import Method, is_server
-from weft.errors import MissingExtra
-from weft.evaluate.dataset import find_sets
-from weft.evaluate.fact_recall import evaluate_facts
-from weft.evaluate.report import fact_table, set_table, table, write_page, write_plot, write_set_plot
-from weft.evaluate.retrieval import Stage, all_methods, evaluate_folder
+
+if TYPE_CHECKING:
+    from weft.config import Settings
+    from weft.evaluate.retrieval import Stage
+
+
+def _warn_top_k(ctx: click.Context, param: click.Parameter, value: int | None) -> None:
+    if value is not None:
+        say("--top-k is deprecated and has no effect: the measures use 20 documents", label="warning: ", err=True)
 
 
 @verb("eval")
@@ -25,26 +29,22 @@ from weft.evaluate.retrieval import Stage, all_methods, evaluate_folder
     "--facts",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="Measure recall of facts on a scenario instead, beside plain vectors.",
+    help="Measure recall of facts on a scenario file instead.",
 )
-@click.option("--method", type=click.Choice([*get_args(Method), "all"]), help="A method, or all of them.")
-@click.option(
-    "--all", "every", is_flag=True, help="Every method on every set; a folder of sets stands for the sets in it."
-)
+@click.option("--method", type=click.Choice([*get_args(Method), "all"]), help="Search method, or all of them.")
+@click.option("--all", "every", is_flag=True, help="Every method on every set; FOLDERS may contain sets.")
 @click.option(
     "--page",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="With --all: the Markdown page for table and plot (default docs/quality.md where there is a docs folder).",
+    help="With --all: Markdown page (default: [docs/]quality.md).",
 )
-@click.option("-n", "--top-k", type=click.IntRange(1), help="Accepted for symmetry: measures look at 20 documents.")
-@click.option("--limit", type=click.IntRange(1), help="Only the first so many questions.")
-@click.option(
-    "--graph/--no-graph", default=None, help="Whether to build the graph; --method all leaves its methods out."
-)
-@click.option("--citations/--no-citations", default=None, help="Load citations.jsonl beside the corpus (default).")
-@click.option("--no-titles", is_flag=True, help="Leave titles out of the corpus.")
-@click.option("--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="Write a TREC run file.")
-@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw the figures into a PNG.")
+@click.option("-n", "--top-k", type=click.IntRange(1), hidden=True, expose_value=False, callback=_warn_top_k)
+@click.option("--limit", type=click.IntRange(1), help="Maximum number of questions.")
+@click.option("--graph/--no-graph", default=None, help="Build the graph, or not (no graph methods then).")
+@click.option("--citations/--no-citations", default=None, help="Load citations.jsonl of the corpus (default).")
+@click.option("--no-titles", is_flag=True, help="Ignore the titles of the corpus.")
+@click.option("--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="TREC run file to write.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="PNG file to write.")
 def evaluate(
     session: Session,
     folders: tuple[Path, ...],
@@ -52,44 +52,73 @@ def evaluate(
     method: str | None,
     every: bool,
     page: Path | None,
-    top_k: int | None,
     limit: int | None,
-    graph: bool | None,
-    citations: bool | None,
-    no_titles: bool,
     run_file: Path | None,
     plot: Path | None,
+    **options: Any,
 ) -> None:
     """
-    Measure retrieval on FOLDER: corpus.jsonl, queries.jsonl, qrels/test.tsv, plain or .gz.
+    Measure retrieval quality on BEIR datasets.
 
-    Without --method it asks exactly as `weft query` does by default. The index is kept in the cache and made
-    again when data, model or code change; with --db it goes there instead, on a server into a namespace of its own
-    that is kept for the next run (`eval SET KEY`). Rankings are scored before floors and gates; a document counts at
-    the rank of its best chunk. With --all there is one table over sets and methods, and a page is written. With
-    --facts FILE there are no folders: dated statements are replayed into a store of their own, and each question is
-    asked as of its time.
+    Each of FOLDERS holds corpus.jsonl, queries.jsonl and qrels/test.tsv, plain or .gz. Without --method the questions
+    are asked as by `weft query`. A document counts at the rank of its best chunk, before floors and gates.
+
+    The index is cached and rebuilt when data, model or code change. --db stores it elsewhere; on a server it gets its
+    own namespace (`eval SET KEY`), which is kept. --all prints one table over sets and methods and writes a page.
+
+    --facts replays dated facts into a separate store and asks each question as of its time.
     """
+    from weft.evaluate.report import set_table, table, write_plot
+
     if bool(folders) == bool(facts):
-        raise click.UsageError("name the folders of sets, or --facts FILE")
-    if facts and (every or method or page or run_file or plot or limit):
-        raise click.UsageError("--facts goes alone")
+        raise click.UsageError("give folders of datasets, or --facts FILE")
     if facts:
+        if every or method or page or run_file or plot or limit:
+            raise click.UsageError("--facts cannot be combined with options of retrieval")
         _evaluate_facts(session, facts)
         return
     if not every and len(folders) > 1:
-        raise click.UsageError("several sets are measured with --all")
-    own = not is_server(session.overrides.get("store.db", "")) or "store.namespace" in session.overrides
-    use_cache = "store.db" not in session.overrides or not own
+        raise click.UsageError("several folders need --all")
+    use_cache = _uses_cache(session)
     if every and (method or run_file or plot or not use_cache):
-        raise click.UsageError("--all goes without --method, --run, --plot and a file as --db")
-    overrides = {
-        "load__titles": False if no_titles else None,
-        "load__citations": citations,
-        "graph__extractor": session.extractor(graph),
-    }
-    settings = session.settings(**overrides)
-    chosen: tuple[Method, ...] = all_methods(settings) if every or method == "all" else (method,) if method else ()  # type: ignore[assignment]
+        raise click.UsageError("--all cannot be combined with --method, --run, --plot or a file as --db")
+    settings = _settings(session, **options)
+    chosen = "all" if every else method
+    found = _evaluate(
+        session, settings, folders, method=chosen, every=every, limit=limit, use_cache=use_cache, run_file=run_file
+    )
+    if plot:
+        write_plot(found, plot)
+    if every:
+        _write_page(session, found, page)
+    if session.as_json:
+        print_json(found if chosen == "all" else found[0])
+    else:
+        print_table(*(set_table(found) if every else table(found)))
+
+
+def _uses_cache(session: Session) -> bool:
+    """Return whether the index goes to the cache, or to a namespace of its own on a server."""
+    own = not is_server(session.overrides.get("store.db", "")) or "store.namespace" in session.overrides
+    return "store.db" not in session.overrides or not own
+
+
+def _settings(session: Session, *, graph: bool | None, citations: bool | None, no_titles: bool) -> Settings:
+    return session.settings(
+        load__titles=False if no_titles else None,
+        load__citations=citations,
+        graph__extractor=session.extractor(graph),
+    )
+
+
+def _evaluate(
+    session: Session, settings: Settings, folders: tuple[Path, ...], *, method: str | None, every: bool, **options: Any
+) -> list[dict[str, Any]]:
+    """Return the rows of all folders; with `every`, of all datasets in them."""
+    from weft.evaluate.dataset import find_sets
+    from weft.evaluate.retrieval import all_methods, evaluate_folder
+
+    methods = all_methods(settings) if method == "all" else (cast("Method", method),) if method else ()
     rows: list[dict[str, Any]] = []
     with CountBar("evaluating", total=None, unit="steps", quiet=session.verbosity < 0) as bar:
 
@@ -97,26 +126,14 @@ def evaluate(
             bar.advance(count, extra=count)
 
         for folder in find_sets(folders) if every else folders:
-            rows += evaluate_folder(
-                folder,
-                settings=settings,
-                methods=chosen,
-                limit=limit,
-                use_cache=use_cache,
-                run_file=run_file,
-                on_step=on_step,
-            )
-    if plot:
-        write_plot(rows, plot)
-    if every:
-        _write_page(session, rows, page)
-    if session.as_json:
-        print_json(rows if every or method == "all" else rows[0])
-    else:
-        print_table(*(set_table(rows) if every else table(rows)))
+            rows += evaluate_folder(folder, settings=settings, methods=methods, on_step=on_step, **options)
+    return rows
 
 
 def _evaluate_facts(session: Session, scenario: Path) -> None:
+    from weft.evaluate.fact_recall import evaluate_facts
+    from weft.evaluate.report import fact_table
+
     with CountBar("evaluating", total=None, unit="steps", quiet=session.verbosity < 0) as bar:
         rows = evaluate_facts(scenario, settings=session.settings(), on_step=lambda: bar.advance(1, extra=1))
     if session.as_json:
@@ -126,7 +143,10 @@ def _evaluate_facts(session: Session, scenario: Path) -> None:
 
 
 def _write_page(session: Session, rows: list[dict[str, Any]], page: Path | None) -> None:
-    """Write table and plot; without matplotlib the plot is left out, and said so."""
+    """Write table and plot; without matplotlib print a note and write the table alone."""
+    from weft.errors import MissingExtra
+    from weft.evaluate.report import write_page, write_set_plot
+
     page = page or (Path("docs/quality.md") if Path("docs").is_dir() else Path("quality.md"))
     drawing: Path | None = page.with_suffix(".png")
     page.parent.mkdir(parents=True, exist_ok=True)

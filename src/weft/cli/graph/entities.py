@@ -9,27 +9,30 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.confirmation import require_consent
+from weft.cli.errors import NO_MATCH
 from weft.cli.options import Session, common_options, verb
-from weft.cli.output import path_text, print_json, print_table
+from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
 from weft.cli.terminal import one_line, say
-from weft.context.serialise import entity_to_dict, readers_to_dict, step_to_dict
-from weft.records import Entity
 
 if TYPE_CHECKING:
+    from weft.engine.entities import EntityView
     from weft.engine.similar_names import Similar
+    from weft.records import Entity
 
 
 @click.group()
 @common_options
 def entity() -> None:
-    """List, show, merge and name entities."""
+    """List, show, merge and rename entities."""
 
 
 @verb("list")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Maximum number of entities.")
 def list_entities(session: Session, limit: int) -> None:
-    """List the entities most chunks mention, then those that facts alone know."""
+    """List entities by number of chunks, then those known only from facts."""
+    from weft.context.serialise import entity_to_dict
+
     with session.open() as engine:
         found = engine.entities.top(limit=limit)
     if session.as_json:
@@ -41,42 +44,21 @@ def list_entities(session: Session, limit: int) -> None:
 @verb()
 @click.argument("name")
 def show(session: Session, name: str) -> None:
-    """Show an entity: its names, description, relations and where it is mentioned."""
+    """Show an entity: names, description, relations and mentions."""
     with session.open() as engine:
         view = engine.entities.show(name)
-        places = {piece.chunk_id: engine.cite(piece.chunk_id) for piece in view.mentions}
+        citations = {piece.chunk_id: engine.cite(piece.chunk_id) for piece in view.mentions}
     if session.as_json:
-        found = entity_to_dict(view.entity)
-        found["alias_reasons"] = dict(zip(view.entity.aliases, view.entity.reasons, strict=True))
-        found["extractors"] = list(view.extractors)
-        found["relations"] = [{**step_to_dict(step), "extractors": list(step.extractors)} for step in view.relations]
-        found["mentions"] = [
-            {"citation": places[m.chunk_id], "count": m.count, "about": m.about} for m in view.mentions
-        ]
-        print_json(found)
-        return
-    kind = f" ({view.entity.type})" if view.entity.type else ""
-    say(one_line(f"{view.entity.name}{kind}  {view.entity.id}"))
-    for other, reason in zip(view.entity.aliases, view.entity.reasons, strict=True):
-        say(one_line(f"also: {other}  ({reason}; undo: weft entity unmerge {shlex.quote(other)})"))
-    if view.entity.description:
-        say(one_line(view.entity.description))
-    say(f"mentioned {view.entity.mentions} times in {view.entity.chunks} chunks")
-    is_mixed = any(set(found) - {"rules"} for found in (view.extractors, *(step.extractors for step in view.relations)))
-    if is_mixed:
-        say(f"read by: {', '.join(view.extractors)}")
-    for step in view.relations:
-        who = f"  ({', '.join(step.extractors)})" if is_mixed and step.extractors else ""
-        say(one_line(f"  —{step.type}({step.weight:g})→ {step.target}{who}"))
-    for mention in view.mentions:
-        say(one_line(f"  {'described in' if mention.about else 'mentioned in'} {places[mention.chunk_id]}"))
+        print_json(_view_to_dict(view, citations))
+    else:
+        _print_view(view, citations)
 
 
 @verb()
 @click.argument("name")
 @click.argument("into")
 def merge(session: Session, name: str, into: str) -> None:
-    """Make NAME another name of INTO; `weft entity unmerge NAME` takes it back."""
+    """Merge the entity NAME into INTO. `weft entity unmerge NAME` reverts it."""
     with session.open() as engine:
         _report(session, engine.entities.merge(name, into))
 
@@ -84,20 +66,20 @@ def merge(session: Session, name: str, into: str) -> None:
 @verb()
 @click.argument("name")
 def unmerge(session: Session, name: str) -> None:
-    """Take back that NAME is another name of something, whoever said so."""
+    """Make the alias NAME an entity of its own again."""
     with session.open() as engine:
         _report(session, engine.entities.unmerge(name))
 
 
 @verb()
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many pairs.")
-@click.option("--merge", "is_merging", is_flag=True, help="Merge all that is listed.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Maximum number of pairs.")
+@click.option("--merge", "is_merging", is_flag=True, help="Merge all listed pairs.")
+@click.option("-y", "--yes", is_flag=True, help="Merge without confirmation.")
 def similar(session: Session, limit: int, is_merging: bool, yes: bool) -> None:
     """
-    List pairs of entities that may be one, because their names are a slip apart, the likeliest first.
+    List pairs of entities whose names differ by a typo, likeliest first.
 
-    They are guesses, and often wrong ones: nothing is merged without --merge, which asks first.
+    The pairs are guesses and often wrong. Only --merge merges them, after confirmation.
     """
     with session.open() as engine:
         total = engine.store.graph.count()[0]
@@ -113,18 +95,18 @@ def similar(session: Session, limit: int, is_merging: bool, yes: bool) -> None:
     if session.as_json:
         print_json([{**_similar_to_dict(pair), "undo": undo.get(pair.entity.id)} for pair in found])
     elif session.verbosity >= 0:
-        _say_merged(merged, undo)
+        _print_merged(merged, undo)
         if not found:
-            say("no two names are a slip apart", err=True)
+            say("no names differ by a typo", err=True)
         elif not is_merging:
-            say("nothing is merged: `weft entity merge NAME INTO` merges one pair, --merge all of these", err=True)
+            say("nothing was merged: `weft entity merge NAME INTO` merges a pair, --merge all pairs", err=True)
 
 
 @verb()
 @click.argument("name")
 @click.argument("other")
 def alias(session: Session, name: str, other: str) -> None:
-    """Give the entity NAME the other name OTHER."""
+    """Add the alias OTHER to the entity NAME."""
     with session.open() as engine:
         _report(session, engine.entities.alias(name, other))
 
@@ -133,17 +115,25 @@ def alias(session: Session, name: str, other: str) -> None:
 @click.argument("name")
 @click.argument("to")
 def rename(session: Session, name: str, to: str) -> None:
-    """Change how the entity NAME is shown."""
+    """Change the displayed name of the entity NAME."""
     with session.open() as engine:
         _report(session, engine.entities.rename(name, to))
 
 
 @verb()
 @click.argument("name")
-@click.option("--hops", type=click.IntRange(1, 3), default=1, show_default=True, help="How far.")
-@click.option("--min-weight", type=click.FloatRange(1, 10), default=1.0, show_default=True, help="Weakest relation.")
+@click.option("--hops", type=click.IntRange(1, 3), default=1, show_default=True, help="Maximum distance.")
+@click.option(
+    "--min-weight", type=click.FloatRange(1, 10), default=1.0, show_default=True, help="Minimum relation weight."
+)
 def neighbours(session: Session, name: str, hops: int, min_weight: float) -> None:
-    """List the entities around NAME, nearest and strongest first, over the 50 strongest relations of each."""
+    """
+    List the entities related to an entity.
+
+    Sorted by distance, then weight. Follows the 50 strongest relations of each entity.
+    """
+    from weft.context.serialise import entity_to_dict, readers_to_dict
+
     with session.open() as engine:
         found = engine.entities.neighbours(name, hops=hops, min_weight=min_weight)
         last = [path[-1] for path in engine.entities.in_words([n.path for _, n in found])]
@@ -152,7 +142,7 @@ def neighbours(session: Session, name: str, hops: int, min_weight: float) -> Non
         rows = zip(found, readers, strict=True)
         print_json([{**entity_to_dict(e), "hops": n.hops, "weight": n.weight, **who} for (e, n), who in rows])
         return
-    # a column for those who read the relations, where somebody else than the rules did
+    # the column of extractors appears only if one other than the rules read a relation
     heads = ("name", "type", "hops", "relation", "weight", *(("read by",) if any(readers) else ()))
     table = [
         (e.name, e.type, n.hops, step.type, f"{n.weight:g}", ", ".join(step.extractors))[: len(heads)]
@@ -164,16 +154,49 @@ def neighbours(session: Session, name: str, hops: int, min_weight: float) -> Non
 @verb()
 @click.argument("source")
 @click.argument("target")
-@click.option("--max-hops", type=click.IntRange(1, 6), default=4, show_default=True, help="How far to look.")
+@click.option("--max-hops", type=click.IntRange(1, 6), default=4, show_default=True, help="Maximum length.")
 def path(session: Session, source: str, target: str, max_hops: int) -> int:
-    """Print the best path between two entities; exit code 3 if there is none."""
+    """Print the best path between two entities. Exits with 3 if there is none."""
+    from weft.cli.results import path_text
+    from weft.context.serialise import step_to_dict
+
     with session.open() as engine:
         steps = engine.entities.path(source, target, max_hops=max_hops)
     if session.as_json:
         print_json(None if steps is None else [step_to_dict(step) for step in steps])
     else:
-        say("no path" if steps is None else path_text(steps) or "the same entity")
-    return 3 if steps is None else 0
+        say("no path" if steps is None else path_text(steps) or "both names are the same entity")
+    return NO_MATCH if steps is None else 0
+
+
+def _view_to_dict(view: EntityView, citations: Mapping[str, str]) -> dict[str, Any]:
+    from weft.context.serialise import entity_to_dict, step_to_dict
+
+    return {
+        **entity_to_dict(view.entity),
+        "alias_reasons": dict(zip(view.entity.aliases, view.entity.reasons, strict=True)),
+        "extractors": list(view.extractors),
+        "relations": [{**step_to_dict(step), "extractors": list(step.extractors)} for step in view.relations],
+        "mentions": [{"citation": citations[m.chunk_id], "count": m.count, "about": m.about} for m in view.mentions],
+    }
+
+
+def _print_view(view: EntityView, citations: Mapping[str, str]) -> None:
+    kind = f" ({view.entity.type})" if view.entity.type else ""
+    say(one_line(f"{view.entity.name}{kind}  {view.entity.id}"))
+    for other, reason in zip(view.entity.aliases, view.entity.reasons, strict=True):
+        say(one_line(f"also: {other}  ({reason}; undo: weft entity unmerge {shlex.quote(other)})"))
+    if view.entity.description:
+        say(one_line(view.entity.description))
+    say(f"mentioned {view.entity.mentions} times in {view.entity.chunks} chunks")
+    is_mixed = any(set(found) - {"rules"} for found in (view.extractors, *(step.extractors for step in view.relations)))
+    if is_mixed:
+        say(f"read by: {', '.join(view.extractors)}")
+    for step in view.relations:
+        readers = f"  ({', '.join(step.extractors)})" if is_mixed and step.extractors else ""
+        say(one_line(f"  —{step.type}({step.weight:g})→ {step.target}{readers}"))
+    for mention in view.mentions:
+        say(one_line(f"  {'described in' if mention.about else 'mentioned in'} {citations[mention.chunk_id]}"))
 
 
 def _print_similar(found: Sequence[Similar]) -> None:
@@ -182,16 +205,20 @@ def _print_similar(found: Sequence[Similar]) -> None:
 
 
 def _similar_to_dict(pair: Similar) -> dict[str, Any]:
+    from weft.context.serialise import entity_to_dict
+
     ends = {"entity": entity_to_dict(pair.entity), "into": entity_to_dict(pair.into)}
     return {**ends, "why": pair.why, "shared": pair.shared}
 
 
-def _say_merged(merged: Sequence[tuple[Similar, str]], undo: Mapping[str, str]) -> None:
+def _print_merged(merged: Sequence[tuple[Similar, str]], undo: Mapping[str, str]) -> None:
     for pair, _ in merged:
         say(one_line(f"merged {pair.entity.name} into {pair.into.name}; undo: {undo[pair.entity.id]}"), err=True)
 
 
 def _report(session: Session, found: Entity) -> None:
+    from weft.context.serialise import entity_to_dict
+
     if session.as_json:
         print_json(entity_to_dict(found))
     elif session.verbosity >= 0:

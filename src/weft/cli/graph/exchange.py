@@ -7,164 +7,190 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from weft.admin.exchange_facts import import_facts
-from weft.admin.exchange_graphs import export_graph, import_graph, remove_import
-from weft.cli.memory.fact_files import report_import
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, write_whole
 from weft.cli.progress import CountBar
-from weft.cli.terminal import hand_over, one_line, say
-from weft.context.serialise import import_to_dict
-from weft.errors import InputError
-from weft.exchange.read import GraphForm, find_form
-from weft.exchange.write import WriteForm, write_graph
-from weft.load.folder import source_of
-from weft.records import GivenGraph, ImportReceipt
+from weft.cli.terminal import one_line, say, write_data
+from weft.exchange.forms import GraphForm, WriteForm
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
+    from weft.records import GivenGraph, ImportReceipt
 
-ENDINGS: dict[str, WriteForm] = {
+SUFFIXES: dict[str, WriteForm] = {
     ".jsonl": "triples",
     ".csv": "triples-csv",
     ".json": "lightrag",
     ".graphml": "graphml",
 }
-SHOWN = 10
-"""Lines about what was skipped that are printed; --json has them all."""
+MAX_LISTED_SKIPS = 10
+"""Skipped records printed; --json lists all."""
 
 
 @verb("import")
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--format", "form", type=click.Choice(get_args(GraphForm)), help="What FILE is (default: recognised).")
-@click.option("--name", default="", metavar="NAME", help="What to call the import (default: the path of FILE).")
-@click.option("--remove", is_flag=True, help="Take the import back, with all that it brought.")
+@click.option("--format", "form", type=click.Choice(get_args(GraphForm)), help="Format of FILE (default: detected).")
+@click.option("--name", default="", metavar="NAME", help="Name of the import (default: path of FILE).")
+@click.option("--remove", is_flag=True, help="Remove the import and everything it added.")
 @click.option(
     "--as",
     "kind",
     type=click.Choice(["facts", "documents"]),
-    help="What a memory file becomes (default: facts); other forms become documents.",
+    help="Import a memory file as facts (default) or documents.",
 )
 def import_file(
     session: Session, file: Path | None, form: GraphForm | None, name: str, remove: bool, kind: str | None
 ) -> None:
     """
-    Add a graph that someone else built: triples, OpenIE, a memory file, LightRAG, GraphML.
+    Import a graph or a memory file.
 
-    A memory file becomes facts, as with `weft fact import`. Of the other forms this holds:
+    Formats: triples, OpenIE, LightRAG, GraphML, and the memory file of an MCP memory server. A memory file becomes
+    facts, as with `weft fact import`; the other formats always become a graph.
 
-    What it says of documents that are indexed goes to their chunks; the rest becomes documents of its own, which
-    are embedded. The same file again changes nothing, a changed one replaces what it said before. It is in the
-    graph whether or not indexing builds one.
+    Data about indexed documents is added to their chunks. Other data becomes new documents, which are embedded.
+    Importing the same file again changes nothing; a changed file replaces its earlier import. The graph is imported
+    even if indexing builds none.
     """
     if file is None and not (remove and name):
-        raise click.UsageError("say which FILE; only --remove can do with a --name alone")
-    with session.open(must_exist=remove) as engine:
-        if remove:
-            _report(session, remove_import(engine, name or source_of(file or Path(), base=engine.base)), removed=True)
-            return
-        assert file is not None
-        if kind == "facts" or (kind is None and (form or find_form(file)) == "memory"):
-            if form not in (None, "memory"):
-                raise click.UsageError(f"{form} cannot become facts, only memory can")
-            if name:
-                raise click.UsageError("facts are not called by a --name; say --as documents")
+        raise click.UsageError("FILE is missing; only --remove works with --name alone")
+    if remove:
+        _remove(session, file, name)
+        return
+    assert file is not None
+    with session.open(must_exist=False) as engine:
+        if _becomes_facts(file, form=form, name=name, kind=kind):
+            from weft.admin.exchange_facts import import_facts
+            from weft.cli.memory.fact_files import report_import
+
             report_import(session, file, import_facts(engine, file, form="memory"))
             return
-        with CountBar("importing", total=None, unit="documents", quiet=session.verbosity < 0) as bar:
-
-            def on_step(done: int, total: int) -> None:
-                bar.expect(total)
-                bar.advance(1, extra=1)
-
-            receipt = import_graph(engine, file, form=form, name=name, on_step=on_step)
+        receipt = _import(session, engine, file, form=form, name=name)
     _report(session, receipt)
 
 
 @verb("export")
 @click.argument("file", default="-", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
 @click.option(
-    "--format", "form", type=click.Choice(get_args(WriteForm)), help="What to write (default: by the ending)."
+    "--format", "form", type=click.Choice(get_args(WriteForm)), help="Format of FILE (default: by its suffix)."
 )
-@click.option("--derived", is_flag=True, help="Also relations that only follow from names standing together.")
-@click.option("--facts", is_flag=True, help="Also facts that hold and lead to an entity, as relations.")
+@click.option("--derived", is_flag=True, help="Include relations derived from co-occurring names.")
+@click.option("--facts", is_flag=True, help="Include valid facts that link two entities, as relations.")
 def export_file(session: Session, file: Path, form: WriteForm | None, derived: bool, facts: bool) -> None:
     """
-    Write the graph to FILE, or to standard output.
+    Export the graph to a file or standard output.
 
-    The ending of FILE says the form: .jsonl triples, .csv triples-csv, .json lightrag, .graphml graphml; standard
-    output gets triples. A file that is there is replaced when the new one is whole.
+    The suffix of FILE selects the format: .jsonl triples, .csv triples-csv, .json lightrag, .graphml graphml.
+    Standard output gets triples. An existing file is replaced atomically.
     """
+    from weft.exchange.write import write_graph
+
     form = form or _choose_form(file)
     with session.open() as engine:
         graph = _export(session, engine, form=form, derived=derived, facts=facts)
     data = write_graph(graph, form=form).encode("utf-8")
     if file == Path("-"):
-        hand_over(data)
+        write_data(data)
         return
     write_whole(file, data)
     if session.as_json:
         counts = {"entities": len(graph.entities), "relations": len(graph.relations), "passages": len(graph.passages)}
         print_json({"file": str(file), "format": form, **counts, "bytes": len(data)})
     elif session.verbosity >= 0:
-        what = f"{len(graph.entities):,} entities, {len(graph.relations):,} relations"
-        say(f"wrote {file}: {what} as {form} ({len(data):,} bytes)", err=True)
+        counted = f"{len(graph.entities):,} entities, {len(graph.relations):,} relations"
+        say(f"wrote {file}: {counted} as {form} ({len(data):,} bytes)", err=True)
+
+
+def _becomes_facts(file: Path, *, form: GraphForm | None, name: str, kind: str | None) -> bool:
+    """Return whether a file is imported as facts. Raise `click.UsageError` for options that facts do not have."""
+    from weft.exchange.read import find_form
+
+    if kind != "facts" and (kind is not None or (form or find_form(file)) != "memory"):
+        return False
+    if form not in (None, "memory"):
+        raise click.UsageError(f"--as facts needs --format memory, not {form}")
+    if name:
+        raise click.UsageError("--name applies to documents only; add --as documents")
+    return True
+
+
+def _remove(session: Session, file: Path | None, name: str) -> None:
+    from weft.admin.exchange_graphs import remove_import
+    from weft.load.folder import source_of
+
+    with session.open() as engine:
+        receipt = remove_import(engine, name or source_of(file or Path(), base=engine.base))
+    _report(session, receipt, removed=True)
+
+
+def _import(session: Session, engine: Engine, file: Path, *, form: GraphForm | None, name: str) -> ImportReceipt:
+    from weft.admin.exchange_graphs import import_graph
+
+    with CountBar("importing", total=None, unit="documents", quiet=session.verbosity < 0) as bar:
+
+        def on_step(done: int, total: int) -> None:
+            bar.expect(total)
+            bar.advance(1, extra=1)
+
+        return import_graph(engine, file, form=form, name=name, on_step=on_step)
 
 
 def _choose_form(file: Path) -> WriteForm:
     if file == Path("-"):
         return "triples"
-    form = ENDINGS.get(file.suffix.lower())
+    form = SUFFIXES.get(file.suffix.lower())
     if form is None:
-        known = ", ".join(ENDINGS)
-        raise click.UsageError(f"the ending of {str(file)!r} says no form: give --format, or one of {known}")
+        known = ", ".join(SUFFIXES)
+        raise click.UsageError(f"no format for the suffix of {str(file)!r}: give --format, or use one of {known}")
     return form
 
 
 def _export(session: Session, engine: Engine, *, form: WriteForm, derived: bool, facts: bool) -> GivenGraph:
+    from weft.admin.exchange_graphs import export_graph
+    from weft.errors import InputError
+
     total = engine.store.graph.count()[0]
     if not total and not (facts and engine.store.facts.count()[0]):
-        hint = "weft index PATH builds one, weft import FILE brings one"
+        hint = "build one with weft index PATH, or import one with weft import FILE"
         raise InputError(f"namespace {engine.store.namespace!r} has no graph", hint=hint)
     with CountBar("exporting", total=total, unit="entities", quiet=session.verbosity < 0) as bar:
-        # no other form has a place for texts
         return export_graph(
             engine,
             derived=derived,
-            passages=form == "lightrag",
+            passages=form == "lightrag",  # the only format with texts
             facts=facts,
             on_step=lambda count: bar.advance(count, extra=count),
         )
 
 
 def _report(session: Session, receipt: ImportReceipt, *, removed: bool = False) -> None:
+    from weft.context.serialise import import_to_dict
+
     if session.as_json:
         print_json(import_to_dict(receipt))
         return
     if session.verbosity < 0:
         return
     if removed:
-        said = f"and what it said of {receipt.annotated:,} chunks"
-        say(f"removed {receipt.name}: {receipt.pruned:,} documents {said}", err=True)
+        counts = f"{receipt.pruned:,} documents, annotations of {receipt.annotated:,} chunks"
+        say(f"removed {receipt.name}: {counts}", err=True)
         return
-    for line in _list_done(receipt):
+    for line in _receipt_lines(receipt):
         say(one_line(line), err=True)
 
 
-def _list_done(receipt: ImportReceipt) -> list[str]:
-    """Return what an import did, in words."""
+def _receipt_lines(receipt: ImportReceipt) -> list[str]:
+    """Return the receipt of an import as lines for people."""
     documents = receipt.added + receipt.changed + receipt.unchanged
     lines = [
         f"imported {receipt.name} ({receipt.form}): {receipt.entities:,} entities, {receipt.relations:,} relations "
         f"in {receipt.seconds:.1f} s",
-        f"made {documents:,} documents ({receipt.added:,} new, {receipt.changed:,} changed, "
-        f"{receipt.unchanged:,} unchanged, {receipt.pruned:,} deleted), says something of {receipt.annotated:,} chunks "
-        "of others",
+        f"wrote {documents:,} documents ({receipt.added:,} new, {receipt.changed:,} changed, "
+        f"{receipt.unchanged:,} unchanged, {receipt.pruned:,} deleted), annotated {receipt.annotated:,} other chunks",
         f"embedded {receipt.embedded:,} texts, {receipt.cached:,} from the cache",
     ]
     if receipt.not_found:
-        lines.append(f"did not find {receipt.not_found:,} passages that it names: index them first, then import again")
-    lines += [f"skipped {line}" for line in receipt.skipped[:SHOWN]]
-    if len(receipt.skipped) > SHOWN:
-        lines.append(f"skipped {len(receipt.skipped) - SHOWN:,} more (--json lists them)")
+        lines.append(f"{receipt.not_found:,} passages were not found: index them, then import again")
+    lines += [f"skipped {line}" for line in receipt.skipped[:MAX_LISTED_SKIPS]]
+    if len(receipt.skipped) > MAX_LISTED_SKIPS:
+        lines.append(f"skipped {len(receipt.skipped) - MAX_LISTED_SKIPS:,} more (--json lists them)")
     return lines

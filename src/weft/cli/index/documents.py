@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 import click
 
 from weft.cli.confirmation import require_consent
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
-from weft.context.serialise import chunk_to_dict, document_to_dict
-from weft.engine.paths import get_named, typed_source
-from weft.records import Filter
 
 
 @verb()
 @click.argument("name")
 def get(session: Session, name: str) -> None:
-    """Print a document (by source or id) or a chunk (by id)."""
+    """
+    Print a document or a chunk.
+
+    NAME is the source or the id of a document, or the id of a chunk.
+    """
+    from weft.context.serialise import chunk_to_dict, document_to_dict
+    from weft.engine.paths import typed_source
+
     with session.open() as engine:
         document, chunks = engine.get(typed_source(name, store=engine.store, base=engine.base))
     if session.as_json:
@@ -35,9 +37,15 @@ def get(session: Session, name: str) -> None:
 
 @verb("list")
 @click.option("--in", "prefix", default="", metavar="PATH", help="Only sources that begin with PATH.")
-@click.option("--limit", type=click.IntRange(1), help="At most so many.")
+@click.option("--limit", type=click.IntRange(1), help="Maximum number of documents.")
 def list_documents(session: Session, prefix: str, limit: int | None) -> None:
-    """List the documents of the namespace by source."""
+    """List documents by source."""
+    from itertools import islice
+
+    from weft.context.serialise import document_to_dict
+    from weft.engine.paths import typed_source
+    from weft.records import Filter
+
     with session.open() as engine:
         source = typed_source(prefix, store=engine.store, base=engine.base)
         found = list(islice(engine.documents(Filter(source_prefix=source)), limit))
@@ -49,13 +57,16 @@ def list_documents(session: Session, prefix: str, limit: int | None) -> None:
 
 @verb()
 @click.argument("names", nargs=-1, required=True)
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Delete without confirmation.")
 def delete(session: Session, names: tuple[str, ...], yes: bool) -> None:
     """
-    Delete documents by source or id; the source of a folder or file takes all that is in it.
+    Delete documents and all data derived from them.
 
-    Asks first where it is more than one.
+    NAMES are sources or ids of documents. The source of a folder or file selects every document in it. Asks for
+    confirmation before deleting more than one document.
     """
+    from weft.engine.paths import get_named, typed_source
+
     with session.open() as engine:
         names = tuple(typed_source(name, store=engine.store, base=engine.base) for name in names)
         count = len(set(get_named(names, store=engine.store)))

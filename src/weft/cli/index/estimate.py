@@ -1,171 +1,192 @@
-"""`weft estimate`, and the options and the consent that asking models behind an endpoint wants."""
+"""`weft estimate`, and the options and cost check of language models shared with `weft index`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from weft.cli.options import Session, verb
-from weft.cli.output import embedding_line, print_json, usage_line
+from weft.cli.output import print_json
 from weft.cli.terminal import say
-from weft.context.serialise import embedding_to_dict, usage_to_dict
 from weft.errors import ConfigError
-from weft.records import Receipt, Usage
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
+    from weft.records import Receipt, Usage
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--model", metavar="NAME", help="Let a language model add to the graph: openai/…, anthropic/…"),
+    click.option("--model", metavar="NAME", help="Language model for the graph: openai/…, anthropic/…"),
     click.option(
         "--max-cost",
         type=click.FloatRange(0),
-        metavar="DOLLARS",
-        help="Stop before it costs more; so with an embedder behind an endpoint.",
+        metavar="USD",
+        help="Maximum cost in USD. A remote embedder has its own limit.",
     ),
-    click.option("--max-tokens", type=click.IntRange(0), metavar="N", help="Stop before it uses more tokens."),
-    click.option("--max-minutes", type=click.FloatRange(0), metavar="N", help="Ask nothing more after this time."),
+    click.option("--max-tokens", type=click.IntRange(0), metavar="N", help="Maximum number of tokens, in and out."),
+    click.option("--max-minutes", type=click.FloatRange(0), metavar="N", help="Send no request after this time."),
 )
 
 
-def asking_options(function: Function) -> Function:
-    """Add the options that say which language model is asked, and what it may cost."""
+def llm_options(function: Function) -> Function:
+    """Add the options that select a language model and limit its cost."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
-def asking_overrides(session: Session, graph: bool | None, model: str | None, **bounds: float | None) -> dict[str, Any]:
-    """Return the settings these options are flags of."""
+def llm_overrides(session: Session, graph: bool | None, model: str | None, **limits: float | None) -> dict[str, Any]:
+    """Return the settings that these options replace."""
     if model and graph is False:
-        raise click.UsageError("--model adds to the graph, and --no-graph leaves it out")
+        raise click.UsageError("--model extends the graph and cannot be combined with --no-graph")
     extractor = "llm" if model else session.extractor(graph)
-    overrides = {"graph__extractor": extractor, "llm__model": model, "models__max_cost": bounds["max_cost"]}
-    return overrides | {f"llm__{name}": n for name, n in bounds.items()}
+    overrides = {"graph__extractor": extractor, "llm__model": model, "models__max_cost": limits["max_cost"]}
+    return overrides | {f"llm__{name}": n for name, n in limits.items()}
 
 
-def require_consent(engine: Engine, *paths: str) -> None:
-    """Raise `ConfigError` where indexing would cost more than may be spent unasked; nothing is sent."""
+def check_cost(engine: Engine, *paths: str) -> None:
+    """Raise `ConfigError` if the language model would cost more than is allowed without --yes; nothing is sent."""
     if engine.settings.graph.extractor == "llm" and paths != ("-",):
-        _require_yes(engine, engine.preview(*paths).usage)
+        _check_usage(engine, engine.preview(*paths).usage)
 
 
-def _require_yes(engine: Engine, usage: Usage) -> None:
+def _check_usage(engine: Engine, usage: Usage) -> None:
     options = engine.settings.llm
-    bound = options.max_cost or usage.cost
-    if usage.calls and (usage.unpriced or min(usage.cost, bound) > options.ask_above):
+    limit = options.max_cost or usage.cost
+    if usage.calls and (usage.unpriced or min(usage.cost, limit) > options.ask_above):
         cost = "an unknown price" if usage.unpriced else f"about ${usage.cost:.2f}"
         raise ConfigError(
-            f"this would ask {options.model} about {usage.calls:,} chunks, for {cost}",
-            hint="--yes goes on, --max-cost bounds it; llm.prices tells a price, llm.ask_above what needs no yes",
+            f"{options.model} would read {usage.calls:,} chunks for {cost}",
+            hint="accept with --yes, or limit with --max-cost; llm.prices sets prices, llm.ask_above the default limit",
         )
 
 
 @verb()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True))
-@click.option(
-    "--model", metavar="NAME", help="The language model: openai/…, anthropic/… (default: that of the settings)."
-)
-@click.option(
-    "--sample",
-    type=click.IntRange(1),
-    metavar="N",
-    help="First ask about up to N chunks, until the estimate is sure; paid for, and not lost.",
-)
-@click.option("-y", "--yes", is_flag=True, help="With --sample: ask whatever it costs, within the bounds.")
+@click.option("--model", metavar="NAME", help="Language model: openai/…, anthropic/… (default: llm.model).")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Send up to N chunks to measure the cost.")
+@click.option("-y", "--yes", is_flag=True, help="With --sample: accept its cost, up to the limits.")
 def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample: int | None, yes: bool) -> None:
     """
-    Say what indexing files and folders would cost: embedding them, and asking a language model.
+    Estimate the cost of indexing.
 
-    Nothing is sent or written without --sample. Only new and changed chunks count, and of those only
-    what is not known. An embedder on this machine costs nothing; a language model is asked where one is
-    named here or in the settings. How long its replies are and how long they take is taken from earlier
-    ones of the same model, from five on; before that it is a guess. With --sample it is asked about
-    chunks chosen by chance, 60 and then more, until it is known within 8 % what the others will cost,
-    and their replies are kept.
+    Counts new and changed chunks that are not cached, for the embedder and for a language model if --model or
+    llm.model names one. A local embedder has no cost. Nothing is sent or written without --sample.
+
+    Length and time of replies come from at least five earlier replies of the same model; before that they are
+    guesses. --sample sends random chunks, 60 at first, until the cost of the rest is known within 8 %. The replies
+    are paid for and cached.
     """
-    asks = bool(model or session.settings().llm.model)
-    if sample and not asks:
-        raise click.UsageError("--sample asks a language model, and none is named: --model, or llm.model")
-    extractor = "llm" if asks else None
+    from weft.records import Usage
+
+    uses_model = bool(model or session.settings().llm.model)
+    if sample and not uses_model:
+        raise click.UsageError("--sample needs a language model: give --model, or set llm.model")
+    extractor = "llm" if uses_model else None
     with session.open(must_exist=False, graph__extractor=extractor, llm__model=model) as engine:
         receipt, sampled = engine.preview(*paths), Usage()
         if sample and receipt.usage.calls:
-            first = _share(receipt.usage, sample)
-            if not yes:
-                _require_yes(engine, first)
-            say(f"asking about {first.calls:,} chunks at most first, {_cost(first)}", err=True)
-            before = {run.id for run in engine.store.spending.runs()}
-            receipt = engine.preview(*paths, sample=sample)
-            runs = engine.store.spending.runs()
-            sampled = sum((run.usage for run in runs if run.id not in before), Usage())
+            receipt, sampled = _sample(engine, paths, receipt.usage, sample=sample, yes=yes)
         name, embedder = engine.settings.llm.model, engine.embedder.card.name if engine.embedder else "none"
+    measured = sampled if sample else None
     if session.as_json:
-        asked = {"sample": usage_to_dict(sampled)} if sample else {}
-        print_json({"model": name, **_estimate_to_dict(receipt), **asked, "embedder": _embedder(receipt, embedder)})
-        return
+        _print_json(receipt, model=name, embedder=embedder, sampled=measured)
+    else:
+        _print(receipt, embedder)
+        if uses_model:
+            _print_llm(receipt.usage, name, measured)
+
+
+def _sample(engine: Engine, paths: tuple[str, ...], usage: Usage, *, sample: int, yes: bool) -> tuple[Receipt, Usage]:
+    """Send a sample to the language model; return the new estimate and the usage of the sample."""
+    from weft.records import Usage
+
+    first = _share(usage, sample)
+    if not yes:
+        _check_usage(engine, first)
+    say(f"sending at most {first.calls:,} chunks as a sample, {_cost(first)}", err=True)
+    before = {run.id for run in engine.store.spending.runs()}
+    receipt = engine.preview(*paths, sample=sample)
+    runs = engine.store.spending.runs()
+    return receipt, sum((run.usage for run in runs if run.id not in before), Usage())
+
+
+def _print(receipt: Receipt, embedder: str) -> None:
+    from weft.cli.receipts import embedding_line
+
     say(f"documents: {receipt.added:,} new, {receipt.changed:,} changed, {receipt.unchanged:,} unchanged")
     say(f"chunks: {receipt.chunks:,}")
-    say(f"embedder: {embedder}, {receipt.embedded:,} texts to embed, {receipt.cached:,} are known")
+    say(f"embedder: {embedder}, {receipt.embedded:,} texts to embed, {receipt.cached:,} cached")
     say(f"embedding: {embedding_line(receipt.embedding, is_dry=True)}")
-    if asks:
-        _print_asking(receipt.usage, name, sampled if sample else None)
 
 
-def _print_asking(usage: Usage, name: str, sampled: Usage | None) -> None:
-    """Print what asking a language model would cost."""
+def _print_llm(usage: Usage, name: str, sampled: Usage | None) -> None:
+    """Print the estimated cost of the language model."""
+    from weft.cli.receipts import usage_line
+
     if sampled is not None:
         say(f"sample: {usage_line(sampled)}")
     say(f"model: {name}")
-    say(f"questions: {usage.calls:,} chunks would be asked about, {usage.cached:,} are known")
-    say(f"tokens: {usage.tokens_in:,} in, {usage.tokens_out:,} out{_sureness(usage)}")
+    say(f"requests: {usage.calls:,} chunks to send, {usage.cached:,} cached")
+    say(f"tokens: {usage.tokens_in:,} in, {usage.tokens_out:,} out{_margin(usage)}")
     say(f"cost: {_cost(usage)}")
     if usage.known and usage.known.calls and usage.calls:
-        whole, margin = in_all(usage)
-        tokens = f"{whole.tokens_in:,} tokens in, {whole.tokens_out:,} out"
-        say(f"in all, with the replies that are known: {tokens} (± {margin:.0%}), {_cost(whole)}")
+        total, margin = total_usage(usage)
+        tokens = f"{total.tokens_in:,} tokens in, {total.tokens_out:,} out"
+        say(f"total with cached replies: {tokens} (± {margin:.0%}), {_cost(total)}")
     say(f"minutes: {usage.seconds / 60:.1f}")
 
 
 def _share(usage: Usage, calls: int) -> Usage:
-    """Return what so many of the calls of an estimate would cost."""
+    """Return the usage of so many of the calls of an estimate."""
+    from dataclasses import replace
+
     share = min(calls / usage.calls, 1.0)
     counts = {name: round(share * getattr(usage, name)) for name in ("calls", "tokens_in", "tokens_out", "unpriced")}
     return replace(usage, **counts, cost=share * usage.cost, seconds=share * usage.seconds)
 
 
-def in_all(usage: Usage) -> tuple[Usage, float]:
-    """Return what an estimate comes to with the replies that are known already, and how far off that may be."""
-    whole = usage + (usage.known or Usage())
-    return whole, usage.margin * usage.tokens_out / whole.tokens_out if whole.tokens_out else 0.0
+def total_usage(usage: Usage) -> tuple[Usage, float]:
+    """Return an estimate plus the cached replies, and the relative margin of its output tokens."""
+    total = usage + usage.known if usage.known else usage
+    return total, usage.margin * usage.tokens_out / total.tokens_out if total.tokens_out else 0.0
 
 
 def _cost(usage: Usage) -> str:
-    return "price not known, llm.prices tells it" if usage.unpriced else f"about ${usage.cost:.4f}"
+    return "unknown price, set llm.prices" if usage.unpriced else f"about ${usage.cost:.4f}"
 
 
-def _sureness(usage: Usage) -> str:
+def _margin(usage: Usage) -> str:
     if not usage.basis:
-        return " (a guess: the model was never asked; --sample asks it)" if usage.calls else ""
+        return " (a guess: no earlier replies of this model; --sample measures)" if usage.calls else ""
     return f" (± {usage.margin:.0%}, by {usage.basis:,} replies)"
 
 
+def _print_json(receipt: Receipt, *, model: str, embedder: str, sampled: Usage | None) -> None:
+    from weft.context.serialise import usage_to_dict
+
+    sample = {} if sampled is None else {"sample": usage_to_dict(sampled)}
+    print_json({"model": model, **_estimate_to_dict(receipt), **sample, "embedder": _embedder(receipt, embedder)})
+
+
 def _embedder(receipt: Receipt, name: str) -> dict[str, Any]:
-    """Return what embedding would come to as JSON values."""
-    asked = embedding_to_dict(receipt.embedding)
-    values = {name: asked.get(name, 0) for name in ("calls", "tokens", "cost")}
+    """Return the estimate of embedding as JSON values."""
+    from weft.context.serialise import embedding_to_dict
+
+    usage = embedding_to_dict(receipt.embedding)
+    values = {name: usage.get(name, 0) for name in ("calls", "tokens", "cost")}
     return {"model": name, "texts": receipt.embedded, "cached": receipt.cached, **values}
 
 
 def _estimate_to_dict(receipt: Receipt) -> dict[str, Any]:
+    from weft.context.serialise import usage_to_dict
+
     usage = usage_to_dict(receipt.usage)
     names = ("calls", "cached", "tokens_in", "tokens_out", "cost")
-    whole, margin = in_all(receipt.usage)
+    total, margin = total_usage(receipt.usage)
     has_basis = receipt.usage.basis > 0
     return {
         "documents": receipt.added + receipt.changed,
@@ -175,7 +196,7 @@ def _estimate_to_dict(receipt: Receipt) -> dict[str, Any]:
         "basis": receipt.usage.basis,
         "margin": round(receipt.usage.margin, 4) if has_basis else None,
         "in_all": {
-            **{name: usage_to_dict(whole)[name] for name in ("calls", "tokens_in", "tokens_out", "cost")},
+            **{name: usage_to_dict(total)[name] for name in ("calls", "tokens_in", "tokens_out", "cost")},
             "margin": round(margin, 4) if has_basis else None,
         },
     }

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import click
-from click.shell_completion import get_completion_class
 
 from weft.cli.options import Session, verb
-from weft.cli.terminal import hand_over
+from weft.cli.terminal import write_data
 
 
 @verb()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(session: Session, shell: str) -> None:
-    """Print the completion script of SHELL, e.g. `weft completion bash >> ~/.bashrc`."""
+    """
+    Print the completion script of a shell.
+
+    Example: weft completion bash >> ~/.bashrc
+    """
+    from click.shell_completion import get_completion_class
+
     from weft.cli.main import weft
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise click.ClickException(f"no completion for {shell}")
-    hand_over(kind(weft, {}, "weft", "_WEFT_COMPLETE").source(), nl=True)
+        raise click.ClickException(f"no completion for the shell {shell!r}")
+    write_data(kind(weft, {}, "weft", "_WEFT_COMPLETE").source(), nl=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
-from weft.config import in_force, shown
 
 
 @verb()
 def config(session: Session) -> None:
-    """Print every setting and where it came from."""
+    """Print every setting and its origin."""
+    from weft.config import in_force, shown
+
     known = in_force(session.settings()).items()
     rows = [(name, shown(value) if isinstance(value, str) else value, origin) for name, (value, origin) in known]
     if session.as_json:

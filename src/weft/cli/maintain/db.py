@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from weft.admin.tables import Tables, make_tables, migrate_tables
 from weft.cli.maintain.maintenance import check, compact
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json
 from weft.cli.terminal import say
-from weft.config import shown
+
+if TYPE_CHECKING:
+    from weft.admin.tables import Tables
 
 
 @click.group()
 @common_options
 def db() -> None:
-    """Make, migrate, check and vacuum the tables of a store."""
+    """Create, migrate, check and vacuum the tables of a store."""
 
 
 @verb()
@@ -25,17 +26,21 @@ def db() -> None:
     "--partitions",
     type=click.IntRange(2, 1024),
     metavar="N",
-    help="On a server without Citus: split the tables by namespace into N parts.",
+    help="On a server without Citus: partitions by namespace.",
 )
 def init(session: Session, partitions: int | None) -> None:
     """
-    Make the tables of the store; where they are there already, say what there is.
+    Create the tables of the store, or describe existing ones.
 
-    On a server this is done by whoever may create tables; others then need no such right. Where Citus is there, the
-    tables are spread over its nodes by namespace. A file is made where it is missing.
+    On a server only this verb needs the right to create tables. With Citus the tables are distributed over its nodes
+    by namespace. A missing file is created.
     """
+    from weft.admin.tables import make_tables
+
     tables = make_tables(session.settings().store.db, partitions=partitions or 0)
     if session.as_json:
+        from dataclasses import asdict
+
         print_json(asdict(tables))
     elif session.verbosity >= 0:
         say(_describe(tables))
@@ -44,11 +49,14 @@ def init(session: Session, partitions: int | None) -> None:
 @verb()
 def migrate(session: Session) -> None:
     """
-    Bring the tables of the store up to date with this version, and say what was done.
+    Migrate the tables of the store to this version.
 
-    A file is migrated when it is opened, too. On a server it is done a statement at a time, while others read;
-    interrupted, it goes on where it stopped.
+    A file is also migrated when it is opened. On a server the migration runs one statement at a time while others
+    read; an interrupted one resumes on the next call.
     """
+    from weft.admin.tables import migrate_tables
+    from weft.config import shown
+
     db = session.settings().store.db
     done = migrate_tables(db)
     if session.as_json:
@@ -58,17 +66,15 @@ def migrate(session: Session) -> None:
 
 
 def _describe(tables: Tables) -> str:
-    parts = [f"{'made' if tables.created else 'there are'} the tables of schema {tables.schema} in {tables.where}"]
+    parts = [f"{'created' if tables.created else 'found'} the tables of schema {tables.schema} in {tables.where}"]
     if tables.pgvector:
         parts.append(f"pgvector {tables.pgvector}")
     if tables.partitions:
-        parts.append(f"split by namespace into {tables.partitions} parts")
+        parts.append(f"{tables.partitions} partitions by namespace")
     if tables.is_spread:
-        parts.append("Citus: spread over its nodes by namespace")
+        parts.append("Citus: distributed over its nodes by namespace")
     elif tables.has_citus:
-        parts.append(
-            "Citus: not spread, for they were made before it came (weft copy into a new database spreads them)"
-        )
+        parts.append("Citus: not distributed, because the tables are older (weft copy to a new database does it)")
     elif tables.pgvector:
         parts.append("no Citus")
     return "; ".join(parts)

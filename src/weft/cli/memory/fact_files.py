@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
-from weft.admin.exchange_facts import FactForm, export_facts, import_facts
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, write_whole
-from weft.cli.terminal import hand_over, one_line, say
-from weft.context.serialise import fact_receipt_to_dict
-from weft.records import FactReceipt
+from weft.cli.terminal import one_line, say, write_data
+from weft.exchange.forms import FactForm
 
-SHOWN = 10
-"""Lines about what was left out that are printed; --json has them all."""
+if TYPE_CHECKING:
+    from weft.records import FactReceipt
+
+MAX_LISTED_LINES = 10
+"""Refused or skipped facts printed; --json lists all."""
 
 
 @verb("import")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--format", "form", type=click.Choice(get_args(FactForm)), help="What FILE is (default: recognised).")
-@click.option("--source", default="file", show_default=True, help="Who states what a memory file says.")
+@click.option("--format", "form", type=click.Choice(get_args(FactForm)), help="Format of FILE (default: detected).")
+@click.option("--source", default="file", show_default=True, help="Source of the facts of a memory file.")
 def import_file(session: Session, file: Path, form: FactForm | None, source: str) -> None:
     """
-    Read facts from FILE: what `weft fact export` wrote, or the memory file of an MCP memory server.
+    Import facts from FILE.
 
-    The first come back as they were, with ids, status, times and history; what is here already stays as it is. Of a
-    memory file, entities are named, observations become values, relations lead to entities. All of it is written, or
-    nothing.
+    FILE is an export of `weft fact export`, or the memory file of an MCP memory server. An export restores facts with
+    ids, status, times and history; existing facts are kept. In a memory file, observations become values and
+    relations link entities. The import is one transaction.
     """
+    from weft.admin.exchange_facts import import_facts
+
     with session.open(must_exist=False) as engine:
         receipt = import_facts(engine, file, form=form, source=source)
     report_import(session, file, receipt)
@@ -43,19 +46,21 @@ def import_file(session: Session, file: Path, form: FactForm | None, source: str
     type=click.Choice(get_args(FactForm)),
     default="facts",
     show_default=True,
-    help="facts: all, with their whole life; memory: those that hold, for an MCP memory server.",
+    help="All facts with history, or valid facts for an MCP memory.",
 )
 def export_file(session: Session, file: Path, form: FactForm) -> None:
     """
-    Write the facts of the namespace to FILE, or to standard output, as JSON Lines.
+    Export the facts of the namespace as JSON Lines.
 
-    A file that is there is replaced when the new one is whole.
+    Writes to standard output without FILE. An existing file is replaced atomically.
     """
+    from weft.admin.exchange_facts import export_facts
+
     with session.open() as engine:
         lines = list(export_facts(engine, form=form))
     data = "".join(lines).encode("utf-8")
     if file == Path("-"):
-        hand_over(data)
+        write_data(data)
         return
     write_whole(file, data)
     if session.as_json:
@@ -65,17 +70,19 @@ def export_file(session: Session, file: Path, form: FactForm) -> None:
 
 
 def report_import(session: Session, file: Path, receipt: FactReceipt) -> None:
-    """Print what an import of facts did."""
+    """Print the receipt of an import of facts."""
+    from weft.context.serialise import fact_receipt_to_dict
+
     if session.as_json:
         print_json(fact_receipt_to_dict(receipt))
         return
     if session.verbosity < 0:
         return
     counts = f"{receipt.added:,} added, {receipt.strengthened:,} strengthened, {receipt.known:,} known"
-    said = f"imported {file} ({receipt.form}): {receipt.entities:,} entities, facts: {counts}"
-    say(f"{said}, {len(receipt.refused):,} refused", err=True)
-    for what, lines in (("refused", receipt.refused), ("skipped", receipt.skipped)):
-        for line in lines[:SHOWN]:
-            say(one_line(f"{what} {line}"), err=True)
-        if len(lines) > SHOWN:
-            say(f"{what} {len(lines) - SHOWN:,} more (--json lists them)", err=True)
+    imported = f"imported {file} ({receipt.form}): {receipt.entities:,} entities, facts: {counts}"
+    say(f"{imported}, {len(receipt.refused):,} refused", err=True)
+    for outcome, lines in (("refused", receipt.refused), ("skipped", receipt.skipped)):
+        for line in lines[:MAX_LISTED_LINES]:
+            say(one_line(f"{outcome} {line}"), err=True)
+        if len(lines) > MAX_LISTED_LINES:
+            say(f"{outcome} {len(lines) - MAX_LISTED_LINES:,} more (--json lists them)", err=True)

@@ -4,48 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli.errors import NO_MATCH
 from weft.cli.memory.fact_files import export_file, import_file
 from weft.cli.options import Session, common_options, verb
-from weft.cli.output import print_json, print_table, say_nothing_fits
+from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
-from weft.context.serialise import event_to_dict, fact_to_dict, recall_to_dict, remembered_to_dict
-from weft.errors import InputError
-from weft.exchange.fact_objects import read_statement, read_time
-from weft.exchange.json_values import parse_json
-from weft.records import Fact, GivenFact, Recall, Remembered
+
+if TYPE_CHECKING:
+    from weft.records import Fact, GivenFact, Recall, Remembered
 
 
 def to_time(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """Turn an option into a time."""
+    """Return the time of an option. Raise `click.BadParameter` for another text."""
+    if not value:
+        return None
+    from weft.exchange.fact_objects import read_time
+
     try:
-        return read_time(value) if value else None
+        return read_time(value)
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no time such as 2026-01-31 or 2026-01-31T12:00:00Z") from None
+        raise click.BadParameter(f"{value!r} is not a time such as 2026-01-31 or 2026-01-31T12:00:00Z") from None
 
 
 @click.group()
 @common_options
 def fact() -> None:
-    """State, confirm, reject, expire, forget and list facts."""
+    """Add, confirm, reject, expire, forget and list facts."""
 
 
 @verb()
 @click.argument("subject", required=False)
 @click.argument("predicate", required=False)
 @click.argument("value", required=False)
-@click.option("--object", "object_name", default="", metavar="NAME", help="An entity it leads to, instead of VALUE.")
-@click.option("--confidence", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="How sure, 0 to 1.")
+@click.option("--object", "object_name", default="", metavar="NAME", help="Entity as the object, instead of VALUE.")
+@click.option("--confidence", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="Confidence.")
 @click.option("--source", default="user_edit", show_default=True, help="user_edit, file, system, conversation …")
-@click.option("--valid-from", metavar="TIME", callback=to_time, help="Since when it holds (default: now).")
-@click.option("--valid-to", metavar="TIME", callback=to_time, help="Until when it holds.")
-@click.option("--note", default="", help="Anything to remember with it.")
-@click.option("--description", default="", help="What SUBJECT is, in a few words.")
-@click.option("--supersedes", default="", metavar="ID", help="The fact that confirming this one supersedes.")
-@click.option("--from", "file", type=click.File("r", encoding="utf-8"), help="Read facts from JSON Lines; - for stdin.")
+@click.option("--valid-from", metavar="TIME", callback=to_time, help="Start of validity (default: now).")
+@click.option("--valid-to", metavar="TIME", callback=to_time, help="End of validity.")
+@click.option("--note", default="", help="Free text stored with the fact.")
+@click.option("--description", default="", help="Short description of SUBJECT.")
+@click.option("--supersedes", default="", metavar="ID", help="Fact that is superseded when this one is confirmed.")
+@click.option("--from", "file", type=click.File("r", encoding="utf-8"), help="JSON Lines file of facts; '-' for stdin.")
 def add(
     session: Session,
     subject: str | None,
@@ -56,21 +59,21 @@ def add(
     **rest: Any,
 ) -> int:
     """
-    State a fact: SUBJECT PREDICATE VALUE, or SUBJECT PREDICATE --object NAME.
+    Add a fact: SUBJECT PREDICATE VALUE, or SUBJECT PREDICATE --object NAME.
 
-    It is staged until you confirm it, unless a rule in the settings does. Stated again it is strengthened. What is
-    empty, boilerplate or looks like a secret is refused, and the exit code is 1. With --from, each line of FILE is an
-    object with subject, predicate, object or value, and any of confidence, source, valid_from, valid_to, note,
-    description, supersedes.
+    A fact is staged until it is confirmed, by you or by a rule in the settings. Adding it again strengthens it. Empty
+    facts, boilerplate and likely secrets are refused; the exit code is then 1.
+
+    Each line of --from is an object with subject, predicate, and object or value. Optional keys: confidence, source,
+    valid_from, valid_to, note, description, supersedes.
     """
     if file is not None:
-        try:
-            given = list(_read_lines(file))
-        except UnicodeDecodeError as error:
-            raise InputError(f"{file.name} is not UTF-8: {error}", hint="nothing was written") from error
+        given = _read_file(file)
     elif not subject or not predicate or not (value or object_name):
-        raise click.UsageError("say SUBJECT PREDICATE VALUE, or --object NAME, or --from FILE")
+        raise click.UsageError("give SUBJECT PREDICATE VALUE, or --object NAME, or --from FILE")
     else:
+        from weft.records import GivenFact
+
         given = [GivenFact(subject=subject, predicate=predicate, value=value or "", object=object_name, **rest)]
     with session.open(must_exist=False) as engine:
         done = engine.memory.add_many(given)
@@ -81,48 +84,52 @@ def add(
 @verb()
 @click.argument("id")
 def confirm(session: Session, id: str) -> None:
-    """Confirm the fact ID; the one it was to supersede is superseded."""
+    """Confirm the fact ID. The fact named by its --supersedes is superseded."""
     with session.open() as engine:
         _print_fact(session, engine.memory.confirm(id))
 
 
 @verb()
 @click.argument("id")
-@click.option("--reason", default="", help="Why, for its history.")
+@click.option("--reason", default="", help="Reason, stored in the history.")
 def reject(session: Session, id: str, reason: str) -> None:
-    """Reject the fact ID: it is never recalled, and not taken on again but from you."""
+    """Reject the fact ID. It is never recalled; only you can add it again."""
     with session.open() as engine:
         _print_fact(session, engine.memory.reject(id, reason=reason))
 
 
 @verb()
 @click.argument("id")
-@click.option("--at", metavar="TIME", callback=to_time, help="Until when it holds (default: now).")
+@click.option("--at", metavar="TIME", callback=to_time, help="End of validity (default: now).")
 def expire(session: Session, id: str, at: datetime | None) -> None:
-    """Let the fact ID hold until a time only."""
+    """Set the end of validity of the fact ID."""
     with session.open() as engine:
         _print_fact(session, engine.memory.expire(id, at=at))
 
 
 @verb()
 @click.argument("ids", nargs=-1, metavar="[ID...]")
-@click.option("--entity", "entities", multiple=True, metavar="NAME", help="All facts of a thing, and the thing itself.")
+@click.option(
+    "--entity", "entities", multiple=True, metavar="NAME", help="Entity to remove with all its facts (repeatable)."
+)
 def forget(session: Session, ids: tuple[str, ...], entities: tuple[str, ...]) -> None:
-    """Remove facts with their history; `weft compact` then leaves no trace of them in the file."""
+    """Remove facts with their history. `weft compact` then erases them from the file."""
     if not ids and not entities:
-        raise click.UsageError("say which ID, or --entity NAME")
+        raise click.UsageError("give an ID, or --entity NAME")
     with session.open() as engine:
-        gone = engine.memory.forget(*ids, entities=entities)
+        count = engine.memory.forget(*ids, entities=entities)
     if session.as_json:
-        print_json({"forgotten": gone})
+        print_json({"forgotten": count})
     elif session.verbosity >= 0:
-        say(f"forgot {gone} fact{'s' if gone != 1 else ''}", err=True)
+        say(f"forgot {count} fact{'s' if count != 1 else ''}", err=True)
 
 
 @verb()
 @click.argument("id")
 def history(session: Session, id: str) -> None:
-    """Print what happened to the fact ID."""
+    """Print the history of the fact ID."""
+    from weft.context.serialise import event_to_dict
+
     with session.open() as engine:
         events = engine.memory.history(id)
     if session.as_json:
@@ -135,7 +142,9 @@ def history(session: Session, id: str) -> None:
 @verb("list")
 @click.argument("subject", default="")
 def list_facts(session: Session, subject: str) -> None:
-    """List facts by id, of SUBJECT or all."""
+    """List the facts of SUBJECT, or all, by id."""
+    from weft.context.serialise import fact_to_dict
+
     with session.open() as engine:
         found = list(engine.memory.list(subject))
     if session.as_json:
@@ -147,11 +156,14 @@ def list_facts(session: Session, subject: str) -> None:
 
 @verb()
 @click.argument("text")
-@click.option("--as-of", metavar="TIME", callback=to_time, help="What held at that time (default: now).")
-@click.option("--budget", type=click.IntRange(1), help="Tokens of the text (default: context.budget).")
-@click.option("--explain", is_flag=True, help="Say where it started, and every factor of every score.")
+@click.option("--as-of", metavar="TIME", callback=to_time, help="Facts valid at this time (default: now).")
+@click.option("--budget", type=click.IntRange(1), help="Tokens of the output (default: context.budget).")
+@click.option("--explain", is_flag=True, help="Print start entities and the factors of every score.")
 def recall(session: Session, text: str, as_of: datetime | None, budget: int | None, explain: bool) -> int:
-    """Print what is known that bears on TEXT; exit code 3 if nothing is."""
+    """Print the facts relevant to a text. Exits with 3 if there are none."""
+    from weft.cli.results import warn_budget
+    from weft.context.serialise import recall_to_dict
+
     with session.open() as engine:
         found = engine.memory.recall(text, as_of=as_of)
         context = engine.memory.context(found, budget=budget)
@@ -162,15 +174,21 @@ def recall(session: Session, text: str, as_of: datetime | None, budget: int | No
             say(f"degraded: {found.degraded}", err=True)
         say(context.text if found.facts else "no match", nl=not found.facts)
         if found.facts and not context.text:
-            say_nothing_fits(context)
+            warn_budget(context)
         if explain:
             explain_recall(found)
-    return 3 if found.status == "no_match" else 0
+    return NO_MATCH if found.status == "no_match" else 0
 
 
 @verb()
 def audit(session: Session) -> None:
-    """List facts that should be looked at, with reasons: secrets, boilerplate, contradictions, never confirmed."""
+    """
+    List facts that need review, with reasons.
+
+    Reasons: secret, boilerplate, contradiction, never confirmed.
+    """
+    from weft.context.serialise import fact_to_dict
+
     with session.open() as engine:
         found = engine.memory.audit()
     if session.as_json:
@@ -180,8 +198,21 @@ def audit(session: Session) -> None:
         print_table(("id", "subject", "predicate", "reason"), rows)
 
 
+def _read_file(file: Any) -> list[GivenFact]:
+    from weft.errors import InputError
+
+    try:
+        return list(_read_lines(file))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file.name} is not UTF-8: {error}", hint="nothing was written") from error
+
+
 def _read_lines(file: Any) -> Iterator[GivenFact]:
-    """Yield the facts of JSON Lines; a line that is none is an `InputError` with its number."""
+    """Yield the facts of JSON Lines. Raise `InputError` with the line number for an invalid line."""
+    from weft.errors import InputError
+    from weft.exchange.fact_objects import read_statement
+    from weft.exchange.json_values import parse_json
+
     for number, line in enumerate(file, start=1):
         if not line.strip():
             continue
@@ -192,6 +223,8 @@ def _read_lines(file: Any) -> Iterator[GivenFact]:
 
 
 def _report(session: Session, done: list[Remembered], *, is_one: bool) -> None:
+    from weft.context.serialise import remembered_to_dict
+
     if session.as_json:
         shown = [remembered_to_dict(item) for item in done]
         print_json(shown[0] if is_one else shown)
@@ -200,36 +233,38 @@ def _report(session: Session, done: list[Remembered], *, is_one: bool) -> None:
         if item.reason:
             say(f"refused: {item.reason}", err=True)
         for other in item.contradicts:
-            say(f"contradicts {other.id}: {_stated(other)}", err=True)
+            say(f"contradicts {other.id}: {_statement(other)}", err=True)
         if is_one and item.fact:
             say(f"{item.fact.id}  {item.outcome}, {item.fact.status}")
     if not is_one and session.verbosity >= 0:
         counts = {outcome: sum(i.outcome == outcome for i in done) for outcome in ("added", "strengthened", "known")}
-        said = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
-        say(f"{said}, {sum(i.outcome == 'refused' for i in done):,} refused", err=True)
+        counted = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
+        say(f"{counted}, {sum(i.outcome == 'refused' for i in done):,} refused", err=True)
 
 
 def _print_fact(session: Session, found: Fact) -> None:
+    from weft.context.serialise import fact_to_dict
+
     if session.as_json:
         print_json(fact_to_dict(found))
     elif session.verbosity >= 0:
         until = f", until {found.valid_to.isoformat()}" if found.valid_to else ""
-        say(f"{found.id}  {found.status}{until}: {_stated(found)}", err=True)
+        say(f"{found.id}  {found.status}{until}: {_statement(found)}", err=True)
 
 
-def _stated(found: Fact) -> str:
+def _statement(found: Fact) -> str:
     return one_line(f"{found.subject_name} {found.predicate} {found.value}")
 
 
 def explain_recall(found: Recall) -> None:
-    """Print where a recall started, and every factor of every score."""
+    """Print the start entities of a recall and the factors of every score."""
     say("")
     for anchor in found.anchors:
         say(one_line(f"start: {anchor.entity.name}, {anchor.how}"))
     for piece in found.facts:
         product = " · ".join(f"{name} {value:.4g}" for name, value in piece.factors.items())
         where = f"hop {piece.hop}, match {piece.match:g}, {piece.fact.status}, {piece.fact.id}"
-        say(f"{piece.score:.4f} = {product}  ({where}) {_stated(piece.fact)}")
+        say(f"{piece.score:.4f} = {product}  ({where}) {_statement(piece.fact)}")
 
 
 for command in (add, confirm, reject, expire, forget, history, list_facts, import_file, export_file):

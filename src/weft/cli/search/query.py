@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 
-from weft.cli.failure import NO_MATCH
-from weft.cli.memory.facts import explain_recall
+from weft.cli.errors import NO_MATCH
 from weft.cli.options import Session, verb
-from weft.cli.output import console, print_json, print_receipt, print_result, print_status, say_nothing_fits
+from weft.cli.output import console, print_json
 from weft.cli.terminal import say
 from weft.config import ContextFormat, Fusion, Method
-from weft.context.serialise import context_to_dict, facts_to_dict, result_to_dict
-from weft.engine.paths import typed_source
-from weft.records import Context, Filter, Result
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
+    from weft.records import Context, Filter, Recall, Result
 
 FORMATS: tuple[str, ...] = get_args(ContextFormat)
 
 
 class QueryCommand(click.Command):
-    """A command whose `--context` may stand without a format, also before the question."""
+    """Command with an optional value of `--context`, even if the question follows it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Write `--context=` where no format follows, so that the next word is left to the question."""
+        """Write `--context=` if no format follows, so that the next word belongs to the question."""
         end = args.index("--") if "--" in args else len(args)
         words = enumerate(pairwise([*args, ""]))
         bare = {index for index, (word, after) in words if word == "--context" and after not in FORMATS and index < end}
@@ -44,38 +43,36 @@ def _check_format(ctx: click.Context, param: click.Parameter, value: str | None)
 
 @verb(cls=QueryCommand)
 @click.argument("question", nargs=-1, required=True)
-@click.option("--method", type=click.Choice(get_args(Method)), help="How to search (default: auto).")
-@click.option(
-    "-n", "--top-k", type=click.IntRange(1, 1000), help="How many results; the graph may add more (default: 10)."
-)
-@click.option("--min-score", type=float, help="Leave out vector hits with a lower cosine.")
-@click.option("--fusion", type=click.Choice(get_args(Fusion)), help="How channels are merged (default: weighted).")
+@click.option("--method", type=click.Choice(get_args(Method)), help="Search method (default: auto).")
+@click.option("-n", "--top-k", type=click.IntRange(1, 1000), help="Results; the graph may add more (default: 10).")
+@click.option("--min-score", type=float, help="Minimum cosine of vector hits.")
+@click.option("--fusion", type=click.Choice(get_args(Fusion)), help="Fusion of the channels (default: weighted).")
 @click.option("--vector-weight", type=float, help="Weight of the vector channel.")
 @click.option("--text-weight", type=float, help="Weight of the keyword channel.")
-@click.option("--gate/--no-gate", default=None, help="Hold back what is likely irrelevant (default), or show all.")
-@click.option("--rerank/--no-rerank", default=None, help="Let the reranker of the settings order the results, or not.")
+@click.option("--gate/--no-gate", default=None, help="Drop irrelevant results (default), or show all.")
+@click.option("--rerank/--no-rerank", default=None, help="Re-rank with the reranker of the settings, or not.")
 @click.option("--in", "prefix", default="", metavar="PATH", help="Only documents whose source begins with PATH.")
-@click.option("--document", "documents", multiple=True, metavar="ID", help="Only this document; repeatable.")
-@click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata; repeatable.")
+@click.option("--document", "documents", multiple=True, metavar="ID", help="Only this document (repeatable).")
+@click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata (repeatable).")
 @click.option(
     "--load",
     "paths",
     multiple=True,
     type=click.Path(path_type=Path, exists=True),
     metavar="PATH",
-    help="Ask this file or folder instead of a store: it is indexed in memory, for this question; repeatable.",
+    help="Search this path, indexed in memory, not a store (repeatable).",
 )
-@click.option("--explain", is_flag=True, help="Say why each result is there.")
+@click.option("--explain", is_flag=True, help="Explain each result.")
 @click.option("--full", is_flag=True, help="Print whole chunks.")
-@click.option("--facts", "wants_facts", is_flag=True, help="Also recall what is remembered; it comes first.")
+@click.option("--facts", "wants_facts", is_flag=True, help="Also recall facts; they are printed first.")
 @click.option(
     "--context",
     "form",
     metavar=f"[{'|'.join(FORMATS)}]",
     callback=_check_format,
-    help="Print text to hand to a model, in a token budget; the format may be left out (default: evidence).",
+    help="Print a prompt context within --budget (default: evidence).",
 )
-@click.option("--budget", type=click.IntRange(1), help="Tokens for --context (default: 4000; graph alone: 500).")
+@click.option("--budget", type=click.IntRange(1), help="Tokens of --context (default: 4000; graph alone: 500).")
 def query(
     session: Session,
     question: tuple[str, ...],
@@ -91,15 +88,14 @@ def query(
     **options: Any,
 ) -> int:
     """
-    Ask a question; get cited evidence, or hear that there is none (exit code 3).
+    Search and print cited evidence. Exits with 3 if nothing matches.
 
     '-' reads the question from standard input.
     """
     text = sys.stdin.read() if question == ("-",) else " ".join(question)
     pairs = tuple(_pair(item) for item in where)
     with _open(session, paths) as engine:
-        source = typed_source(prefix, store=engine.store, base=engine.base)
-        only = Filter(documents=documents, source_prefix=source, metadata=pairs)
+        only = _filter(engine, prefix=prefix, documents=documents, pairs=pairs)
         recall = None
         if wants_facts:
             result, recall = engine.query_with_facts(text, where=only, **options)
@@ -107,49 +103,74 @@ def query(
             result = engine.query(text, where=only, **options)
         if form is not None or budget is not None:
             chosen = cast("ContextFormat | None", form or None)
-            context = engine.context(result, format=chosen, budget=budget, recall=recall)
-            if session.as_json:
-                print_json({**context_to_dict(context), "status": result.status})
-            else:
-                say(context.text, nl=False)
-                if not context.text:
-                    _explain_empty(context, result)
+            _print_context(session, engine.context(result, format=chosen, budget=budget, recall=recall), result)
         elif session.as_json:
-            print_json({**result_to_dict(result), **({"facts": facts_to_dict(recall)} if recall else {})})
+            _print_json(result, recall)
         else:
-            if recall and recall.facts:
-                say(engine.memory.context(recall).text)
-            print_result(result, explain=explain, full=full)
-            if recall and explain:
-                explain_recall(recall)
-    return _exit_code(result)
+            _print(engine, result, recall, explain=explain, full=full)
+    return NO_MATCH if result.status == "no_match" else 0
 
 
-def _open(session: Session, paths: tuple[Path, ...]) -> Engine:
-    """Open the store, or one in memory that holds what the paths hold."""
+@contextmanager
+def _open(session: Session, paths: tuple[Path, ...]) -> Iterator[Engine]:
+    """Open the store, or one in memory with the documents of the paths."""
     if not paths:
-        return session.open()
+        with session.open() as engine:
+            yield engine
+        return
     if "store.db" in session.overrides:
-        raise click.UsageError("--load goes without --db")
-    engine = session.open(store__db=":memory:")
-    receipt = engine.index(*paths)
-    if session.verbosity >= 0:
-        print_receipt(receipt)
-    return engine
+        raise click.UsageError("--load cannot be combined with --db")
+    with session.open(store__db=":memory:") as engine:
+        receipt = engine.index(*paths)
+        if session.verbosity >= 0:
+            from weft.cli.receipts import print_receipt
+
+            print_receipt(receipt)
+        yield engine
 
 
-def _explain_empty(context: Context, result: Result) -> None:
-    """Say on stderr why there is no text for a model."""
+def _filter(engine: Engine, *, prefix: str, documents: tuple[str, ...], pairs: tuple[tuple[str, str], ...]) -> Filter:
+    from weft.engine.paths import typed_source
+    from weft.records import Filter
+
+    source = typed_source(prefix, store=engine.store, base=engine.base)
+    return Filter(documents=documents, source_prefix=source, metadata=pairs)
+
+
+def _print(engine: Engine, result: Result, recall: Recall | None, *, explain: bool, full: bool) -> None:
+    from weft.cli.memory.facts import explain_recall
+    from weft.cli.results import print_result
+
+    if recall and recall.facts:
+        say(engine.memory.context(recall).text)
+    print_result(result, explain=explain, full=full)
+    if recall and explain:
+        explain_recall(recall)
+
+
+def _print_json(result: Result, recall: Recall | None) -> None:
+    from weft.context.serialise import facts_to_dict, result_to_dict
+
+    print_json({**result_to_dict(result), **({"facts": facts_to_dict(recall)} if recall else {})})
+
+
+def _print_context(session: Session, context: Context, result: Result) -> None:
+    """Print the context; if it is empty, print the reason to stderr."""
+    from weft.cli.results import print_status, warn_budget
+    from weft.context.serialise import context_to_dict
+
+    if session.as_json:
+        print_json({**context_to_dict(context), "status": result.status})
+        return
+    say(context.text, nl=False)
+    if context.text:
+        return
     if context.omitted:
-        say_nothing_fits(context)
+        warn_budget(context)
     elif not result.evidence:
         print_status(console(err=True), result)
     else:
-        say("what was found has nothing to show in this format", err=True)
-
-
-def _exit_code(result: Result) -> int:
-    return NO_MATCH if result.status == "no_match" else 0
+        say("the results have no content in this format", err=True)
 
 
 def _pair(text: str) -> tuple[str, str]:

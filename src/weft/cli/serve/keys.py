@@ -7,26 +7,28 @@ import click
 from weft.cli.options import Session, common_options, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.terminal import one_line, say
-from weft.context.serialise import key_to_dict
-from weft.engine.api_keys import Keyring
 
 
 @click.group()
 @common_options
 def keys() -> None:
-    """Make, list and revoke keys for doors that others can reach."""
+    """Create, list and revoke API keys."""
 
 
 @verb()
 @click.argument("name", default="")
-@click.option("--for", "namespaces", multiple=True, metavar="NAMESPACE", help="What it opens; repeatable.")
-@click.option("--write", is_flag=True, help="It may also write (default: it may only read).")
+@click.option("--for", "namespaces", multiple=True, metavar="NAMESPACE", help="Namespace (repeatable).")
+@click.option("--write", is_flag=True, help="Allow reading and writing (default: reading only).")
 def create(session: Session, name: str, namespaces: tuple[str, ...], write: bool) -> None:
     """
-    Make a key, called NAME, and print it: it cannot be shown again.
+    Create a key and print it. It cannot be shown again.
 
-    Without --for it opens the namespace in force. From the first key on, `weft serve` asks everybody for one.
+    Without --for the key is valid for the current namespace. Once a key exists, `weft serve` requires one from every
+    client.
     """
+    from weft.context.serialise import key_to_dict
+    from weft.engine.api_keys import Keyring
+
     with session.open(must_exist=False) as engine:
         bound = namespaces or (engine.settings.store.namespace,)
         key, text = Keyring(engine.database).create(name, namespaces=bound, access="write" if write else "read")
@@ -35,12 +37,15 @@ def create(session: Session, name: str, namespaces: tuple[str, ...], write: bool
         return
     say(text)
     if session.verbosity >= 0:
-        say(f"{key.access} {', '.join(key.namespaces)}; revoke it with: weft keys revoke {key.id}", err=True)
+        say(f"{key.access} {', '.join(key.namespaces)}; revoke with: weft keys revoke {key.id}", err=True)
 
 
 @verb("list")
 def list_keys(session: Session) -> None:
-    """List keys, revoked ones too; what opens is not known any more."""
+    """List keys, including revoked ones. The secrets are not stored."""
+    from weft.context.serialise import key_to_dict
+    from weft.engine.api_keys import Keyring
+
     with session.open() as engine:
         found = [key_to_dict(key) for key in Keyring(engine.database).all()]
     if session.as_json:
@@ -52,9 +57,12 @@ def list_keys(session: Session) -> None:
 
 @verb()
 @click.argument("id")
-@click.option("--forget", is_flag=True, help="Remove it from the list too. Without any key, loopback is open again.")
+@click.option("--forget", is_flag=True, help="Also delete it. Without keys, loopback needs none.")
 def revoke(session: Session, id: str, forget: bool) -> None:
-    """Let the key ID open nothing from now on; servers under way notice at once."""
+    """Revoke the key ID. Running servers refuse it at once."""
+    from weft.context.serialise import key_to_dict
+    from weft.engine.api_keys import Keyring
+
     with session.open() as engine:
         ring = Keyring(engine.database)
         key = ring.revoke(id)

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import click
 
 from weft.cli.options import Session, verb
 from weft.cli.terminal import say
-from weft.errors import MissingExtra
 
 
 @verb()
-@click.option("--http", "over_http", is_flag=True, help="Serve over HTTP on this machine instead of stdin and stdout.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: an address of this machine.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8642, show_default=True, help="With --http: its port.")
-@click.option("--compat", type=click.Choice(["memory"]), help="Offer the tools of the reference memory server instead.")
+@click.option("--http", "over_http", is_flag=True, help="Serve over HTTP instead of stdio.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8642, show_default=True, help="With --http: port; 0 for any."
+)
+@click.option("--compat", type=click.Choice(["memory"]), help="Offer the tools of the reference memory server.")
 def mcp(session: Session, over_http: bool, host: str, port: int, compat: Any) -> None:
     """
-    Serve MCP clients: over stdin and stdout, or over HTTP at /mcp.
+    Serve MCP clients over stdio or HTTP.
 
-    The namespace is that of the options and settings; no call can name another. Logs go to stderr.
+    The HTTP path is /mcp. The namespace comes from options and settings; no call can change it. Logs go to stderr.
     """
     try:
         from weft.mcp.serve import serve_http, serve_stdio
     except ImportError as error:
+        from weft.errors import MissingExtra
+
         raise MissingExtra("mcp", extra="mcp") from error
     settings = session.settings()
     if session.verbosity == 0:
+        import logging
+
         logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     if not over_http:
         serve_stdio(settings, compat=compat)

@@ -1,4 +1,4 @@
-"""Errors at the command line: one table from class to exit code, message and hint on stderr."""
+"""Error reports of the command line: exit codes by error class, message and hint on stderr."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from weft.cli.terminal import say
 from weft.errors import ConfigError, WeftError
 
 NO_MATCH = 3
-"""There is no confident match."""
+"""Exit code for no confident match."""
 
 EXIT_CODES: dict[type[WeftError], int] = {ConfigError: 2}
-"""Everything else is 1."""
+"""Exit codes by error class; every other error exits with 1."""
 
 
 def run_reporting(command: click.Command) -> int:
@@ -35,20 +35,20 @@ def run_reporting(command: click.Command) -> int:
         say(written.getvalue(), err=True, nl=False)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        say("\ninterrupted; what was reported as done is kept", err=True)
+        say("\ninterrupted; completed work is kept", err=True)
         return 130
     except BrokenPipeError:
-        # whoever read our output has gone, as `head` does; Python would complain again at exit
+        # the reader closed the pipe, as `head` does; Python would report it again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:  # a path that cannot be looked at, a disk that is full
+    except OSError as error:  # an unreadable path, a full disk
         about = f"{error.filename!r}: " if error.filename is not None else ""
         say(f"{about}{error.strerror or error}", label="error: ", colour="red", err=True)
         return 1
 
 
 def report(error: WeftError) -> None:
-    """Print what is wrong and what to do about it."""
+    """Print the message and the hint of an error to stderr."""
     say(str(error), label="error: ", colour="red", err=True)
     if error.hint:
         say(error.hint, label="hint: ", colour="yellow", err=True)
