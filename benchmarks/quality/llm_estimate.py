@@ -26,9 +26,9 @@ from sets import data_folder
 
 from weft.config import read_settings
 from weft.engine.adapters import open_counter
-from weft.models.llm.estimate import expect_reply
+from weft.models.llm.estimate import estimate_reply_tokens
 from weft.models.llm.prompt import Prompt
-from weft.models.llm.statistics import Expected, Habits, Paid, iter_sizes
+from weft.models.llm.statistics import ReplyCost, ReplyStatistics, UsageEstimate, iter_sample_sizes
 from weft.records import Chunk, Document
 from weft.text.tokens import guess_model_tokens
 
@@ -65,7 +65,7 @@ def write_reply(text: str, read: dict[str, Any], *, words: int) -> str:
     return json.dumps(reply, ensure_ascii=False)
 
 
-def read_rows(folder: Path, *, words: int) -> list[Paid]:
+def read_rows(folder: Path, *, words: int) -> list[ReplyCost]:
     counter, prompt = open_counter(read_settings()), Prompt()
     read = {row["_id"]: row for row in map(json.loads, (folder / "openie.jsonl").read_text("utf-8").splitlines())}
     passages = [json.loads(line) for line in (folder / "corpus.jsonl").read_text("utf-8").splitlines()]
@@ -76,9 +76,9 @@ def read_rows(folder: Path, *, words: int) -> list[Paid]:
         question = prompt.passage(document, chunk)
         sent, reply = prompt.system + question, write_reply(passage["text"], read[passage["_id"]], words=words)
         rows.append(
-            Paid(
-                guessed=guess_model_tokens(sent),
-                expected=expect_reply(question),
+            ReplyCost(
+                estimated_in=guess_model_tokens(sent),
+                estimated_out=estimate_reply_tokens(question),
                 tokens_in=counter.count(sent),
                 tokens_out=min(counter.count(reply), LONGEST),
                 seconds=0.0,
@@ -87,19 +87,19 @@ def read_rows(folder: Path, *, words: int) -> list[Paid]:
     return rows
 
 
-def expect(rows: list[Paid], sample: int) -> Expected:
+def expect(rows: list[ReplyCost], sample: int) -> UsageEstimate:
     """Return what is told of the rest by so many; by none of them, what is guessed."""
     rest = rows[sample:]
-    question, reply = sum(row.guessed for row in rest), sum(row.expected for row in rest)
-    told = Habits.of(rows[:sample]).expect(calls=len(rest), question=question, reply=reply)
-    guessed = sum(min(row.expected, LONGEST) for row in rest)
-    return told or Expected(tokens_in=question, tokens_out=guessed, seconds=0.0)
+    question, reply = sum(row.estimated_in for row in rest), sum(row.estimated_out for row in rest)
+    told = ReplyStatistics.of(rows[:sample]).estimate(calls=len(rest), question=question, reply=reply)
+    guessed = sum(min(row.estimated_out, LONGEST) for row in rest)
+    return told or UsageEstimate(tokens_in=question, tokens_out=guessed, seconds=0.0)
 
 
-def grow(rows: list[Paid]) -> int:
+def grow(rows: list[ReplyCost]) -> int:
     """Return how large a sample of these passages becomes."""
-    for size in iter_sizes(len(rows), chunks=len(rows)):
-        if expect(rows, size).is_sure(paid=sum(row.tokens_out for row in rows[:size])):
+    for size in iter_sample_sizes(len(rows), chunks=len(rows)):
+        if expect(rows, size).is_precise(sampled=sum(row.tokens_out for row in rows[:size])):
             break
     return size
 
@@ -116,7 +116,7 @@ class Run:
     is_covered: bool
 
 
-def one_run(rows: list[Paid], sample: int) -> Run:
+def one_run(rows: list[ReplyCost], sample: int) -> Run:
     """Return the errors, as shares."""
     found, rest = expect(rows, sample), rows[sample:]
     asked, replied = sum(row.tokens_in for row in rest), sum(row.tokens_out for row in rest)

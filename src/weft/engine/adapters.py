@@ -358,7 +358,8 @@ def _count_overhead(settings: Settings, schema: Mapping[str, Any]) -> int:
     from weft.models.llm.chat import count_schema_tokens
 
     wire, _, base_url = _find_endpoint(settings)
-    return MESSAGE_FRAME_TOKENS + (count_schema_tokens(wire, schema, base_url=base_url) if settings.llm.structured else 0)
+    schema_tokens = count_schema_tokens(wire, schema, base_url=base_url) if settings.llm.structured else 0
+    return MESSAGE_FRAME_TOKENS + schema_tokens
 
 
 def _open_chat(

@@ -239,7 +239,7 @@ class OpenAIEmbedder:
     def _count(self, post: Callable[[], object], texts: Sequence[str]) -> object:
         """Return the response of `post` and count its tokens. Raises `BoundReached` if the limit forbids it."""
         tokens = sum(map(guess_model_tokens, texts))
-        if not self._account.may_ask(tokens_in=tokens, tokens_out=0):
+        if not self._account.reserve(tokens_in=tokens, tokens_out=0):
             raise BoundReached(self._account.total.stopped, hint="raise models.max_cost (--max-cost)")
         counted = None
         try:

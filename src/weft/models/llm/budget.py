@@ -1,4 +1,4 @@
-"""Bounds that requests to a model behind an endpoint never pass, and the count of what they cost."""
+"""Accounting of model requests: tokens, cost, and limits that are never exceeded."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from weft.records import Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """0 bounds nothing."""
+    """Limits of cost in USD, tokens and minutes. 0 is no limit."""
 
     cost: float = 0.0
     tokens: int = 0
     minutes: float = 0.0
 
 
-class Counted(Protocol):
-    """What of a reply it costs."""
+class TokenCounts(Protocol):
+    """Token counts of a reply."""
 
     @property
     def tokens_in(self) -> int: ...
@@ -35,9 +35,9 @@ class Counted(Protocol):
 
 class Account:
     """
-    Counts what requests cost, and says whether another one may be made.
+    Counts the usage of requests, and decides whether another one fits the limits. Thread-safe.
 
-    A request is only made where its tokens, with the longest reply it may get, and those under way still fit.
+    A request fits if its tokens, those of its longest possible reply and those reserved by running requests do.
     """
 
     def __init__(
@@ -54,22 +54,23 @@ class Account:
 
     @property
     def total(self) -> Usage:
-        """All that was counted."""
+        """Usage of all requests so far."""
         return self._total
 
-    def may_ask(self, *, tokens_in: int, tokens_out: int) -> bool:
-        """Reserve the tokens of a request; False where a bound forbids it. `settle` gives them back."""
+    def reserve(self, *, tokens_in: int, tokens_out: int) -> bool:
+        """Reserve the tokens of a request until `settle`; return False if a limit would be exceeded."""
         with self._lock:
             if self._start is None:
                 self._start = self._clock()
             into, out = self._reserved["in"] + tokens_in, self._reserved["out"] + tokens_out
-            if reason := self._objection(into, out):
+            if reason := self._exceeded_limit(into, out):
                 self._total = replace(self._total, stopped=reason)
                 return False
             self._reserved.update({"in": tokens_in, "out": tokens_out})
             return True
 
-    def _objection(self, tokens_in: int, tokens_out: int) -> str:
+    def _exceeded_limit(self, tokens_in: int, tokens_out: int) -> str:
+        """Return the limit that these tokens would exceed, as text; empty if none."""
         bounds, total = self._bounds, self._total
         if bounds.minutes and self._start is not None and self._clock() - self._start >= 60 * bounds.minutes:
             return f"{bounds.minutes:g} minutes"
@@ -78,8 +79,8 @@ class Account:
         cost = total.cost + cost_of(self._price, tokens_in=tokens_in, tokens_out=tokens_out)
         return f"${bounds.cost:g}" if bounds.cost and cost > bounds.cost else ""
 
-    def settle(self, reply: Counted | None, *, tokens_in: int, tokens_out: int) -> None:
-        """Count a reply, and give back what was reserved for it; None where there was none."""
+    def settle(self, reply: TokenCounts | None, *, tokens_in: int, tokens_out: int) -> None:
+        """Release the tokens of `reserve` and count the reply; None if there was none."""
         with self._lock:
             self._reserved.subtract({"in": tokens_in, "out": tokens_out})
             if reply is not None:
@@ -90,7 +91,7 @@ class Account:
                 self._total += one
 
     def estimate_usage(self, *, calls: int, tokens: int) -> Usage:
-        """Return what so many requests of so many tokens in all would come to; they are not counted."""
+        """Return the usage of `calls` requests with `tokens` in total, without counting it."""
         cost = cost_of(self._price, tokens_in=tokens, tokens_out=0)
         unpriced = calls if self._price is None else 0
         return Usage(calls=calls, tokens_in=tokens, guessed=calls, cost=cost, unpriced=unpriced)
@@ -101,12 +102,12 @@ class Account:
             self._total += Usage(failures={kind: 1})
 
     def add(self, *, cached: int = 0, seconds: float = 0.0) -> None:
-        """Count chunks whose reply was known, and time."""
+        """Count cached replies and elapsed time."""
         with self._lock:
             self._total += Usage(cached=cached, seconds=seconds)
 
     def take(self) -> Usage:
-        """Return what was counted since the last call."""
+        """Return the usage since the last call."""
         with self._lock:
             before, self._taken = self._taken, self._total
             total = self._total

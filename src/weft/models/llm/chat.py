@@ -1,4 +1,4 @@
-"""Asks a language model by plain HTTP: OpenAI's `/chat/completions`, which many speak, or Anthropic's `/messages`."""
+"""HTTP client for language models: OpenAI's `/chat/completions` and compatible servers, or Anthropic's `/messages`."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ Wire: TypeAlias = Literal["openai", "anthropic"]
 ANTHROPIC_URL = "https://api.anthropic.com/v1"
 ANTHROPIC_VERSION = "2023-06-01"
 TOOL = "record"
-"""The tool Anthropic's models are made to call: its input has the form that was asked for."""
+"""Tool that Anthropic's models have to call; the schema of its input is the requested one."""
 
-TOOL_PROMPT = 310
-"""Tokens of what Anthropic tells its models of tools before ours is listed: by its documentation 235 to 346."""
+TOOL_PROMPT_TOKENS = 310
+"""Tokens of the prompt that Anthropic adds for tools; 235 to 346 by its documentation."""
 
-_OPTIONAL = ("response_format", "temperature", "max_tokens")
-"""What not every server of OpenAI's kind takes. One that refuses it by name is asked without it from then on."""
+_OPTIONAL_FIELDS = ("response_format", "temperature", "max_tokens")
+"""Fields that some OpenAI-compatible servers reject. They are omitted after an error that names them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatLimits:
-    """How long an answer may be and how long to wait for it."""
+    """Limits of a request: length of the reply, attempts, time."""
 
     output_tokens: int = 2000
     attempts: int = 6
@@ -42,10 +42,10 @@ class ChatLimits:
 
 class HttpChat:
     """
-    A language model behind HTTP that is asked for JSON of a given form.
+    A language model behind HTTP that is asked for JSON of a given schema.
 
-    The form is demanded from the server where it can be, and stands in no doubt only then: what comes back is the
-    text of the reply, to be read with care. The key is in no representation, message or log.
+    The server is asked to enforce the schema, but not every server does, so callers must validate the reply.
+    The API key appears in no representation, message or log.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class HttpChat:
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """Open the model; nothing is sent yet. An empty `base_url` is that of OpenAI or of Anthropic."""
+        """Create the client; no request is sent. An empty `base_url` is that of OpenAI or Anthropic."""
         if importlib.util.find_spec("httpx") is None:
             raise MissingExtra("httpx", extra="openai")
         self._model = model
@@ -69,7 +69,7 @@ class HttpChat:
         self._base_url = (base_url or (DEFAULT_URL if wire == "openai" else ANTHROPIC_URL)).rstrip("/")
         check_endpoint(self._base_url, api_key=api_key)
         self._limits = limits or ChatLimits()
-        self._without: set[str] = set() if structured else {"response_format"}
+        self._omitted: set[str] = set() if structured else {"response_format"}
         self._lock = Lock()
         is_openai = wire == "openai"
         self._transport = Transport(
@@ -95,37 +95,37 @@ class HttpChat:
         return f"{self._wire}/{self._model}"
 
     def ask(self, *, system: str, user: str, schema: Mapping[str, Any]) -> ChatReply:
-        """Return the reply. Raises `ModelUnavailable`, or `BadModelOutput` where there is no text in the answer."""
+        """Return the reply. Raises `ModelUnavailable`, or `BadModelOutput` if the response has no text."""
         while True:
             body = self._body(replace_surrogates(system), replace_surrogates(user), schema)
             try:
                 answer = self._transport.post(body)
             except RequestRefused as refusal:
-                if not self._give_way(refusal, body):
+                if not self._omit_rejected(refusal, body):
                     raise
                 continue
             read = _read_openai if self._wire == "openai" else _read_anthropic
-            return read(answer, asked=system + user)
+            return read(answer, question=system + user)
 
     def close(self) -> None:
-        """Close the connections; the next question opens new ones."""
+        """Close the connections; the next call opens new ones."""
         self._transport.close()
 
-    def _give_way(self, refusal: RequestRefused, body: Mapping[str, Any]) -> bool:
-        """Leave out what the server refuses by its name; tell whether that is something it was sent."""
+    def _omit_rejected(self, refusal: RequestRefused, body: Mapping[str, Any]) -> bool:
+        """Omit the fields that the error names from later requests; return whether `body` had any of them."""
         if refusal.status not in (400, 404, 422):
             return False
         message = str(refusal).replace("json_schema", "response_format")
-        refused = [name for name in _OPTIONAL if name in message and name in body]
+        rejected = [name for name in _OPTIONAL_FIELDS if name in message and name in body]
         if self._wire == "anthropic" and "tool" in message and "tools" in body:
-            refused = ["response_format"]
+            rejected = ["response_format"]
         with self._lock:
-            self._without.update(refused)
-        return bool(refused)
+            self._omitted.update(rejected)
+        return bool(rejected)
 
     def _body(self, system: str, user: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         with self._lock:
-            without = set(self._without)
+            omitted = set(self._omitted)
         if self._wire == "anthropic":
             body = {
                 "model": self._model,
@@ -136,8 +136,8 @@ class HttpChat:
                 "tools": [{"name": TOOL, "description": "Record what was found.", "input_schema": schema}],
                 "tool_choice": {"type": "tool", "name": TOOL},
             }
-            left_out = {"tools", "tool_choice"} if "response_format" in without else set()
-            return {name: value for name, value in body.items() if name not in left_out | (without & {"temperature"})}
+            excluded = {"tools", "tool_choice"} if "response_format" in omitted else set()
+            return {name: value for name, value in body.items() if name not in excluded | (omitted & {"temperature"})}
         form = {"name": "extraction", "strict": True, "schema": schema}
         body = {
             "model": self._model,
@@ -146,50 +146,50 @@ class HttpChat:
             "max_tokens": self._limits.output_tokens,
             "response_format": {"type": "json_schema", "json_schema": form},
         }
-        body = {name: value for name, value in body.items() if name not in without}
+        body = {name: value for name, value in body.items() if name not in omitted}
         return body if "max_tokens" in body else {**body, "max_completion_tokens": self._limits.output_tokens}
 
 
-def count_form(wire: Wire, schema: Mapping[str, Any], *, base_url: str = "") -> int:
+def count_schema_tokens(wire: Wire, schema: Mapping[str, Any], *, base_url: str = "") -> int:
     """
-    Return about how many tokens a request has because the form of the reply is asked for.
+    Return the estimated tokens that the schema of the reply adds to a request.
 
-    Anthropic adds a prompt of its own for tools. Servers of others make a grammar of the schema, which is no text.
+    Anthropic adds a prompt for tools. Other vendors' servers compile the schema to a grammar, which has no tokens.
     """
     if wire == "openai" and base_url:
         return 0
-    return guess_model_tokens(json.dumps(schema)) + (TOOL_PROMPT if wire == "anthropic" else 0)
+    return guess_model_tokens(json.dumps(schema)) + (TOOL_PROMPT_TOKENS if wire == "anthropic" else 0)
 
 
-def _read_openai(answer: object, *, asked: str) -> ChatReply:
+def _read_openai(answer: object, *, question: str) -> ChatReply:
     choices = answer.get("choices") if isinstance(answer, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     message = choice.get("message")
-    # A model that says nothing was paid for all the same, so that is a reply.
+    # An empty reply is paid for too, so it counts as a reply.
     text = (message.get("content") or "") if isinstance(message, dict) else None
     if not isinstance(text, str):
-        raise BadModelOutput("the endpoint's answer has no text in `choices`")
+        raise BadModelOutput("the endpoint's response has no text in `choices`")
     is_cut = choice.get("finish_reason") == "length"
-    return _counted(answer, text, ("prompt_tokens", "completion_tokens"), asked=asked, is_cut=is_cut)
+    return _make_reply(answer, text, ("prompt_tokens", "completion_tokens"), question=question, is_cut=is_cut)
 
 
-def _read_anthropic(answer: object, *, asked: str) -> ChatReply:
+def _read_anthropic(answer: object, *, question: str) -> ChatReply:
     blocks = answer.get("content") if isinstance(answer, dict) else None
     if not isinstance(blocks, list):
-        raise BadModelOutput("the endpoint's answer has neither text nor a call in `content`")
+        raise BadModelOutput("the endpoint's response has neither text nor a tool call in `content`")
     blocks = [block for block in blocks if isinstance(block, dict)]
     inputs = [json.dumps(block.get("input"), ensure_ascii=False) for block in blocks if block.get("type") == "tool_use"]
     texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
     is_cut = isinstance(answer, dict) and answer.get("stop_reason") == "max_tokens"
     text = inputs[0] if inputs else "\n".join(texts)
-    return _counted(answer, text, ("input_tokens", "output_tokens"), asked=asked, is_cut=is_cut)
+    return _make_reply(answer, text, ("input_tokens", "output_tokens"), question=question, is_cut=is_cut)
 
 
-def _counted(answer: object, text: str, names: tuple[str, str], *, asked: str, is_cut: bool) -> ChatReply:
-    """Return the reply with its tokens as the server counted them, or estimated where it did not."""
+def _make_reply(answer: object, text: str, names: tuple[str, str], *, question: str, is_cut: bool) -> ChatReply:
+    """Return the reply with the tokens that the server counted, or estimates if it sent none."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
-    given = [usage.get(name) if isinstance(usage, dict) else None for name in names]
-    guessed = (guess_model_tokens(asked), guess_model_tokens(text))
-    tokens = [n if type(n) is int and n >= 0 else guess for n, guess in zip(given, guessed, strict=True)]
-    is_guessed = tokens != given
+    counted = [usage.get(name) if isinstance(usage, dict) else None for name in names]
+    guessed = (guess_model_tokens(question), guess_model_tokens(text))
+    tokens = [n if type(n) is int and n >= 0 else guess for n, guess in zip(counted, guessed, strict=True)]
+    is_guessed = tokens != counted
     return ChatReply(text=text, tokens_in=tokens[0], tokens_out=tokens[1], is_cut=is_cut, is_guessed=is_guessed)

@@ -1,4 +1,4 @@
-"""What a language model would be asked, and what that would cost, without asking it."""
+"""Estimate of the requests to a language model and of their cost."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ from typing import Protocol
 
 from weft.models.base import Extractor
 from weft.models.llm.prices import Price, cost_of
-from weft.models.llm.reply_cache import ReplyFile
-from weft.models.llm.statistics import Expected, Habits, Paid, iter_sizes
+from weft.models.llm.reply_cache import ReplyCache
+from weft.models.llm.statistics import ReplyCost, ReplyStatistics, UsageEstimate, iter_sample_sizes
 from weft.records import Chunk, Document, Extraction, Usage
 from weft.text.normalise import UNSPACED
 
-REPLY_TOKENS = 100
-REPLY_SHARE = 31
+BASE_REPLY_TOKENS = 100
+REPLY_TOKENS_PER_NAME = 31
 """
-Tokens of a reply, and more of them for each name and number in the chunk, where nothing is known of the model.
+Default estimate of a reply's tokens: a constant, plus a number for each name and number in the chunk.
 
-What GPT-3.5 once read in passages of musique-train and 2wiki-dev comes to that in the form asked for, each description
-a sentence of the passage.
+Fitted to what GPT-3.5 extracted from passages of musique-train and 2wiki-dev, written in the requested form with one
+sentence of the passage per description.
 """
-REPLY_SECONDS = 5.0
-
+DEFAULT_REPLY_SECONDS = 5.0
 
 _NAMES = re.compile(r"\b[A-Z]\w+|\d+")
-_DENSE = re.compile(f"[{UNSPACED}]")
+_UNSPACED_CHARACTER = re.compile(f"[{UNSPACED}]")
 
 
-class HowAsked(Protocol):
-    """What of how a model is asked its cost depends on."""
+class CostOptions(Protocol):
+    """Request options that determine the cost."""
 
     @property
     def parallel(self) -> int: ...
@@ -41,12 +40,12 @@ class HowAsked(Protocol):
     def price(self) -> Price | None: ...
 
 
-class LlmPreview:
+class LlmEstimator:
     """
-    An extractor that reads with `inner` alone and counts which requests there would be.
+    An extractor that only uses `inner` and counts the requests that the language model would get.
 
-    How long replies are, how long they take and how the model counts tokens is taken from those it gave before, or to a
-    `sample` of so many chunks at most, about which `ask` asks until the estimate is sure.
+    Tokens and duration of the replies are estimated from cached replies, or from a sample: `ask` sends up to `sample`
+    chunks until the estimate is precise enough.
     """
 
     def __init__(
@@ -55,112 +54,120 @@ class LlmPreview:
         *,
         name: str,
         passage: Callable[[Document, Chunk], str],
-        replies: ReplyFile,
-        asking: HowAsked,
+        replies: ReplyCache,
+        options: CostOptions,
         digest: Callable[[str], bytes],
-        guess: Callable[[str], tuple[int, float]],
+        estimate: Callable[[str], tuple[int, float]],
         sample: int,
-        ask: Callable[[Mapping[str, bytes]], Mapping[bytes, Paid]],
+        ask: Callable[[Mapping[str, bytes]], Mapping[bytes, ReplyCost]],
     ) -> None:
-        """Open it. `guess` tells the tokens of a question and of its reply; `ask` what unreadable replies have cost."""
+        """
+        Create the estimator.
+
+        `estimate` returns the tokens of a question and of its reply. `ask` caches the replies to passages, and returns
+        the costs of those that could not be parsed.
+        """
         self._inner = inner
         self._name = name
         self._passage = passage
         self._replies = replies
-        self._asking = asking
+        self._options = options
         self._digest = digest
-        self._guess = guess
+        self._estimate = estimate
         self._sample_size = sample
         self._ask = ask
-        self._guesses: dict[bytes, tuple[int, float]] = {}
-        """Of each chunk, the tokens of the question and those of the reply, as guessed."""
-        self._known: dict[bytes, Paid] = {}
-        """What the replies that are there have cost."""
+        self._estimates: dict[bytes, tuple[int, float]] = {}
+        """Estimated tokens of the question and of the reply, by digest of the passage."""
+        self._costs: dict[bytes, ReplyCost] = {}
+        """Costs of the cached replies, by digest of the passage."""
         self._sample: list[tuple[bytes, str]] = []
         """
-        The smallest digests negated, which is chance, with what would be sent.
+        Random sample: the passages with the smallest digests, as a heap of inverted digests.
 
-        Chunks whose reply is known are among them: whoever asks for the same sample again pays nothing.
+        Passages with a cached reply are included, so the same sample is not paid for twice.
         """
         self._repeated = 0
 
     @property
     def name(self) -> str:
-        """That of the extractor it stands for, so that the same documents count as unchanged."""
+        """Name of the extractor with the language model, so that the same documents count as unchanged."""
         return self._name
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
-        """Return what `inner` reads; count what would be asked."""
+        """Return the extractions of `inner`, and count the requests that the language model would get."""
         passages = {self._digest(p): p for p in (self._passage(document, chunk) for chunk in chunks)}
-        new = {digest: passage for digest, passage in passages.items() if digest not in self._guesses}
+        new = {digest: passage for digest, passage in passages.items() if digest not in self._estimates}
         self._repeated += len(passages) - len(new)
-        guesses = {digest: self._guess(passage) for digest, passage in new.items()}
-        self._guesses |= guesses
-        self._known |= self._replies.paid(guesses)
+        estimates = {digest: self._estimate(passage) for digest, passage in new.items()}
+        self._estimates |= estimates
+        self._costs |= self._replies.costs(estimates)
         for digest, passage in new.items() if self._sample_size else ():
-            keep = heapq.heappush if len(self._sample) < self._sample_size else heapq.heappushpop
-            keep(self._sample, (_inverted(digest), passage))
+            push = heapq.heappush if len(self._sample) < self._sample_size else heapq.heappushpop
+            push(self._sample, (_inverted(digest), passage))
         return self._inner.extract(document, chunks)
 
     def take_usage(self) -> Usage:
-        """Return what would be asked, and what it would cost; first the sample is asked about, and is not counted."""
-        habits = self._ask_sample() if self._sample else self._replies.habits()
-        expected = self._expect(habits)
-        basis = habits.replies if expected else 0
+        """Return the estimated usage of all passages without a reply. The sample is sent first and not included."""
+        statistics = self._ask_sample() if self._sample else self._replies.statistics()
+        estimate = self._estimate_missing(statistics)
+        basis = statistics.replies if estimate else 0
         missing = self._missing()
-        if expected is None:
-            question = sum(guessed for guessed, _ in missing)
-            reply = sum(min(guessed, self._asking.output_tokens) for _, guessed in missing)
-            expected = Expected(tokens_in=question, tokens_out=reply, seconds=REPLY_SECONDS * len(missing))
-        known = self._known.values()
+        if estimate is None:
+            question = sum(tokens_in for tokens_in, _ in missing)
+            reply = sum(min(tokens_out, self._options.output_tokens) for _, tokens_out in missing)
+            seconds = DEFAULT_REPLY_SECONDS * len(missing)
+            estimate = UsageEstimate(tokens_in=question, tokens_out=reply, seconds=seconds)
+        known = self._costs.values()
         return replace(
-            self._usage(len(missing), expected.tokens_in, expected.tokens_out),
+            self._usage(len(missing), estimate.tokens_in, estimate.tokens_out),
             cached=len(known) + self._repeated,
-            seconds=expected.seconds / self._asking.parallel,
+            seconds=estimate.seconds / self._options.parallel,
             basis=basis,
-            margin=expected.margin,
-            known=self._usage(len(known), sum(paid.tokens_in for paid in known), self._paid()),
+            margin=estimate.margin,
+            known=self._usage(len(known), sum(cost.tokens_in for cost in known), self._known_tokens_out()),
         )
 
-    def _ask_sample(self) -> Habits:
-        """Ask about more and more chunks until they tell enough, or a bound is reached; return what they were like."""
+    def _ask_sample(self) -> ReplyStatistics:
+        """Send growing samples until the estimate is precise or a limit is reached; return their statistics."""
         order = [(_inverted(inverted), passage) for inverted, passage in sorted(self._sample, reverse=True)]
-        told: dict[bytes, Paid] = {}
-        known = sum(digest in self._known for digest, _ in order)
-        sizes = list(iter_sizes(self._sample_size, chunks=len(self._guesses)))
+        sampled: dict[bytes, ReplyCost] = {}
+        known = sum(digest in self._costs for digest, _ in order)
+        sizes = list(iter_sample_sizes(self._sample_size, chunks=len(self._estimates)))
         for size in [size for size in sizes if size >= known] or sizes[-1:]:
-            part = dict(order[len(told) : size])
-            unknown = {passage: digest for digest, passage in part.items() if digest not in self._known}
+            part = dict(order[len(sampled) : size])
+            unknown = {passage: digest for digest, passage in part.items() if digest not in self._costs}
             if unknown:
-                told |= self._ask(unknown)
-                self._known |= self._replies.paid({digest: self._guesses[digest] for digest in unknown.values()})
-            told |= {digest: self._known[digest] for digest in part if digest in self._known}
-            habits = Habits.of(told.values())
-            expected = self._expect(habits)
-            if len(told) < size or (expected and expected.is_sure(paid=self._paid())):
+                sampled |= self._ask(unknown)
+                self._costs |= self._replies.costs({digest: self._estimates[digest] for digest in unknown.values()})
+            sampled |= {digest: self._costs[digest] for digest in part if digest in self._costs}
+            statistics = ReplyStatistics.of(sampled.values())
+            estimate = self._estimate_missing(statistics)
+            if len(sampled) < size or (estimate and estimate.is_precise(sampled=self._known_tokens_out())):
                 break
-        return habits
+        return statistics
 
     def _missing(self) -> list[tuple[int, float]]:
-        return [guess for digest, guess in self._guesses.items() if digest not in self._known]
+        """Return the estimated tokens of question and reply of every passage without a reply."""
+        return [estimate for digest, estimate in self._estimates.items() if digest not in self._costs]
 
-    def _paid(self) -> int:
-        return sum(paid.tokens_out for paid in self._known.values())
+    def _known_tokens_out(self) -> int:
+        return sum(cost.tokens_out for cost in self._costs.values())
 
-    def _expect(self, habits: Habits) -> Expected | None:
+    def _estimate_missing(self, statistics: ReplyStatistics) -> UsageEstimate | None:
         missing = self._missing()
-        question, reply = sum(guessed for guessed, _ in missing), sum(guessed for _, guessed in missing)
-        return habits.expect(calls=len(missing), question=question, reply=reply)
+        question, reply = sum(tokens_in for tokens_in, _ in missing), sum(tokens_out for _, tokens_out in missing)
+        return statistics.estimate(calls=len(missing), question=question, reply=reply)
 
     def _usage(self, calls: int, tokens_in: float, tokens_out: float) -> Usage:
-        price, into, out = self._asking.price, round(tokens_in), round(tokens_out)
-        cost = cost_of(price, tokens_in=into, tokens_out=out)
-        return Usage(calls=calls, tokens_in=into, tokens_out=out, cost=cost, unpriced=0 if price else calls)
+        price, whole_in, whole_out = self._options.price, round(tokens_in), round(tokens_out)
+        cost = cost_of(price, tokens_in=whole_in, tokens_out=whole_out)
+        return Usage(calls=calls, tokens_in=whole_in, tokens_out=whole_out, cost=cost, unpriced=0 if price else calls)
 
 
-def expect_reply(passage: str) -> float:
-    """Return how many tokens the reply to a passage might have; without capitals, every tenth character is a name."""
-    return REPLY_TOKENS + REPLY_SHARE * (len(set(_NAMES.findall(passage))) + len(_DENSE.findall(passage)) / 10)
+def estimate_reply_tokens(passage: str) -> float:
+    """Return the default estimate of a reply's tokens; in scripts without spaces, ten characters count as a name."""
+    names = len(set(_NAMES.findall(passage))) + len(_UNSPACED_CHARACTER.findall(passage)) / 10
+    return BASE_REPLY_TOKENS + REPLY_TOKENS_PER_NAME * names
 
 
 def _inverted(digest: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """
-Adds what a language model reads to another extractor: typed entities, relations and facts.
+Extractor that asks a language model for typed entities, relations and facts.
 
-Each chunk is one request. Replies that could be read are kept in a file by prompt, model and chunk, as soon as they
-come, so nothing is paid for twice, also when the process is killed.
+Each chunk is one request. Parsed replies are cached by prompt, model and chunk as soon as they arrive, so nothing is
+paid for twice, even if the process is killed.
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from weft.extract.names import predicate_key
 from weft.models.base import ChatModel, ChatReply, Extractor
 from weft.models.http_client import RequestRefused
 from weft.models.llm.budget import Account
-from weft.models.llm.estimate import LlmPreview, expect_reply
+from weft.models.llm.estimate import LlmEstimator, estimate_reply_tokens
 from weft.models.llm.json_replies import read_json
 from weft.models.llm.prices import Price
 from weft.models.llm.prompt import SCHEMA, Prompt
 from weft.models.llm.reply import Types, check_reply, join_reply
-from weft.models.llm.reply_cache import ReplyFile
-from weft.models.llm.statistics import Paid
+from weft.models.llm.reply_cache import ReplyCache
+from weft.models.llm.statistics import ReplyCost
 from weft.records import Chunk, Document, Extraction, GivenFact, LlmRun, Reading, Usage
 from weft.text.tokens import guess_model_tokens
 
-MAX_REFUSED = 10
-"""Requests in a row that may be refused or go unread before the run is given up: something else is wrong then."""
+MAX_CONSECUTIVE_FAILURES = 10
+"""Requests in a row that may be refused or have no readable reply before the run fails."""
 
 FACT_SOURCE = "extracted"
 
-_OF_THIS_CHUNK = (400, 413, 422)
-"""Refusals that say something about one request, not about all of them."""
+_CHUNK_STATUSES = (400, 413, 422)
+"""Status codes that concern one request, not all of them."""
 
 
 class _OutOfBudget(Exception):
-    """A bound forbids the request."""
+    """A cost limit forbids the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """How a model is asked."""
+class RequestOptions:
+    """Options of the requests to a language model."""
 
     parallel: int = 4
     output_tokens: int = 2000
     price: Price | None = None
     overhead: int = 0
-    """Tokens that a request has beside what is said in it."""
+    """Tokens of a request besides its text."""
 
 
 class LlmExtractor:
-    """Reads with `inner` first, then asks a language model about every chunk, and adds what is new."""
+    """Adds the reply of a language model for every chunk to the extraction of `inner`."""
 
     def __init__(
         self,
@@ -66,26 +66,26 @@ class LlmExtractor:
         chat: ChatModel,
         *,
         prompt: Prompt,
-        replies: ReplyFile,
+        replies: ReplyCache,
         account: Account,
-        asking: Asking,
+        options: RequestOptions,
         record: Callable[[LlmRun], None] = lambda run: None,
         stop: Event | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """Open it. `record` keeps what the run has cost, and is told with each reply, in the thread of the caller."""
+        """Create the extractor. `record` is called after each reply with the run so far, in the caller's thread."""
         self._inner = inner
         self._chat = chat
         self._prompt = prompt
         self._replies = replies
         self._account = account
-        self._asking = asking
+        self._options = options
         self._record = record
         self._stop = stop or Event()
         self._clock = clock
         self._run = uuid.uuid4().hex
         self._lock = Lock()
-        self._in_a_row = 0
+        self._consecutive_failures = 0
         self._types = Types(
             entities=frozenset(map(predicate_key, prompt.entity_types)),
             relations=frozenset(map(predicate_key, prompt.relation_types)),
@@ -101,67 +101,65 @@ class LlmExtractor:
         return f"llm-{self._chat.name}-{self._prompt.fingerprint}"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
-        """Return what each chunk of one document says. Raises `ModelUnavailable`, also where a bound is reached."""
+        """Return one extraction per chunk. Raises `ModelUnavailable`, also if a limit is reached."""
         (reading,) = self.extract_all([(document, chunks)])
         if reading is None:
-            raise ModelUnavailable(f"the bound of {self._account.total.stopped} is reached", hint="raise it, or wait")
+            raise ModelUnavailable(f"the limit of {self._account.total.stopped} is reached", hint="raise it, or wait")
         return list(reading.extractions)
 
     def extract_all(self, work: Sequence[tuple[Document, Sequence[Chunk]]]) -> list[Reading | None]:
         """
-        Return what each document says, several requests at once; None where a bound left some chunk unasked.
+        Return one reading per document, with parallel requests; None if a limit was reached before its last chunk.
 
-        Raises `ModelUnavailable` when the endpoint stays away; what it replied until then is kept.
+        Raises `ModelUnavailable` if the endpoint fails; replies until then are cached.
         """
         passages = [[self._prompt.passage(document, chunk) for chunk in chunks] for document, chunks in work]
         digests = {passage: _digest(passage) for found in passages for passage in found}
         known = self._replies.read(digests.values())
         missing = [passage for passage, digest in digests.items() if digest not in known]
         self._account.add(cached=len(digests) - len(missing))
-        unread: dict[bytes, Paid] = {}
+        unreadable: dict[bytes, ReplyCost] = {}
         if missing:
-            known |= self._ask_all({passage: digests[passage] for passage in missing}, unread)
+            known |= self._ask_all({passage: digests[passage] for passage in missing}, unreadable)
         readings: list[Reading | None] = []
         for (document, chunks), found in zip(work, passages, strict=True):
-            mine = [digests[passage] for passage in found]
-            is_asked = all(digest in known or digest in unread for digest in mine)
-            replies = [known.get(digest) for digest in mine]
-            readings.append(self._join(document, chunks, replies) if is_asked else None)
+            own = [digests[passage] for passage in found]
+            is_complete = all(digest in known or digest in unreadable for digest in own)
+            replies = [known.get(digest) for digest in own]
+            readings.append(self._join(document, chunks, replies) if is_complete else None)
         self._write_receipt()
         return readings
 
-    def offline(self, *, sample: int = 0) -> LlmPreview:
-        """
-        Return the same extractor as it would be without the model, counting what would be asked.
-
-        It asks about a `sample` of so many chunks at most, in the end, to know what the replies are like.
-        """
-        return LlmPreview(
+    def offline(self, *, sample: int = 0) -> LlmEstimator:
+        """Return an extractor of the same name that estimates the usage; it sends at most `sample` chunks."""
+        return LlmEstimator(
             self._inner,
             name=self.name,
             passage=self._prompt.passage,
             replies=self._replies,
-            asking=self._asking,
+            options=self._options,
             digest=_digest,
-            guess=lambda passage: (self._guess(passage), expect_reply(passage)),
+            estimate=lambda passage: (self._guess(passage), estimate_reply_tokens(passage)),
             sample=sample,
             ask=self._ask_sample,
         )
 
-    def _ask_sample(self, passages: Mapping[str, bytes]) -> dict[bytes, Paid]:
-        """Ask, and return what was paid for replies that could not be read."""
-        unread: dict[bytes, Paid] = {}
-        self._ask_all(passages, unread)
-        return unread
+    def _ask_sample(self, passages: Mapping[str, bytes]) -> dict[bytes, ReplyCost]:
+        """Send the passages; return the costs of replies that could not be parsed."""
+        unreadable: dict[bytes, ReplyCost] = {}
+        self._ask_all(passages, unreadable)
+        return unreadable
 
     def take_usage(self) -> Usage:
-        """Return what was asked since the last call, and what it cost."""
+        """Return the usage since the last call."""
         return self._account.take()
 
-    # ── asking ──────────────────────────────────────────────────────────────────────────────────
+    # ── requests ────────────────────────────────────────────────────────────────────────────────
 
-    def _ask_all(self, passages: Mapping[str, bytes], unread: dict[bytes, Paid]) -> dict[bytes, dict[str, Any]]:
-        """Return the replies to passages by digest, and note in `unread` which could not be read and what they cost."""
+    def _ask_all(
+        self, passages: Mapping[str, bytes], unreadable: dict[bytes, ReplyCost]
+    ) -> dict[bytes, dict[str, Any]]:
+        """Return the parsed replies by digest; add the costs of the others to `unreadable`."""
         found: dict[bytes, dict[str, Any]] = {}
         failures: list[BaseException] = []
         start = self._clock()
@@ -171,26 +169,26 @@ class LlmExtractor:
             if self._stop.is_set() or failures:
                 return
             try:
-                items, paid = self._ask_one(passage, digest)
+                items, cost = self._ask_one(passage, digest)
             except _OutOfBudget:
                 return
             except Exception as error:  # noqa: BLE001  raised again below, when all threads have ended
                 failures.append(error)
                 return
             if items is None:
-                unread[digest] = paid
+                unreadable[digest] = cost
             else:
                 found[digest] = items
 
-        pool, waiting = ThreadPoolExecutor(self._asking.parallel), iter(passages.items())
+        pool, waiting = ThreadPoolExecutor(self._options.parallel), iter(passages.items())
         try:
-            running = {pool.submit(ask, *item) for item in islice(waiting, self._asking.parallel)}
+            running = {pool.submit(ask, *item) for item in islice(waiting, self._options.parallel)}
             while running:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
-                self._write_receipt()  # before more is asked, so that a killed run has lost no more than was under way
+                self._write_receipt()  # before new requests: a killed run loses only the receipts of running ones
                 running |= {pool.submit(ask, *item) for item in islice(waiting, len(done))}
         except BaseException:
-            self._stop.set()  # requests under way are finished and kept, no further one is made
+            self._stop.set()  # running requests are finished and cached, no new one starts
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -200,19 +198,23 @@ class LlmExtractor:
             raise failures[0]
         return found
 
-    def _ask_one(self, passage: str, digest: bytes) -> tuple[dict[str, Any] | None, Paid]:
+    def _ask_one(self, passage: str, digest: bytes) -> tuple[dict[str, Any] | None, ReplyCost]:
         """
-        Return the items of the reply to a passage, and what it cost, with one more try where it cannot be read.
+        Return the items of the reply to a passage, and its cost.
 
-        None where that fails too.
+        An unreadable reply is retried once with a repair prompt; None if that fails too.
         """
         start, question = self._clock(), passage
         spent = Counter[str]()
 
-        def paid() -> Paid:
-            guessed, expected, seconds = self._guess(passage), expect_reply(passage), self._clock() - start
-            into, out = spent["in"], spent["out"]
-            return Paid(guessed=guessed, expected=expected, tokens_in=into, tokens_out=out, seconds=seconds)
+        def cost() -> ReplyCost:
+            return ReplyCost(
+                estimated_in=self._guess(passage),
+                estimated_out=estimate_reply_tokens(passage),
+                tokens_in=spent["in"],
+                tokens_out=spent["out"],
+                seconds=self._clock() - start,
+            )
 
         for _ in range(2):
             try:
@@ -220,29 +222,29 @@ class LlmExtractor:
                 spent.update({"in": reply.tokens_in, "out": reply.tokens_out})
                 items = self._read(reply)
             except RequestRefused as error:
-                if error.status not in _OF_THIS_CHUNK:
+                if error.status not in _CHUNK_STATUSES:
                     raise
-                self._give_up(error)
-                return None, paid()
+                self._count_failure(error)
+                return None, cost()
             except (ValueError, BadModelOutput) as error:
                 self._account.note("asked again")
                 question = self._prompt.repair(passage, reason=str(error)[:200])
                 failure = error
                 continue
-            self._replies.write(digest, items, paid())
+            self._replies.write(digest, items, cost())
             with self._lock:
-                self._in_a_row = 0
-            return items, paid()
+                self._consecutive_failures = 0
+            return items, cost()
         self._account.note("unreadable")
-        self._give_up(failure)
-        return None, paid()
+        self._count_failure(failure)
+        return None, cost()
 
     def _ask(self, question: str) -> ChatReply:
         tokens = {
             "tokens_in": self._guess(question),
-            "tokens_out": self._asking.output_tokens,
+            "tokens_out": self._options.output_tokens,
         }
-        if not self._account.may_ask(**tokens):
+        if not self._account.reserve(**tokens):
             raise _OutOfBudget
         reply = None
         try:
@@ -252,29 +254,29 @@ class LlmExtractor:
         return reply
 
     def _guess(self, question: str) -> int:
-        return guess_model_tokens(self._prompt.system + question) + self._asking.overhead
+        return guess_model_tokens(self._prompt.system + question) + self._options.overhead
 
     def _read(self, reply: ChatReply) -> dict[str, Any]:
-        value, how = read_json(reply.text)
-        if how != "whole":
-            self._account.note("truncated" if how == "salvaged" else "prose around JSON")
+        value, form = read_json(reply.text)
+        if form != "whole":
+            self._account.note("truncated" if form == "salvaged" else "prose around JSON")
         return check_reply(value, self._account.note)
 
-    def _give_up(self, error: Exception) -> None:
-        """Leave a chunk to the other extractor, unless that happens too often in a row."""
+    def _count_failure(self, error: Exception) -> None:
+        """Count a chunk that only `inner` reads. Raises `ModelUnavailable` after too many in a row."""
         with self._lock:
-            self._in_a_row += 1
-            too_often = self._in_a_row >= MAX_REFUSED
-        if too_often:
+            self._consecutive_failures += 1
+            is_limit = self._consecutive_failures >= MAX_CONSECUTIVE_FAILURES
+        if is_limit:
             raise ModelUnavailable(
-                f"{self._chat.name} failed {MAX_REFUSED} times in a row, at last so: {error}",
-                hint="check llm.model and the endpoint; what was replied is kept",
+                f"{self._chat.name} failed {MAX_CONSECUTIVE_FAILURES} times in a row; last error: {error}",
+                hint="check llm.model and the endpoint; earlier replies are cached",
             ) from error
 
     def _write_receipt(self) -> None:
         self._record(LlmRun(id=self._run, at=time.time(), model=self._chat.name, usage=self._account.total))
 
-    # ── together ────────────────────────────────────────────────────────────────────────────────
+    # ── merging ─────────────────────────────────────────────────────────────────────────────────
 
     def _join(
         self, document: Document, chunks: Sequence[Chunk], replies: Sequence[Mapping[str, Any] | None]

@@ -1,25 +1,32 @@
-"""JSON out of what a language model wrote: with prose or a fence around it, or cut off in the middle."""
+"""
+Tolerant parser for the JSON object in a reply.
+
+    reply                                        result                      form
+    {"facts": []}                                {"facts": []}               whole
+    Here it is: ```json {"facts": []} ```        {"facts": []}               found
+    {"facts": [{"value": 1}, {"val               {"facts": [{"value": 1}]}   salvaged
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any, Literal, TypeAlias
 
-How: TypeAlias = Literal["whole", "found", "salvaged"]
+Form: TypeAlias = Literal["whole", "found", "salvaged"]
 
-MAX_REPLY = 1_000_000
-"""Characters that are looked at."""
+MAX_REPLY_CHARACTERS = 1_000_000
+"""Characters of a reply that are parsed."""
 MAX_TRIES = 50
-"""Braces at which an object is looked for."""
+"""Braces at which an object is searched, and the nesting depth up to which a truncated one is closed."""
 
 
-def read_json(text: str) -> tuple[dict[str, Any], How]:
+def read_json(text: str) -> tuple[dict[str, Any], Form]:
     """
-    Return the JSON object in a reply, and whether it was all of it, stood in other text, or had to be closed.
+    Return the JSON object in a reply, and its form: the whole reply, surrounded by text, or truncated.
 
-    Of an object that was cut off, all complete items are kept. Raises `ValueError` where there is none.
+    All complete items of a truncated object are kept. Raises `ValueError` if there is no object.
     """
-    text = text[:MAX_REPLY].strip()
+    text = text[:MAX_REPLY_CHARACTERS].strip()
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -37,7 +44,7 @@ def read_json(text: str) -> tuple[dict[str, Any], How]:
 
 
 def _find_object(text: str) -> dict[str, Any] | None:
-    """Return the first whole object that is not empty and stands in other text."""
+    """Return the first complete object in a text that is not empty."""
     decoder = json.JSONDecoder()
     at = text.find("{")
     for _ in range(MAX_TRIES):
@@ -46,7 +53,7 @@ def _find_object(text: str) -> dict[str, Any] | None:
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            # an inner object of one that was cut off is not the answer
+            # An object inside a truncated one is not the answer.
             if text[at + 1 :].lstrip()[:1] == '"':
                 return None
             end = at + 1
@@ -58,7 +65,7 @@ def _find_object(text: str) -> dict[str, Any] | None:
 
 
 def _close(text: str) -> dict[str, Any]:
-    """Return the object a text begins with, without the item in which it was cut off."""
+    """Return the truncated object at the start of a text, without its incomplete last item."""
     open_ends: list[str] = []
     is_string = is_escaped = False
     kept = ""

@@ -1,7 +1,7 @@
 """
-What language models and embedders cost, in dollars for a million tokens in and out.
+Prices of language models and embedders in USD per million tokens, in and out.
 
-List prices as of December 2025, not checked with the vendors; `llm.prices` and `models.prices` go before them.
+List prices as of December 2025, not checked with the vendors; `llm.prices` and `models.prices` override them.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ PRICES: dict[str, Price] = {
 
 def find_price(model: str, *, base_url: str = "", own: Sequence[str] = ()) -> Price | None:
     """
-    Return the price of a model (`openai/gpt-4o-mini`), the user's own first; None where it is not known.
+    Return the price of a model (`openai/gpt-4o-mini`), or None if it is unknown. Prices in `own` take precedence.
 
-    A dated name has the price of the undated one. What runs on this machine costs nothing. Raises `ConfigError` for a
-    price that cannot be read.
+    A dated name has the price of the undated one. A model on this machine is free. Raises `ConfigError` for an
+    invalid price in `own`.
     """
     return _find(model, base_url=base_url, table=dict(map(_read, own)))
 
 
 def find_embedding_price(model: str, *, base_url: str = "", own: Sequence[str] = ()) -> Price | None:
-    """Return the price of an embedder as `find_price` does; nothing comes out of it, so `own` has one number each."""
+    """Return the price of an embedder like `find_price`. It has no output tokens, so `own` has one number each."""
     return _find(model, base_url=base_url, table=dict(map(_read_embedding, own)))
 
 
@@ -55,34 +55,34 @@ def _find(model: str, *, base_url: str, table: Mapping[str, Price]) -> Price | N
         if name in table:
             return table[name]
     if base_url:
-        return (0.0, 0.0) if _is_here(base_url) else None
+        return (0.0, 0.0) if _is_loopback(base_url) else None
     dated = (price for name, price in PRICES.items() if model.startswith(f"{name}-20"))
     return PRICES.get(model) or next(dated, None)
 
 
 def cost_of(price: Price | None, *, tokens_in: int, tokens_out: int) -> float:
-    """Return dollars; 0 where the price is not known."""
+    """Return the cost in USD; 0 if the price is unknown."""
     return (price[0] * tokens_in + price[1] * tokens_out) / 1e6 if price else 0.0
 
 
 def _read(text: str) -> tuple[str, Price]:
     name, numbers = _split(text)
     if not name or len(numbers) != 2:
-        hint = "name=dollars in/dollars out, for a million tokens: openai/gpt-4o-mini=0.15/0.60"
-        raise ConfigError(f"{text!r} in llm.prices is no price", hint=hint)
+        hint = "write name=IN/OUT in dollars per million tokens: openai/gpt-4o-mini=0.15/0.60"
+        raise ConfigError(f"{text!r} in llm.prices is not a price", hint=hint)
     return name, (numbers[0], numbers[1])
 
 
 def _read_embedding(text: str) -> tuple[str, Price]:
     name, numbers = _split(text)
     if not name or len(numbers) != 1:
-        hint = "name=dollars for a million tokens: openai/text-embedding-3-small=0.02"
-        raise ConfigError(f"{text!r} in models.prices is no price", hint=hint)
+        hint = "write name=DOLLARS per million tokens: openai/text-embedding-3-small=0.02"
+        raise ConfigError(f"{text!r} in models.prices is not a price", hint=hint)
     return name, (numbers[0], 0.0)
 
 
 def _split(text: str) -> tuple[str, list[float]]:
-    """Return the name and the prices behind it; no prices where one of them is none."""
+    """Return the name and its prices; no prices if one of them is invalid."""
     name, _, prices = text.rpartition("=")
     try:
         numbers = [float(part) for part in prices.split("/")]
@@ -91,7 +91,7 @@ def _split(text: str) -> tuple[str, list[float]]:
     return name.strip(), numbers if all(0 <= number < math.inf for number in numbers) else []
 
 
-def _is_here(base_url: str) -> bool:
+def _is_loopback(base_url: str) -> bool:
     host = urlsplit(base_url).hostname or ""
     try:
         return ip_address(host).is_loopback

@@ -1,4 +1,4 @@
-"""What a language model is asked: prompts in versioned files, and the form of the answer."""
+"""Prompts of the extraction, from versioned files, and the JSON schema of the reply."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from weft.records import Chunk, Document
 from weft.text.normalise import squeeze
 
 VERSION = "extract-1"
-"""The prompt in use. Another wording is another file: graphs and replies are kept under the version they came by."""
+"""Version of the prompt. A new wording needs a new file: graphs and cached replies refer to the version."""
 
-MAX_HEAD = 300
-"""Characters of a title or of headings that are sent."""
+MAX_HEADING_CHARACTERS = 300
+"""Characters of a title, and of the headings, that are sent."""
 
 
 def _object(**properties: str) -> dict[str, Any]:
-    """Return the schema of an object all of whose fields must be there, as strict servers want it."""
+    """Return the schema of an object whose fields are all required, as strict servers demand."""
     return {
         "type": "object",
         "properties": {name: {"type": kind} for name, kind in properties.items()},
@@ -65,41 +65,41 @@ class Prompt:
 
     @cached_property
     def system(self) -> str:
-        """What the model is told before every passage."""
-        kinds = {"{entity_types}": self.entity_types, "{relation_types}": self.relation_types}
+        """System prompt: the same for every passage."""
+        placeholders = {"{entity_types}": self.entity_types, "{relation_types}": self.relation_types}
         lines = [
-            line.replace(place, ", ".join(types))
+            line.replace(placeholder, ", ".join(types))
             for line in self._parts["types"].splitlines()
-            for place, types in kinds.items()
-            if place in line and types
+            for placeholder, types in placeholders.items()
+            if placeholder in line and types
         ]
         return "\n\n".join([self._parts["system"], *(["\n".join(lines)] if lines else [])])
 
     @cached_property
     def fingerprint(self) -> str:
-        """The version, and a mark of the user's types where there are any; two prompts that differ never share it."""
+        """The version, with a hash of the user's types if there are any; unique for each system prompt."""
         types = "\n".join([*map(predicate_key, self.entity_types), "", *map(predicate_key, self.relation_types)])
         own = f"-{hashlib.sha256(types.encode()).hexdigest()[:8]}" if self.entity_types or self.relation_types else ""
         return f"{self.version}{own}"
 
     def passage(self, document: Document, chunk: Chunk) -> str:
         """
-        Return what is sent of a chunk.
+        Return the user message for a chunk.
 
-        The markers around it are made from the text itself, so no text can hold the marker that ends it.
+        The text stands between markers with its hash, so that no text can contain its own end marker.
         """
         head = {
-            "{title}": squeeze(document.title)[:MAX_HEAD],
-            "{headings}": squeeze(" > ".join(chunk.heading))[:MAX_HEAD],
+            "{title}": squeeze(document.title)[:MAX_HEADING_CHARACTERS],
+            "{headings}": squeeze(" > ".join(chunk.heading))[:MAX_HEADING_CHARACTERS],
         }
         mark = hashlib.sha256("\n".join([*head.values(), chunk.text]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         marker = f"=====passage {mark}====="
-        # the marker first, so that a title cannot ask for it
+        # The marker is filled in first, so that a title cannot contain its placeholder.
         before, _, after = self._parts["passage"].replace("{marker}", marker).partition("{text}")
-        for place, value in head.items():
-            before = before.replace(place, value)
+        for placeholder, value in head.items():
+            before = before.replace(placeholder, value)
         return f"{before}{chunk.text}{after}"
 
     def repair(self, passage: str, *, reason: str) -> str:
-        """Return what is sent where the reply to a passage could not be read."""
+        """Return the user message after a reply that could not be parsed."""
         return f"{passage}\n\n{self._parts['repair'].replace('{reason}', reason)}"

@@ -1,4 +1,4 @@
-"""From the JSON a language model wrote to nominations, claims and facts: nothing in it is taken on trust."""
+"""Validation of a language model's reply, and its conversion to nominations, claims and facts."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from weft.records import STRONG_KINDS, Claim, Extraction, GivenFact, Nomination
 from weft.text.normalise import fold, squeeze
 
 MAX_ITEMS = {"entities": 60, "relations": 80, "facts": 40}
-"""Of one chunk; what comes later is left out."""
-MAX_TYPE = 40
-MAX_VALUE = 300
-OTHER = "related_to"
-"""What a relation is called whose type is none of the user's."""
+"""Items per chunk; further ones are dropped."""
+MAX_TYPE_CHARACTERS = 40
+MAX_VALUE_CHARACTERS = 300
+DEFAULT_RELATION_TYPE = "related_to"
+"""Type of a relation whose own type is not one of the user's."""
 
 Note = Callable[[str], None]
-"""Is told what was left out, and why."""
+"""Called with the reason for each dropped item."""
 
 Item = dict[str, Any]
 
 
 def check_reply(value: Mapping[str, Any], note: Note) -> dict[str, list[Item]]:
     """
-    Return the items of a reply in the form they should have, bounded; those that lack it are left out.
+    Return the valid items of a reply, at most `MAX_ITEMS`; invalid ones are dropped.
 
-    Raises `ValueError` where it is not a reply to what was asked.
+    Raises `ValueError` if the reply has none of the requested lists, or a list without any object.
     """
     if not any(name in value for name in MAX_ITEMS):
         raise ValueError("it has none of the lists entities, relations and facts")
@@ -42,12 +42,12 @@ def check_reply(value: Mapping[str, Any], note: Note) -> dict[str, list[Item]]:
     checks = {"entities": _entity, "relations": _relation, "facts": _fact}
     checked: dict[str, list[Item]] = {}
     for name, limit in MAX_ITEMS.items():
-        given = value.get(name, [])
-        found = [checks[name](item, note) if isinstance(item, dict) else None for item in given[: 10 * limit]]
+        raw = value.get(name, [])
+        found = [checks[name](item, note) if isinstance(item, dict) else None for item in raw[: 10 * limit]]
         kept = [item for item in found if item is not None]
-        if given and not kept and not any(isinstance(item, dict) for item in given):
+        if raw and not kept and not any(isinstance(item, dict) for item in raw):
             raise ValueError(f"{name} has no objects in it")
-        for _ in range(len(given) - len(kept[:limit])):
+        for _ in range(len(raw) - len(kept[:limit])):
             note("items left out")
         checked[name] = kept[:limit]
     return checked
@@ -71,8 +71,8 @@ def _relation(item: Item, note: Note) -> Item | None:
 
 def _fact(item: Item, note: Note) -> Item | None:
     subject, predicate = _name(item.get("subject"), note), _type(item.get("predicate"))
-    given = item.get("value")
-    value = shorten(_clean(str(given)), limit=MAX_VALUE) if isinstance(given, (str, int, float)) else ""
+    raw = item.get("value")
+    value = shorten(_clean(str(raw)), limit=MAX_VALUE_CHARACTERS) if isinstance(raw, (str, int, float)) else ""
     if not subject or not predicate or not value:
         return None
     confidence = _number(item.get("confidence"), otherwise=0.5, low=0.0, high=1.0)
@@ -88,13 +88,13 @@ def _name(value: object, note: Note) -> str:
 
 
 def _clean(text: str) -> str:
-    """Return text that any store can keep: PostgreSQL refuses the character 0."""
+    """Return text that every store accepts: PostgreSQL rejects the character U+0000."""
     return squeeze(replace_surrogates(text).replace("\0", " "))
 
 
 def _type(value: object) -> str:
-    type = predicate_key(value[: 4 * MAX_TYPE]) if isinstance(value, str) else ""
-    return type if len(type) <= MAX_TYPE else ""
+    type = predicate_key(value[: 4 * MAX_TYPE_CHARACTERS]) if isinstance(value, str) else ""
+    return type if len(type) <= MAX_TYPE_CHARACTERS else ""
 
 
 def _line(item: Item, field: str) -> str:
@@ -112,7 +112,7 @@ def _number(value: object, *, otherwise: float, low: float, high: float) -> floa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Types:
-    """The user's own types; empty for any."""
+    """Types that the user allows; an empty set allows any."""
 
     entities: frozenset[str] = frozenset()
     relations: frozenset[str] = frozenset()
@@ -122,17 +122,17 @@ def join_reply(
     before: Extraction, items: Mapping[str, list[Item]], *, text: str, types: Types, note: Note, by: str
 ) -> tuple[Extraction, list[GivenFact]]:
     """
-    Return what another extractor read in a chunk with what a reply adds to it, and the facts it states.
+    Return the extraction `before` merged with the items of a reply, and the facts of the reply.
 
-    Only names count that stand in `text`, the chunk with its title and headings. What is there already is not said
-    twice: a name that has no type or description yet gets them, and of two
-    claims of the same the heavier one stays. `by` is what the model is called as who read it.
+    Only names that occur in `text`, the chunk with its title and headings, are used. A known name without type or
+    description gets those of the reply. Of two equal claims, the one with the higher weight is kept. `by` is the
+    name of the model as extractor.
     """
-    stands = _standing(text)
+    occurs = _make_name_test(text)
     found: dict[str, Nomination] = {}
     for item in items["entities"]:
         key = name_key(item["name"])
-        if not stands(item["name"]):
+        if not occurs(item["name"]):
             note("names not in the text")
         elif key not in found:
             type = item["type"] if not types.entities or predicate_key(item["type"]) in types.entities else ""
@@ -144,10 +144,10 @@ def join_reply(
     nominations += (nomination for key, nomination in found.items() if key not in strong)
     claims = {(claim.source, claim.target, claim.type): claim for claim in before.claims}
     for claim in _claims(items["relations"], found, types=types, note=note):
-        place = (claim.source, claim.target, claim.type)
-        known = claims.get(place)
+        triple = (claim.source, claim.target, claim.type)
+        known = claims.get(triple)
         heavier = known if known and known.weight >= claim.weight else claim
-        claims[place] = replace(heavier, extractor=f"+{by}" if known and known.extractor != by else by)
+        claims[triple] = replace(heavier, extractor=f"+{by}" if known and known.extractor != by else by)
     facts = [
         GivenFact(
             subject=found[key].name, predicate=item["predicate"], value=item["value"], confidence=item["confidence"]
@@ -162,7 +162,7 @@ def join_reply(
 
 def _claims(items: list[Item], found: Collection[str], *, types: Types, note: Note) -> Iterator[Claim]:
     for item in items:
-        type = item["type"] if not types.relations or item["type"] in types.relations else OTHER
+        type = item["type"] if not types.relations or item["type"] in types.relations else DEFAULT_RELATION_TYPE
         statement = canonical(Statement(name_key(item["source"]), name_key(item["target"]), type))
         if statement.source == statement.target or not {statement.source, statement.target} <= set(found):
             note("relations of no two entities")
@@ -183,7 +183,7 @@ def _filled(nomination: Nomination, found: Nomination | None) -> Nomination:
     return replace(nomination, type=type, description=description, extractor=f"+{found.extractor}")
 
 
-def _standing(text: str) -> Callable[[str], bool]:
-    """Return what tells whether a name stands in a text, whatever its case and plural."""
+def _make_name_test(text: str) -> Callable[[str], bool]:
+    """Return a function that checks whether a name occurs in the text, ignoring case and plural."""
     keys, folded = candidate_keys(words(text)), f" {squeeze(fold(text))} "
     return lambda name: name_key(name) in keys or fold(name) in folded

@@ -1,4 +1,4 @@
-"""The SQLite file of what language models replied: what was paid for once is not paid for again."""
+"""SQLite cache of the replies of language models, so that no request is paid for twice."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, TypeVar, cast
 import apsw
 
 from weft.errors import ModelUnavailable
-from weft.models.llm.statistics import Habits, Paid, Sums
+from weft.models.llm.statistics import RegressionSums, ReplyCost, ReplyStatistics
 
 T = TypeVar("T")
 
 BUSY_MILLISECONDS = 30_000
 
-# Written through to the disk: a reply costs more than waiting for it.
+# synchronous = FULL: a lost reply costs more than the wait for the disk.
 _SCHEMA = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
@@ -36,9 +36,10 @@ CREATE TABLE IF NOT EXISTS replies (
 ) WITHOUT ROWID;
 """
 _READ = "SELECT items FROM replies WHERE prompt = ? AND model = ? AND digest = ?"
-_PAID = "SELECT tokens_in, tokens_out, seconds FROM replies WHERE prompt = ? AND model = ? AND digest = ?"
+_COST = "SELECT tokens_in, tokens_out, seconds FROM replies WHERE prompt = ? AND model = ? AND digest = ?"
 _WRITE = "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_HABITS = """
+# The sums in the order of the fields of `RegressionSums`: question, then reply.
+_STATISTICS = """
 SELECT count(*), total(seconds),
     total(guessed), total(tokens_in), total(guessed * guessed), total(guessed * tokens_in),
     total(tokens_in * tokens_in),
@@ -46,11 +47,11 @@ SELECT count(*), total(seconds),
     total(tokens_out * tokens_out)
 FROM replies WHERE prompt = ? AND model = ? AND expected > 0
 """
-# Files of the first days lack it; what was expected of their replies is not known.
-_EXPECTED = "ALTER TABLE replies ADD COLUMN expected REAL NOT NULL DEFAULT 0"
+# Files of early versions lack the column; their replies have no estimate.
+_ADD_EXPECTED = "ALTER TABLE replies ADD COLUMN expected REAL NOT NULL DEFAULT 0"
 
 
-class ReplyFile:
+class ReplyCache:
     """Replies by prompt, model and chunk, shared between processes and threads."""
 
     def __init__(self, path: Path, *, prompt: str = "", model: str = "") -> None:
@@ -61,7 +62,7 @@ class ReplyFile:
         self._connection: apsw.Connection | None = None
 
     def read(self, digests: Iterable[bytes]) -> dict[bytes, dict[str, Any]]:
-        """Return the items of the known replies among `digests`."""
+        """Return the items of the cached replies to `digests`."""
 
         def work(connection: apsw.Connection) -> dict[bytes, dict[str, Any]]:
             rows = ((d, connection.execute(_READ, (self._prompt, self._model, d)).fetchone()) for d in digests)
@@ -69,44 +70,48 @@ class ReplyFile:
 
         return self._guarded(work)
 
-    def paid(self, guesses: Mapping[bytes, tuple[int, float]]) -> dict[bytes, Paid]:
-        """Return what the known replies have cost, of digests with what is guessed of question and reply."""
+    def costs(self, estimates: Mapping[bytes, tuple[int, float]]) -> dict[bytes, ReplyCost]:
+        """Return the costs of the cached replies; `estimates` has the tokens of question and reply by digest."""
 
-        def work(connection: apsw.Connection) -> dict[bytes, Paid]:
+        def work(connection: apsw.Connection) -> dict[bytes, ReplyCost]:
             found = {}
-            for digest, (guessed, expected) in guesses.items():
-                if row := connection.execute(_PAID, (self._prompt, self._model, digest)).fetchone():
-                    into, out, seconds = row
-                    found[digest] = Paid(
-                        guessed=guessed, expected=expected, tokens_in=into, tokens_out=out, seconds=seconds
+            for digest, (estimated_in, estimated_out) in estimates.items():
+                if row := connection.execute(_COST, (self._prompt, self._model, digest)).fetchone():
+                    tokens_in, tokens_out, seconds = row
+                    found[digest] = ReplyCost(
+                        estimated_in=estimated_in,
+                        estimated_out=estimated_out,
+                        tokens_in=tokens_in,
+                        tokens_out=tokens_out,
+                        seconds=seconds,
                     )
             return found
 
         return self._guarded(work)
 
-    def write(self, digest: bytes, items: Mapping[str, Any], paid: Paid) -> None:
-        """Keep a reply that could be read, on the disk before this returns."""
+    def write(self, digest: bytes, items: Mapping[str, Any], cost: ReplyCost) -> None:
+        """Write a reply; it is on disk when this returns."""
         text = json.dumps(items, ensure_ascii=False)
-        row = (paid.guessed, paid.tokens_in, paid.tokens_out, paid.seconds, paid.expected)
+        row = (cost.estimated_in, cost.tokens_in, cost.tokens_out, cost.seconds, cost.estimated_out)
         self._guarded(lambda c: c.execute(_WRITE, (self._prompt, self._model, digest, text, *row)).fetchall())
 
-    def habits(self) -> Habits:
-        """Return what the replies so far were like."""
-        (row,) = self._guarded(lambda c: c.execute(_HABITS, (self._prompt, self._model)).fetchall())
+    def statistics(self) -> ReplyStatistics:
+        """Return the statistics of all cached replies of the model to the prompt."""
+        (row,) = self._guarded(lambda c: c.execute(_STATISTICS, (self._prompt, self._model)).fetchall())
         count, seconds, *sums = cast(tuple[Any, ...], row)
-        names = [field.name for field in fields(Sums)]
-        question, reply = (Sums(**dict(zip(names, part, strict=True))) for part in (sums[:5], sums[5:]))
-        return Habits(replies=count, seconds=seconds, question=question, reply=reply)
+        names = [field.name for field in fields(RegressionSums)]
+        question, reply = (RegressionSums(**dict(zip(names, part, strict=True))) for part in (sums[:5], sums[5:]))
+        return ReplyStatistics(replies=count, seconds=seconds, question=question, reply=reply)
 
     def close(self) -> None:
-        """Close the connection; the next use opens another."""
+        """Close the connection; the next use opens a new one."""
         with self._lock:
             connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
     def _guarded(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Do the work. Without the file every run would pay anew, so that is an error."""
+        """Return the result of `work`. Raises `ModelUnavailable`: without the file, every run would pay again."""
         with self._lock:
             try:
                 if self._connection is None:
@@ -115,11 +120,11 @@ class ReplyFile:
                     connection.set_busy_timeout(BUSY_MILLISECONDS)
                     connection.execute(_SCHEMA).fetchall()
                     if "expected" not in (row[1] for row in connection.execute("PRAGMA table_info(replies)")):
-                        connection.execute(_EXPECTED).fetchall()
+                        connection.execute(_ADD_EXPECTED).fetchall()
                     self._connection = connection
                 return work(self._connection)
             except (apsw.Error, OSError) as error:
                 raise ModelUnavailable(
-                    f"replies cannot be kept in {str(self._path)!r}: {error}",
-                    hint="`models.cache_dir` sets another folder; a broken file may be deleted",
+                    f"replies cannot be cached in {str(self._path)!r}: {error}",
+                    hint="`models.cache_dir` sets another folder; a damaged file may be deleted",
                 ) from error

@@ -1,4 +1,15 @@
-"""What replies of a language model were like so far, and what more of them would be like."""
+"""
+Statistics of a language model's replies, and the usage estimated from them.
+
+For each request, two numbers are estimated before it is sent: the tokens of the question and those of the reply.
+Least squares relates them to the numbers that the server counted. With n replies, estimates x and counts y, the
+total of m further requests with the estimated total X is
+
+    n >= 20 and x varies    a line:     m * mean(y) + slope * (X - m * mean(x))
+    otherwise               a ratio:    X * sum(y) / sum(x)
+
+The error is the half-width of the 95 % prediction interval of that total.
+"""
 
 from __future__ import annotations
 
@@ -7,136 +18,141 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 MIN_REPLIES = 5
-"""Replies of a model to a prompt from which its habits are taken; before, they are guessed."""
-LINE_FROM = 20
-"""Replies from which it is told how much more is counted, or replied, where more was guessed."""
-FIRST_SAMPLE = 60
-GROWTH = 1.25
-MARGIN = 0.08
-WHOLE_MARGIN = 0.05
+"""Replies of a model to a prompt from which statistics are used; below, defaults are."""
+MIN_LINE_REPLIES = 20
+"""Replies from which a line is fitted instead of a ratio."""
+FIRST_SAMPLE_REPLIES = 60
+SAMPLE_GROWTH = 1.25
+MAX_MARGIN = 0.08
+MAX_TOTAL_MARGIN = 0.05
 """
-A sample begins with so many replies and grows so fast until the rest is known that well, or rest and sample together.
+A sample grows until the margin of the remaining replies, or that of all replies with the sample, is small enough.
 
-The margin itself is told by the sample and holds less often than it says, so it is smaller than the 10 % that are
-wanted (benchmarks/quality/llm_estimate.py).
+The margin is itself estimated from the sample and too small more often than 1 time in 20. The limits are therefore
+below the 10 % that are wanted (benchmarks/quality/llm_estimate.py).
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paid:
-    """What the reply to one question has cost, and what was guessed of it."""
+class ReplyCost:
+    """Tokens and duration of one reply, with the estimates made before."""
 
-    guessed: int
-    """Tokens the question was estimated to have."""
-    expected: float
-    """Tokens the reply was."""
+    estimated_in: int
+    """Estimated tokens of the question."""
+    estimated_out: float
+    """Estimated tokens of the reply."""
     tokens_in: int
     tokens_out: int
     seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
-    """What requests will come to."""
+class UsageEstimate:
+    """Estimated usage of further requests."""
 
     tokens_in: float
     tokens_out: float
     seconds: float
     error: float = 0.0
-    """How many of the tokens out it may be off by, in nineteen of twenty cases."""
+    """Half-width of the 95 % prediction interval of `tokens_out`."""
 
     @property
     def margin(self) -> float:
-        """The error as a share of the tokens out."""
+        """The error as a share of `tokens_out`."""
         return self.error / self.tokens_out if self.tokens_out else 0.0
 
-    def is_sure(self, *, paid: float) -> bool:
-        """Tell whether a larger sample is not wanted, where the replies so far had so many tokens."""
-        return self.error <= max(MARGIN * self.tokens_out, WHOLE_MARGIN * (self.tokens_out + paid))
+    def is_precise(self, *, sampled: float) -> bool:
+        """Return whether the sample is large enough; its replies have `sampled` tokens."""
+        return self.error <= max(MAX_MARGIN * self.tokens_out, MAX_TOTAL_MARGIN * (self.tokens_out + sampled))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
-    """Of what was guessed and what came, over some requests."""
+class RegressionSums:
+    """Sums over requests of the estimated tokens x and the counted tokens y. Field order as in `reply_cache`."""
 
-    guess: float
-    came: float
-    guess_squared: float
-    both: float
-    """Of the one times the other."""
-    came_squared: float
+    x: float
+    y: float
+    xx: float
+    xy: float
+    yy: float
 
     @classmethod
-    def of(cls, pairs: Sequence[tuple[float, float]]) -> Sums:
-        """Return the sums over pairs of what was guessed and what came."""
+    def of(cls, pairs: Sequence[tuple[float, float]]) -> RegressionSums:
+        """Return the sums over pairs (x, y)."""
         return cls(
-            guess=sum(guess for guess, _ in pairs),
-            came=sum(came for _, came in pairs),
-            guess_squared=sum(guess**2 for guess, _ in pairs),
-            both=sum(guess * came for guess, came in pairs),
-            came_squared=sum(came**2 for _, came in pairs),
+            x=sum(x for x, _ in pairs),
+            y=sum(y for _, y in pairs),
+            xx=sum(x**2 for x, _ in pairs),
+            xy=sum(x * y for x, y in pairs),
+            yy=sum(y**2 for _, y in pairs),
         )
 
-    def expect(self, n: int, *, calls: int, guess: float) -> tuple[float, float]:
-        """Return what so many more come to of which so much is guessed, and how far off that may be."""
-        spread = self.guess_squared - self.guess**2 / n
-        together = self.both - self.guess * self.came / n
-        ways = calls + calls**2 / n
-        if n >= LINE_FROM and spread > 1e-6 * self.guess_squared:
-            rise, beyond = together / spread, guess - calls * self.guess / n
-            found = calls * self.came / n + rise * beyond
-            left = self.came_squared - self.came**2 / n - rise * together
-            ways += beyond**2 / spread
+    def predict(self, n: int, *, calls: int, total_x: float) -> tuple[float, float]:
+        """Return the total y of `calls` further requests with `total_x`, and its error, from `n` requests."""
+        centred_xx = self.xx - self.x**2 / n
+        centred_xy = self.xy - self.x * self.y / n
+        variance_factor = calls + calls**2 / n
+        if n >= MIN_LINE_REPLIES and centred_xx > 1e-6 * self.xx:
+            slope, offset = centred_xy / centred_xx, total_x - calls * self.x / n
+            total_y = calls * self.y / n + slope * offset
+            residuals = self.yy - self.y**2 / n - slope * centred_xy
+            variance_factor += offset**2 / centred_xx
         else:
-            share = self.came / self.guess
-            found = share * guess
-            left = self.came_squared - 2 * share * self.both + share**2 * self.guess_squared
-        return max(found, 0.0), _student(n - 2) * math.sqrt(max(left, 0.0) / (n - 2) * ways)
+            ratio = self.y / self.x
+            total_y = ratio * total_x
+            residuals = self.yy - 2 * ratio * self.xy + ratio**2 * self.xx
+        error = _student_quantile(n - 2) * math.sqrt(max(residuals, 0.0) / (n - 2) * variance_factor)
+        return max(total_y, 0.0), error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Habits:
-    """What replies of a model to a prompt were like so far."""
+class ReplyStatistics:
+    """Statistics of a model's replies to one prompt."""
 
     replies: int
     seconds: float
-    question: Sums
-    reply: Sums
+    question: RegressionSums
+    reply: RegressionSums
 
     @classmethod
-    def of(cls, paid: Iterable[Paid]) -> Habits:
-        """Return what these replies were like."""
-        rows = list(paid)
+    def of(cls, costs: Iterable[ReplyCost]) -> ReplyStatistics:
+        """Return the statistics of these replies."""
+        rows = list(costs)
         return cls(
             replies=len(rows),
             seconds=sum(row.seconds for row in rows),
-            question=Sums.of([(row.guessed, row.tokens_in) for row in rows]),
-            reply=Sums.of([(row.expected, row.tokens_out) for row in rows]),
+            question=RegressionSums.of([(row.estimated_in, row.tokens_in) for row in rows]),
+            reply=RegressionSums.of([(row.estimated_out, row.tokens_out) for row in rows]),
         )
 
-    def expect(self, *, calls: int, question: float, reply: float) -> Expected | None:
-        """Return what so many more requests come to, of so many tokens as guessed; None where too little is known."""
+    def estimate(self, *, calls: int, question: float, reply: float) -> UsageEstimate | None:
+        """
+        Return the usage of `calls` further requests; None below `MIN_REPLIES`.
+
+        `question` and `reply` are their estimated tokens in total.
+        """
         if self.replies < MIN_REPLIES:
             return None
-        tokens_in, _ = self.question.expect(self.replies, calls=calls, guess=question)
-        tokens_out, error = self.reply.expect(self.replies, calls=calls, guess=reply)
+        tokens_in, _ = self.question.predict(self.replies, calls=calls, total_x=question)
+        tokens_out, error = self.reply.predict(self.replies, calls=calls, total_x=reply)
         seconds = self.seconds * calls / self.replies
-        return Expected(tokens_in=tokens_in, tokens_out=tokens_out, seconds=seconds, error=error)
+        return UsageEstimate(tokens_in=tokens_in, tokens_out=tokens_out, seconds=seconds, error=error)
 
 
-def iter_sizes(most: int, *, chunks: int) -> Iterator[int]:
+def iter_sample_sizes(most: int, *, chunks: int) -> Iterator[int]:
     """
-    Yield how many replies a sample of at most so many has, step by step.
+    Yield the growing sizes of a sample, up to `most`.
 
-    It never goes beyond half of the chunks, if they are more than a few: what is left is known less well from there on.
+    Above `FIRST_SAMPLE_REPLIES` a sample takes at most half of the chunks: beyond that, the remaining ones are
+    estimated less well.
     """
-    most, size = min(most, max(FIRST_SAMPLE, chunks // 2), chunks), FIRST_SAMPLE
+    most, size = min(most, max(FIRST_SAMPLE_REPLIES, chunks // 2), chunks), FIRST_SAMPLE_REPLIES
     while size < most:
         yield size
-        size = int(size * GROWTH)
+        size = int(size * SAMPLE_GROWTH)
     yield most
 
 
-def _student(freedom: int) -> float:
-    """Return how many standard errors hold nineteen of twenty cases (Student's t, by its first term)."""
+def _student_quantile(freedom: int) -> float:
+    """Return the two-sided 95 % quantile of Student's t distribution, to the first term of its expansion."""
     return 1.96 + 2.37 / freedom

@@ -101,7 +101,7 @@ class LlmReranker:
     def _ask(self, user: str) -> ChatReply:
         system, start = self._prompt["system"], time.perf_counter()
         tokens = {"tokens_in": guess_model_tokens(system + user) + self._overhead, "tokens_out": MAX_REPLY}
-        if not self._purse.may_ask(**tokens):
+        if not self._purse.reserve(**tokens):
             self._account.note("bound reached")
             hint = "llm.max_cost and llm.max_tokens bound the judge, too"
             raise ModelUnavailable(f"the bound of {self._purse.total.stopped} is reached", hint=hint)
