@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from weft.errors import InputError
 from weft.exchange import read
 from weft.exchange.clean import MAX_TYPE_CHARACTERS, first_keyword, relation_type, to_name, to_text
-from weft.exchange.graph_builder import MAX_SKIPPED, Collector
+from weft.exchange.graph_builder import MAX_SKIPPED_MESSAGES, GraphBuilder
 from weft.exchange.read import read_graph, recognise_form
 from weft.exchange.triples import from_triples
-from weft.exchange.weights import find_weight, from_scale, to_scale
+from weft.exchange.weights import from_scale, parse_weight, to_scale
 
 
 def write(folder, name, content):
@@ -117,12 +117,12 @@ def test_weights_are_put_on_a_scale_from_1_to_10(given_weights, weights):
 @pytest.mark.parametrize("value", ["heavy", "", None, True, [3], -1, float("nan"), float("inf"), "-inf", 10**400])
 def test_what_is_no_weight_counts_as_none(value):
     """Negative, infinite and other values are as good as missing."""
-    assert find_weight(value) is None
+    assert parse_weight(value) is None
 
 
 def test_a_weight_may_be_written_as_text():
     """As in every table."""
-    assert find_weight(" 0.25 ") == 0.25
+    assert parse_weight(" 0.25 ") == 0.25
 
 
 @given(st.lists(st.floats(1, 10)))
@@ -133,14 +133,12 @@ def test_written_weights_are_read_as_they_were(weights):
 
 def test_an_entity_given_twice_is_joined():
     """The first type and description stay; aliases, notes and passages come together in their order."""
-    collector = Collector()
-    collector.add_entity("Atlas", place="1", aliases=["A1", "Atlas"], notes="is slow", passages="d1")
-    collector.add_entity("Beacon", place="2")
-    collector.add_entity(
-        " Atlas ", place="3", type="Service", description="Maps", aliases=["A2", "A1"], passages=["d2"]
-    )
-    collector.add_entity("Atlas", place="4", type="Place", description="Hills", notes=["is slow", "is old"])
-    atlas, beacon = collector.to_graph().entities
+    builder = GraphBuilder()
+    builder.add_entity("Atlas", place="1", aliases=["A1", "Atlas"], notes="is slow", passages="d1")
+    builder.add_entity("Beacon", place="2")
+    builder.add_entity(" Atlas ", place="3", type="Service", description="Maps", aliases=["A2", "A1"], passages=["d2"])
+    builder.add_entity("Atlas", place="4", type="Place", description="Hills", notes=["is slow", "is old"])
+    atlas, beacon = builder.to_graph().entities
 
     assert (atlas.name, atlas.type, atlas.description) == ("Atlas", "Service", "Maps")
     assert atlas.aliases == ("A1", "A2")
@@ -151,22 +149,22 @@ def test_an_entity_given_twice_is_joined():
 
 def test_two_passages_may_not_share_an_id():
     """The same one twice is one; another under its id is skipped."""
-    collector = Collector()
+    builder = GraphBuilder()
     for number, text in enumerate(["Fog.", "Fog.", "Rain."]):
-        collector.add_passage("d1", text=text, place=f"doc {number}")
-    graph = collector.to_graph()
+        builder.add_passage("d1", text=text, place=f"doc {number}")
+    graph = builder.to_graph()
 
     assert [passage.text for passage in graph.passages] == ["Fog."]
-    assert graph.skipped == ("doc 2: a second passage with the id 'd1'",)
+    assert graph.skipped == ("doc 2: another passage has the id 'd1'",)
 
 
 def test_skipped_lines_are_counted_beyond_a_hundred():
     """The last one says how many more there were."""
-    graph = from_triples('["Atlas", "uses", "Beacon"]\n' + '["Atlas"]\n' * (MAX_SKIPPED + 7))
+    graph = from_triples('["Atlas", "uses", "Beacon"]\n' + '["Atlas"]\n' * (MAX_SKIPPED_MESSAGES + 7))
 
     assert len(graph.relations) == 1
-    assert len(graph.skipped) == MAX_SKIPPED + 1
-    assert graph.skipped[0] == "line 2: not three or four values but 1"
+    assert len(graph.skipped) == MAX_SKIPPED_MESSAGES + 1
+    assert graph.skipped[0] == "line 2: expected three or four values, got 1"
     assert graph.skipped[-1] == "and 7 more"
 
 
@@ -175,7 +173,7 @@ def test_a_name_of_301_characters_is_skipped():
     graph = from_triples(json.dumps(["a" * 300, "uses", "b"]) + "\n" + json.dumps(["b", "uses", "c" * 301]))
 
     assert names(graph) == ["a" * 300, "b"]
-    assert graph.skipped == ("line 2: object of 301 characters",)
+    assert graph.skipped == ("line 2: object is too long: 301 characters",)
 
 
 TRIPLE = '{"head": "Atlas", "relation": "uses", "tail": "Beacon"}'
@@ -224,16 +222,16 @@ def test_encodings_and_line_ends_do_not_matter(tmp_path, encoding):
 @pytest.mark.parametrize(
     "name, content, message",
     [
-        ("notes.txt", "Atlas uses Beacon.", "no graph in a form that is known"),
-        ("empty.jsonl", "", "no graph in a form that is known"),
-        ("page.html", "<!DOCTYPE html><html></html>", "no graph in a form that is known"),
-        ("kg.json", '{"chunks": [],\n "entities": [{"entity_na', "as JSON it is broken.*line 2"),
+        ("notes.txt", "Atlas uses Beacon.", "unknown graph format"),
+        ("empty.jsonl", "", "unknown graph format"),
+        ("page.html", "<!DOCTYPE html><html></html>", "unknown graph format"),
+        ("kg.json", '{"chunks": [],\n "entities": [{"entity_na', "invalid JSON.*line 2"),
         ("deep.json", "[" * 100_000, "nested too deeply"),
-        ("graph.csv", "only,two\n", "could be read as triples: line 1: not three or four values but 2"),
-        ("memory.json", '{"entities": [], "relations": []}', "could be read as memory"),
-        ("graph.jsonl", b"\x00\x01\x02\x03" * 50, "is not text"),
+        ("graph.csv", "only,two\n", "no valid triples item in .*: line 1: expected three or four values, got 2"),
+        ("memory.json", '{"entities": [], "relations": []}', "no valid memory item"),
+        ("graph.jsonl", b"\x00\x01\x02\x03" * 50, "is a binary file"),
         ("graph.jsonl.gz", gzip.compress(b'["Atlas", "uses", "Beacon"]' * 99, mtime=0)[:-20], "cannot read"),
-        ("graph.graphml", "<graphml><graph>", "could be read as graphml: line 1: XML"),
+        ("graph.graphml", "<graphml><graph>", "no valid graphml item in .*: line 1: XML"),
     ],
 )
 def test_a_file_without_a_graph_is_refused(tmp_path, name, content, message):
@@ -258,7 +256,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch, name):
     path = write(tmp_path, name, gzip.compress(content) if name.endswith(".gz") else content)
     monkeypatch.setattr(read, "MAX_BYTES", len(content) - 1)
 
-    with pytest.raises(InputError, match="holds more than"):
+    with pytest.raises(InputError, match="is larger than"):
         read_graph(path)
     monkeypatch.setattr(read, "MAX_BYTES", len(content))
     assert len(read_graph(path).relations) == 1000

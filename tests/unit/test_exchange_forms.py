@@ -85,8 +85,8 @@ def test_a_broken_triple_never_loses_the_rest():
     assert [line.split(":")[0] for line in graph.skipped] == ["line 1", "line 3", "line 4", "line 5", "line 6"]
     assert graph.skipped[1:] == (
         "line 3: JSON: nested too deeply",
-        "line 4: no object",
-        "line 5: no subject",
+        "line 4: object is missing",
+        "line 5: subject is missing",
         "line 6: neither an object nor a list",
     )
 
@@ -100,7 +100,7 @@ def test_huge_numbers_and_lone_surrogates_are_borne():
 
     assert ends(graph) == [("Atlas", "uses", "Beacon"), ("A", "is", "1970")]
     assert graph.relations[0].weight == 5.0
-    assert graph.skipped == ("line 2: no subject",)
+    assert graph.skipped == ("line 2: subject is missing",)
 
 
 def test_the_weights_of_one_file_are_judged_together():
@@ -152,7 +152,7 @@ def test_a_quote_that_is_not_closed_costs_one_row():
     rows = ["subject,predicate,object", '"Atlas,uses,Beacon', *["Cairn,uses,Delta"] * 1500, 'Disk 5",uses,Echo']
     graph = from_triples_table("\n".join(rows))
 
-    assert graph.skipped == ("line 2: a quote is not closed",)
+    assert graph.skipped == ("line 2: unclosed quote",)
     assert len(graph.relations) == 1501
     assert graph.relations[-1].source == 'Disk 5"'
 
@@ -162,7 +162,7 @@ def test_a_row_that_is_too_short_is_skipped():
     graph = from_triples_table(f"subject,predicate,object\nAtlas,uses\n{'x' * 200_000},uses,Beacon\nCairn,uses,Delta")
 
     assert ends(graph) == [("Cairn", "uses", "Delta")]
-    assert graph.skipped[0] == "line 2: no object"
+    assert graph.skipped[0] == "line 2: object is missing"
     assert graph.skipped[1].startswith("line 3: CSV: field larger than field limit")
 
 
@@ -189,8 +189,8 @@ def test_openie_lines_name_their_passage():
     assert [relation.passages for relation in graph.relations] == [("d0",), ("d1",)]
     assert graph.passages == ()
     assert graph.skipped == (
-        "line 2, entities 2: no name",
-        "line 2, triples 1: not three or four values but 2",
+        "line 2, entities 2: name is missing",
+        "line 2, triples 1: expected three or four values, got 2",
         "line 2, triples 2: not a list",
         "line 3: entities: not a list",
     )
@@ -213,7 +213,7 @@ def test_openie_documents_bring_their_text():
     assert [(passage.id, passage.text) for passage in graph.passages] == [("chunk-1", "Oslo\nOslo lies north.")]
     assert [(entity.name, entity.passages) for entity in graph.entities] == [("Oslo", ("chunk-1",)), ("Fog", ())]
     assert ends(graph) == [("Fog", "hides", "Oslo")]
-    assert graph.skipped == ("doc 2: a passage without an id", "doc 3: not an object")
+    assert graph.skipped == ("doc 2: passage without id", "doc 3: not an object")
 
 
 ENTITY = {"type": "entity", "name": "Atlas", "entityType": "service", "observations": ["is slow", "runs\non Linux", 3]}
@@ -247,7 +247,7 @@ def test_broken_memory_lines_are_skipped():
 
     assert names(graph) == ["Atlas"]
     assert graph.relations == ()
-    assert graph.skipped[:3] == ("line 2: no name", "line 3: no object", "line 4: not an object")
+    assert graph.skipped[:3] == ("line 2: name is missing", "line 3: object is missing", "line 4: not an object")
     assert graph.skipped[3].startswith("line 5: JSON: ")
 
 
@@ -290,7 +290,7 @@ def test_a_custom_knowledge_graph_is_read():
     assert cairn.passages == ("d1", "d9")
     assert (first.type, first.weight, first.description, first.passages) == ("runs_on", 2.0, "Hosting", ("d1",))
     assert (second.type, second.target, second.weight, second.passages) == ("related_to", "Delta", 5.0, ())
-    assert graph.skipped == ("entity 4: no name", "entity 5: not an object")
+    assert graph.skipped == ("entity 4: name is missing", "entity 5: not an object")
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_chunks_of_one_source_are_told_apart(indexes, ids):
 
     assert [passage.id for passage in graph.passages] == [*ids, "d2"]
     assert [list(entity.passages) for entity in graph.entities] == [ids, ["d2"]]
-    assert graph.skipped == ("chunk 4: no source_id",)
+    assert graph.skipped == ("chunk 4: source_id is missing",)
 
 
 @pytest.mark.parametrize("text", ['{"chunks": [', '["Atlas"]', "[" * 100_000])

@@ -161,10 +161,10 @@ def test_nodes_and_edges_without_names_are_skipped():
     assert names(graph) == ["a"]
     assert graph.relations == ()
     assert graph.skipped == (
-        "line 2: no name",
-        "line 3: name of 301 characters",
-        "line 5: object of 301 characters",
-        "line 6: no object",
+        "line 2: name is missing",
+        "line 3: name is too long: 301 characters",
+        "line 5: object is too long: 301 characters",
+        "line 6: object is missing",
     )
 
 

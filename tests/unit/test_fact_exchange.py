@@ -123,10 +123,10 @@ def test_what_cannot_be_taken_as_it_stands_is_said(engine, write):
     receipt = import_facts(engine, path)
 
     assert receipt.skipped == (
-        "line 2: 'the ledgers' is one entity with 'Ledger'",
-        "line 2: the type 'book': 'Ledger' is 'thing' already",
+        "line 2: 'the ledgers' is merged with 'Ledger'",
+        "line 2: type 'book' ignored: 'Ledger' already has the type 'thing'",
         "line 3: name '🚀' has neither letters nor digits",
-        "line 4: no relationType",
+        "line 4: relationType is missing",
         "line 5: JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
         "line 6: not an object",
     )
@@ -280,7 +280,7 @@ def test_a_wrong_line_is_refused_with_all_others(engine, write, change):
     assert import_facts(engine, write([good, FACT])).added == 2
     with pytest.raises(InputError, match="another fact"):
         import_facts(engine, write([{**good, "value": "water"}]))
-    with pytest.raises(InputError, match="two lines"):
+    with pytest.raises(InputError, match="two facts have the same id"):
         import_facts(engine, write([FACT, FACT]))
 
 

@@ -1,1 +1,1 @@
-"""Ready-made graphs from files and back; start at `weft.exchange.read` and `weft.exchange.write`."""
+"""File formats for graphs and facts. Start at `weft.exchange.read` and `weft.exchange.write`."""

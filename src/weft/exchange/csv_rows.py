@@ -1,4 +1,4 @@
-"""CSV and TSV as rows of cells, in which one broken row does not swallow those beneath it."""
+"""Rows of CSV and TSV; a broken row does not swallow the following ones."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from weft.exchange.json_values import Skip
 DELIMITERS = ",;\t|"
 SAMPLE_LINES = 20
 MAX_ROW_LINES = 1000
-"""A row that runs on for longer has a quote that was never closed."""
+"""A longer row has an unclosed quote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A row that holds anything."""
+    """A row that is not empty."""
 
     line: int
-    """Where it begins, from 1: a quoted cell may run over several lines."""
+    """First line of the row, from 1. A quoted cell may span several lines."""
     cells: tuple[str, ...]
 
 
 def iter_rows(text: str, *, delimiter: str, skip: Skip) -> Iterator[Row]:
     """
-    Yield the rows of a table.
+    Iterate the rows of a table.
 
-    A row of several lines must be as wide as the first one and close its quotes; otherwise its first line is
-    skipped and reading goes on with the second.
+    A row of several lines must have the width of the first row and closed quotes; otherwise its first line is skipped
+    and reading continues with the second.
     """
     lines = text.split("\n")
     start = width = 0
@@ -42,7 +42,7 @@ def iter_rows(text: str, *, delimiter: str, skip: Skip) -> Iterator[Row]:
             start += 1
             continue
         if end - start > 1 and _is_broken(lines[start:end], cells=cells, width=width):
-            skip(f"line {start + 1}", "a quote is not closed")
+            skip(f"line {start + 1}", "unclosed quote")
             start += 1
             continue
         if any(cell.strip() for cell in cells):
@@ -53,21 +53,21 @@ def iter_rows(text: str, *, delimiter: str, skip: Skip) -> Iterator[Row]:
 
 def find_delimiter(text: str, *, is_header: Callable[[Sequence[str]], bool]) -> str:
     """
-    Return the delimiter that makes a header of the first row, or else cuts the first rows most evenly.
+    Return the delimiter that makes the first row a header, else the one that gives most rows the same width.
 
     Ties go to the earlier of `, ; tab |`.
     """
     sample = list(islice((line for line in text.split("\n") if line.strip()), SAMPLE_LINES))
     for delimiter in DELIMITERS:
-        if sample and is_header(_cut(sample[0], delimiter=delimiter)):
+        if sample and is_header(_split_line(sample[0], delimiter=delimiter)):
             return delimiter
     return max(DELIMITERS, key=lambda delimiter: _evenness(sample, delimiter=delimiter))
 
 
 def _read_row(lines: Sequence[str], *, start: int, delimiter: str) -> tuple[list[str], int]:
-    """Return the cells of the row that begins at a line, and where the next one begins."""
+    """Return the cells of the row at line `start`, and the first line of the next row."""
     stop = min(start + MAX_ROW_LINES, len(lines))
-    # A space after the delimiter would make the quote behind it a mere character.
+    # skipinitialspace: otherwise a quote after `, ` would be an ordinary character.
     reader = csv.reader((f"{lines[i]}\n" for i in range(start, stop)), delimiter=delimiter, skipinitialspace=True)
     return next(reader, []), start + max(1, reader.line_num)
 
@@ -77,7 +77,7 @@ def _is_broken(lines: Sequence[str], *, cells: Sequence[str], width: int) -> boo
     return quotes % 2 == 1 or (width > 0 and len(cells) != width)
 
 
-def _cut(line: str, *, delimiter: str) -> list[str]:
+def _split_line(line: str, *, delimiter: str) -> list[str]:
     try:
         return _read_row([line], start=0, delimiter=delimiter)[0]
     except csv.Error:
@@ -85,6 +85,6 @@ def _cut(line: str, *, delimiter: str) -> list[str]:
 
 
 def _evenness(lines: Sequence[str], *, delimiter: str) -> int:
-    """Return how many of the lines have the same number of cells, of those with three or more."""
-    widths = Counter(len(_cut(line, delimiter=delimiter)) for line in lines)
+    """Return the size of the largest group of lines with the same number of cells, from three cells."""
+    widths = Counter(len(_split_line(line, delimiter=delimiter)) for line in lines)
     return max((count for width, count in widths.items() if width >= 3), default=0)

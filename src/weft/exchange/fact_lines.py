@@ -1,8 +1,10 @@
 """
-Facts with their whole life as JSON Lines: written and read again without loss.
+Lossless JSON Lines format of facts with their history.
 
-A line is a fact, with `history`, or a thing of which more than its name is known, with `entity`. A file is read wholly
-or not at all: a wrong line is an `InputError` with its number.
+    {"entity": "Lamp", "type": "product"}                                      an entity with details
+    {"id": "f…", "subject": "Lamp", "predicate": "colour", "value": "red", …}  a fact
+
+A file is read completely or not at all: an invalid line raises `InputError` with its number.
 """
 
 from __future__ import annotations
@@ -22,14 +24,14 @@ from weft.records import Fact, FactAction, FactEntity, FactEvent, FactStatus, Ke
 from weft.text.normalise import squeeze
 
 _ID = re.compile("f[0-9a-f]{24}")
-_TIMES = ("created", "valid_from", "valid_to", "last_accessed")
-_TEXTS = ("id", "subject", "predicate", "object", "value", "source", "status", "supersedes", "note", "spelling")
-_FIELDS = {*_TEXTS, *_TIMES, "confidence", "access_count", "history", "documents"}
+_TIME_FIELDS = ("created", "valid_from", "valid_to", "last_accessed")
+_TEXT_FIELDS = ("id", "subject", "predicate", "object", "value", "source", "status", "supersedes", "note", "spelling")
+_FACT_FIELDS = {*_TEXT_FIELDS, *_TIME_FIELDS, "confidence", "access_count", "history", "documents"}
 _ENTITY_FIELDS = {"entity", "type", "description", "declared"}
 
 
 def to_fact_lines(entities: Iterable[FactEntity], facts: Iterable[KeptFact]) -> Iterator[str]:
-    """Yield a line for each entity of which more than its name is known, then one for each fact."""
+    """Iterate the lines: entities with more than a name, then facts."""
     for entity in entities:
         if entity.type or entity.description or entity.declared:
             rest = {"type": entity.type, "description": entity.description, "declared": entity.declared}
@@ -41,12 +43,12 @@ def to_fact_lines(entities: Iterable[FactEntity], facts: Iterable[KeptFact]) -> 
         history = [{**asdict(event), "at": event.at.isoformat()} for event in kept.history]
         row["history"] = [{n: v for n, v in event.items() if v and n != "fact_id"} for event in history]
         row["documents"] = list(kept.documents)
-        times = {field: row[field].isoformat() for field in _TIMES if row[field]}
+        times = {field: row[field].isoformat() for field in _TIME_FIELDS if row[field]}
         yield _to_line({field: value for field, value in {**row, **times}.items() if value not in ("", None, [])})
 
 
 def from_fact_lines(text: str) -> tuple[list[FactEntity], list[KeptFact]]:
-    """Return what `to_fact_lines` wrote. Raises `InputError`."""
+    """Return entities and facts of lines that `to_fact_lines` wrote. Raises `InputError`."""
     entities: list[FactEntity] = []
     facts: list[KeptFact] = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -63,7 +65,7 @@ def from_fact_lines(text: str) -> tuple[list[FactEntity], list[KeptFact]]:
         except (ValueError, OverflowError) as error:
             raise InputError(f"line {number}: {error}", hint="nothing was written") from error
     if len({kept.fact.id for kept in facts}) < len(facts):
-        raise InputError("two lines have one id", hint="nothing was written")
+        raise InputError("two facts have the same id", hint="nothing was written")
     return entities, facts
 
 
@@ -75,7 +77,7 @@ def _read_entity(row: Mapping[str, Any]) -> FactEntity:
     _check_fields(row, _ENTITY_FIELDS, texts=("entity", "type", "description"))
     declared = row.get("declared", False)
     if not name_key(row["entity"]) or not isinstance(declared, bool):
-        raise ValueError(f"no entity: {row!r:.200}")
+        raise ValueError(f"invalid entity: {row!r:.200}")
     return FactEntity(
         key=name_key(row["entity"]),
         name=squeeze(row["entity"]),
@@ -86,7 +88,7 @@ def _read_entity(row: Mapping[str, Any]) -> FactEntity:
 
 
 def _read_fact(row: Mapping[str, Any]) -> KeptFact:
-    _check_fields(row, _FIELDS, texts=_TEXTS)
+    _check_fields(row, _FACT_FIELDS, texts=_TEXT_FIELDS)
     fact = _to_fact(row)
     events = row.get("history") or [{"at": row["created"], "action": "added"}]
     documents = row.get("documents", [])
@@ -94,34 +96,34 @@ def _read_fact(row: Mapping[str, Any]) -> KeptFact:
         raise ValueError("history and documents must be lists")
     history = tuple(_to_event(fact.id, event) for event in events)
     if history[0].action != "added":
-        raise ValueError("history does not begin with added")
+        raise ValueError("history does not start with the action added")
     steps = {event.action for event in history}
     if fact.status not in ("staged", *steps):
-        raise ValueError(f"it is {fact.status}, but its history does not say so")
+        raise ValueError(f"status is {fact.status}, but the history has no such action")
     return KeptFact(fact=fact, history=history, documents=tuple(map(str, documents)))
 
 
 def _to_fact(row: Mapping[str, Any]) -> Fact:
-    times = {name: _to_time(row[name]) if row.get(name) else None for name in _TIMES}
+    times = {name: _to_time(row[name]) if row.get(name) else None for name in _TIME_FIELDS}
     object, value = row.get("object", ""), row.get("value", "")
     confidence, count = row.get("confidence", 1.0), row.get("access_count", 0)
     if not _ID.fullmatch(row.get("id", "")) or (row.get("supersedes") and not _ID.fullmatch(row["supersedes"])):
-        raise ValueError("an id is f and 24 hexadecimal digits")
+        raise ValueError("invalid id: expected f and 24 hexadecimal digits")
     if not name_key(row.get("subject", "")) or not predicate_key(row.get("predicate", "")):
-        raise ValueError("a fact has a subject and a predicate")
+        raise ValueError("subject or predicate is missing")
     if bool(object) == bool(value) or (object and not name_key(object)):
-        raise ValueError("a fact has an object, which is a name, or a value")
+        raise ValueError("expected either an object, with letters or digits, or a value")
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        raise ValueError(f"confidence is {confidence!r:.80}, not a number from 0 to 1")
+        raise ValueError(f"invalid confidence {confidence!r:.80}: expected a number from 0 to 1")
     if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 2**53:
-        raise ValueError(f"access_count is {count!r:.80}, not a number from 0")
+        raise ValueError(f"invalid access_count {count!r:.80}: expected an integer from 0")
     if row.get("status", "staged") not in get_args(FactStatus):
-        raise ValueError(f"status is {row['status']!r:.80}, not one of {', '.join(get_args(FactStatus))}")
+        raise ValueError(f"invalid status {row['status']!r:.80}: expected one of {', '.join(get_args(FactStatus))}")
     created, begins, ends = times["created"], times["valid_from"], times["valid_to"]
     if created is None:
-        raise ValueError("it does not say when it was created")
+        raise ValueError("created is missing")
     if ends is not None and ends < (begins or created):
-        raise ValueError(f"it would end {ends.isoformat()}, before it begins")
+        raise ValueError(f"the fact would end {ends.isoformat()}, before it begins")
     return Fact(
         id=row["id"],
         subject=name_key(row["subject"]),
@@ -145,9 +147,9 @@ def _to_fact(row: Mapping[str, Any]) -> Fact:
 
 def _to_event(fact_id: str, row: object) -> FactEvent:
     if not isinstance(row, dict) or not {"at", "action"} <= row.keys() <= {"at", "action", "detail", "other"}:
-        raise ValueError("an event has at, action, perhaps detail and other")
+        raise ValueError("invalid event: expected at, action, and optionally detail and other")
     if not all(isinstance(value, str) for value in row.values()) or row["action"] not in get_args(FactAction):
-        raise ValueError(f"no event: {row!r:.200}")
+        raise ValueError(f"invalid event: {row!r:.200}")
     at = _to_time(row["at"])
     return FactEvent(
         fact_id=fact_id, at=at, action=row["action"], detail=row.get("detail", ""), other=row.get("other", "")
@@ -159,11 +161,11 @@ def _check_fields(row: Mapping[str, Any], known: set[str], *, texts: Iterable[st
         raise ValueError(f"unknown field {min(unknown)[:80]!r}")
     for name in texts:
         if not isinstance(row.get(name, ""), str):
-            raise ValueError(f"{name} is {row[name]!r:.80}, not a text")
+            raise ValueError(f"{name} is not a string: {row[name]!r:.80}")
 
 
 def _to_time(value: object) -> datetime:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r:.80} is no time")
+        raise ValueError(f"{value!r:.80} is not a time")
     time = datetime.fromisoformat(value.replace("Z", "+00:00"))
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)

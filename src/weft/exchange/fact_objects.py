@@ -1,4 +1,4 @@
-"""A fact as one object of JSON, as `weft fact add --from` and scenarios of facts have it."""
+"""Facts as JSON objects, for `weft fact add --from` and recall scenarios."""
 
 from __future__ import annotations
 
@@ -9,27 +9,29 @@ from typing import Any
 
 from weft.records import GivenFact
 
-TIMES = ("valid_from", "valid_to")
-KINDS: dict[str, tuple[type, ...]] = {
+TIME_FIELDS = ("valid_from", "valid_to")
+FIELD_TYPES: dict[str, tuple[type, ...]] = {
     item.name: (float, int) if item.name == "confidence" else (str,) for item in fields(GivenFact)
 }
 
 
 def read_time(text: str) -> datetime:
-    """Return a date or time of ISO 8601 in UTC, which it is where it does not say. Raises `ValueError`."""
+    """Return an ISO 8601 date or time in UTC; without a zone it is UTC. Raises `ValueError`."""
     time = datetime.fromisoformat(text.strip().replace("Z", "+00:00").replace("z", "+00:00"))
     try:
         return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
     except OverflowError as error:
-        raise ValueError(f"{text!r} is beyond what calendars hold") from error
+        raise ValueError(f"{text!r} is out of range") from error
 
 
 def read_statement(row: object) -> GivenFact:
-    """Return the fact that an object states. Raises `ValueError`, which says what is wrong."""
-    if not isinstance(row, dict) or not {"subject", "predicate"} <= row.keys() <= KINDS.keys():
-        raise ValueError(f"expected an object with subject, predicate and any of {', '.join(KINDS)}")
+    """Return the fact of a JSON object. Raises `ValueError`."""
+    if not isinstance(row, dict) or not {"subject", "predicate"} <= row.keys() <= FIELD_TYPES.keys():
+        raise ValueError(f"expected an object with subject, predicate and any of {', '.join(FIELD_TYPES)}")
     filled: Mapping[str, Any] = {name: value for name, value in row.items() if value is not None}
-    if wrong := [name for name, value in filled.items() if not isinstance(value, KINDS[name])]:
-        raise ValueError(f"{wrong[0]} is {filled[wrong[0]]!r}")
-    given: dict[str, Any] = {name: read_time(value) if name in TIMES else value for name, value in filled.items()}
-    return GivenFact(**given)
+    if wrong := [name for name, value in filled.items() if not isinstance(value, FIELD_TYPES[name])]:
+        raise ValueError(f"invalid {wrong[0]}: {filled[wrong[0]]!r}")
+    values: dict[str, Any] = {
+        name: read_time(value) if name in TIME_FIELDS else value for name, value in filled.items()
+    }
+    return GivenFact(**values)

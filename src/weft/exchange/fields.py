@@ -1,4 +1,4 @@
-"""The fields of a record, whatever case and joints their names are written with."""
+"""Lookup of record fields by name, independent of case and separators."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ PASSAGE_FIELDS = (
 )
 TYPE_FIELDS = ("predicate", "relation", "type", "rel", "label", "relationtype", "relationship", "edgelabel")
 
-_JOINTS = re.compile(r"[\W_]+")
-_DIRECTIONS = ("Directed", "Undirected")
-"""What Gephi writes into the column `Type` of its edges, beside those called `Id` and `Label`."""
+_SEPARATORS = re.compile(r"[\W_]+")
+_GEPHI_DIRECTIONS = ("Directed", "Undirected")
+"""Values of the column `Type` in edge tables of Gephi, which also have a column `Id` or `Label`."""
 
 
 @lru_cache(maxsize=4096)
 def fold_name(name: str) -> str:
-    """Return a field's name in small letters without joints: `subjectType`, `Subject Type` are `subjecttype`."""
-    # `_id` is the document in the sets we know, `id` mostly the number of the row.
-    return "_id" if name.strip() == "_id" else _JOINTS.sub("", name).casefold()
+    """Return a field name in lower case without separators: `subjecttype` for `subjectType` and `Subject Type`."""
+    # In known data sets `_id` is the document, while `id` is mostly the number of the row.
+    return "_id" if name.strip() == "_id" else _SEPARATORS.sub("", name).casefold()
 
 
 def fold_fields(record: Mapping[Any, object]) -> dict[str, object]:
-    """Return the fields that hold anything, under their folded names; of two with one name the first."""
+    """Return the fields that are not empty, by folded name; the first of two with the same name."""
     fields: dict[str, object] = {}
     for name, value in record.items():
         if value is not None and not (isinstance(value, str) and not value.strip()):
@@ -37,18 +37,18 @@ def fold_fields(record: Mapping[Any, object]) -> dict[str, object]:
 
 
 def find_field(fields: Mapping[str, object], *names: str) -> object:
-    """Return the value of the first of the names that is there, or None."""
+    """Return the value of the first name that is present, or None."""
     return next((fields[name] for name in names if name in fields), None)
 
 
 def find_relation_type(fields: Mapping[str, object], *names: str) -> str:
-    """Return what a relation calls itself in one of the fields, or else its first keyword, or nothing."""
-    is_of_gephi = fields.get("type") in _DIRECTIONS and not fields.keys().isdisjoint(("id", "label"))
-    usable = (name for name in names or TYPE_FIELDS if name != "type" or not is_of_gephi)
+    """Return the type of a relation from one of the fields, else its first keyword, else an empty text."""
+    is_gephi = fields.get("type") in _GEPHI_DIRECTIONS and not fields.keys().isdisjoint(("id", "label"))
+    usable = (name for name in names or TYPE_FIELDS if name != "type" or not is_gephi)
     named = next(filter(None, (to_name(fields.get(name)) for name in usable)), "")
     return named or first_keyword(fields.get("keywords"))
 
 
 def find_title(fields: Mapping[str, object]) -> str:
-    """Return what a passage calls itself, or where it is from, or nothing."""
+    """Return the title of a passage, else its file path, else an empty text."""
     return to_name(find_field(fields, "title", "filepath"))

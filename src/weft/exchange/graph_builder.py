@@ -1,4 +1,4 @@
-"""Puts a graph together from raw values: cleans them, joins what is given twice, and keeps account of the rest."""
+"""Builder of a graph from raw values: cleans values, merges repeated entities, records skipped items."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from weft.exchange.clean import MAX_NAME_CHARACTERS, relation_type, to_ids, to_name, to_names, to_text, to_texts
-from weft.exchange.weights import find_weight, to_scale
+from weft.exchange.weights import parse_weight, to_scale
 from weft.records import GivenEntity, GivenGraph, GivenPassage, GivenRelation
 
-MAX_SKIPPED = 100
-"""How many lines about what was skipped are kept; one more says how many there were beyond."""
+MAX_SKIPPED_MESSAGES = 100
+"""Messages about skipped items; a last message counts the rest."""
 
 
 @dataclass(slots=True, kw_only=True)
-class _Draft:
-    """What is known of an entity so far. The keys of a dict are a set that keeps its order."""
+class _EntityDraft:
+    """An entity being built. Dicts with None values are ordered sets."""
 
     type: str = ""
     description: str = ""
@@ -24,16 +24,16 @@ class _Draft:
     passages: dict[str, None] = field(default_factory=dict)
 
 
-class Collector:
+class GraphBuilder:
     """
-    A graph in the making.
+    A graph being built.
 
-    What is added may be of any kind: names and ids become one line, a list of them may also be a single one, and
-    what is neither text nor number counts as not given. `place` says where in the file it stands.
+    Values may have any type: names and ids are put on one line, a list may also be a single value, and a value that is
+    neither text nor number counts as missing. `place` is the position in the file.
     """
 
     def __init__(self) -> None:
-        self._entities: dict[str, _Draft] = {}
+        self._entities: dict[str, _EntityDraft] = {}
         self._relations: list[GivenRelation] = []
         self._weights: list[float | None] = []
         self._passages: dict[str, GivenPassage] = {}
@@ -41,8 +41,8 @@ class Collector:
         self._more = 0
 
     def skip(self, place: str, reason: str) -> None:
-        """Note that something could not be read."""
-        if len(self._skipped) < MAX_SKIPPED:
+        """Record an item that could not be read."""
+        if len(self._skipped) < MAX_SKIPPED_MESSAGES:
             self._skipped.append(f"{place}: {reason}")
         else:
             self._more += 1
@@ -58,12 +58,12 @@ class Collector:
         notes: object = (),
         passages: object = (),
     ) -> None:
-        """Add an entity, or what is new about one that is there: its first type and description stay."""
+        """Add an entity or merge it into a known one; the first type and description are kept."""
         clean_name = to_name(name)
         if problem := _find_problem(clean_name, role="name"):
             self.skip(place, problem)
             return
-        draft = self._entities.setdefault(clean_name, _Draft())
+        draft = self._entities.setdefault(clean_name, _EntityDraft())
         draft.type = draft.type or to_name(type)
         draft.description = draft.description or to_text(description)
         draft.aliases |= dict.fromkeys(to_names(aliases))
@@ -81,7 +81,7 @@ class Collector:
         description: object = "",
         passages: object = (),
     ) -> bool:
-        """Add a relation and tell whether it could be used. Its ends do not become entities."""
+        """Add a relation; return whether it was valid. Its ends do not become entities."""
         ends = to_name(source), to_name(target)
         problem = _find_problem(ends[0], role="subject") or _find_problem(ends[1], role="object")
         if problem:
@@ -95,24 +95,24 @@ class Collector:
             passages=to_ids(passages),
         )
         self._relations.append(relation)
-        self._weights.append(find_weight(weight))
+        self._weights.append(parse_weight(weight))
         return True
 
     def add_passage(self, id: object, *, text: object, place: str, title: object = "") -> None:
-        """Add a passage; the same one may come twice, but not two under one id."""
+        """Add a passage; a second text under the same id is skipped."""
         passage = GivenPassage(id=to_name(id), text=to_text(text), title=to_name(title))
         known = self._passages.get(passage.id)
         if not passage.id:
-            self.skip(place, "a passage without an id")
+            self.skip(place, "passage without id")
         elif not passage.text:
-            self.skip(place, "a passage without text")
+            self.skip(place, "passage without text")
         elif known is not None and known.text != passage.text:
-            self.skip(place, f"a second passage with the id {passage.id!r}")
+            self.skip(place, f"another passage has the id {passage.id!r}")
         else:
             self._passages.setdefault(passage.id, passage)
 
     def to_graph(self) -> GivenGraph:
-        """Return the graph, in the order of the file, with the weights on our scale."""
+        """Return the graph in the order of the file, with weights from 1 to 10."""
         weighted = zip(self._relations, to_scale(self._weights), strict=True)
         rest = [f"and {self._more:,} more"] if self._more else []
         return GivenGraph(
@@ -124,20 +124,20 @@ class Collector:
 
 
 def list_entities(graph: GivenGraph) -> list[GivenEntity]:
-    """Return the entities of a graph and then those that are only ends of its relations, each once."""
+    """Return the entities of a graph, then the names that occur only as ends of relations."""
     listed = {entity.name for entity in graph.entities}
     ends = (end for relation in graph.relations for end in (relation.source, relation.target))
     return [*graph.entities, *(GivenEntity(name=name) for name in dict.fromkeys(ends) if name not in listed)]
 
 
 def _find_problem(name: str, *, role: str) -> str:
-    """Return why a name cannot be used, or nothing."""
+    """Return the reason to refuse a name, or an empty text."""
     if not name:
-        return f"no {role}"
-    return f"{role} of {len(name):,} characters" if len(name) > MAX_NAME_CHARACTERS else ""
+        return f"{role} is missing"
+    return f"{role} is too long: {len(name):,} characters" if len(name) > MAX_NAME_CHARACTERS else ""
 
 
-def _to_entity(name: str, draft: _Draft) -> GivenEntity:
+def _to_entity(name: str, draft: _EntityDraft) -> GivenEntity:
     return GivenEntity(
         name=name,
         type=draft.type,

@@ -1,8 +1,8 @@
 """
-GraphML, as networkx, Gephi, yEd and LightRAG write it.
+GraphML of networkx, Gephi, yEd and LightRAG.
 
-The form holds all of entities and relations; lists are written as JSON lists in one text. An end of a relation that is
-not listed becomes an entity, and the texts of passages have no place.
+The format holds all fields of entities and relations; lists are written as JSON. An end of a relation that is not a
+node becomes an entity. Texts of passages are not written.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 from weft.errors import InputError
 from weft.exchange.clean import to_name
 from weft.exchange.fields import find_field, find_relation_type, fold_fields
-from weft.exchange.graph_builder import Collector, list_entities
+from weft.exchange.graph_builder import GraphBuilder, list_entities
 from weft.exchange.json_values import parse_json
 from weft.exchange.lightrag import UNKNOWN, split_sources
 from weft.exchange.weights import from_scale
@@ -26,26 +26,26 @@ from weft.records import GivenEntity, GivenGraph, GivenRelation
 
 LABEL_FIELDS = ("label", "name", "title")
 EDGE_TYPE_FIELDS = ("label", "type", "relation", "relationtype", "relationship", "predicate", "edgelabel")
-PIECE_CHARACTERS = 64 * 1024
+PARSED_CHARACTERS = 64 * 1024
 HEAD = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns"
   xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
   xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
 """
-KEYS = {
+KEYS_BY_OWNER = {
     "node": ("label", "type", "description", "aliases", "notes", "passages", "extractors"),
     "edge": ("label", "weight", "description", "passages", "extractors"),
 }
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML 1.0 document may hold, not even escaped."""
-_ALIAS_ENDS = re.compile(r"[|;\n]")
+"""Characters not allowed in XML 1.0, not even escaped."""
+_ALIAS_SEPARATORS = re.compile(r"[|;\n]")
 
 
 @dataclass(slots=True, kw_only=True)
 class _Key:
-    """A declared attribute of nodes, of edges, or of both."""
+    """Declaration of an attribute of nodes, edges or both."""
 
     name: str
     owner: str
@@ -54,7 +54,7 @@ class _Key:
 
 @dataclass(slots=True, kw_only=True)
 class _Element:
-    """A node or an edge with its data, under the ids of their keys."""
+    """A node or edge with its data by key id."""
 
     kind: str
     line: int
@@ -66,36 +66,36 @@ def from_graphml(text: str) -> GivenGraph:
     """
     Return the graph of a GraphML text.
 
-    A node without a label is called by its id. An edge is one relation, whether it is directed or not. Where the XML
-    breaks off, what stands before is kept. Raises `InputError` at a DOCTYPE, before any entity of it is expanded.
+    A node without a label is named by its id. A directed or undirected edge is one relation. If the XML is broken, the
+    part before the error is used. Raises `InputError` at a DOCTYPE, before any XML entity is expanded.
     """
-    collector = Collector()
+    builder = GraphBuilder()
     parser = _Parser()
     try:
         parser.read(text)
     except expat.ExpatError as error:
-        collector.skip(f"line {error.lineno}", f"XML: {expat.ErrorString(error.code)}; the rest was not read")
+        builder.skip(f"line {error.lineno}", f"XML: {expat.ErrorString(error.code)}; the rest was not read")
     names: dict[str, object] = {}
     for node, fields in parser.iter_elements("node"):
         id = node.attributes.get("id", "")
         names[id] = find_field(fields, *LABEL_FIELDS) or id
-        _add_node(names[id], fields=fields, place=f"line {node.line}", collector=collector)
+        _add_node(names[id], fields=fields, place=f"line {node.line}", builder=builder)
     for edge, fields in parser.iter_elements("edge"):
         ids = (edge.attributes.get(end, "") for end in ("source", "target"))
         ends = [names.get(id, id) for id in ids]
-        _add_edge(ends, fields=fields, place=f"line {edge.line}", collector=collector)
-    return collector.to_graph()
+        _add_edge(ends, fields=fields, place=f"line {edge.line}", builder=builder)
+    return builder.to_graph()
 
 
 def to_graphml(graph: GivenGraph) -> str:
-    """Return a graph as directed GraphML, with the names as labels and `n0`, `n1`, … as ids of nodes."""
+    """Return a graph as directed GraphML; names are labels, node ids are `n0`, `n1`, …"""
     entities = list_entities(graph)
     ids: dict[str, str] = {}
     for number, entity in enumerate(entities):
         ids.setdefault(entity.name, f"n{number}")
     weights = from_scale([relation.weight for relation in graph.relations])
     lines = [HEAD]
-    for owner, names in KEYS.items():
+    for owner, names in KEYS_BY_OWNER.items():
         for name in names:
             kind = "double" if name == "weight" else "string"
             lines.append(f'  <key id="{owner}_{name}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>\n')
@@ -111,36 +111,36 @@ def to_graphml(graph: GivenGraph) -> str:
 
 
 class _Parser:
-    """Reads nodes, edges and their data off a stream of tags, so that no tree is built and depth does not matter."""
+    """Streaming parser of nodes, edges and their data; builds no tree, so nesting depth does not matter."""
 
     def __init__(self) -> None:
         self._keys: dict[str, _Key] = {}
         self._elements: list[_Element] = []
         self._open: list[_Element | _Key | None] = []
-        """What data may belong to, innermost last; None for graphs, ports and the like."""
+        """Open tags that may own data, innermost last; None for graphs, ports and others."""
         self._data_key = ""
         self._depth = 0
-        """How many tags are open from a `data` or `default` on, whose text is collected."""
+        """Number of open tags inside the current `data` or `default`, whose text is collected."""
         self._pieces: list[str] = []
         self._expat = expat.ParserCreate()
         self._expat.buffer_text = True
         self._expat.StartElementHandler = self._start
         self._expat.EndElementHandler = self._end
         self._expat.CharacterDataHandler = self._add_text
-        self._expat.StartDoctypeDeclHandler = _refuse
-        self._expat.EntityDeclHandler = _refuse
+        self._expat.StartDoctypeDeclHandler = _refuse_doctype
+        self._expat.EntityDeclHandler = _refuse_doctype
 
     def read(self, text: str) -> None:
-        """Read a whole text. Raises `ExpatError` where it breaks off and `InputError` at a DOCTYPE."""
-        for start in range(0, len(text), PIECE_CHARACTERS):
-            self._expat.Parse(text[start : start + PIECE_CHARACTERS], False)
+        """Parse a text. Raises `ExpatError` for broken XML and `InputError` at a DOCTYPE."""
+        for start in range(0, len(text), PARSED_CHARACTERS):
+            self._expat.Parse(text[start : start + PARSED_CHARACTERS], False)
         self._expat.Parse("", True)
 
     def iter_elements(self, kind: str) -> Iterator[tuple[_Element, Mapping[str, object]]]:
-        """Yield the nodes, or the edges, in the order of the file, with their data under the names of the keys."""
+        """Iterate nodes or edges in the order of the file, with their data by attribute name."""
         declared = {id: key.default for id, key in self._keys.items() if key.owner in (kind, "all")}
         defaults = fold_fields(_rename(declared, keys=self._keys))
-        if kind == "node":  # with one name for all of them they would become one
+        if kind == "node":  # a default label would merge all nodes
             defaults = {name: value for name, value in defaults.items() if name not in LABEL_FIELDS}
         for element in self._elements:
             if element.kind == kind:
@@ -180,18 +180,18 @@ class _Parser:
         self._data_key, self._pieces = "", []
 
 
-def _refuse(*_: object) -> None:
-    raise InputError("the XML declares a DOCTYPE", hint="take the DOCTYPE out; GraphML needs none")
+def _refuse_doctype(*_: object) -> None:
+    raise InputError("the XML declares a DOCTYPE", hint="remove the DOCTYPE; GraphML does not need it")
 
 
 def _to_key(attributes: Mapping[str, str]) -> _Key:
-    # yEd keeps the label inside the graphics of a node, whose key has no name.
+    # yEd stores the label in the graphics of a node, whose key has no name.
     fallback = "label" if attributes.get("yfiles.type", "").endswith("graphics") else attributes.get("id", "")
     return _Key(name=attributes.get("attr.name", fallback), owner=attributes.get("for", "all"))
 
 
 def _rename(data: Mapping[str, str], *, keys: Mapping[str, _Key]) -> dict[str, str]:
-    """Return the data under the names of their keys; of two with one name the first that holds something."""
+    """Return the data by attribute name; the first of two that is not empty."""
     fields: dict[str, str] = {}
     for id, text in data.items():
         name = keys[id].name if id in keys else id
@@ -199,21 +199,21 @@ def _rename(data: Mapping[str, str], *, keys: Mapping[str, _Key]) -> dict[str, s
     return fields
 
 
-def _add_node(name: object, *, fields: Mapping[str, object], place: str, collector: Collector) -> None:
+def _add_node(name: object, *, fields: Mapping[str, object], place: str, builder: GraphBuilder) -> None:
     type = to_name(find_field(fields, "type", "entitytype", "kind"))
-    collector.add_entity(
+    builder.add_entity(
         name,
         place=place,
         type="" if type == UNKNOWN else type,
         description=fields.get("description"),
-        aliases=_split(fields.get("aliases"), ends=_ALIAS_ENDS),
-        notes=_split(fields.get("notes"), ends=re.compile("\n")),
+        aliases=_split(fields.get("aliases"), separators=_ALIAS_SEPARATORS),
+        notes=_split(fields.get("notes"), separators=re.compile("\n")),
         passages=_find_passages(fields),
     )
 
 
-def _add_edge(ends: Sequence[object], *, fields: Mapping[str, object], place: str, collector: Collector) -> None:
-    collector.add_relation(
+def _add_edge(ends: Sequence[object], *, fields: Mapping[str, object], place: str, builder: GraphBuilder) -> None:
+    builder.add_relation(
         *ends,
         place=place,
         type=find_relation_type(fields, *EDGE_TYPE_FIELDS),
@@ -225,20 +225,20 @@ def _add_edge(ends: Sequence[object], *, fields: Mapping[str, object], place: st
 
 def _find_passages(fields: Mapping[str, object]) -> Sequence[object]:
     if "passages" in fields:
-        return _split(fields["passages"], ends=re.compile("\n"))
+        return _split(fields["passages"], separators=re.compile("\n"))
     return split_sources(fields.get("sourceid"))
 
 
-def _split(value: object, *, ends: re.Pattern[str]) -> list[object]:
-    """Return the items of a JSON list in a text, or what stands between the given ends when it is none."""
+def _split(value: object, *, separators: re.Pattern[str]) -> list[object]:
+    """Return the items of a JSON list, or of a text split at the separators."""
     text = value if isinstance(value, str) else ""
     if not text.startswith("["):
-        return list(ends.split(text)) if text else []
+        return list(separators.split(text)) if text else []
     try:
         items = parse_json(text)
     except ValueError:
         items = None
-    return items if isinstance(items, list) else list(ends.split(text))
+    return items if isinstance(items, list) else list(separators.split(text))
 
 
 def _describe_entity(entity: GivenEntity) -> dict[str, str]:
@@ -268,7 +268,7 @@ def _to_list(items: Sequence[str]) -> str:
 
 
 def _to_data(owner: str, fields: Mapping[str, str]) -> str:
-    """Return the `data` tags of a node or edge, none for an empty field."""
+    """Return the `data` tags of a node or edge, without empty fields."""
     tags = (
         f'<data key="{owner}_{name}">{escape(_FORBIDDEN.sub("", text))}</data>' for name, text in fields.items() if text
     )

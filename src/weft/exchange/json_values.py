@@ -1,26 +1,26 @@
-"""JSON of unknown shape, one document or one value on each line, as a row of values."""
+"""Values of JSON or JSON Lines with their positions."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
 
-MAX_DIGITS = 300
-"""A longer whole number becomes a float, and so most likely infinity: Python refuses to read very long ones."""
+MAX_INT_DIGITS = 300
+"""A longer integer becomes a float, usually infinity. Python refuses to parse very long integers."""
 
 Skip = Callable[[str, str], None]
-"""Is told the place and the reason when something cannot be read."""
+"""Called with position and reason for each item that cannot be read."""
 
 
 def _parse_int(digits: str) -> int | float:
-    return int(digits) if len(digits) <= MAX_DIGITS else float(digits)
+    return int(digits) if len(digits) <= MAX_INT_DIGITS else float(digits)
 
 
 _DECODER = json.JSONDecoder(parse_int=_parse_int)
 
 
 def parse_json(text: str) -> object:
-    """Return what a JSON text stands for. Raises `ValueError` when it is broken or nested too deeply."""
+    """Return the value of a JSON text. Raises `ValueError` if it is invalid or nested too deeply."""
     try:
         value: object = _DECODER.decode(text)
     except RecursionError as error:
@@ -30,10 +30,10 @@ def parse_json(text: str) -> object:
 
 def iter_values(text: str, *, skip: Skip) -> Iterator[tuple[str, object]]:
     """
-    Yield each value of a text with its place.
+    Iterate the positions and values of a text.
 
-    The text is either JSON Lines or one document, of which a list of objects or of lists counts as so many
-    values. A line that is no JSON is skipped.
+    The text is JSON Lines or one JSON document; a list of objects or lists gives one value per item. Invalid lines are
+    skipped.
     """
     lines = text.split("\n")
     values = None if _is_json_lines(lines) else _read_document(text)
@@ -52,18 +52,18 @@ def iter_values(text: str, *, skip: Skip) -> Iterator[tuple[str, object]]:
 
 
 def find_fault(text: str) -> str:
-    """Return where one JSON document is broken, as the end of a message; nothing when it is whole or none."""
+    """Return the error of an invalid JSON document, to end a message; empty if it is valid or not JSON."""
     if not text.lstrip().startswith(("{", "[")) or _is_json_lines(text.split("\n")):
         return ""
     try:
         parse_json(text)
     except ValueError as error:
-        return f"; as JSON it is broken: {error}"
+        return f"; invalid JSON: {error}"
     return ""
 
 
 def _is_json_lines(lines: Sequence[str]) -> bool:
-    """Tell whether the first line that is not blank is a whole value, and not the last one."""
+    """Return whether the first non-blank line is valid JSON and other lines follow."""
     filled = (line for line in lines if line.strip())
     first = next(filled, "")
     try:
@@ -74,7 +74,7 @@ def _is_json_lines(lines: Sequence[str]) -> bool:
 
 
 def _read_document(text: str) -> list[tuple[str, object]] | None:
-    """Return the values of one JSON document with their places, or None when it is none."""
+    """Return the positions and values of one JSON document; None if it is invalid."""
     try:
         document = parse_json(text)
     except ValueError:

@@ -1,9 +1,8 @@
 """
-The custom knowledge graph of LightRAG: one JSON object with `chunks`, `entities` and `relationships`.
+Custom knowledge graph of LightRAG: a JSON object with `chunks`, `entities` and `relationships`.
 
-The form has one `source_id` for each entity and relationship. Where there are several passages, all of them are also
-written as `source_ids`, aliases and notes as `aliases` and `notes`, and who read it as `extractors`: LightRAG does not
-read these.
+The format has one `source_id` per entity and relationship. Several passages are also written as `source_ids`, and
+further fields as `aliases`, `notes` and `extractors`; LightRAG ignores these four.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from dataclasses import dataclass
 from weft.errors import InputError
 from weft.exchange.clean import first_keyword, relation_type, to_ids, to_name, to_text
 from weft.exchange.fields import find_field, find_title, fold_fields
-from weft.exchange.graph_builder import Collector
+from weft.exchange.graph_builder import GraphBuilder
 from weft.exchange.json_values import parse_json
 from weft.exchange.weights import from_scale
 from weft.records import GivenEntity, GivenGraph, GivenPassage, GivenRelation
 
 UNKNOWN = "UNKNOWN"
-"""What LightRAG writes for a type or a source that it does not know."""
+"""Written by LightRAG for an unknown type or source."""
 SEPARATOR = "<SEP>"
-"""What LightRAG puts between several sources in one field."""
+"""Written by LightRAG between several sources in one field."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Chunk:
-    """A chunk with what its id is made from."""
+    """A chunk with the parts of its id."""
 
     fields: Mapping[str, object]
     source: str
@@ -39,28 +38,28 @@ class _Chunk:
 
 def from_lightrag(text: str) -> GivenGraph:
     """
-    Return the graph of a custom knowledge graph. Raises `InputError` when the text is not one JSON object.
+    Return the graph of a LightRAG file. Raises `InputError` if the text is not one JSON object.
 
-    A chunk is a passage with its `source_id` as id. Several chunks of one source have `#` and their index
-    behind it, and what names that source has all of them as passages. The type of a relation is its first keyword.
+    A chunk becomes a passage with the id `source_id`, or `source_id#index` if its source has several chunks. An entity
+    or relation of such a source has all its passages. The type of a relation is its first keyword.
     """
     document = _parse(text)
-    collector = Collector()
-    chunks = list(_iter_chunks(document, collector=collector))
+    builder = GraphBuilder()
+    chunks = list(_iter_chunks(document, builder=builder))
     passages: dict[str, list[str]] = {}
     for chunk, id in zip(chunks, _choose_ids(chunks), strict=True):
         title = find_title(chunk.fields)
-        collector.add_passage(id, text=chunk.fields.get("content"), title=title, place=chunk.place)
+        builder.add_passage(id, text=chunk.fields.get("content"), title=title, place=chunk.place)
         passages.setdefault(chunk.source, []).append(id)
-    for place, fields in _iter_fields(document, "entities", kind="entity", collector=collector):
-        _add_entity(fields, place=place, passages=passages, collector=collector)
-    for place, fields in _iter_fields(document, "relationships", kind="relationship", collector=collector):
-        _add_relation(fields, place=place, passages=passages, collector=collector)
-    return collector.to_graph()
+    for place, fields in _iter_fields(document, "entities", kind="entity", builder=builder):
+        _add_entity(fields, place=place, passages=passages, builder=builder)
+    for place, fields in _iter_fields(document, "relationships", kind="relationship", builder=builder):
+        _add_relation(fields, place=place, passages=passages, builder=builder)
+    return builder.to_graph()
 
 
 def to_lightrag(graph: GivenGraph) -> str:
-    """Return a graph as one JSON object. A source or type that is not known is written as `UNKNOWN`."""
+    """Return a graph as one JSON object. An unknown source or type is written as `UNKNOWN`."""
     weights = from_scale([relation.weight for relation in graph.relations])
     weighted = zip(graph.relations, weights, strict=True)
     document = {
@@ -72,7 +71,7 @@ def to_lightrag(graph: GivenGraph) -> str:
 
 
 def split_sources(value: object) -> tuple[str, ...]:
-    """Return the ids in a `source_id`, between which `<SEP>` may stand; `UNKNOWN` is none."""
+    """Return the ids in a `source_id`, separated by `<SEP>`, without `UNKNOWN`."""
     ids = to_ids(to_text(value).split(SEPARATOR))
     return tuple(id for id in ids if id != UNKNOWN)
 
@@ -81,43 +80,43 @@ def _parse(text: str) -> dict[str, object]:
     try:
         document = parse_json(text)
     except ValueError as error:
-        raise InputError(f"broken JSON: {error}", hint="a LightRAG graph is one JSON object") from error
+        raise InputError(f"invalid JSON: {error}", hint="a LightRAG graph is one JSON object") from error
     if not isinstance(document, dict):
         raise InputError(
-            f"not a JSON object but {type(document).__name__}",
+            f"expected a JSON object, got {type(document).__name__}",
             hint="a LightRAG graph is one JSON object with `chunks`, `entities` and `relationships`",
         )
     return fold_fields(document)
 
 
 def _iter_fields(
-    document: Mapping[str, object], name: str, *, kind: str, collector: Collector
+    document: Mapping[str, object], name: str, *, kind: str, builder: GraphBuilder
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield the place and the fields of each record in one of the lists."""
+    """Iterate the position and fields of each record in a list."""
     items = document.get(name)
     if not isinstance(items, list | None):
-        collector.skip(name, "not a list")
+        builder.skip(name, "not a list")
         return
     for number, item in enumerate(items or (), start=1):
         if isinstance(item, dict):
             yield f"{kind} {number}", fold_fields(item)
         else:
-            collector.skip(f"{kind} {number}", "not an object")
+            builder.skip(f"{kind} {number}", "not an object")
 
 
-def _iter_chunks(document: Mapping[str, object], *, collector: Collector) -> Iterator[_Chunk]:
-    for place, fields in _iter_fields(document, "chunks", kind="chunk", collector=collector):
+def _iter_chunks(document: Mapping[str, object], *, builder: GraphBuilder) -> Iterator[_Chunk]:
+    for place, fields in _iter_fields(document, "chunks", kind="chunk", builder=builder):
         source = to_name(fields.get("sourceid"))
         index = find_field(fields, "sourcechunkindex", "chunkorderindex")
         if not source or source == UNKNOWN:
-            collector.skip(place, "no source_id")
+            builder.skip(place, "source_id is missing")
         else:
             number = index if isinstance(index, int) and not isinstance(index, bool) else None
             yield _Chunk(fields=fields, source=source, index=number, place=place)
 
 
 def _choose_ids(chunks: Sequence[_Chunk]) -> list[str]:
-    """Return an id for each chunk; where the indexes of a source are not all different, they are counted from 0."""
+    """Return one id per chunk; if the indexes of a source are not unique, its chunks are numbered from 0."""
     indexes: dict[str, list[int | None]] = {}
     for chunk in chunks:
         indexes.setdefault(chunk.source, []).append(chunk.index)
@@ -125,25 +124,25 @@ def _choose_ids(chunks: Sequence[_Chunk]) -> list[str]:
     ids = []
     for chunk in chunks:
         known = indexes[chunk.source]
-        is_told_apart = None not in known and len(set(known)) == len(known)
-        index = chunk.index if is_told_apart else seen[chunk.source]
+        is_unique = None not in known and len(set(known)) == len(known)
+        index = chunk.index if is_unique else seen[chunk.source]
         seen[chunk.source] += 1
         ids.append(chunk.source if len(known) == 1 else f"{chunk.source}#{index}")
     return ids
 
 
 def _find_passages(fields: Mapping[str, object], *, passages: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the passages of all sources a record names; one that has no chunks here stands for itself."""
+    """Return the passages of all sources of a record; a source without chunks is its own passage."""
     listed = fields.get("sourceids")
     sources = to_ids(listed) if isinstance(listed, list) else split_sources(fields.get("sourceid"))
     return [id for source in sources for id in passages.get(source, [source])]
 
 
 def _add_entity(
-    fields: Mapping[str, object], *, place: str, passages: Mapping[str, Sequence[str]], collector: Collector
+    fields: Mapping[str, object], *, place: str, passages: Mapping[str, Sequence[str]], builder: GraphBuilder
 ) -> None:
     type = to_name(find_field(fields, "entitytype", "type"))
-    collector.add_entity(
+    builder.add_entity(
         find_field(fields, "entityname", "entityid", "name"),
         place=place,
         type="" if type == UNKNOWN else type,
@@ -155,9 +154,9 @@ def _add_entity(
 
 
 def _add_relation(
-    fields: Mapping[str, object], *, place: str, passages: Mapping[str, Sequence[str]], collector: Collector
+    fields: Mapping[str, object], *, place: str, passages: Mapping[str, Sequence[str]], builder: GraphBuilder
 ) -> None:
-    collector.add_relation(
+    builder.add_relation(
         find_field(fields, "srcid", "source"),
         find_field(fields, "tgtid", "target"),
         place=place,
@@ -189,7 +188,7 @@ def _to_relationship(relation: GivenRelation, *, weight: float) -> dict[str, obj
         "src_id": relation.source,
         "tgt_id": relation.target,
         "description": relation.description,
-        # LightRAG embeds the keywords, so they are words.
+        # LightRAG embeds the keywords, so write words instead of snake_case.
         "keywords": relation_type(relation.type).replace("_", " "),
         "weight": weight,
         **_to_sources(relation.passages),
@@ -199,5 +198,5 @@ def _to_relationship(relation: GivenRelation, *, weight: float) -> dict[str, obj
 
 def _to_sources(passages: Sequence[str]) -> dict[str, object]:
     source: dict[str, object] = {"source_id": passages[0] if passages else UNKNOWN}
-    is_enough = not passages or split_sources(passages[0]) == tuple(passages)
-    return source if is_enough else {**source, "source_ids": list(passages)}
+    is_complete = not passages or split_sources(passages[0]) == tuple(passages)
+    return source if is_complete else {**source, "source_ids": list(passages)}

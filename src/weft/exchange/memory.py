@@ -1,8 +1,8 @@
 """
-The `memory.jsonl` of the MCP reference memory server.
+`memory.jsonl` of the MCP reference memory server, as a graph.
 
-The form holds entities with name, type and observations, and relations with type. It has no place for weights,
-aliases, passages and descriptions; that of an entity is written as its first observation and is read as a note.
+The format holds entities with name, type and observations, and relations with a type. Weights, aliases and passages
+are not written. The description of an entity is written as its first observation and read back as a note.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from weft.exchange.fields import find_field, find_relation_type, fold_fields
-from weft.exchange.graph_builder import Collector, list_entities
+from weft.exchange.graph_builder import GraphBuilder, list_entities
 from weft.exchange.json_values import iter_values
 from weft.exchange.triples import find_ends
 from weft.records import GivenGraph
@@ -22,24 +22,24 @@ def from_memory(text: str) -> GivenGraph:
     """
     Return the graph of JSON Lines, or of one JSON object with `entities` and `relations`.
 
-    Observations become notes. A line without `type` is a relation when it has two ends.
+    Observations become notes. A line without `type` is a relation if it has two ends.
     """
-    collector = Collector()
-    for place, value in iter_values(text, skip=collector.skip):
+    builder = GraphBuilder()
+    for place, value in iter_values(text, skip=builder.skip):
         if not isinstance(value, dict):
-            collector.skip(place, "not an object")
+            builder.skip(place, "not an object")
         elif isinstance(value.get("entities"), list) or isinstance(value.get("relations"), list):
             for kind, name in (("entity", "entities"), ("relation", "relations")):
                 items = value.get(name)
                 for number, item in enumerate(items if isinstance(items, list) else (), start=1):
-                    _add_record(item, kind=kind, place=f"{kind} {number}", collector=collector)
+                    _add_record(item, kind=kind, place=f"{kind} {number}", builder=builder)
         else:
-            _add_record(value, kind=value.get("type"), place=place, collector=collector)
-    return collector.to_graph()
+            _add_record(value, kind=value.get("type"), place=place, builder=builder)
+    return builder.to_graph()
 
 
 def to_memory(graph: GivenGraph) -> str:
-    """Return a graph as JSON Lines, entities first; an end of a relation that is not listed becomes one."""
+    """Return a graph as JSON Lines, entities first; every end of a relation is written as an entity."""
     records: list[dict[str, object]] = [
         {
             "type": "entity",
@@ -56,17 +56,17 @@ def to_memory(graph: GivenGraph) -> str:
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
-def _add_record(record: object, *, kind: object, place: str, collector: Collector) -> None:
+def _add_record(record: object, *, kind: object, place: str, builder: GraphBuilder) -> None:
     if not isinstance(record, dict):
-        collector.skip(place, "not an object")
+        builder.skip(place, "not an object")
         return
     fields = fold_fields(record)
     source, target = find_ends(fields.keys())
     if kind == "relation" or (kind != "entity" and source in fields and target in fields):
         type = find_relation_type(fields, *RELATION_FIELDS)
-        collector.add_relation(fields.get(source), fields.get(target), place=place, type=type)
+        builder.add_relation(fields.get(source), fields.get(target), place=place, type=type)
         return
-    collector.add_entity(
+    builder.add_entity(
         fields.get("name"),
         place=place,
         type=fields.get("entitytype"),

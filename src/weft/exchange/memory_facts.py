@@ -1,8 +1,8 @@
 """
-The `memory.jsonl` of the MCP reference memory server as facts, and facts as such a file.
+`memory.jsonl` of the MCP reference memory server, as facts.
 
-Entities are entities with their type, observations literal facts under the predicate `observation`, relations facts
-that lead to an entity. The form has no place for status, times and confidence.
+Observations become facts with a value and the predicate `observation`; relations become facts with an object. Status,
+times and confidence are not written.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from weft.exchange.clean import MAX_NAME_CHARACTERS, to_name, to_text, to_texts
-from weft.exchange.graph_builder import MAX_SKIPPED
+from weft.exchange.graph_builder import MAX_SKIPPED_MESSAGES
 from weft.exchange.json_values import iter_values
 from weft.extract.names import name_key, predicate_key
 from weft.records import Fact, FactEntity, GivenFact, GivenMemory
 
 OBSERVATION = "observation"
-"""What an observation is called as a predicate."""
+"""Predicate of an observation."""
 
 
-class _Reader:
-    """A memory in the making: things by key, statements in the order of the file."""
+class _MemoryReader:
+    """Collects entities by key and facts in the order of the file."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -32,8 +32,8 @@ class _Reader:
         self._more = 0
 
     def skip(self, place: str, reason: str) -> None:
-        """Note that something could not be read, or not as it stands."""
-        if len(self._skipped) < MAX_SKIPPED:
+        """Record an item that was not read, or not completely."""
+        if len(self._skipped) < MAX_SKIPPED_MESSAGES:
             self._skipped.append(f"{place}: {reason}")
         else:
             self._more += 1
@@ -48,7 +48,7 @@ class _Reader:
             self._add_entity(record, place=place)
 
     def finish(self) -> GivenMemory:
-        """Return what was read."""
+        """Return the entities, facts and messages."""
         rest = [f"and {self._more:,} more"] if self._more else []
         return GivenMemory(
             facts=tuple(self._facts), entities=tuple(self._entities.values()), skipped=(*self._skipped, *rest)
@@ -61,9 +61,9 @@ class _Reader:
         type, key = to_name(record.get("entityType")), name_key(name)
         known = self._entities.get(key)
         if known and known.name != name:
-            self.skip(place, f"{name!r} is one entity with {known.name!r}")
+            self.skip(place, f"{name!r} is merged with {known.name!r}")
         if known and type and known.type and known.type != type:
-            self.skip(place, f"the type {type!r}: {known.name!r} is {known.type!r} already")
+            self.skip(place, f"type {type!r} ignored: {known.name!r} already has the type {known.type!r}")
         made = known or FactEntity(key=key, name=name, declared=True)
         self._entities[key] = replace(made, type=made.type or type)
         for text in to_texts(record.get("observations")):
@@ -74,24 +74,26 @@ class _Reader:
         target = self._name(record.get("to"), role="to", place=place) if source else ""
         type = to_name(record.get("relationType"))
         if source and target and not predicate_key(type):
-            self.skip(place, "no relationType")
+            self.skip(place, "relationType is missing")
         elif source and target:
             self._facts[GivenFact(subject=source, predicate=type, object=target, source=self._source)] = None
 
     def _name(self, value: object, *, role: str, place: str) -> str:
         name = to_name(value)
         if not name_key(name):
-            self.skip(place, f"no {role}" if not name else f"{role} {name[:80]!r} has neither letters nor digits")
+            self.skip(
+                place, f"{role} is missing" if not name else f"{role} {name[:80]!r} has neither letters nor digits"
+            )
         elif len(name) > MAX_NAME_CHARACTERS:
-            self.skip(place, f"{role} of {len(name):,} characters")
+            self.skip(place, f"{role} is too long: {len(name):,} characters")
         else:
             return name
         return ""
 
 
 def from_memory_facts(text: str, *, source: str) -> GivenMemory:
-    """Return what JSON Lines, or one JSON object with `entities` and `relations`, remember; `source` is who says so."""
-    reader = _Reader(source)
+    """Return the memory of JSON Lines, or of one JSON object with `entities` and `relations`; `source` is stored."""
+    reader = _MemoryReader(source)
     for place, value in iter_values(text, skip=reader.skip):
         if isinstance(value, dict) and (
             isinstance(value.get("entities"), list) or isinstance(value.get("relations"), list)
@@ -106,7 +108,7 @@ def from_memory_facts(text: str, *, source: str) -> GivenMemory:
 
 
 def to_memory_facts(entities: Iterable[FactEntity], facts: Iterable[Fact]) -> Iterator[str]:
-    """Yield the lines of a memory file: all entities with what is said of them, then how they are related."""
+    """Iterate the lines of a memory file: entities with their observations, then relations."""
     observations: dict[str, dict[str, None]] = {}
     relations: list[Fact] = []
     for fact in facts:
@@ -115,15 +117,15 @@ def to_memory_facts(entities: Iterable[FactEntity], facts: Iterable[Fact]) -> It
         else:
             observations.setdefault(fact.subject, {})[to_observation(fact)] = None
     for entity in entities:
-        said = [*([entity.description] if entity.description else []), *observations.get(entity.key, ())]
-        yield _to_line(type="entity", name=entity.name, entityType=entity.type, observations=said)
+        texts = [*([entity.description] if entity.description else []), *observations.get(entity.key, ())]
+        yield _to_line(type="entity", name=entity.name, entityType=entity.type, observations=texts)
     for fact in relations:
         type = fact.spelling or fact.predicate
         yield _to_line(**{"type": "relation", "from": fact.subject_name, "to": fact.value, "relationType": type})
 
 
 def to_observation(fact: Fact) -> str:
-    """Return a literal fact as an observation: its value, with the predicate before it where it has one of its own."""
+    """Return the observation of a fact with a value: the value, or `predicate: value`."""
     if fact.predicate == OBSERVATION:
         return fact.value
     return f"{fact.spelling or fact.predicate}: {to_text(fact.value)}"

@@ -1,4 +1,4 @@
-"""A graph from a file, in whichever of the known forms it is."""
+"""Reading of a graph from a file, and recognition of its format."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from dataclasses import replace
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 from weft.config import MEBIBYTE
 from weft.errors import InputError
 from weft.exchange.fields import fold_fields
+from weft.exchange.forms import GraphForm
 from weft.exchange.graphml import from_graphml
 from weft.exchange.json_values import find_fault, iter_values
 from weft.exchange.lightrag import from_lightrag
@@ -24,54 +25,51 @@ from weft.exchange.triples import find_ends, from_triples, from_triples_table
 from weft.records import GivenGraph
 from weft.text.decode import control_share, decode, has_byte_order_mark
 
-GraphForm: TypeAlias = Literal["triples", "openie", "memory", "lightrag", "graphml"]
-
 MAX_BYTES = 200 * MEBIBYTE
-"""A larger file is refused, and so is one that unpacks to more."""
+"""Larger files are refused, also if they expand to more."""
 MAX_CONTROL_SHARE = 0.06
-"""Above this share of control bytes a file is no text."""
+"""Above this share of control bytes a file is binary."""
 SAMPLE_VALUES = 50
 TABLE_SUFFIXES = {".csv": "", ".tsv": "\t", ".tab": "\t"}
-"""Endings of tables with their delimiter, if the ending says which."""
+"""Extensions of tables with their delimiter; empty if it must be detected."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _GRAPHML = re.compile(r"<(?:[\w.-]+:)?graphml[\s>]")
 _HEAD_CHARACTERS = 10_000
 _FORMS = ", ".join(get_args(GraphForm))
-_HINT = f"give one of these, and say which if the name and beginning of the file do not: {_FORMS}"
+_HINT = f"supported formats: {_FORMS}; name the format if it is not recognised"
 
 
 def read_graph(path: Path, *, form: GraphForm | None = None) -> GivenGraph:
     """
-    Return the graph in a file, which may be packed with gzip.
+    Return the graph of a file, which may be compressed with gzip.
 
-    Without a form, it is recognised by the name and beginning of the file. What cannot be read is listed in
-    `skipped`. Raises `InputError` when the file is unreadable, larger than 200 MiB, in none of the forms, or when
-    nothing at all could be read from it.
+    Without a `form`, the format is recognised by the name and start of the file. Invalid items are listed in `skipped`.
+    Raises `InputError` if the file is unreadable, larger than 200 MiB, of an unknown format, or has no valid item.
     """
     text = read_text(path)
     name = path.name.casefold().removesuffix(".gz")
     suffix = Path(name).suffix
     known = form or recognise_form(text, suffix=suffix)
     if known is None:
-        raise InputError(f"{path} holds no graph in a form that is known{find_fault(text)}", hint=_HINT)
+        raise InputError(f"unknown graph format: {path}{find_fault(text)}", hint=_HINT)
     try:
         graph = replace(_find_reader(text, form=known, suffix=suffix)(text), form=known)
     except InputError as error:
         raise InputError(f"{path}: {error}", hint=error.hint) from error
     if not (graph.entities or graph.relations or graph.passages):
         reason = f": {graph.skipped[0]}" if graph.skipped else ""
-        raise InputError(f"nothing in {path} could be read as {known}{reason}", hint=_HINT)
+        raise InputError(f"no valid {known} item in {path}{reason}", hint=_HINT)
     return graph
 
 
 def find_form(path: Path) -> GraphForm | None:
-    """Return the form of a file, or None. Raises `InputError` where it cannot be read."""
+    """Return the format of a file, or None if unknown. Raises `InputError` if it cannot be read."""
     return recognise_form(read_text(path), suffix=Path(path.name.casefold().removesuffix(".gz")).suffix)
 
 
 def recognise_form(text: str, *, suffix: str = "") -> GraphForm | None:
-    """Return the form a text is in, judged by the ending of its file's name and by its first values, or None."""
+    """Return the format of a text by the extension of its file and its first values; None if unknown."""
     if suffix in TABLE_SUFFIXES:
         return "triples"
     start = text.lstrip()[:_HEAD_CHARACTERS]
@@ -99,7 +97,7 @@ def _find_reader(text: str, *, form: GraphForm, suffix: str) -> Callable[[str], 
 
 
 def _recognise_value(value: object) -> GraphForm | None:
-    """Return the form in which a value like this stands, or None when it does not tell."""
+    """Return the format that has such values; None if undecided."""
     if isinstance(value, list):
         is_triple = len(value) in (3, 4) and not any(isinstance(item, dict | list) for item in value)
         return "triples" if is_triple else None
@@ -122,22 +120,22 @@ def _recognise_record(record: Mapping[Any, object]) -> GraphForm | None:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file, unpacked. Raises `InputError` where it is unreadable, too large or no text."""
+    """Return the decompressed text of a file. Raises `InputError` if it is unreadable, too large or binary."""
     try:
         with path.open("rb") as stream:
-            data = _unpack(stream)
+            data = _decompress(stream)
     except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise InputError(f"cannot read {path}: {error}", hint="check the name and that the file is whole") from error
+        raise InputError(f"cannot read {path}: {error}", hint="check the path and that the file is complete") from error
     if len(data) > MAX_BYTES:
-        raise InputError(f"{path} holds more than {MAX_BYTES // MEBIBYTE} MiB", hint="cut it into several files")
+        raise InputError(f"{path} is larger than {MAX_BYTES // MEBIBYTE} MiB", hint="split it into several files")
     if not has_byte_order_mark(data) and control_share(data) > MAX_CONTROL_SHARE:
-        raise InputError(f"{path} is not text", hint=_HINT)
+        raise InputError(f"{path} is a binary file", hint=_HINT)
     return decode(data)
 
 
-def _unpack(stream: BufferedReader) -> bytes:
-    """Return the content, unpacked if it is gzip, up to one byte more than is allowed."""
+def _decompress(stream: BufferedReader) -> bytes:
+    """Return the content, decompressed if it is gzip, up to one byte over the limit."""
     if not stream.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC):
         return stream.read(MAX_BYTES + 1)
-    with gzip.GzipFile(fileobj=stream) as packed:
-        return packed.read(MAX_BYTES + 1)
+    with gzip.GzipFile(fileobj=stream) as expanded:
+        return expanded.read(MAX_BYTES + 1)

@@ -1,8 +1,8 @@
 """
-Triples, as JSON Lines or as a table: one relation on each line.
+Triples as JSON Lines or as a table, one relation per line.
 
-The form holds relations with weight, description and passages, and the types of their ends. It has no place for
-entities without a relation, nor for descriptions, aliases and notes of entities, nor for texts.
+The format holds relations with weight, description and passages, and the types of their ends. Entities without a
+relation, descriptions, aliases and notes of entities, and texts of passages are not written.
 """
 
 from __future__ import annotations
@@ -17,59 +17,66 @@ from typing import Any
 from weft.exchange.clean import to_ids, to_text
 from weft.exchange.csv_rows import find_delimiter, iter_rows
 from weft.exchange.fields import PASSAGE_FIELDS, find_field, find_relation_type, fold_fields, fold_name
-from weft.exchange.graph_builder import Collector
+from weft.exchange.graph_builder import GraphBuilder
 from weft.exchange.json_values import iter_values, parse_json
 from weft.exchange.weights import from_scale
 from weft.records import GivenGraph, GivenRelation
 
-ENDS = (("subject", "object"), ("head", "tail"), ("source", "target"), ("from", "to"), ("src", "dst"), ("subj", "obj"))
-"""What the two ends are called. Pairs that belong together come first: beside a head, `source` is the document."""
+END_FIELDS = (
+    ("subject", "object"),
+    ("head", "tail"),
+    ("source", "target"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("subj", "obj"),
+)
+"""Names of the two ends. Matching pairs come first: in a record with `head`, `source` is the document."""
 COLUMNS = ("subject", "predicate", "object", "weight", "description", "passage", "subject_type", "object_type")
 
-_PAIRS = tuple(dict.fromkeys([*ENDS, *product(*zip(*ENDS, strict=True))]))
+_END_PAIRS = tuple(dict.fromkeys([*END_FIELDS, *product(*zip(*END_FIELDS, strict=True))]))
 
 
 def from_triples(text: str) -> GivenGraph:
     """
-    Return the graph of JSON Lines, or of one JSON list, whose items are objects or lists of three or four values.
+    Return the graph of JSON Lines or a JSON list; items are objects or lists of three or four values.
 
-    The ends of the relations are its entities, and both have the passages of the line they stand on.
+    The ends of the relations become entities with the passages of their line.
     """
-    collector = Collector()
-    for place, value in iter_values(text, skip=collector.skip):
+    builder = GraphBuilder()
+    for place, value in iter_values(text, skip=builder.skip):
         if isinstance(value, dict):
-            add_record(value, place=place, collector=collector)
+            add_record(value, place=place, builder=builder)
         elif isinstance(value, list):
-            _add_ends(value, place=place, collector=collector)
+            _add_ends(value, place=place, builder=builder)
         else:
-            collector.skip(place, "neither an object nor a list")
-    return collector.to_graph()
+            builder.skip(place, "neither an object nor a list")
+    return builder.to_graph()
 
 
 def from_triples_table(text: str, *, delimiter: str = "") -> GivenGraph:
     """
-    Return the graph of a CSV or TSV table; without a delimiter it is found out.
+    Return the graph of a CSV or TSV table; an empty delimiter is detected.
 
-    The first row may name the columns. If it does not, they are subject, predicate, object and perhaps weight.
+    Without a header row the columns are subject, predicate, object and optionally weight.
     """
-    collector = Collector()
+    builder = GraphBuilder()
     header: tuple[str, ...] | None = None
     delimiter = delimiter or find_delimiter(text, is_header=is_header)
-    for row in iter_rows(text, delimiter=delimiter, skip=collector.skip):
+    for row in iter_rows(text, delimiter=delimiter, skip=builder.skip):
         if header is None:
             header = row.cells if is_header(row.cells) else ()
             if header:
                 continue
         place = f"line {row.line}"
         if header:
-            add_record(_name_cells(header, row.cells), place=place, collector=collector)
+            add_record(_name_cells(header, row.cells), place=place, builder=builder)
         else:
-            _add_ends(row.cells[:4], place=place, collector=collector)
-    return collector.to_graph()
+            _add_ends(row.cells[:4], place=place, builder=builder)
+    return builder.to_graph()
 
 
 def to_triples(graph: GivenGraph) -> str:
-    """Return the relations of a graph as JSON Lines, one object each; fields without a value are left out."""
+    """Return the relations of a graph as JSON Lines; empty fields are left out."""
     lines = []
     for relation, (record, passages) in zip(graph.relations, _iter_records(graph), strict=True):
         filled = {name: value for name, value in record.items() if value != ""}
@@ -82,7 +89,7 @@ def to_triples(graph: GivenGraph) -> str:
 
 
 def to_triples_table(graph: GivenGraph) -> str:
-    """Return the relations of a graph as CSV with a header; several passages are a JSON list in one cell."""
+    """Return the relations of a graph as CSV with a header; several passages are a JSON list in a cell."""
     stream = io.StringIO()
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -92,13 +99,13 @@ def to_triples_table(graph: GivenGraph) -> str:
     return stream.getvalue()
 
 
-def add_record(record: Mapping[Any, object], *, place: str, collector: Collector) -> None:
-    """Add the relation a record of named fields stands for, and its ends."""
+def add_record(record: Mapping[Any, object], *, place: str, builder: GraphBuilder) -> None:
+    """Add the relation of a record with named fields, and its ends as entities."""
     fields = fold_fields(record)
-    # Empty fields count here: beside an empty subject, `source` is still the document.
+    # By name, also of empty fields: in a record with an empty `subject`, `source` is still the document.
     source, target = find_ends({fold_name(str(name)) for name in record})
     passages = _find_passages(fields)
-    is_added = collector.add_relation(
+    is_added = builder.add_relation(
         fields.get(source),
         fields.get(target),
         place=place,
@@ -109,26 +116,26 @@ def add_record(record: Mapping[Any, object], *, place: str, collector: Collector
     )
     for end in (source, target) if is_added else ():
         type = fields.get(f"{end}type")
-        collector.add_entity(fields[end], place=place, type=type, passages=passages)
+        builder.add_entity(fields[end], place=place, type=type, passages=passages)
 
 
-def add_items(items: Sequence[object], *, place: str, collector: Collector, passages: Sequence[str] = ()) -> bool:
-    """Add the relation of a list of subject, predicate, object and perhaps weight; tell whether it could be used."""
+def add_items(items: Sequence[object], *, place: str, builder: GraphBuilder, passages: Sequence[str] = ()) -> bool:
+    """Add the relation of a list of subject, predicate, object and optionally weight; return whether it was valid."""
     if len(items) not in (3, 4):
-        collector.skip(place, f"not three or four values but {len(items):,}")
+        builder.skip(place, f"expected three or four values, got {len(items):,}")
         return False
     weight = items[3] if len(items) == 4 else None
-    return collector.add_relation(
+    return builder.add_relation(
         items[0], items[2], place=place, type=to_text(items[1]), weight=weight, passages=list(passages)
     )
 
 
 def find_ends(names: Collection[str]) -> tuple[str, str]:
-    """Return which of the fields hold the two ends; one that is not there has the name `subject` or `object`."""
-    for source, target in _PAIRS:
+    """Return the names of the two end fields; `subject` or `object` for a missing one."""
+    for source, target in _END_PAIRS:
         if source in names and target in names:
             return source, target
-    sources, targets = zip(*ENDS, strict=True)
+    sources, targets = zip(*END_FIELDS, strict=True)
     return (
         next((name for name in sources if name in names), sources[0]),
         next((name for name in targets if name in names), targets[0]),
@@ -136,19 +143,19 @@ def find_ends(names: Collection[str]) -> tuple[str, str]:
 
 
 def is_header(cells: Sequence[str]) -> bool:
-    """Tell whether a row names columns, of which two are the ends of a relation."""
+    """Return whether a row is a header with two columns for the ends of a relation."""
     names = {fold_name(cell) for cell in cells}
-    return any(source in names and target in names for source, target in _PAIRS)
+    return any(source in names and target in names for source, target in _END_PAIRS)
 
 
-def _add_ends(items: Sequence[object], *, place: str, collector: Collector) -> None:
-    if add_items(items, place=place, collector=collector):
-        collector.add_entity(items[0], place=place)
-        collector.add_entity(items[2], place=place)
+def _add_ends(items: Sequence[object], *, place: str, builder: GraphBuilder) -> None:
+    if add_items(items, place=place, builder=builder):
+        builder.add_entity(items[0], place=place)
+        builder.add_entity(items[2], place=place)
 
 
 def _name_cells(header: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
-    """Return every column with its cell; of two with one name the first that holds something counts."""
+    """Return the cells by column name; of two columns with the same name the first that is not empty."""
     record = dict.fromkeys(header, "")
     for name, cell in zip(header, cells, strict=False):
         record[name] = record[name] or cell.strip()
@@ -156,7 +163,7 @@ def _name_cells(header: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
 
 
 def _find_passages(fields: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the ids of a list, of a JSON list of texts in a text, or the only one."""
+    """Return the passage ids of a list, of a text with a JSON list, or of a single value."""
     value = find_field(fields, *PASSAGE_FIELDS)
     if not isinstance(value, str) or not value.startswith("["):
         return to_ids(value)
@@ -169,12 +176,12 @@ def _find_passages(fields: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _is_plain(passages: Sequence[str]) -> bool:
-    """Tell whether there is one id, and none that would be taken for a JSON list."""
+    """Return whether there is exactly one id that cannot be mistaken for a JSON list."""
     return len(passages) == 1 and not passages[0].startswith("[")
 
 
 def _iter_records(graph: GivenGraph) -> Iterator[tuple[dict[str, object], list[str]]]:
-    """Yield the fields of each relation but its passages, and these."""
+    """Iterate the fields of each relation without passages, and its passages."""
     types = {entity.name: entity.type for entity in graph.entities}
     weights = from_scale([relation.weight for relation in graph.relations])
     for relation, weight in zip(graph.relations, weights, strict=True):

@@ -1,9 +1,12 @@
 """
-Weights of any file on our scale, which goes from 1 to 10.
+Conversion of relation weights to Weft's scale from 1 to 10.
 
-A weight from 1 to 10 is taken as it is, and a larger one is 10. One below 1 is a share and is multiplied by 10, though
-the result is never less than 1; where no weight of a file is larger than 1, all of them are shares, so that 1 becomes
-10. A relation without a weight, or with one that is negative, infinite or no number at all, gets 5.
+    weight in the file                      weight
+    1 to 10                                 unchanged
+    above 10                                10
+    below 1                                 10 × weight, at least 1
+    all weights of the file at most 1       10 × weight, at least 1 (so 1 becomes 10)
+    missing, negative, infinite, no number  5
 """
 
 from __future__ import annotations
@@ -11,13 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-DEFAULT = 5.0
-LEAST = 1.0
-MOST = 10.0
+DEFAULT_WEIGHT = 5.0
+MIN_WEIGHT = 1.0
+MAX_WEIGHT = 10.0
 
 
-def find_weight(value: object) -> float | None:
-    """Return a weight as the file gives it, a number from 0 on, or None."""
+def parse_weight(value: object) -> float | None:
+    """Return a weight of a file as a number from 0; None if it is invalid."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -28,22 +31,25 @@ def find_weight(value: object) -> float | None:
 
 
 def to_scale(weights: Sequence[float | None]) -> list[float]:
-    """Return all weights of one file from 1 to 10, by the rule above."""
-    largest = max((weight for weight in weights if weight is not None), default=MOST)
+    """Return all weights of one file on the scale from 1 to 10."""
+    largest = max((weight for weight in weights if weight is not None), default=MAX_WEIGHT)
     limit = 1.0 if largest > 1 else math.inf
-    return [DEFAULT if weight is None else _clip(weight * MOST if weight < limit else weight) for weight in weights]
+    return [
+        DEFAULT_WEIGHT if weight is None else _clip(weight * MAX_WEIGHT if weight < limit else weight)
+        for weight in weights
+    ]
 
 
 def from_scale(weights: Sequence[float]) -> list[float]:
     """
-    Return weights as they are to be written, so that `to_scale` gives them back.
+    Return the weights to write, so that `to_scale` restores them.
 
-    That is as they are, unless none is larger than 1: those would be taken for shares, so shares they become.
+    They are unchanged, unless none is larger than 1; then they are divided by 10.
     """
-    if max(weights, default=MOST) > 1:
+    if max(weights, default=MAX_WEIGHT) > 1:
         return list(weights)
-    return [weight / MOST for weight in weights]
+    return [weight / MAX_WEIGHT for weight in weights]
 
 
 def _clip(weight: float) -> float:
-    return min(max(weight, LEAST), MOST)
+    return min(max(weight, MIN_WEIGHT), MAX_WEIGHT)

@@ -1,17 +1,15 @@
-"""A graph as the text of a file, in one of the forms others read."""
+"""Writing of a graph in a file format."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias
 
+from weft.exchange.forms import WriteForm
 from weft.exchange.graphml import to_graphml
 from weft.exchange.lightrag import to_lightrag
 from weft.exchange.memory import to_memory
 from weft.exchange.triples import to_triples, to_triples_table
 from weft.records import GivenGraph
-
-WriteForm: TypeAlias = Literal["triples", "triples-csv", "memory", "lightrag", "graphml"]
 
 WRITERS: Mapping[WriteForm, Callable[[GivenGraph], str]] = {
     "triples": to_triples,
@@ -24,8 +22,8 @@ WRITERS: Mapping[WriteForm, Callable[[GivenGraph], str]] = {
 
 def write_graph(graph: GivenGraph, *, form: WriteForm) -> str:
     """
-    Return a graph as text that UTF-8 can hold: lone surrogates are dropped.
+    Return a graph as text; unpaired surrogates are removed.
 
-    What a form has no place for is left out; the module of each form says what that is.
+    Fields that the format does not support are left out; the module of each format lists them.
     """
     return WRITERS[form](graph).encode("utf-8", errors="ignore").decode("utf-8")
