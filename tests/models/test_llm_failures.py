@@ -14,8 +14,8 @@ from llm_serving import NOTHING, Graph, asked, completion, entity, message, open
 from loopback import Answer
 
 from weft.admin.exchange_graphs import export_graph
-from weft.engine.engine import Engine
 from weft.engine.embedding import spent
+from weft.engine.engine import Engine
 from weft.records import Receipt
 
 COUNT = 5

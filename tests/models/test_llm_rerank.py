@@ -15,8 +15,8 @@ from llm_serving import completion
 from loopback import Answer, Endpoint, serve
 
 from weft.config import read_settings
-from weft.engine.engine import Engine, open_engine
 from weft.engine.embedding import spent
+from weft.engine.engine import Engine, open_engine
 from weft.engine.namespaces import Engines
 from weft.errors import BadModelOutput, ConfigError, ModelUnavailable, StoreError
 from weft.models.base import ChatReply
@@ -50,7 +50,7 @@ class ScriptedChat:
 
 
 def judge(chat: ScriptedChat) -> LlmReranker:
-    return LlmReranker(chat, purse=Account(price=None), account=Account(price=None))
+    return LlmReranker(chat, budget=Account(price=None), account=Account(price=None))
 
 
 def order(reply: str, *, count: int = 4) -> list[int]:
@@ -218,7 +218,7 @@ def test_an_earlier_receipt_does_not_take_the_place_of_a_later_one() -> None:
             go_on.wait(5)
         kept.append(run.usage)
 
-    model = LlmReranker(ScriptedChat("[1]"), purse=Account(price=None), account=account, record=record)
+    model = LlmReranker(ScriptedChat("[1]"), budget=Account(price=None), account=account, record=record)
     first, second = (threading.Thread(target=model.write_receipt) for _ in range(2))
     first.start()
     assert begun.wait(5)
@@ -298,7 +298,7 @@ class Unwritable:
 
 def test_an_answer_is_not_lost_with_its_receipt() -> None:
     chat, accounts = ScriptedChat('{"ranking": [2, 1]}'), [Account(price=None) for _ in range(2)]
-    found = LlmReranker(chat, purse=accounts[0], account=accounts[1], record=Unwritable().write)
+    found = LlmReranker(chat, budget=accounts[0], account=accounts[1], record=Unwritable().write)
     timed = DeadlineReranker(found, seconds=10, on_done=found.write_receipt)
     assert timed.rerank("q", ["a", "b"]) == [0.5, 1.0]
     timed.close()

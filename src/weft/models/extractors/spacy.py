@@ -1,10 +1,16 @@
 """
-Adds what a spaCy pipeline reads to another extractor: named entities, and who does what to whom.
+Extractor that adds the named entities and relations of a spaCy pipeline to those of another extractor.
 
-The pipeline is given plain sentences, without markup; tables and headings are left to the other extractor. A name it
-finds is a `phrase`, which needs two documents that agree. A relation comes from the parse: the subject of a verb, the
-verb's lemma with its preposition, and the object: `Acme moved to Vienna` gives `move_to`. Verbs that `text.statements`
-has a word for get that word and its direction: `Acme founded Globex` is `founded_by`, as it is for the rules.
+The pipeline reads plain sentences without markup; only the other extractor reads tables and headings. A name becomes
+a nomination of kind `phrase`, which needs two documents that agree. A relation consists of the subject of a verb, the
+verb's lemma with its preposition, and the object. Verbs known to `extract.statements` get its type and direction.
+
+    sentence                              relation
+    Acme moved to Vienna.                 Acme    move_to      Vienna
+    Acme founded Globex.                  Globex  founded_by   Acme
+    Acme did not move to Vienna.          none: negated
+    Acme might buy Globex.                none: hedged
+    Did Acme buy Globex?                  none: a question
 """
 
 from __future__ import annotations
@@ -29,13 +35,13 @@ LIBRARY = "spacy"
 DEFAULT_PIPELINE = "en_core_web_sm"
 
 PARSE_WEIGHT = VERB_WEIGHT - 1
-"""A parser errs more often than the verb patterns of the rules, so it is trusted a little less."""
+"""Weight of a claim. A parser makes more errors than the verb patterns of the rules, so it weighs less."""
 
 MAX_NAMES = 60
-"""Names added to one chunk; what comes later is left out."""
+"""Names added per chunk; further ones are dropped."""
 
-MAX_TYPE = 40
-"""Characters. A longer verb is none."""
+MAX_TYPE_CHARACTERS = 40
+"""A longer relation type is dropped."""
 
 TYPES: Mapping[str, str] = {
     "PERSON": "person", "PER": "person",
@@ -46,11 +52,11 @@ TYPES: Mapping[str, str] = {
     "PRODUCT": "product",
     "MISC": "",
 }  # fmt: skip
-"""What spaCy's labels are called here. A label of a pipeline of your own is its own type, in lower case."""
+"""Weft's types of spaCy's labels. The type of any other label is the label in lower case."""
 
-LEFT_OUT = frozenset(
+IGNORED_LABELS = frozenset(
     {"CARDINAL", "DATE", "LANGUAGE", "MONEY", "NORP", "ORDINAL", "PERCENT", "QUANTITY", "TIME"}
-)  # `NORP` is `German`, `Buddhist`: hardly ever a thing of its own
+)  # `NORP` is `German` or `Buddhist`, which is rarely an entity
 
 KNOWN_VERBS: Mapping[str, str] = {
     "affect": "affects", "apply_to": "applies_to", "base_in": "located_in", "bear_in": "born_in",
@@ -63,7 +69,7 @@ KNOWN_VERBS: Mapping[str, str] = {
     "rely_upon": "depends_on", "replace": "supersedes", "situate_in": "located_in", "star": "stars",
     "star_in": "stars_in", "supersede": "supersedes", "use": "uses", "write": "wrote", "write_to": "writes_to",
 }  # fmt: skip
-"""Verbs that relations have a name for, by lemma and preposition."""
+"""Relation types of known verbs, by lemma and preposition."""
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "nsubj:pass"})
 _OBJECTS = frozenset({"dobj", "obj"})
@@ -72,7 +78,7 @@ _PARTICLES = frozenset({"prt", "compound:prt"})
 _RELATIVE_CLAUSES = frozenset({"relcl", "acl:relcl"})
 _RELATIVE_WORDS = frozenset({"that", "which", "who"})
 _HEDGES = frozenset("could if longer may might n't n’t never not should unless whether would".split())
-"""Words at a verb that leave open, or deny, what it says. `longer` is that of `no longer`."""
+"""Words that hedge or negate a verb. `longer` is part of `no longer`."""
 _EMPTY_VERBS = frozenset({"be", "have"})
 _TYPE = re.compile(r"[^\W\d_]+(?:_[^\W\d_]+)*")
 _BARE = re.compile(r"(?:the\s+)?(.+?)(?:['’]s)?", re.IGNORECASE)
@@ -81,10 +87,10 @@ _QUOTES = " \"'`*_“”‘’«»"
 
 class SpacyExtractor:
     """
-    Reads with `inner` first, then with a spaCy pipeline, and adds what is new.
+    Adds the results of a spaCy pipeline to those of `inner`.
 
-    `pipeline` is the name of an installed one or the path of a folder. What it lacks is not read: without a parser
-    there are no relations, without named entities no names. Nothing is ever fetched.
+    `pipeline` is the name of an installed pipeline or the path of a folder. Without a parser there are no relations,
+    without an entity recogniser no names. Nothing is downloaded.
     """
 
     def __init__(self, inner: Extractor, *, pipeline: str = DEFAULT_PIPELINE) -> None:
@@ -97,14 +103,14 @@ class SpacyExtractor:
 
     @property
     def name(self) -> str:
-        """`rules-12+spacy-en_core_web_sm-3.8.0`. Loads the pipeline, which alone knows its version."""
+        """`rules-12+spacy-en_core_web_sm-3.8.0`. Loads the pipeline to get its version."""
         with self._lock:
             return f"{self._inner.name}+{_label(self._load())}"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
-        """Return what `inner` read in each chunk and, behind it, what the pipeline adds. Raises `ModelUnavailable`."""
+        """Return the extraction of `inner` and the additions of the pipeline per chunk. Raises `ModelUnavailable`."""
         before = self._inner.extract(document, chunks)
-        with self._lock:  # a pipeline's vocabulary grows with every text, so two threads must not share it
+        with self._lock:  # a pipeline's vocabulary grows with every text, so it is not thread-safe
             pipeline = self._load()
             label = _label(pipeline)
             found = [
@@ -115,7 +121,7 @@ class SpacyExtractor:
             nomination.key
             for extraction in before
             for nomination in extraction.nominations
-            # whoever knows a title or an identifier and gives it no type is right more often than spaCy's guess at it
+            # if `inner` gives a title or an identifier no type, that is more often right than spaCy's guess
             if nomination.type or nomination.kind != "phrase"
         }
         types = _agree(entity for reading in found for entity in reading.entities if entity.key not in settled)
@@ -127,17 +133,17 @@ class SpacyExtractor:
                 import spacy
 
                 self._loaded = spacy.load(self._pipeline)
-            # a package that is no pipeline has no `load`, or one that takes other arguments
+            # a package that is not a pipeline has no `load`, or one with other arguments
             except (OSError, ValueError, ImportError, AttributeError, TypeError) as error:
                 raise ModelUnavailable(
                     f"cannot load the spaCy pipeline {self._pipeline!r}: {shorten(str(error), limit=200)}",
-                    hint=f"`python -m spacy download {DEFAULT_PIPELINE}` installs one; or give the path of its folder",
+                    hint=f"`python -m spacy download {DEFAULT_PIPELINE}` installs one; or set the path of its folder",
                 ) from error
         return self._loaded
 
 
 class _Token(Protocol):
-    """A word of spaCy's, as far as we look at it."""
+    """The attributes of spaCy's `Token` that are used here."""
 
     idx: int
     dep_: str
@@ -164,19 +170,19 @@ class _Named(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What a pipeline found in one chunk. The names in claims are keys."""
+    """Results of a pipeline for one chunk. Claims refer to names by key."""
 
     entities: Sequence[_Entity]
     claims: Sequence[Claim]
 
 
 def _label(pipeline: Any) -> str:
-    """Return what a pipeline is called in the graph."""
+    """Return the name of a pipeline in the graph."""
     return f"spacy-{pipeline.meta['lang']}_{pipeline.meta['name']}-{pipeline.meta['version']}"
 
 
 def _read(pipeline: Any, text: str, *, form: Form, known: Collection[str]) -> _Reading:
-    """Return what a pipeline finds in a chunk of which the other extractor knows some names."""
+    """Return the results of a pipeline for a chunk; `known` are the keys of the other extractor's names."""
     entities: list[_Entity] = []
     claims: list[Claim] = []
     for doc in pipeline.pipe(_sentences(replace_surrogates(text)[: pipeline.max_length], form=form)):
@@ -206,18 +212,18 @@ def _sentences(text: str, *, form: Form) -> list[str]:
 
 
 def _find_entities(doc: Any) -> Iterator[_Entity]:
-    """Yield the named entities that can be ours."""
+    """Yield the named entities with a supported label and a usable name."""
     for span in doc.ents:
         label = span.label_.upper()
         match = _BARE.fullmatch(" ".join(span.text.split()).strip(_QUOTES))
         name = match[1] if match else ""
-        if label not in LEFT_OUT and is_usable(name) and not is_common(name):
+        if label not in IGNORED_LABELS and is_usable(name) and not is_common(name):
             type = TYPES.get(label, label.lower().replace("_", " "))
             yield _Entity(name, name_key(name), type, span.start_char, span.end_char)
 
 
 def _find_names(text: str, entities: Iterable[_Entity], known: Collection[str]) -> list[_Named]:
-    """Return where entities and known names stand in a sentence. Of two that overlap the longer one stays."""
+    """Return the positions of entities and known names in a sentence. Of two that overlap, the longer one is kept."""
     found = words(text)
     places = [_Named(key, found[at].start, found[at + size - 1].end) for key, at, size in match_names(found, known)]
     places += (_Named(entity.key, entity.start, entity.end) for entity in entities)
@@ -229,7 +235,7 @@ def _find_names(text: str, entities: Iterable[_Entity], known: Collection[str]) 
 
 
 def _agree(entities: Iterable[_Entity]) -> dict[str, str]:
-    """Return by key the type that more than half of its places in a document have; none where they differ."""
+    """Return by key the type of more than half of its occurrences in a document; without a majority, no entry."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for entity in entities:
         counts[entity.key][entity.type] += 1
@@ -241,7 +247,7 @@ def _agree(entities: Iterable[_Entity]) -> dict[str, str]:
 
 
 def _find_statements(doc: Any, names: Sequence[_Named]) -> Iterator[Statement]:
-    """Yield what the verbs of a sentence say about its names, by their keys. A question says nothing."""
+    """Yield the statements of a sentence's verbs about its names, by key. A question has none."""
     if len(names) < 2 or doc.text.endswith(("?", "？")):
         return
     for verb in doc:
@@ -252,7 +258,7 @@ def _find_statements(doc: Any, names: Sequence[_Named]) -> Iterator[Statement]:
         sources = _keys(subjects, names)
         for preposition, token in _find_objects(verb) if sources else ():
             if preposition == "" and is_passive:
-                continue  # `Acme was given Globex` says what Acme got, not what it gave
+                continue  # in `Acme was given Globex`, Acme does not give
             is_agent = token.dep_ in _AGENTS or token.head.dep_ in _AGENTS
             type = _relation_type(verb, "" if is_agent else preposition)
             targets = _keys([token], names)
@@ -264,11 +270,11 @@ def _find_statements(doc: Any, names: Sequence[_Named]) -> Iterator[Statement]:
 
 def _find_subjects(verb: _Token) -> tuple[list[_Token], bool]:
     """
-    Return who does what a verb says, and whether it is done to them; nobody where it is denied or left open.
+    Return the subjects of a verb, and whether it is passive; none if the verb is negated or hedged.
 
-    A verb joined to another one by `and` has its subject, and a relative clause that of the noun it belongs to.
+    A verb joined to another one by `and` shares its subject. The subject of a relative clause is its noun.
     """
-    place = verb.idx
+    start = verb.idx
     while True:
         children = list(verb.children)
         if any(child.dep_ == "neg" or child.lower_ in _HEDGES for child in children):
@@ -279,35 +285,35 @@ def _find_subjects(verb: _Token) -> tuple[list[_Token], bool]:
         verb = verb.head
     if own:
         is_relative = verb.dep_ in _RELATIVE_CLAUSES and own[0].lower_ in _RELATIVE_WORDS
-        # `Globex was founded by Acme and bought Initech`: the second verb has an object, so it is not passive
-        return [verb.head] if is_relative else own, own[0].dep_.endswith("pass") and verb.idx == place
+        # `Globex was founded by Acme and bought Initech`: the second verb is not passive
+        return [verb.head] if is_relative else own, own[0].dep_.endswith("pass") and verb.idx == start
     if verb.dep_ == "acl" and any(child.dep_ in _AGENTS for child in children):
         return [verb.head], True
     return [], False
 
 
 def _find_objects(verb: _Token) -> Iterator[tuple[str, _Token]]:
-    """Yield what a verb is done to, each with its preposition; a direct object has none."""
+    """Yield the objects of a verb with their prepositions; that of a direct object is empty."""
     for child in verb.children:
         if child.dep_ in _OBJECTS:
             yield "", child
         elif child.dep_ in ("prep", "agent"):
             yield from ((child.lower_, token) for token in child.children if token.dep_ == "pobj")
-        elif child.dep_.partition(":")[0] == "obl":  # Universal Dependencies: the preposition hangs below the noun
+        elif child.dep_.partition(":")[0] == "obl":  # Universal Dependencies: the preposition is a child of the noun
             case = next((token.lower_ for token in child.children if token.dep_ == "case"), "")
             yield from [(case, child)] if case else []
 
 
 def _relation_type(verb: _Token, preposition: str) -> str:
-    """Return what a verb is called as a relation; empty if it is no word."""
+    """Return the relation type of a verb; empty if it is not made of words."""
     particles = [child.lower_ for child in verb.children if child.dep_ in _PARTICLES]
     parts = [(verb.lemma_ or verb.lower_).lower(), *particles, *([preposition] if preposition else [])]
     type = re.sub(r"\W+", "_", "_".join(parts))
-    return KNOWN_VERBS.get(type, type) if len(type) <= MAX_TYPE and _TYPE.fullmatch(type) else ""
+    return KNOWN_VERBS.get(type, type) if len(type) <= MAX_TYPE_CHARACTERS and _TYPE.fullmatch(type) else ""
 
 
 def _keys(tokens: Iterable[_Token], names: Sequence[_Named]) -> list[str]:
-    """Return the keys of the names that tokens, and those joined to them by `and`, belong to."""
+    """Return the keys of the names that contain the tokens, or tokens joined to them by `and`."""
     waiting = list(tokens)
     found: dict[str, None] = {}
     while waiting:
@@ -317,16 +323,16 @@ def _keys(tokens: Iterable[_Token], names: Sequence[_Named]) -> list[str]:
     return list(found)
 
 
-# ── together ────────────────────────────────────────────────────────────────────────────────────
+# ── merging ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def _add(extraction: Extraction, reading: _Reading, types: Mapping[str, str], *, by: str) -> Extraction:
-    """Return an extraction with what a reading adds to it. `types` has only keys that have none yet."""
+    """Return an extraction merged with a reading. `types` has only keys without a type."""
     nominations = [
         replace(nomination, type=types[nomination.key], extractor=f"+{by}") if nomination.key in types else nomination
         for nomination in extraction.nominations
     ]
-    # a heading has no vote, so it is nominated beside it; to any other kind a phrase would add nothing
+    # a heading does not count as a nomination, so its name is nominated as well; any other kind outranks a phrase
     known = {nomination.key for nomination in nominations if nomination.kind != "heading"}
     added: dict[str, Nomination] = {}
     for entity in reading.entities:
@@ -338,8 +344,8 @@ def _add(extraction: Extraction, reading: _Reading, types: Mapping[str, str], *,
     taken = {(claim.source, claim.target, claim.type) for claim in extraction.claims}
     claims = list(extraction.claims)
     for claim in reading.claims:
-        place = (claim.source, claim.target, claim.type)
-        if claim.source in known and claim.target in known and place not in taken:
-            taken.add(place)
+        triple = (claim.source, claim.target, claim.type)
+        if claim.source in known and claim.target in known and triple not in taken:
+            taken.add(triple)
             claims.append(replace(claim, extractor=by))
     return Extraction(nominations=tuple(nominations), claims=tuple(claims))

@@ -1,4 +1,4 @@
-"""Re-ranks with any cross-encoder of the `fastembed` package, which fetches them from a model hub."""
+"""Reranker for the cross-encoders of the `fastembed` package, which downloads them from a model hub."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LIBRARY = "fastembed"
 
 class FastembedReranker:
     """
-    A cross-encoder behind fastembed. Scores are logits: below 0 means unlikely.
+    A cross-encoder behind fastembed. Scores are logits: below 0 is unlikely.
 
-    It is given one text at a time, for the same reason as `FastembedEmbedder`: a score must not depend on its batch.
+    Texts are scored one at a time, like in `FastembedEmbedder`: a score must not depend on its batch.
     """
 
     def __init__(self, model: str, *, cache_dir: Path | None = None, threads: int | None = None) -> None:

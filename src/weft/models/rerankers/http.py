@@ -1,4 +1,4 @@
-"""Re-ranks through any endpoint that speaks the `/rerank` of Cohere and Jina, hosted or on this machine."""
+"""Reranker for endpoints with the `/rerank` API of Cohere and Jina, hosted or local."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ ATTEMPTS = 3
 
 class HttpReranker:
     """
-    A reranker behind HTTP: `query`, `documents`, `top_n` and `model` go out, `results` of `index` and
-    `relevance_score` come back.
+    A reranker behind HTTP.
 
-    Nothing takes longer than `seconds`: neither an attempt nor a wait before the next. The key is in no
-    representation, message or log.
+    A request has `query`, `documents`, `top_n` and `model`; each of the `results` has `index` and `relevance_score`.
+    No attempt, and no wait before a retry, takes longer than `seconds`. The API key appears in no representation,
+    message or log.
     """
 
     def __init__(
@@ -40,12 +40,12 @@ class HttpReranker:
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """Open the reranker; nothing is sent yet. An empty `base_url` is that of Cohere or of Jina."""
+        """Create the reranker; no request is sent. An empty `base_url` is that of Cohere or Jina."""
         if importlib.util.find_spec("httpx") is None:
             raise MissingExtra("httpx", extra="openai")
         base_url = (base_url or URLS.get(kind, "")).rstrip("/")
         if not base_url:
-            raise ConfigError(f"there is no address of {kind}/{model}", hint="rerank.base_url = 'http://…/v1'")
+            raise ConfigError(f"{kind}/{model} has no address", hint="set rerank.base_url = 'http://…/v1'")
         check_endpoint(base_url, api_key=api_key)
         self._model = model
         self._kind = kind
@@ -71,10 +71,10 @@ class HttpReranker:
         return f"{self._kind}/{self._model}"
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return one score per text. Raises `ModelUnavailable`, or `BadModelOutput` for an answer of another form."""
+        """Return one score per text. Raises `ModelUnavailable`, or `BadModelOutput` for an invalid response."""
         if not texts:
             return []
-        # The APIs refuse the empty string, but not a space.
+        # The APIs reject the empty string, but not a space.
         documents = [replace_surrogates(text) or " " for text in texts]
         body: dict[str, object] = {
             "model": self._model,
@@ -93,20 +93,20 @@ class HttpReranker:
 
 def read_scores(answer: object, *, count: int) -> list[float]:
     """
-    Return the scores of an answer in the order of the texts. Raises `BadModelOutput`.
+    Return the scores of a response in the order of the texts. Raises `BadModelOutput`.
 
-    A server that gives fewer results than it was asked for leaves out the least relevant: they get the least score.
+    A server may omit the least relevant texts; they get the lowest score of the response.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list) or not results or not all(isinstance(result, dict) for result in results):
-        raise BadModelOutput("the endpoint's answer has no list `results`")
+        raise BadModelOutput("the endpoint's response has no list `results`")
     scores: dict[int, float] = {}
     for result in results:
         index, score = result.get("index"), result.get("relevance_score")
         if type(index) is not int or not 0 <= index < count or index in scores:
-            raise BadModelOutput(f"the endpoint numbered a result {index!r}, of {count} texts")
+            raise BadModelOutput(f"the endpoint returned the index {index!r} for {count} texts")
         if type(score) not in (int, float) or not math.isfinite(score):
-            raise BadModelOutput(f"the endpoint gave the score {score!r}")
+            raise BadModelOutput(f"the endpoint returned the score {score!r}")
         scores[index] = float(score)
-    least = min(scores.values())
-    return [scores.get(index, least) for index in range(count)]
+    lowest = min(scores.values())
+    return [scores.get(index, lowest) for index in range(count)]

@@ -1,4 +1,4 @@
-"""A language model as a judge: it is shown all passages at once and says in which order they help."""
+"""Reranker that asks a language model for the order of all passages at once."""
 
 from __future__ import annotations
 
@@ -23,11 +23,9 @@ from weft.text.tokens import guess_model_tokens
 logger = logging.getLogger(__name__)
 
 VERSION = "rerank-1"
-MAX_PASSAGE = 2000
-"""Characters of a passage that are sent."""
-MAX_QUESTION = 2000
-MAX_REPLY = 1000
-"""Tokens of the longest reply: a list of numbers."""
+MAX_PASSAGE_CHARACTERS = 2000
+MAX_QUESTION_CHARACTERS = 2000
+MAX_REPLY_TOKENS = 1000
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -43,33 +41,33 @@ class LlmReranker:
     """
     Asks a language model for the order of passages.
 
-    All a reply can do is to order them. Numbers of no passage, and those that come again, are not heard; passages it
-    leaves out keep their order behind those it names. So text in a passage that gives orders may move passages, and
-    cannot add or remove one.
+    A reply can only change the order: unknown and repeated numbers are ignored, and passages that it omits follow in
+    their original order. A prompt injection in a passage can therefore move passages, but neither add nor remove one.
     """
 
     def __init__(
         self,
         chat: ChatModel,
         *,
-        purse: Account,
+        budget: Account,
         account: Account,
         overhead: int = 0,
         record: Callable[[LlmRun], None] = lambda run: None,
     ) -> None:
         """
-        Open it. Nothing is asked that the bounds of the `purse`, which others may share, forbid.
+        Create the reranker.
 
-        What was asked is counted in `account`, and `record` keeps that; a request has `overhead` tokens of its own.
+        The limits of `budget`, which other rerankers may share, apply to every request. `account` counts the requests
+        of this one; `record` stores its usage. A request has `overhead` tokens besides its text.
         """
         self._chat = chat
         self._prompt = read_prompt(VERSION)
-        self._purse = purse
+        self._budget = budget
         self._account = account
         self._overhead = overhead
         self._record = record
         self._run = uuid.uuid4().hex
-        self._keeping = threading.Lock()
+        self._record_lock = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -78,73 +76,73 @@ class LlmReranker:
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """
-        Return scores that fall evenly from 1.
+        Return scores that decrease in equal steps from 1.
 
-        Raises `ModelUnavailable`, also where a bound is reached, or `BadModelOutput` for no ranking.
+        Raises `ModelUnavailable`, also if a limit is reached, or `BadModelOutput` if the reply has no ranking.
         """
         if not texts:
             return []
         reply = self._ask(self._user(query, texts))
-        named = read_ranking(reply.text, count=len(texts))
-        behind = [index for index in range(len(texts)) if index not in set(named)]
-        places = {index: place for place, index in enumerate([*named, *behind])}
-        return [1 - places[index] / len(texts) for index in range(len(texts))]
+        ranked = read_ranking(reply.text, count=len(texts))
+        unranked = [index for index in range(len(texts)) if index not in set(ranked)]
+        ranks = {index: rank for rank, index in enumerate([*ranked, *unranked])}
+        return [1 - ranks[index] / len(texts) for index in range(len(texts))]
 
     def write_receipt(self) -> None:
-        """Keep what was asked so far. A store that cannot be written to is no reason to lose an answer."""
+        """Store the usage so far. If the store fails, this is only logged, so that the answer is not lost."""
         try:
-            with self._keeping:  # one after the other: an earlier sum must not take the place of a later one
+            with self._record_lock:  # an earlier total must not overwrite a later one
                 self._record(LlmRun(id=self._run, at=time.time(), model=self.name, usage=self._account.total))
         except StoreError as error:
-            logger.warning("what re-ranking cost could not be kept: %s", error)
+            logger.warning("the cost of re-ranking could not be stored: %s", error)
 
     def _ask(self, user: str) -> ChatReply:
         system, start = self._prompt["system"], time.perf_counter()
-        tokens = {"tokens_in": guess_model_tokens(system + user) + self._overhead, "tokens_out": MAX_REPLY}
-        if not self._purse.reserve(**tokens):
+        tokens = {"tokens_in": guess_model_tokens(system + user) + self._overhead, "tokens_out": MAX_REPLY_TOKENS}
+        if not self._budget.reserve(**tokens):
             self._account.note("bound reached")
-            hint = "llm.max_cost and llm.max_tokens bound the judge, too"
-            raise ModelUnavailable(f"the bound of {self._purse.total.stopped} is reached", hint=hint)
+            hint = "llm.max_cost and llm.max_tokens also limit re-ranking"
+            raise ModelUnavailable(f"the limit of {self._budget.total.stopped} is reached", hint=hint)
         reply = None
         try:
             reply = self._chat.ask(system=system, user=user, schema=SCHEMA)
         finally:
-            self._purse.settle(reply, **tokens)
+            self._budget.settle(reply, **tokens)
             self._account.settle(reply, tokens_in=0, tokens_out=0)
             self._account.add(seconds=time.perf_counter() - start)
         return reply
 
     def _user(self, query: str, texts: Sequence[str]) -> str:
-        """Return what is asked. The markers are made from the texts, so no text can hold the one that ends it."""
-        cut = [replace_surrogates(text)[:MAX_PASSAGE] for text in texts]
-        mark = hashlib.sha256("\n".join([query, *cut]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        """Return the user message. Its markers contain a hash of the texts, so no text contains its own end marker."""
+        truncated = [replace_surrogates(text)[:MAX_PASSAGE_CHARACTERS] for text in texts]
+        mark = hashlib.sha256("\n".join([query, *truncated]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         before, _, after = self._prompt["passage"].partition("{text}")
         passages = []
-        for number, text in enumerate(cut, start=1):
+        for number, text in enumerate(truncated, start=1):
             marker = f"=====passage {number} {mark}====="
             passages.append(f"{before.replace('{marker}', marker)}{text}{after.replace('{marker}', marker)}")
         head, _, end = self._prompt["passages"].partition("{passages}")
-        head = head.replace("{question}", squeeze(query)[:MAX_QUESTION])
+        head = head.replace("{question}", squeeze(query)[:MAX_QUESTION_CHARACTERS])
         return f"{head}{chr(10).join(passages)}{end}"
 
 
 def read_ranking(reply: str, *, count: int) -> list[int]:
-    """Return the places of the passages that a reply names, from 0, each once. Raises `BadModelOutput` for none."""
-    named = dict.fromkeys(number - 1 for number in _numbers(reply) if 1 <= number <= count)
-    if not named:
+    """Return the distinct passages that a reply ranks, as indices from 0. Raises `BadModelOutput` if there are none."""
+    ranked = dict.fromkeys(number - 1 for number in _numbers(reply) if 1 <= number <= count)
+    if not ranked:
         raise BadModelOutput(f"the reply ranks no passage: {reply[:80]!r}")
-    return list(named)
+    return list(ranked)
 
 
 def _numbers(reply: str) -> Iterator[int]:
     try:
         found, _ = read_json(reply)
-        given = found.get("ranking")
-    except ValueError:  # a bare list, or one that was cut off: the last number then may lack its end
+        ranking = found.get("ranking")
+    except ValueError:  # a list without an object, perhaps truncated: its last number may then be incomplete
         match = _LIST.search(reply)
         digits = re.findall(r"\d+", match[1]) if match else []
-        given = digits if match and match[2] else digits[:-1]
-    for item in given if isinstance(given, list) else ():
+        ranking = digits if match and match[2] else digits[:-1]
+    for item in ranking if isinstance(ranking, list) else ():
         if type(item) is int:
             yield item
         elif isinstance(item, str) and item.strip().isdecimal() and len(item) < 10:

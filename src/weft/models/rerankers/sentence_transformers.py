@@ -1,4 +1,4 @@
-"""Re-ranks with any cross-encoder of the `sentence-transformers` package, on a GPU if there is one."""
+"""Reranker for the cross-encoders of the `sentence-transformers` package, on a GPU if there is one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIBRARY = "sentence-transformers"
 
 
 class SentenceTransformersReranker:
-    """A cross-encoder behind sentence-transformers. Whether scores are logits or from 0 to 1 is up to the model."""
+    """A cross-encoder behind sentence-transformers. Depending on the model, scores are logits or between 0 and 1."""
 
     def __init__(self, model: str, *, device: str | None = None) -> None:
         if importlib.util.find_spec("sentence_transformers") is None:
@@ -33,13 +33,13 @@ class SentenceTransformersReranker:
         return f"{LIBRARY}/{self._model}"
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return one score per text. Raises `ModelUnavailable`, or `BadModelOutput` for a model of several labels."""
+        """Return one score per text. Raises `ModelUnavailable`, or `BadModelOutput` for a model with several labels."""
         if not texts:
             return []
         pairs = [(replace_surrogates(query), replace_surrogates(text)) for text in texts]
         scores = np.asarray(self._load().predict(pairs, show_progress_bar=False), dtype=np.float64)
         if scores.shape != (len(texts),):
-            raise BadModelOutput(f"{self.name} gives scores of shape {scores.shape}: it is no model for re-ranking")
+            raise BadModelOutput(f"{self.name} returns scores of shape {scores.shape}: it is not a reranking model")
         return [float(score) for score in scores]
 
     def _load(self) -> Any:
