@@ -40,17 +40,17 @@ CONSTANTS: dict[str, tuple[ModuleType, str, tuple[float, ...]]] = {
     "curve": (boost, "GRAPH_EXPONENT", (0.2, 0.3, 0.4, 0.6, 1.0)),
     "yield": (boost, "TEXT_DISCOUNT", (0.0, 0.3, 0.7, 0.9)),
     "enough": (trust, "MIN_EXPLAINED_SHARE", (0.15, 0.3, 0.5, 0.7, 1.0)),
-    "homes": (trust, "HOMES", (1, 3, 6, 20)),
-    "nearness": (trust, "NEARNESS", (1, 3, 5, 8)),
-    "doubt": (trust, "DOUBT", (0.0, 0.3, 0.5)),
-    "accord": (trust, "ACCORD", (0.7, 0.9, 1.0)),
-    "meaning": (trust, "BY_MEANING", (0.0, 0.02, 0.05, 0.1, 0.2)),
-    "related": (walk, "RELATED", (0.0, 0.2, 0.3, 0.5)),
-    "asked": (walk, "RELATED_ASKED", (0.2, 0.5, 0.7, 0.8)),
-    "leading": (walk, "LEADING", (0.0, 0.02, 0.03, 0.05)),
-    "weak": (walk, "WEAK", (0.0, 0.25, 0.4, 0.7, 1.0)),
-    "back": (walk, "BACK", (0.1, 0.2, 0.3, 0.5)),
-    "mentioned": (walk, "MENTIONED", (0.03, 0.1, 0.3, 1.0)),
+    "homes": (trust, "MAX_DEFINING_CHUNKS", (1, 3, 6, 20)),
+    "nearness": (trust, "LAG_EXPONENT", (1, 3, 5, 8)),
+    "doubt": (trust, "MIN_AGREEMENT", (0.0, 0.3, 0.5)),
+    "accord": (trust, "FULL_AGREEMENT", (0.7, 0.9, 1.0)),
+    "meaning": (trust, "TRUST_BY_MEANING", (0.0, 0.02, 0.05, 0.1, 0.2)),
+    "related": (walk, "RELATION_SHARE", (0.0, 0.2, 0.3, 0.5)),
+    "asked": (walk, "ASKED_RELATION_SHARE", (0.2, 0.5, 0.7, 0.8)),
+    "leading": (walk, "MIN_EXPANDED_ACTIVATION", (0.0, 0.02, 0.03, 0.05)),
+    "weak": (walk, "WEAK_ENTITY_FACTOR", (0.0, 0.25, 0.4, 0.7, 1.0)),
+    "back": (walk, "ABOUT_SHARE", (0.1, 0.2, 0.3, 0.5)),
+    "mentioned": (walk, "MENTION_WEIGHT", (0.03, 0.1, 0.3, 1.0)),
 }
 SETTINGS: dict[str, tuple[Any, ...]] = {
     "share": (0.2, 0.3, 0.4, 0.6),
@@ -110,8 +110,8 @@ def explained(engine: Any, cases: Sequence[Case]) -> tuple[float, float]:
             seeds = recognise_names(question, graph=graph)
             ids = [seed.entity.id for seed in seeds]
             about = Counter(mention.entity_id for mention in graph.mentions_of(ids, limit=edges) if mention.about)
-            every = trust.graph_trust(question, seeds, homes=dict.fromkeys(ids, 1))
-            shares.append((every, trust.graph_trust(question, seeds, homes=about)))
+            every = trust.graph_trust(question, seeds, defining_chunks=dict.fromkeys(ids, 1))
+            shares.append((every, trust.graph_trust(question, seeds, defining_chunks=about)))
     return fmean(first for first, _ in shares), fmean(second for _, second in shares)
 
 

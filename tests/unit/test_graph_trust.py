@@ -3,7 +3,7 @@
 import pytest
 
 from weft.records import Entity, Hit
-from weft.search.graph.trust import ACCORD, BY_MEANING, DOUBT, agreement, graph_trust
+from weft.search.graph.trust import FULL_AGREEMENT, TRUST_BY_MEANING, MIN_AGREEMENT, agreement, graph_trust
 from weft.search.question.entities import Seed
 from weft.search.question.read import read_question
 
@@ -18,7 +18,7 @@ def test_entities_that_explain_half_of_the_question_are_trusted_in_full():
     provider = seed("OAuth Provider")
 
     assert (
-        graph_trust(read_question("what if we change the OAuth provider?"), [provider], homes={"eOAuth Provider": 1})
+        graph_trust(read_question("what if we change the OAuth provider?"), [provider], defining_chunks={"eOAuth Provider": 1})
         == 1.0
     )
 
@@ -27,20 +27,20 @@ def test_trust_grows_with_what_is_explained():
     """One word of eight is a quarter of the half that is enough."""
     question = "Why did Redis lose sessions during one failover last March evening?"
 
-    assert graph_trust(read_question(question), [seed("Redis")], homes={"eRedis": 1}) == pytest.approx(1 / 9 / 0.5)
+    assert graph_trust(read_question(question), [seed("Redis")], defining_chunks={"eRedis": 1}) == pytest.approx(1 / 9 / 0.5)
 
 
 def test_an_entity_no_chunk_is_about_explains_nothing():
     """It stands in many texts and leads everywhere."""
     question = "Does bone marrow contribute to macrophages?"
 
-    assert graph_trust(read_question(question), [seed("bone marrow")], homes={}) == 0.0
+    assert graph_trust(read_question(question), [seed("bone marrow")], defining_chunks={}) == 0.0
 
 
-def test_an_entity_with_many_homes_explains_less():
+def test_an_entity_with_many_defining_chunks_explains_less():
     """Twelve chunks are about it: which one is meant?"""
     few, many = (
-        graph_trust(read_question("history of Harbour"), [seed("Harbour")], homes={"eHarbour": n}) for n in (3, 12)
+        graph_trust(read_question("history of Harbour"), [seed("Harbour")], defining_chunks={"eHarbour": n}) for n in (3, 12)
     )
 
     assert few == 1.0
@@ -50,16 +50,16 @@ def test_an_entity_with_many_homes_explains_less():
 def test_entities_found_by_meaning_only_decide_between_equals():
     """The question does not name them."""
     assert (
-        graph_trust(read_question("login system"), [seed("Auth Service", size=0)], homes={"eAuth Service": 1})
-        == BY_MEANING
+        graph_trust(read_question("login system"), [seed("Auth Service", size=0)], defining_chunks={"eAuth Service": 1})
+        == TRUST_BY_MEANING
     )
 
 
 @pytest.mark.parametrize("question", ["", "who is it?", "???"])
 def test_nothing_recognised_is_no_trust(question):
     """Nor does a question of nothing but question words divide by zero."""
-    assert graph_trust(read_question(question), [], homes={}) == 0.0
-    assert graph_trust(read_question(question), [seed("It")], homes={"eIt": 1}) == 1.0
+    assert graph_trust(read_question(question), [], defining_chunks={}) == 0.0
+    assert graph_trust(read_question(question), [seed("It")], defining_chunks={"eIt": 1}) == 1.0
 
 
 def hits(**scores):
@@ -72,13 +72,13 @@ def test_graph_and_text_agree_where_the_best_text_is_where_the_walk_starts():
 
     assert agreement(hits(home=0.9, other=0.1), walk) == 1.0
     assert agreement(hits(other=0.9, home=0.89), walk) == 1.0
-    assert agreement(hits(other=0.9, home=0.85), walk) == pytest.approx(((0.85 / 0.9) ** 5 - DOUBT) / (ACCORD - DOUBT))
+    assert agreement(hits(other=0.9, home=0.85), walk) == pytest.approx(((0.85 / 0.9) ** 5 - MIN_AGREEMENT) / (FULL_AGREEMENT - MIN_AGREEMENT))
     assert agreement(hits(other=0.9, home=0.7), walk) == 0.0
 
 
 def test_a_text_hit_that_only_mentions_the_entity_agrees_little():
     """A tenth of the activation, bent as the mix bends it; less says nothing, and what comes sixth does not count."""
-    little = (0.1**0.4 - DOUBT) / (ACCORD - DOUBT)
+    little = (0.1**0.4 - MIN_AGREEMENT) / (FULL_AGREEMENT - MIN_AGREEMENT)
     assert agreement(hits(next=0.9, third=0.1), hits(home=0.5, next=0.05)) == pytest.approx(little)
     assert agreement(hits(next=0.9, third=0.1), hits(home=0.5, next=0.02)) == 0.0
     assert agreement(hits(a=0.9, b=0.9, c=0.9, d=0.9, e=0.9, home=0.9), hits(home=0.5)) == 0.0

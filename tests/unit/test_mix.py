@@ -8,7 +8,7 @@ from weft.search.chunks import Chunks
 from weft.search.graph import join
 from weft.search.graph.channel import GraphFound
 from weft.search.graph.join import Walked
-from weft.search.graph.trust import BY_MEANING, LEADS
+from weft.search.graph.trust import TRUST_BY_MEANING, MIN_LEADING_TRUST
 from weft.search.question.entities import Seed
 from weft.search.selection import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, choose_hits, count_dropped
 from weft.store.memory.store import MemoryDatabase
@@ -19,7 +19,7 @@ def hits(*ids):
     return [Hit(id, rank, 1 / rank) for rank, id in enumerate(ids, start=1)]
 
 
-@pytest.mark.parametrize(("trust", "reason"), [(1.0, SAME_DOCUMENT), (BY_MEANING, NOT_NAMED)])
+@pytest.mark.parametrize(("trust", "reason"), [(1.0, SAME_DOCUMENT), (TRUST_BY_MEANING, NOT_NAMED)])
 def test_every_chunk_that_is_left_out_has_a_reason(trust, reason):
     """Counted among the first of text and of graph; a chunk both found counts once."""
     walked = Walked(found=GraphFound(hits=tuple(hits("a", "g", "h"))), trust=trust)
@@ -90,7 +90,7 @@ def test_the_best_of_the_text_stays_first_where_the_graph_explains_little(tmp_pa
 
     assert [piece.document.source for piece in text.evidence] == ["fair", "oven"]
     assert [piece.document.source for piece in both.evidence] == expected
-    assert (0 < both.graph.trust < LEADS) == (expected[0] == "fair")
+    assert (0 < both.graph.trust < MIN_LEADING_TRUST) == (expected[0] == "fair")
     assert both.evidence[0].score >= both.evidence[1].score
 
 

@@ -7,7 +7,7 @@ import pytest
 from weft.config import GraphOptions
 from weft.records import Entity, Known, Mention, Relation
 from weft.search.graph.relations import Relations
-from weft.search.graph.walk import MANY, RELATED, WEAK, walk
+from weft.search.graph.walk import MAX_EXPANDED_CHUNKS, RELATION_SHARE, WEAK_ENTITY_FACTOR, walk
 from weft.search.question.entities import Seed, recognise_names
 from weft.search.question.read import read_question
 
@@ -63,7 +63,7 @@ def scores(*mentions, **options):
     return {hit.chunk_id: hit.score for hit in hits}
 
 
-@pytest.mark.parametrize(("chunks", "leads_on"), [(MANY, True), (MANY + 1, False), (40, False)])
+@pytest.mark.parametrize(("chunks", "leads_on"), [(MAX_EXPANDED_CHUNKS, True), (MAX_EXPANDED_CHUNKS + 1, False), (40, False)])
 def test_many_chunks_with_the_same_activation_are_found_but_lead_nowhere(chunks, leads_on):
     """To look where each of them leads is what a walk would spend its time on."""
     holding = [mention(name, n, elsewhere=True) for n in range(chunks) for name in ("film", "director")]
@@ -125,7 +125,7 @@ def test_a_name_no_chunk_is_about_gets_a_smaller_share():
 
     assert found["chome"] > equal["chome"]
     assert found["cother"] / found["chome"] < equal["cother"] / equal["chome"]
-    assert WEAK < 1
+    assert WEAK_ENTITY_FACTOR < 1
 
 
 @pytest.mark.parametrize(("chunks", "share"), [(1, 1.0), (3, 1.0), (30, 0.1)])
@@ -136,7 +136,7 @@ def test_a_name_without_a_home_starts_a_walk_by_how_few_chunks_hold_it(chunks, s
         for m in (mention("silverton", "one"), mention("silverton", "one", about=True))
     )
 
-    assert (homeless.homes, housed.homes) == (0, 1)
+    assert (homeless.defining_chunks, housed.defining_chunks) == (0, 1)
     assert homeless.weight == pytest.approx(share * housed.weight)
 
 
@@ -152,4 +152,4 @@ def test_no_node_gives_away_more_than_it_has():
     assert {"efilm", "edirector", "ecity"} <= given.keys()
     assert all(share <= 1 + 1e-9 for share in given.values())
     over = {node: sum(share for to, share in edges if to[0] == "e") for node, edges in state.edges.items()}
-    assert over["efilm"] == over["edirector"] == pytest.approx(RELATED)
+    assert over["efilm"] == over["edirector"] == pytest.approx(RELATION_SHARE)

@@ -11,7 +11,7 @@ from weft.rank.gate import Verdict
 from weft.records import Hit, Query
 from weft.search.chunks import Chunks
 from weft.search.graph.join import Joined, Walked
-from weft.search.graph.trust import BY_MEANING
+from weft.search.graph.trust import TRUST_BY_MEANING
 from weft.search.script_support import drop_unsupported
 from weft.search.search_context import SearchContext
 
@@ -56,7 +56,7 @@ def select_hits(query: Query, joined: Joined, verdict: Verdict, search: SearchCo
         dropped = count_dropped(hits, verdict.kept, text=joined.text, walked=walked, top_k=top_k)
         if search.embedder and query.vector_weight:
             # A walk that began at entities close in meaning depends on vectors, so it confirms no vector hit.
-            names = ("keyword", "graph") if walked.trust > BY_MEANING else ("keyword",)
+            names = ("keyword", "graph") if walked.trust > TRUST_BY_MEANING else ("keyword",)
             others = [joined.rankings[name] for name in names if name in joined.rankings]
             hits = drop_unsupported(hits, others, chunks=search.chunks, card=search.embedder.card)
     return Selection(fused=joined.hits, kept=verdict.kept, text=verdict.text, walked=walked, hits=hits, dropped=dropped)
@@ -80,7 +80,7 @@ def choose_hits(
         return list(kept[:top_k])
     own = {hit.chunk_id for hit in text[:top_k]}
     likely = {hit.chunk_id for hit in kept}
-    passed = likely if walked.trust > BY_MEANING or not text else set()
+    passed = likely if walked.trust > TRUST_BY_MEANING or not text else set()
     found = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
     if found:
         chunks.read([*own, *found[:top_k]])  # one read for nearly all hits that will be shown
@@ -101,7 +101,7 @@ def count_dropped(
         if id not in passed:
             reasons[TOO_WEAK] += 1
         elif id not in shown:
-            reasons[SAME_DOCUMENT if walked.trust > BY_MEANING else NOT_NAMED] += 1
+            reasons[SAME_DOCUMENT if walked.trust > TRUST_BY_MEANING else NOT_NAMED] += 1
     return dict(reasons)
 
 

@@ -1,1 +1,1 @@
-"""Graph channel: walk, relations, and how far its ranking is trusted."""
+"""Graph channel: walk, relations, trust in its ranking, and the join with the text channels."""

@@ -1,4 +1,4 @@
-"""The graph channel: three algorithms behind one name, each chunk with the way that led to it."""
+"""The graph channel: the algorithms `walk`, `expand` and `guided`, each with the path to every chunk."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ IN_CHUNK = "mentioned in"
 ABOUT_CHUNK = "described in"
 SEARCHED = "searched for in"
 
-MAX_FILTERED = 1000
-"""Mentions of an entity among which those that pass a filter are looked for, with `expand`."""
+MAX_FILTERED_MENTIONS = 1000
+"""Mentions of an entity that `expand` reads if a filter may remove some of them."""
 
-AT_ONCE = 200
-"""Chunks that are compared with a filter at a time."""
+FILTER_BATCH_CHUNKS = 200
+"""Chunks compared with a filter at a time."""
 
 
 Explain: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, GraphSource]]
-"""Tell how chunks were reached, given their citations, by id."""
+"""Returns the paths to chunks by id, given the citations of the chunks by id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphFound:
-    """The hits of the graph channel, and a function that tells how chunks were reached."""
+    """The hits of the graph channel, and a function that explains them."""
 
     hits: tuple[Hit, ...] = ()
     explain: Explain = field(default=lambda citations: {})
     answers: bool = False
-    """Whether a relation that the question asks for leaves one of its entities."""
+    """True if an entity of the question has a relation that the question asks for."""
     degraded: str = ""
-    """Why it was searched without a model that was wanted; empty when it was not."""
+    """Reason why the graph was searched without a model; empty if none was missing."""
 
 
 def search_graph(
@@ -65,7 +65,7 @@ def search_graph(
             known = {seed.entity.id: seed.entity.name for seed in seeds}
             explain = partial(explain_walk, state, known=known)
             return GraphFound(
-                hits=_passing(hits, search, count=search.pool_size), explain=explain, answers=state.answers
+                hits=_filtered(hits, search, count=search.pool_size), explain=explain, answers=state.answers
             )
         case "expand":
             return _expand(seeds, search, relations=relations)
@@ -74,15 +74,15 @@ def search_graph(
 
 
 def relations_between(entities: Sequence[Entity], *, relations: Relations, limit: int = 50) -> list[Relation]:
-    """Return the relations whose two ends are both among `entities`, strongest first, with their sentences."""
+    """Return the relations between `entities`, strongest first, with their sentences."""
     return relations.graph.describe(relations.between([entity.id for entity in entities])[:limit])
 
 
 def explain_walk(state: Walk, citations: Mapping[str, str], *, known: Mapping[str, str]) -> dict[str, GraphSource]:
     """
-    Return the way activation came to chunks, over entities and the strongest relation between each two.
+    Return the paths of activation to chunks: entities, and the strongest relation between each two.
 
-    `known` are names of entities, by id.
+    `known` are names of entities by id.
     """
     paths = {id: [node for node in state.path(id) if node[0] == "e"] for id in citations if id in state.came_from}
     ids = sorted({node for path in paths.values() for node in path})
@@ -141,7 +141,9 @@ def _expand(seeds: Sequence[Seed], search: SearchContext, *, relations: Relation
         if entity is None or fact_entity_key(entity.id):  # no chunk mentions it
             continue
         score = graph_score(weight=neighbour.weight, hops=neighbour.hops, mentions=entity.mentions)
-        for mention in graph.mentions_of([entity.id], limit=MAX_FILTERED if search.where else options.max_chunks):
+        for mention in graph.mentions_of(
+            [entity.id], limit=MAX_FILTERED_MENTIONS if search.where else options.max_chunks
+        ):
             if score > scores.get(mention.chunk_id, 0.0):
                 scores[mention.chunk_id] = score
                 end = PathStep(
@@ -150,14 +152,14 @@ def _expand(seeds: Sequence[Seed], search: SearchContext, *, relations: Relation
                     weight=0.0,
                     target=mention.chunk_id,
                 )
-                path = (*_in_words(neighbour, names=names), end)
+                path = (*_named_path(neighbour, names=names), end)
                 sources[mention.chunk_id] = GraphSource(entity=entity.name, hops=neighbour.hops, path=path)
-    hits = _passing(order(scores), search, count=options.max_chunks)
-    return GraphFound(hits=hits, explain=among(sources))
+    hits = _filtered(order(scores), search, count=options.max_chunks)
+    return GraphFound(hits=hits, explain=explain_sources(sources))
 
 
 def _guided(seeds: Sequence[Seed], search: SearchContext, *, relations: Relations) -> GraphFound:
-    """Search for the pairs of names that the graph suggests; without a model, take what `_expand` does."""
+    """Return the nearest chunks of pairs of names that the graph suggests; without a model, the result of `_expand`."""
     if search.embedder is None:
         return _expand(seeds, search, relations=relations)
     queries = _suggested(seeds, relations=relations, options=search.graph)
@@ -170,51 +172,54 @@ def _guided(seeds: Sequence[Seed], search: SearchContext, *, relations: Relation
         return replace(found, degraded=why)
     scores: dict[str, float] = {}
     sources: dict[str, GraphSource] = {}
-    for asked, vector in zip(queries, vectors, strict=True):
+    for suggested, vector in zip(queries, vectors, strict=True):
         for hit in search.store.search_vector(vector, limit=search.graph.per_query, where=search.where).hits:
-            score = asked.proximity * max(0.0, hit.score)
+            score = suggested.proximity * max(0.0, hit.score)
             if score > scores.get(hit.chunk_id, 0.0):
                 scores[hit.chunk_id] = score
-                end = PathStep(source=asked.entity, type=SEARCHED, weight=0.0, target=hit.chunk_id)
+                end = PathStep(source=suggested.entity, type=SEARCHED, weight=0.0, target=hit.chunk_id)
                 sources[hit.chunk_id] = GraphSource(
-                    entity=asked.entity, hops=asked.hops, path=(*asked.way, end), expansion=asked.query
+                    entity=suggested.entity,
+                    hops=suggested.hops,
+                    path=(*suggested.path, end),
+                    expansion=suggested.query,
                 )
-    return GraphFound(hits=tuple(order(scores)), explain=among(sources))
+    return GraphFound(hits=tuple(order(scores)), explain=explain_sources(sources))
 
 
 class _Suggested(NamedTuple):
-    """What the graph suggests to search for: the name of an entity, or that of a seed and of one of its neighbours."""
+    """A query that the graph suggests: the name of a seed, or the names of a seed and of one of its neighbours."""
 
     query: str
     proximity: float
     hops: int
     entity: str
-    """Name of the neighbour, or of the seed itself."""
-    way: tuple[PathStep, ...] = ()
+    """Name of the neighbour, or of the seed."""
+    path: tuple[PathStep, ...] = ()
     """From the seed to the neighbour."""
 
 
 def _suggested(seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions) -> list[_Suggested]:
-    """Return what to search for: pairs of names, closest first, then the seeds' own."""
+    """Return the suggested queries: pairs of names, closest first, then the names of the seeds."""
     named = [(seed.entity.id, seed.entity.name) for seed in seeds]
     around: dict[str, list[tuple[str, str, int]]] = {}
-    ways: dict[tuple[str, str], tuple[PathStep, ...]] = {}
+    paths: dict[tuple[str, str], tuple[PathStep, ...]] = {}
     for seed in seeds:
         id, found = seed.entity.id, _neighbours([seed], relations=relations, options=options)
         ends = {end for n in found for step in n.path for end in (step.source_id, step.target_id)}
         names = {entity.id: entity.name for entity in relations.entities(sorted(ends))}
         known = [n for n in found if n.entity_id in names and not fact_entity_key(n.entity_id)]
         around[id] = [(n.entity_id, names[n.entity_id], n.hops) for n in known]
-        ways |= {(id, n.entity_id): _in_words(n, names=names) for n in known}
+        paths |= {(id, n.entity_id): _named_path(n, names=names) for n in known}
     pairs = []
     for pair in expansion_queries(named, around, max_expansions=options.max_expansions):
-        way = ways[pair.seed_id, pair.neighbour_id]
-        pairs.append(_Suggested(pair.query, pair.score, pair.hops, way[-1].target, way))
+        path = paths[pair.seed_id, pair.neighbour_id]
+        pairs.append(_Suggested(pair.query, pair.score, pair.hops, path[-1].target, path))
     return [*pairs, *(_Suggested(name, 1.0, 0, name) for _, name in named)]
 
 
-def _in_words(neighbour: Neighbour, *, names: Mapping[str, str]) -> tuple[PathStep, ...]:
-    """Return the way to a neighbour with the names of its entities."""
+def _named_path(neighbour: Neighbour, *, names: Mapping[str, str]) -> tuple[PathStep, ...]:
+    """Return the path to a neighbour with the names of its entities."""
     return tuple(
         PathStep(
             source=names.get(step.source_id, ""),
@@ -226,15 +231,15 @@ def _in_words(neighbour: Neighbour, *, names: Mapping[str, str]) -> tuple[PathSt
     )
 
 
-def _passing(hits: Sequence[Hit], search: SearchContext, *, count: int) -> tuple[Hit, ...]:
-    """Return the first `count` hits in documents that pass the filter; a walk may pass anywhere on its way there."""
+def _filtered(hits: Sequence[Hit], search: SearchContext, *, count: int) -> tuple[Hit, ...]:
+    """Return the first `count` hits in documents that pass the filter. The path to a hit may use any document."""
     store, where = search.store, search.where
     if not where:
         return tuple(hits[:count])
     allowed = {document.id for document in store.find_documents(where, limit=1_000_000)}
     kept: dict[str, float] = {}
-    for start in range(0, len(hits), AT_ONCE):
-        some = hits[start : start + AT_ONCE]
+    for start in range(0, len(hits), FILTER_BATCH_CHUNKS):
+        some = hits[start : start + FILTER_BATCH_CHUNKS]
         passed = {chunk.id for chunk in store.chunks([hit.chunk_id for hit in some]) if chunk.document_id in allowed}
         kept |= {hit.chunk_id: hit.score for hit in some if hit.chunk_id in passed}
         if len(kept) >= count:
@@ -242,8 +247,8 @@ def _passing(hits: Sequence[Hit], search: SearchContext, *, count: int) -> tuple
     return tuple(order(kept, limit=count))
 
 
-def among(sources: Mapping[str, GraphSource]) -> Explain:
-    """Return what tells it of these, each way ending at the citation."""
+def explain_sources(sources: Mapping[str, GraphSource]) -> Explain:
+    """Return an explainer for these sources; each path ends at its citation."""
     return lambda citations: {id: _cited(sources[id], end) for id, end in citations.items() if id in sources}
 
 

@@ -15,7 +15,7 @@ from weft.search.channels import Rankings, fuse_text
 from weft.search.confidence import min_relevant_cosine
 from weft.search.graph.channel import GraphFound, relations_between, search_graph
 from weft.search.graph.relations import Relations, relations_in
-from weft.search.graph.trust import ANSWERED, LEADS, agreement, graph_trust
+from weft.search.graph.trust import ANSWERED, MIN_LEADING_TRUST, agreement, graph_trust
 from weft.search.papers.citation_search import Cited
 from weft.search.question.choose_method import Plan
 from weft.search.question.entities import Seed, recognise_meaning, recognise_names
@@ -36,20 +36,20 @@ NO_GRAPH = "the namespace has no graph: index it with `weft index --graph`"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walked:
-    """What the graph gave for a question."""
+    """The outcome of the graph channel for a question."""
 
     found: GraphFound = field(default_factory=GraphFound)
     seeds: tuple[Seed, ...] = ()
     skipped: str = ""
-    """Why the graph was not walked; empty when it was."""
+    """Reason why the graph was not walked; empty if it was."""
     trust: float = 1.0
-    """How far the graph counts for this question, 0 to 1."""
+    """Trust in the graph for this question, 0 to 1."""
     rated: float = GRAPH_OFF
-    """With `heuristic`: the confidence of the answer, whatever the gate makes of it."""
+    """The heuristic confidence; used with `graph.confidence = "heuristic"`."""
     cited: Cited | None = None
-    """The answer to a citation question, which the text need not bear out."""
+    """The answer to a citation question; it needs no agreement with the text."""
     leads: bool = True
-    """Whether it may put something before the best of the text."""
+    """True if a graph hit may be placed before the best text hit."""
 
     def context(self, evidence: Sequence[Evidence], *, relations: Relations) -> GraphContext:
         """Return the entities of the question and of the answer, with the relations among them."""
@@ -155,7 +155,9 @@ def walk_graph(
         why = "no entity of this namespace was recognised in the question"
         return Walked(skipped=why if search.store.graph.top_entities(limit=1) else NO_GRAPH)
     if options.confidence == "measured":
-        trust = graph_trust(query.question, seeds, homes={seed.entity.id: seed.homes for seed in seeds})
+        trust = graph_trust(
+            query.question, seeds, defining_chunks={seed.entity.id: seed.defining_chunks for seed in seeds}
+        )
     has_failed = query.vector is None and bool(query.degraded)  # the embedder: do not call it again
     models = replace(search, embedder=None) if has_failed else search
     found = search_graph(query.question, seeds, models, relations=relations)
@@ -170,7 +172,7 @@ def _find_seeds(
     named = plan.named
     if named is None:
         named = tuple(recognise_names(query.question, graph=graph, relations=relations, limit=options.max_named))
-    if any(seed.homes for seed in named):
+    if any(seed.defining_chunks for seed in named):
         return named
 
     def near() -> list[str]:
@@ -198,30 +200,34 @@ def _floor(query: Query, search: SearchContext) -> Callable[[], float] | None:
 
 def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: Store, options: GraphOptions) -> Walked:
     """
-    Return what the graph gave with less trust where it does not agree with the best of the text.
+    Return the graph's outcome with its trust multiplied by the agreement with the best text hits.
 
-    Where it has a relation that is asked for, it is trusted by half at least; where no chunk spells what the question
-    names, as one of its other names may be, the text has no say. Then, or with enough trust, it may lead.
+    | case | agreement | graph may lead |
+    | --- | --- | --- |
+    | an entity has a relation that the question asks for | at least 0.5 | yes |
+    | no chunk contains the names of the question, such as aliases | 1: the text cannot agree | yes |
+    | an entity is known only from facts | as measured | yes |
+    | otherwise | as measured | from trust 0.35 on |
     """
     if options.confidence != "measured" or not walked.found.hits or not text or walked.cited is not None:
         return walked
     agreed, answers = agreement(text, walked.found.hits), walked.found.answers
-    # of what facts alone know the text says nothing, so that it may seem to agree
-    is_remembered = any(fact_entity_key(seed.entity.id) for seed in walked.seeds)
-    is_unseen = agreed < (1.0 if is_remembered else ANSWERED) and _are_unseen(walked.seeds, store=store)
-    agreed = 1.0 if is_unseen else max(agreed, ANSWERED * answers)
+    # Entities known only from facts never occur in text, so agreement is meaningless.
+    is_from_facts = any(fact_entity_key(seed.entity.id) for seed in walked.seeds)
+    is_unwritten = agreed < (1.0 if is_from_facts else ANSWERED) and _are_unwritten(walked.seeds, store=store)
+    agreed = 1.0 if is_unwritten else max(agreed, ANSWERED * answers)
     trust = walked.trust * agreed
-    leads = trust >= LEADS or answers or is_unseen or is_remembered or options.fusion != "boost"
+    leads = trust >= MIN_LEADING_TRUST or answers or is_unwritten or is_from_facts or options.fusion != "boost"
     return replace(walked, trust=trust, leads=leads)
 
 
 def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: GraphOptions) -> list[Hit]:
-    """Return the re-ranked union of text and graph hits."""
+    """Return the fused union of text and graph hits, best first."""
     graph = walked.found.hits
     if not graph:
         return list(text)
     if not text and (walked.cited is not None or not walked.trust):
-        return list(graph)  # there is nothing to weigh it against
+        return list(graph)  # nothing to fuse with
     by_text, by_graph = options.weights
     match options.fusion:
         case "boost":
@@ -233,7 +239,7 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
             return order(fuse_reciprocal(rankings, weights={"text": by_text, "graph": by_graph}, k=rrf_k))
 
 
-def _are_unseen(seeds: Sequence[Seed], *, store: Store) -> bool:
-    """Tell whether no chunk holds the words by which a question names its entities."""
+def _are_unwritten(seeds: Sequence[Seed], *, store: Store) -> bool:
+    """Return True if no chunk contains the names of these entities as the question writes them."""
     named = [query_terms(seed.key) for seed in seeds if seed.words]
     return bool(named) and all(terms and store.find_holders(terms, limit=1) == [] for terms in named)

@@ -1,4 +1,4 @@
-"""The relations that are followed: those of the graph, and live facts from one entity to another."""
+"""Relations for the walk: those of the documents, joined with live facts between two entities."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from weft.records import Entity, FactEntity, Mention, Relation
 from weft.store.base import Facts, Graph, Store
 from weft.text.ids import FACT_ENTITY_PREFIX, fact_entity_id, fact_entity_key
 
-LINKS = 50
-"""Facts of each entity in each direction among which those that join two given entities are looked for."""
+MAX_FACTS_BETWEEN = 50
+"""Facts of each entity in each direction that are searched for those between two given entities."""
 
-PAGE = 200
-"""Entities of facts that are looked through at a time."""
+PAGE_ENTITIES = 200
+"""Fact entities read at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relations:
     """
-    The relations of a graph. With `facts`, those that hold at a time are among them.
+    The relations of a graph. With `facts`, facts valid at a time are included.
 
-    Then entities that facts alone know are among its entities: they have relations, and no mentions.
+    Entities known only from facts are then included too. They have relations, but no mentions.
     """
 
     graph: Graph
     facts: tuple[Facts, datetime] | None = None
-    """None where facts are not asked, or none of them leads to an entity."""
+    """The facts and the time at which they are valid; None: no facts, or no fact has an entity as object."""
 
     def of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
         """
-        Return the strongest `limit` relations of each entity in each direction, and as many facts, strongest first.
+        Return up to `limit` relations and `limit` facts of each entity in each direction, strongest first.
 
-        As many again lead to entities that facts alone know. Where both say the same, the larger weight counts.
+        Facts to entities known only from facts have a limit of their own. Of a relation and a fact that say the same,
+        the larger weight counts.
         """
         known = _documented(entity_ids)
         found = self.graph.relations_of(known, limit=limit, types=types) if known else []
@@ -46,9 +47,9 @@ class Relations:
         self, entity_ids: Sequence[str], *, limit: int, min_weight: float, min_fact_weight: float
     ) -> tuple[list[Mention], list[Relation]]:
         """
-        Return the strongest `limit` mentions of each entity, and its relations of so much weight and more.
+        Return the strongest `limit` mentions of each entity, and its relations of at least these weights.
 
-        An entity that facts alone know is a way to others, not an answer: one that leads nowhere else is left out.
+        An entity known only from facts has no chunk. One without a second neighbour leads nowhere and is left out.
         """
         mentions, found = list[Mention](), list[Relation]()
         if known := _documented(entity_ids):
@@ -61,8 +62,8 @@ class Relations:
             links = [link for link in links if closed.isdisjoint(link[:2])]
         return mentions, _join(found, links)
 
-    def between(self, entity_ids: Sequence[str], *, limit: int = LINKS) -> list[Relation]:
-        """Return the relations both of whose ends are among these entities, strongest first."""
+    def between(self, entity_ids: Sequence[str], *, limit: int = MAX_FACTS_BETWEEN) -> list[Relation]:
+        """Return the relations between these entities, strongest first."""
         links = [
             link
             for link in self._links(entity_ids, limit=limit)
@@ -71,7 +72,7 @@ class Relations:
         return _join(self.graph.relations_between(entity_ids), links)
 
     def neighbours(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> dict[str, set[str]]:
-        """Return, by id, the entities that facts join each of these with; those they join with none are left out."""
+        """Return, by id, the entities that facts join each of these with; ids without such facts are left out."""
         near: dict[str, set[str]] = defaultdict(set)
         for source, target, *_ in self._links(entity_ids, limit=limit, min_weight=min_weight):
             near[source].add(target)
@@ -79,13 +80,13 @@ class Relations:
         return {id: near[id] for id in entity_ids if id in near}
 
     def entities(self, ids: Sequence[str]) -> list[Entity]:
-        """Return the entities with these ids, in this order, skipping ids that are not here."""
+        """Return the entities with these ids, in this order; unknown ids are left out."""
         found = {entity.id: entity for entity in self.graph.entities(_documented(ids))}
         found |= {entity.id: entity for entity in map(_as_entity, self._remembered(ids).values())}
         return [found[id] for id in ids if id in found]
 
     def names(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return what entities are called, by id; ids that are not here are left out."""
+        """Return the names of entities by id; unknown ids are left out."""
         known = _documented(ids)
         names = self.graph.names(known) if known else {}
         return names | {fact_entity_id(key): entity.name for key, entity in self._remembered(ids).items()}
@@ -104,16 +105,16 @@ class Relations:
 
 
 def relations_in(store: Store, *, at: datetime | None) -> Relations:
-    """Return the relations of a namespace, with facts that hold at a time; None for those of the documents alone."""
+    """Return the relations of a namespace, with facts valid at a time; with None, those of the documents only."""
     facts = store.facts
     return Relations(graph=store.graph, facts=(facts, at) if at is not None and facts.has_links() else None)
 
 
 def find_remembered(keys: Sequence[str], *, store: Store, at: datetime) -> dict[str, Entity]:
     """
-    Return the entities with these keys that facts alone know, by key.
+    Return the entities with these keys that are known only from facts, by key.
 
-    Some fact about them or that leads to them holds at the time, or they were given as things of their own.
+    Each was declared as an entity, or is subject or object of a fact that is valid at the time.
     """
     known = store.facts.find_entities(keys)
     if not known:
@@ -128,14 +129,14 @@ def find_remembered(keys: Sequence[str], *, store: Store, at: datetime) -> dict[
 
 
 def iter_remembered(store: Store, *, at: datetime, after: str = "") -> Iterator[Entity]:
-    """Yield the entities that facts alone know by key, those after a key."""
-    while page := store.facts.entities_after(after, limit=PAGE):
+    """Iterate the entities known only from facts, ordered by key, after a key."""
+    while page := store.facts.entities_after(after, limit=PAGE_ENTITIES):
         yield from find_remembered([entity.key for entity in page], store=store, at=at).values()
         after = page[-1].key
 
 
 def _documented(ids: Collection[str]) -> list[str]:
-    """Return the ids of entities that documents know."""
+    """Return the ids of entities that are known from documents."""
     return [id for id in ids if not id.startswith(FACT_ENTITY_PREFIX)]
 
 
@@ -162,6 +163,6 @@ def _join(relations: Sequence[Relation], links: Sequence[Relation]) -> list[Rela
 
 
 def _said(relation: Relation) -> Statement:
-    """Return what a relation says in one form: `A owner B` and `B owns A` are `A owned_by B`."""
+    """Return the canonical form of a relation: `A owner B` and `B owns A` become `A owned_by B`."""
     type = FIELDS.get(relation.type, relation.type)
     return canonical(Statement(source=relation.source_id, target=relation.target_id, type=type))

@@ -1,4 +1,15 @@
-"""How far to trust the graph for a question: by how much of it the entities it names explain."""
+"""
+Trust in the graph for a question, 0 to 1.
+
+Before the walk: the share of the question's content words that its entities explain, doubled.
+
+    what if we change the OAuth provider?     content words: change, OAuth, provider
+    entity `OAuth Provider`, one chunk is about it      explains 2 words   2/3 ÷ 0.5 → trust 1
+    the same entity, 12 chunks are about it             explains 2 · 3/12  0.5/3 ÷ 0.5 → trust 0.33
+    an entity that no chunk is about                    explains 0         → trust 0
+
+After the walk: times the agreement of the graph with the best text hits.
+"""
 
 from __future__ import annotations
 
@@ -8,63 +19,63 @@ from weft.rank.boost import GRAPH_EXPONENT
 from weft.records import Hit, Question
 from weft.search.question.entities import Seed
 
-HOMES = 3
-"""Chunks about an entity up to which it stands for itself; one with more of them explains less, for it is vaguer."""
+MAX_DEFINING_CHUNKS = 3
+"""Chunks about an entity up to which it explains its words in full; with n chunks it explains 3/n of them."""
 
 MIN_EXPLAINED_SHARE = 0.5
-"""Share of a question's words that trusted entities must explain for the graph to count in full."""
+"""Share of a question's content words that entities must explain for full trust."""
 
-FIRST = 5
-"""Text hits that the graph may agree with."""
+MAX_COMPARED_HITS = 5
+"""Best text hits that the graph is compared with."""
 
-NEARNESS = 5
-"""Exponent of how close such a hit is to the best one: the further behind, the less it says."""
+LAG_EXPONENT = 5
+"""Exponent of a text hit's score relative to the best one: a hit further behind counts less."""
 
-DOUBT, ACCORD = 0.3, 0.9
-"""Agreement up to which the graph and the text speak of different things, and from which they speak of the same."""
+MIN_AGREEMENT, FULL_AGREEMENT = 0.3, 0.9
+"""Raw agreement that counts as 0, and that counts as 1; linear between them."""
 
 ANSWERED = 0.5
-"""What agreement is taken for at least where the graph has a relation that the question asks for of what it names."""
+"""Least agreement if an entity of the question has a relation that the question asks for."""
 
-LEADS = 0.35
-"""Trust from which the graph may put something before the best of the text."""
+MIN_LEADING_TRUST = 0.35
+"""Trust from which a graph hit may be placed before the best text hit."""
 
-BY_MEANING = 0.02
-"""Trust in entities that the question does not name: they decide between equals, no more."""
+TRUST_BY_MEANING = 0.02
+"""Trust in entities that the question does not name: enough to break ties only."""
 
 
-def graph_trust(question: Question, seeds: Sequence[Seed], *, homes: Mapping[str, int]) -> float:
+def graph_trust(question: Question, seeds: Sequence[Seed], *, defining_chunks: Mapping[str, int]) -> float:
     """
-    Return how far the graph may move an answer, 0 to 1.
+    Return how far the graph may change the order, 0 to 1.
 
-    `homes` are, by entity id, the chunks that are about a seed. An entity that only stands in many texts, but that
-    none is about, leads everywhere: `bone marrow` is no way into a library of medicine, a film's title is one.
+    `defining_chunks` is, by entity id, the number of chunks about a seed. An entity that many texts mention but none is
+    about leads everywhere: `bone marrow` is a poor start in a medical library, a film title is a good one.
     """
     named = [seed for seed in seeds if seed.words]
     if not named:
-        return BY_MEANING if seeds else 0.0
-    explained = sum(seed.words * _explains(homes.get(seed.entity.id, 0)) for seed in named)
+        return TRUST_BY_MEANING if seeds else 0.0
+    explained = sum(seed.words * _explained_part(defining_chunks.get(seed.entity.id, 0)) for seed in named)
     return min(1.0, explained / max(1, len(question.content_words)) / MIN_EXPLAINED_SHARE)
 
 
 def agreement(text: Sequence[Hit], graph: Sequence[Hit]) -> float:
     """
-    Return how far the graph and the first text hits speak of the same thing, 0 to 1.
+    Return how well the graph and the best text hits agree, 0 to 1.
 
-    A question about one passage names what several passages mention; its best passage is none the graph starts at. A
-    question over several hops begins where the text's best passages are, so there the two agree.
+    A question about one passage names entities of several passages, and the graph does not start at its best passage.
+    A question over several hops starts at the best text passages, so both agree.
     """
     best = graph[0].score if graph else 0.0
     if best <= 0 or not text:
         return 1.0 if best > 0 else 0.0
-    first, top, found = text[:FIRST], text[0].score, 0.0
+    first, top, found = text[:MAX_COMPARED_HITS], text[0].score, 0.0
     wanted = {hit.chunk_id for hit in first}
-    scores = {id: max(0.0, score) / best for id, _, score in graph if id in wanted}
+    scores = {id: max(0.0, score) / best for id, _, score in graph if id in wanted}  # hot loop
     for hit in first:
-        near = max(0.0, hit.score / top) ** NEARNESS if top > 0 else 1.0
+        near = max(0.0, hit.score / top) ** LAG_EXPONENT if top > 0 else 1.0
         found = max(found, float(scores.get(hit.chunk_id, 0.0) ** GRAPH_EXPONENT * near))
-    return min(1.0, max(0.0, (found - DOUBT) / (ACCORD - DOUBT)))
+    return min(1.0, max(0.0, (found - MIN_AGREEMENT) / (FULL_AGREEMENT - MIN_AGREEMENT)))
 
 
-def _explains(homes: int) -> float:
-    return min(1.0, HOMES / homes) if homes else 0.0
+def _explained_part(defining_chunks: int) -> float:
+    return min(1.0, MAX_DEFINING_CHUNKS / defining_chunks) if defining_chunks else 0.0

@@ -1,4 +1,21 @@
-"""The graph channel `walk`: activation spreads from the question's entities over the chunks that mention them."""
+"""
+Graph algorithm `walk`: activation spreads from the question's entities over the chunks that mention them.
+
+One step from entity A with activation 1.0. Chunk c1 is about A. Chunk c2, one of four that mention A, names it twice.
+A relation of weight 8 joins A with B.
+
+                 ┌─ 0.9 to chunks ────┬─ c1   weight 1.0                      → 0.9 · 1.000 / 1.055 = 0.853
+    A (1.0) ─────┤                    └─ c2   weight 0.1 · ln(1+2)/√4 = 0.055 → 0.9 · 0.055 / 1.055 = 0.047
+                 └─ 0.1 to entities ──── B    weight 8                        → 0.1 · 8 / 8         = 0.100
+
+If the question asks for this type of relation, 0.7 goes to B and 0.3 to the chunks. The next step from c1:
+
+                 ┌─ 0.2 to the entities c1 is about ──── A                    → 0.853 · 0.2 = 0.171
+    c1 (0.853) ──┤
+                 └─ 0.8 to the entities c1 mentions, by ln(1+count) · idf     → 0.853 · 0.8 = 0.682 in all
+
+Personalised PageRank sums the steps (`weft.graph.activate`).
+"""
 
 from __future__ import annotations
 
@@ -19,144 +36,151 @@ from weft.search.graph.relations import Relations
 from weft.search.question.entities import Seed, idf
 from weft.store.base import Graph
 
-ABOUT = 1.0
-MENTIONED = 0.1
-"""From an entity to a chunk about it, and to one that mentions it (times ln(1+count)/sqrt(chunks))."""
+ABOUT_WEIGHT = 1.0
+"""Weight of the edge from an entity to a chunk about it."""
 
-RELATED = 0.1
-"""Share of an entity's activation that goes over its relations to other entities; the rest goes to chunks."""
+MENTION_WEIGHT = 0.1
+"""Weight of the edge from an entity to a chunk that mentions it, times ln(1+count)/√(chunks that mention it)."""
 
-RELATED_ASKED = 0.7
-"""The same share where the question asks for some of its relations; then it goes over these alone."""
+RELATION_SHARE = 0.1
+"""Share of an entity's activation that flows over its relations to entities; the rest flows to chunks."""
 
-MIN_WEIGHT = 6.5
-"""Relations of documents that carry activation: those somebody stated, not those that follow from standing together."""
+ASKED_RELATION_SHARE = 0.7
+"""The same share if the question asks for some of its relations; it flows over those relations only."""
 
-MENTION_WEIGHTS = {0: 3, 2: 4, 3: 5, 4: 6}
-"""By how often a chunk names an entity at least: what that link weighs, as relations do. A chunk about one: 10."""
+MIN_RELATION_WEIGHT = 6.5
+"""Relations of documents below this weight carry no activation: they derive from co-occurrence, not from a claim."""
 
-BACK = 0.2
-"""Share of a chunk's activation that flows back to what it is about; the rest goes to what it mentions."""
+MENTION_LINK_WEIGHTS = {0: 3, 2: 4, 3: 5, 4: 6}
+"""By least number of mentions in a chunk: weight of the link on the scale of relations. A chunk about it has 10."""
 
-WEAK = 0.4
-"""How much of its share a weak entity gets: a phrase that two documents use, or a name that no chunk is about."""
+ABOUT_SHARE = 0.2
+"""Share of a chunk's activation that flows back to the entities it is about; the rest flows to those it mentions."""
 
-LEADING = 0.03
-"""Share of all activation from which a chunk passes it on; one with less is found, and leads nowhere."""
+WEAK_ENTITY_FACTOR = 0.4
+"""Factor on the weight of a weak entity: a phrase that two documents use, or a name without a defining chunk."""
 
-MANY = 8
-"""Chunks that may pass it on at once; where more are equally active none of them does, as nothing tells them apart."""
+MIN_EXPANDED_ACTIVATION = 0.03
+"""Share of all activation below which a chunk is found but not expanded."""
 
-WEAK_CHUNKS = 100
-"""A weak entity that more chunks mention links nothing: it is a common word."""
+MAX_EXPANDED_CHUNKS = 8
+"""Chunks expanded in one step. Of chunks with equal activation at this bound none is expanded."""
+
+MAX_WEAK_CHUNKS = 100
+"""A weak entity that more chunks mention is a common word and carries no activation."""
 
 
 @dataclass
 class Walk:
-    """Spreads activation, and remembers the way it came."""
+    """State of one walk: the edges read so far, and for each node the strongest predecessor."""
 
     graph: Graph
     relations: Relations
     options: GraphOptions
     total: int
+    """Number of chunks in the namespace."""
     relation_types: Collection[str] = ()
     """Relation types the question asks for."""
     reached: set[str] = field(default_factory=set)
-    """Nodes that activation has come to; the seeds from the beginning."""
+    """Nodes with activation; the seeds from the start."""
     came_from: dict[str, str] = field(default_factory=dict)
-    """By node: where the strongest contribution came from when it was first reached."""
+    """By node: the node with the largest contribution when it was first reached."""
     about: set[tuple[str, str]] = field(default_factory=set)
-    """Entities and the chunks that are about them."""
+    """Pairs of an entity and a chunk about it."""
     edges: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
-    """By node, where its activation goes and in which shares; each node is looked up once."""
+    """By node: its targets with their shares of its activation. Each node is read once."""
     steps: int = 0
-    """How many were made."""
+    """Number of steps made."""
     answers: bool = False
-    """Whether a relation that the question asks for leaves one of its entities."""
+    """True if a seed has a relation that the question asks for."""
 
     @cached_property
-    def least_count(self) -> float:
-        """How often a chunk that is not about an entity must name it for the two to lead to each other."""
-        strong = (n for n, weight in MENTION_WEIGHTS.items() if weight / FULL_WEIGHT >= self.options.min_graph_score)
+    def min_count(self) -> float:
+        """Mentions in a chunk from which entity and chunk are linked, unless the chunk is about the entity."""
+        strong = (
+            n for n, weight in MENTION_LINK_WEIGHTS.items() if weight / FULL_WEIGHT >= self.options.min_graph_score
+        )
         return min(strong, default=math.inf)
 
     def spread(self, x: Mapping[str, float]) -> dict[str, float]:
-        """Return one step: from entities to chunks and from chunks to entities at once."""
+        """Return the activation after one step: from entities to chunks and from chunks to entities at once."""
         self.steps += 1
-        leading = _leading(x)
-        self._look_up([node for node in leading if node not in self.edges])
+        expanded = _expanded(x)
+        self._read_edges([node for node in expanded if node not in self.edges])
         after: dict[str, float] = defaultdict(float)
         strongest: dict[str, float] = {}
-        ways: dict[str, str] = {}
-        for source, value in leading.items():
+        sources: dict[str, str] = {}
+        for source, value in expanded.items():
             for target, share in self.edges[source]:
                 flow = value * share
                 after[target] += flow
                 if flow > strongest.get(target, 0.0):
-                    strongest[target], ways[target] = flow, source
-        self.came_from |= {target: source for target, source in ways.items() if target not in self.reached}
-        self.reached |= ways.keys()
+                    strongest[target], sources[target] = flow, source
+        self.came_from |= {target: source for target, source in sources.items() if target not in self.reached}
+        self.reached |= sources.keys()
         return dict(after)
 
-    def _look_up(self, nodes: Sequence[str]) -> None:
+    def _read_edges(self, nodes: Sequence[str]) -> None:
         entities, chunks = [n for n in nodes if n[0] == "e"], [n for n in nodes if n[0] == "c"]
         self.edges |= {node: [] for node in nodes}
         limit = self.options.max_edges
         if entities:
             least = FULL_WEIGHT * self.options.min_graph_score
             mentions, relations = self.relations.with_mentions(
-                entities, limit=limit, min_weight=max(MIN_WEIGHT, least), min_fact_weight=least
+                entities, limit=limit, min_weight=max(MIN_RELATION_WEIGHT, least), min_fact_weight=least
             )
-            self._leave_entities(entities, mentions, relations)
-        if chunks and self.steps < 2 * self.options.rounds:  # what the last step brings to entities leads nowhere
-            self._leave_chunks(self.graph.mentions_in(chunks))
+            self._add_entity_edges(entities, mentions, relations)
+        if chunks and self.steps < 2 * self.options.rounds:  # activation of entities after the last step is not used
+            self._add_chunk_edges(self.graph.mentions_in(chunks))
 
-    def _leave_entities(
+    def _add_entity_edges(
         self, entities: Sequence[str], mentions: Sequence[Mention], relations: Sequence[Relation]
     ) -> None:
         chunks: dict[str, dict[str, float]] = {entity: {} for entity in entities}
-        least = self.least_count
-        for entity, chunk, count, about, known, _, _, _ in mentions:
+        least = self.min_count
+        for entity, chunk, count, about, known, _, _, _ in mentions:  # hot loop
             if about:
-                chunks[entity][chunk] = ABOUT
+                chunks[entity][chunk] = ABOUT_WEIGHT
                 self.about.add((entity, chunk))
             elif count >= least:
-                chunks[entity][chunk] = MENTIONED * (math.log1p(count) / math.sqrt(known or 1))
+                chunks[entity][chunk] = MENTION_WEIGHT * (math.log1p(count) / math.sqrt(known or 1))
         others: dict[str, dict[str, float]] = defaultdict(dict)
         answers: dict[str, dict[str, float]] = defaultdict(dict)
-        for one, other, kind, weight, *_ in relations:
+        for one, other, kind, weight, *_ in relations:  # hot loop
             for source, type, target in ((one, kind, other), (other, inverse(kind), one)):
                 near = (answers if type in self.relation_types else others)[source]
                 near[target] = max(weight, near.get(target, 0.0))
         self.answers |= self.steps == 1 and not answers.keys().isdisjoint(entities)
         for entity, own in chunks.items():
-            over, near = (RELATED_ASKED, answers[entity]) if entity in answers else (RELATED, others.get(entity, {}))
+            is_asked = entity in answers
+            near = (answers if is_asked else others)[entity]
+            over = ASKED_RELATION_SHARE if is_asked else RELATION_SHARE
             shares = (1.0 - over, over) if own and near else (1.0, 1.0)
             for share, weights in zip(shares, (own, near), strict=True):
                 total = sum(weights.values())
                 self.edges[entity] += [(node, share * weight / total) for node, weight in weights.items()]
 
-    def _leave_chunks(self, mentions: Sequence[Mention]) -> None:
-        """A name that stands in one chunk alone leads back to it, so it gets nothing."""
+    def _add_chunk_edges(self, mentions: Sequence[Mention]) -> None:
+        """Add the edges of chunks. An entity that only one chunk mentions would lead back to it, so it is skipped."""
         abouts: dict[str, list[str]] = defaultdict(list)
         others: dict[str, dict[str, float]] = defaultdict(dict)
-        least = self.least_count
-        for entity, chunk, count, about, known, strong, elsewhere, home in mentions:
+        least = self.min_count
+        for entity, chunk, count, about, known, strong, elsewhere, home in mentions:  # hot loop
             is_strong = strong and home
-            if not (about or elsewhere) or not (is_strong or known <= WEAK_CHUNKS):
+            if not (about or elsewhere) or not (is_strong or known <= MAX_WEAK_CHUNKS):
                 continue
             if about:
                 abouts[chunk].append(entity)
             elif count >= least:
                 weight = math.log1p(count) * idf(known, self.total)
-                others[chunk][entity] = weight if is_strong else weight * WEAK
+                others[chunk][entity] = weight if is_strong else weight * WEAK_ENTITY_FACTOR
         for chunk, found in abouts.items():
-            self.edges[chunk] += [(entity, BACK / len(found)) for entity in found]
+            self.edges[chunk] += [(entity, ABOUT_SHARE / len(found)) for entity in found]
         for chunk, weights in others.items():
-            # strongest first, of equals the smaller id
+            # Strongest first; ties go to the smaller id.
             ordered = sorted(sorted(weights.items()), key=itemgetter(1), reverse=True)[: self.options.max_edges]
             total = sum([weight for _, weight in ordered])
-            self.edges[chunk] += [(entity, (1 - BACK) * weight / total) for entity, weight in ordered if total]
+            self.edges[chunk] += [(entity, (1 - ABOUT_SHARE) * weight / total) for entity, weight in ordered if total]
 
     def path(self, node: str) -> list[str]:
         """Return the nodes from a seed to `node`, both included."""
@@ -169,20 +193,24 @@ class Walk:
         return nodes[::-1]
 
 
-def _leading(x: Mapping[str, float]) -> dict[str, float]:
-    """Return the nodes that pass their activation on: all entities, and the few strongest chunks."""
+def _expanded(x: Mapping[str, float]) -> dict[str, float]:
+    """Return the nodes to expand: all entities, and the strongest chunks."""
     chunks = sorted([value for node, value in x.items() if node[0] == "c"], reverse=True)
-    beyond = chunks[MANY] if len(chunks) > MANY else 0.0
-    return {node: value for node, value in x.items() if node[0] == "e" or (value >= LEADING and value > beyond)}
+    beyond = chunks[MAX_EXPANDED_CHUNKS] if len(chunks) > MAX_EXPANDED_CHUNKS else 0.0
+    return {
+        node: value
+        for node, value in x.items()
+        if node[0] == "e" or (value >= MIN_EXPANDED_ACTIVATION and value > beyond)
+    }
 
 
 def walk(
     seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions, relation_types: Collection[str] = ()
 ) -> tuple[list[Hit], Walk]:
     """
-    Return chunks by activation, best first, and the walk that can explain them. No seeds, no hits.
+    Return the chunks by activation, best first, and the walk that explains them. Without seeds there are no hits.
 
-    `relation_types` are those the question asks for: activation prefers them.
+    Activation prefers the `relation_types`, those that the question asks for.
     """
     starts = {seed.entity.id for seed in seeds}
     graph = relations.graph

@@ -10,7 +10,7 @@ from weft.extract.names import name_key
 from weft.extract.papers.citation_questions import split_names
 from weft.rank.fuse import order
 from weft.records import CitationQuestion, DocumentInfo, Filter, GraphSource, PathStep, Question
-from weft.search.graph.channel import ABOUT_CHUNK, GraphFound, among
+from weft.search.graph.channel import ABOUT_CHUNK, GraphFound, explain_sources
 from weft.search.papers.citation_links import INTRODUCES, MAX_LINKS, Reached, find_links, has_links, reach
 from weft.search.papers.paper_lookup import CONCEPT, PAPER, Meant, find_author, find_papers
 from weft.search.question.entities import Seed
@@ -142,7 +142,7 @@ def _answer(question: CitationQuestion, meant: Meant, reached: Reached, *, searc
     sources = _explained(owners, reached, names={id: entity.name for id, entity in entities.items()})
     seeds = tuple(Seed(entity=e, weight=1.0, words=len(e.key.split()) or 1, how=_how(meant)) for e in meant.entities)
     hits = tuple(order(scores)[: search.pool_size])
-    found = GraphFound(hits=hits, explain=among(sources))
+    found = GraphFound(hits=hits, explain=explain_sources(sources))
     return Cited(
         question=question, seeds=seeds, found=found, trust=meant.score, notes=tuple(notes), entities=tuple(reached)
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weft.extract.attributes import each
+from weft.extract.attributes import to_values
 from weft.extract.names import name_key, words
 from weft.extract.papers.paper_ids import find_ids, id_key
-from weft.extract.papers.titles import title_likeness, title_words
+from weft.extract.papers.titles import title_similarity, title_words
 from weft.records import Entity, Filter
 from weft.store.base import Store
 from weft.text.analyzer import query_terms
@@ -96,7 +96,7 @@ def _people_near(name: str, *, store: Store) -> list[Entity]:
     hits = store.search_keyword(query_terms(name), limit=CANDIDATES, where=where).hits
     chunks = store.chunks([hit.chunk_id for hit in hits])
     documents = store.documents(list(dict.fromkeys(chunk.document_id for chunk in chunks)))
-    authors = (author for document in documents for author in each(document.metadata.get("authors")))
+    authors = (author for document in documents for author in to_values(document.metadata.get("authors")))
     keys = dict.fromkeys(name_key(name) for name in authors if isinstance(name, str) and _is_part(asked, name))
     known = store.graph.find_entities([key for key in keys if key])
     return sorted({e.id: e for e in known.values() if e.type == PERSON}.values(), key=lambda entity: entity.id)
@@ -114,7 +114,7 @@ def _names(entity: Entity) -> list[tuple[str, ...]]:
 
 
 def _likeness(asked: Sequence[str], entity: Entity) -> float:
-    return max(title_likeness(asked, name) for name in _names(entity))
+    return max(title_similarity(asked, name) for name in _names(entity))
 
 
 def _turned(parts: Sequence[str]) -> list[str]:

@@ -1,4 +1,11 @@
-"""The entities a question names: look-ups of its word runs, no model and no scan in the way."""
+"""
+Entities of a question: by name, with indexed lookups of its word runs, or by meaning, with vectors.
+
+    "who directed the Clay Oven film?"
+        keys looked up      clay, clay oven, oven, oven film, film …
+        known names         clay oven, film
+        longest match       clay oven       → Seed(entity=Clay Oven, words=2, how="named")
+"""
 
 from __future__ import annotations
 
@@ -14,23 +21,24 @@ from weft.search.question.content_terms import QUESTION_WORDS
 from weft.store.base import Graph
 from weft.text.ids import fact_entity_key
 
-MAX_NAME = 20
-"""Longest name that is looked up, in words: a question may hold the whole title of a paper."""
+MAX_NAME_WORDS = 20
+"""Longest name that is looked up: a question may contain the whole title of a paper."""
 
-MAX_HOMES = 20
-"""Chunks about an entity that are counted."""
+MAX_COUNTED_CHUNKS = 20
+"""Chunks about an entity are counted up to this number."""
 
-HOMELESS = 3
-"""Chunks up to which an entity that none is about starts a walk as one with a home does; with more, so much less."""
+MAX_UNDEFINED_CHUNKS = 3
+"""Mentioning chunks up to which an entity without a defining chunk keeps its full weight; with n it has 3/n of it."""
 
 USER = "user"
-"""Key of the entity of facts that stands for the one who asks; in a question the word is a word like any other."""
+"""Key of the fact entity that stands for the user. In a question it is a word like any other."""
 
-RARE = 0.01
-"""A single lower-case word counts as a name if no larger share of chunks mentions it."""
+MAX_RARE_SHARE = 0.01
+"""A single lower-case word counts as a name if at most this share of chunks mentions it."""
 
-FEW = 20
-"""So many chunks may mention one that some chunk is about, however few there are; one that none is about, two."""
+MIN_RARE_CHUNKS = 20
+MIN_UNDEFINED_RARE_CHUNKS = 2
+"""In a small namespace: mentioning chunks up to which such a word is rare, with and without a defining chunk."""
 
 Match: TypeAlias = tuple[str, int, int]
 """Key, first word and number of words of a name in a question."""
@@ -38,33 +46,34 @@ Match: TypeAlias = tuple[str, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seed:
-    """An entity the question is about, and how far it tells this question from others."""
+    """An entity of the question from which the graph is walked."""
 
     entity: Entity
     weight: float
+    """Inverse chunk frequency: the fewer chunks mention it, the larger."""
     words: int
-    """How many words of the question name it; 0 when it was found by meaning."""
+    """Number of words of the question that name it; 0 if it was found by meaning."""
     how: str
     """`named` or `close in meaning (0.81)`."""
-    homes: int = 0
-    """How many chunks are about it, counted to 20, where the question names it; else what its facts lead to."""
+    defining_chunks: int = 0
+    """Chunks about it, up to 20; for an entity known only from facts, its neighbours; 0 if found by meaning."""
     key: str = ""
-    """The name by which the question names it, or other words that come to the same."""
+    """Key of the name in the question; empty if found by meaning."""
 
 
 def recognise_names(
     question: Question, *, graph: Graph, relations: Relations | None = None, limit: int = 5
 ) -> list[Seed]:
     """
-    Return the entities named in a question, the most telling first, at most `limit`.
+    Return the entities named in a question, largest weight first, at most `limit`; ties go to the smaller id.
 
-    With the facts of `relations`, those are among them that facts alone know and lead on from.
+    With facts in `relations`, entities known only from facts are included if facts join them with others.
     """
     found, content, exact = question.words, question.content_words, question.exact_keys
     keys = _candidates(found, graph=graph) - QUESTION_WORDS.difference(word.text for word in content)
-    known = graph.find_known(sorted(keys | exact.keys()), homes=MAX_HOMES)
+    known = graph.find_known(sorted(keys | exact.keys()), homes=MAX_COUNTED_CHUNKS)
     remembered = _find_remembered(known, relations=relations)
-    known = {key: name for key, name in known.items() if not _is_alone(name)} | remembered
+    known = {key: name for key, name in known.items() if not _is_fact_only(name)} | remembered
     total = max(1, graph.size())
     named = {known[key].entity_id: (key, size) for key, size in exact.items() if key in known}
     strong = {key: name for key, name in known.items() if name.strong and key not in remembered}
@@ -85,7 +94,7 @@ def recognise_names(
             weight=weights[id],
             words=size,
             how="named",
-            homes=known[key].homes or (known[key].chunks if key in remembered else 0),
+            defining_chunks=known[key].homes or (known[key].chunks if key in remembered else 0),
             key=key,
         )
         for id, (key, size) in ((id, named[id]) for id in best)
@@ -95,17 +104,17 @@ def recognise_names(
 
 def _find_remembered(known: Mapping[str, Known], *, relations: Relations | None) -> dict[str, Known]:
     """
-    Return the names that facts alone, or documents hardly, know and that facts lead on from: such ones start a walk.
+    Return the names known only from facts, or from facts and weakly from documents, that facts join with others.
 
-    What facts join one with counts as chunks that mention it do: with one it is a way in, with many it is none.
+    The number of neighbours counts like the number of chunks that mention an entity: many of them mean a vague name.
     """
     asked = {
         key: name
         for key, name in known.items()
-        if name.remembered and key != USER and (not name.strong or _is_alone(name))
+        if name.remembered and key != USER and (not name.strong or _is_fact_only(name))
     }
     ids = sorted({name.entity_id for name in asked.values()})
-    near = relations.neighbours(ids, limit=MAX_HOMES) if relations and ids else {}
+    near = relations.neighbours(ids, limit=MAX_COUNTED_CHUNKS) if relations and ids else {}
     return {
         key: name._replace(strong=True, chunks=max(name.chunks, len(near[name.entity_id])))
         for key, name in asked.items()
@@ -113,8 +122,8 @@ def _find_remembered(known: Mapping[str, Known], *, relations: Relations | None)
     }
 
 
-def _is_alone(name: Known) -> bool:
-    """Tell whether facts alone know a name."""
+def _is_fact_only(name: Known) -> bool:
+    """Return True for a name known only from facts."""
     return bool(fact_entity_key(name.entity_id))
 
 
@@ -127,10 +136,10 @@ def recognise_meaning(
     limit: int = 3,
 ) -> list[Seed]:
     """
-    Return the entities described by the chunks nearest in meaning, and near themselves, closest first.
+    Return the entities that are close in meaning, closest first, among those of the nearest chunks.
 
-    `near` gives the ids of these chunks, so that no question is compared with every entity; `floor` the least cosine of
-    an entity's own name and description. Without it, cosines are not to be trusted.
+    `near` returns the ids of the nearest chunks, so that the question is not compared with every entity. `floor`
+    returns the least cosine of an entity's name and description; None means that cosines cannot be used.
     """
     if vector is None or floor is None:
         return []
@@ -148,26 +157,30 @@ def recognise_meaning(
 
 
 def idf(chunks: int, total: int) -> float:
-    """Return how much an entity tells: the fewer chunks mention it, the more."""
+    """Return the inverse chunk frequency ln(1 + total/chunks)."""
     return math.log(1 + total / max(1, chunks))
 
 
 def _candidates(found: Sequence[Word], *, graph: Graph) -> set[str]:
-    """Return the keys that may be names in a question: of the longer ones, those that begin like a name."""
-    keys, pairs = short_keys(found, longest=MAX_NAME)
-    return keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME)
+    """Return the keys that may be names: all of one and two words, and longer ones that begin like a known name."""
+    keys, pairs = short_keys(found, longest=MAX_NAME_WORDS)
+    return keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME_WORDS)
 
 
 def _match(found: Sequence[Word], known: Mapping[str, Known], *, content: Collection[Word], total: int) -> list[Match]:
-    """Return the known names in a question."""
+    """Return the known names in a question, without overlaps."""
     names = {key: name for key, name in known.items() if not (key.isdigit() and len(key) < 3)}
-    typed_low = not any(word.is_name_like for word in found[1:])
-    rare = {key for key, name in names.items() if typed_low and name.chunks <= max(_least(name), RARE * total)}
+    is_lower_case = not any(word.is_name_like for word in found[1:])
+    rare = {
+        key
+        for key, name in names.items()
+        if is_lower_case and name.chunks <= max(_min_rare_chunks(name), MAX_RARE_SHARE * total)
+    }
     return [
         (key, at, size)
-        for key, at, size in match_names(_as_names(found, rare, content=content), names, longest=MAX_NAME)
-        # "place of birth" may be somebody's title, but in a question that writes names large it is not one
-        if size == 1 or typed_low or any(word.is_name_like for word in found[at : at + size])
+        for key, at, size in match_names(_as_names(found, rare, content=content), names, longest=MAX_NAME_WORDS)
+        # `place of birth` may be the title of a work, but not in a question that capitalises its names.
+        if size == 1 or is_lower_case or any(word.is_name_like for word in found[at : at + size])
     ]
 
 
@@ -175,10 +188,11 @@ def _add_remembered(
     others: Sequence[Match], *, to: Sequence[Match], found: Sequence[Word], content: Collection[Word], is_only: bool
 ) -> list[Match]:
     """
-    Return names of documents in a question, and `others` that facts know.
+    Return the names known from documents, and `others` known from facts.
 
-    Anything may be the object of a fact. So such a name takes words from a document's only where it holds the whole of
-    it, words that every question has make none, and one typed small is one only where the question names nothing else.
+    Anything may be the object of a fact, so a name from facts must meet three conditions: it contains the whole of
+    every document's name that it overlaps, it has a content word, and, if it is a single lower-case word, the question
+    names nothing else.
     """
     kept = []
     for key, at, size in others:
@@ -191,22 +205,22 @@ def _add_remembered(
     return [match for match in to if match[1] not in taken] + kept
 
 
-def _least(name: Known) -> int:
-    return FEW if name.homes else 2
+def _min_rare_chunks(name: Known) -> int:
+    return MIN_RARE_CHUNKS if name.homes else MIN_UNDEFINED_RARE_CHUNKS
 
 
 def _weigh(name: Known, *, total: int) -> float:
     """
-    Return how much a name tells; where no chunk is about what it names, the less the more chunks name that.
+    Return the weight of a name; without a defining chunk it shrinks with the number of mentioning chunks.
 
-    A name that nothing is about leads to wherever it stands: with one passage that is a way in, with many it is none.
+    Such a name leads to every chunk that mentions it: with one chunk that is a good start, with many it is none.
     """
-    share = 1.0 if name.homes else min(1.0, HOMELESS / max(1, name.chunks))
+    share = 1.0 if name.homes else min(1.0, MAX_UNDEFINED_CHUNKS / max(1, name.chunks))
     return idf(name.chunks, total) * share
 
 
 def _as_names(found: Sequence[Word], rare: Collection[str], *, content: Collection[Word]) -> list[Word]:
-    """A question may be typed in lower case: a rare single word is taken for a name there."""
+    """Return the words with rare ones marked as names: a question may be typed in lower case."""
     return [
         word._replace(is_name_like=(word.is_name_like or singular(word.text) in rare) and word in content)
         for word in found

@@ -20,7 +20,7 @@ from weft.extract.names import name_key, singular, words
 from weft.extract.papers.citation_questions import read_citation
 from weft.extract.papers.paper_ids import find_ids, id_key
 from weft.extract.phrases import find_names, find_quoted
-from weft.extract.relation_cues import asked_types
+from weft.extract.relation_cues import relation_types
 from weft.extract.sentences import Sentence
 from weft.records import CitationQuestion, FoundId, NumberedId, Question, QuestionParsers, Word
 from weft.search.question.content_terms import content_terms, is_question_word
@@ -90,7 +90,7 @@ def _citations(question: Question) -> tuple[CitationQuestion, ...]:
 
 
 def _relation_types(question: Question) -> frozenset[str]:
-    return asked_types(question.text)
+    return relation_types(question.text)
 
 
 def _paper_ids(question: Question) -> tuple[FoundId, ...]:
