@@ -13,4 +13,4 @@ params.port = 0
 server = xllamacpp.Server(params)
 sys.stdout.write(f"{server.listening_address}\n")
 sys.stdout.flush()
-sys.stdin.read()  # until whoever started it is gone
+sys.stdin.read()  # until the parent process has ended

@@ -69,7 +69,7 @@ def serve(default: Callable[[dict[str, object]], Answer]) -> Iterator[Endpoint]:
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(answer.body) + (100 if answer.cut else 0)))
             self.end_headers()
-            with suppress(BrokenPipeError, ConnectionResetError):  # the client may have gone
+            with suppress(BrokenPipeError, ConnectionResetError):  # the client may have disconnected
                 self.wfile.write(answer.body)
             self.close_connection = answer.cut
 

@@ -64,7 +64,7 @@ class Parse:
 
 
 def organisations(line: str) -> str:
-    """The names of ours that stand in a parse, as entities."""
+    """The known names in a parse, as entities."""
     return "; ".join(f"{name}=ORG" for name in ("Acme", "Globex", "Globex?", "Initech") if f"{name}/" in line)
 
 
@@ -139,7 +139,7 @@ SILENCE = {
 
 @dataclass(eq=False)
 class Token:
-    """spaCy's token, as far as we use it."""
+    """spaCy's token, with the attributes that are used."""
 
     idx: int
     lower_: str
@@ -151,7 +151,7 @@ class Token:
 
 
 class Span:
-    """spaCy's span, as far as we use it."""
+    """spaCy's span, with the attributes that are used."""
 
     def __init__(self, text: str, start: int, end: int, label: str) -> None:
         self.text, self.start_char, self.end_char, self.label_ = text[start:end], start, end, label
@@ -249,7 +249,7 @@ def save_pipeline(folder: Path, parses: Sequence[Parse]) -> str:
 
 
 class Inner:
-    """The extractor inside: gives each chunk what it was told, and nothing to further ones."""
+    """The inner extractor: returns the scripted extractions, one per chunk, and empty ones after them."""
 
     name = "inner-1"
 

@@ -114,7 +114,7 @@ def in_seconds(seconds: float) -> str:
 def test_a_rate_limit_is_waited_for_as_the_headers_say(
     endpoint: Endpoint, headers: dict[str, str], wait: float
 ) -> None:
-    """Without any the wait is our own; one that is too long ends the attempts."""
+    """Without a header the default wait applies; a wait that is too long ends the attempts."""
     endpoint.script = [Answer(status=429, body=b"{}", headers=headers)]
     asked = Asked(endpoint)
     if wait > 60:
@@ -160,7 +160,7 @@ def test_attempts_are_bounded(endpoint: Endpoint) -> None:
     assert len(endpoint.requests) == 3
 
 
-def test_a_wrong_key_is_not_tried_again_and_not_told(endpoint: Endpoint) -> None:
+def test_a_wrong_key_is_not_retried_and_not_shown(endpoint: Endpoint) -> None:
     endpoint.script = [in_json({"error": {"message": f"no such key {KEY}"}}, status=401)]
     asked = Asked(endpoint)
     with pytest.raises(ModelUnavailable, match="401") as raised:

@@ -30,7 +30,7 @@ LOADED: list[str] = []
 
 
 class TextCrossEncoder:
-    """fastembed's class, as far as we use it."""
+    """fastembed's class, with the methods that are used."""
 
     def __init__(self, *, model_name: str, cache_dir: str | None, threads: int | None) -> None:
         LOADED.append(model_name)
@@ -43,7 +43,7 @@ class TextCrossEncoder:
 
 
 class CrossEncoder:
-    """sentence-transformers' class, as far as we use it."""
+    """sentence-transformers' class, with the methods that are used."""
 
     def __init__(self, name: str, *, device: str | None) -> None:
         LOADED.append(name)
@@ -58,7 +58,7 @@ class CrossEncoder:
 
 @pytest.fixture(params=list(OPENERS))
 def opener(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Reranker]:
-    """Put a stand-in for a library where Python looks for modules, and give what opens our adapter for it."""
+    """Install a fake library as a module, and return a function that opens the adapter for it."""
     name: str = request.param
     for path in (name, *(f"{name}.rerank", f"{name}.rerank.cross_encoder") * (name == "fastembed")):
         module = ModuleType(path)

@@ -59,7 +59,7 @@ def test_what_is_said_before_is_what_is_done(tmp_path: Path, endpoint: Endpoint,
     assert (dry["embedded"], dry["cached"]) == (done["embedded"], done["cached"])
     assert (said["model"], said["texts"], said["cached"]) == (MODEL, done["embedded"], done["cached"])
     assert said["calls"] == dry["embedding"]["calls"] == done["embedding"]["calls"] == len(endpoint.requests) - 1
-    assert len(sent(endpoint)) - 1 == done["embedded"] > done["chunks"]  # the first one tells the dimension
+    assert len(sent(endpoint)) - 1 == done["embedded"] > done["chunks"]  # the first one is for the dimension
     assert twice(endpoint) == []
     assert done["cached"] > 0
     assert dry["embedding"]["tokens_estimated"] and not done["embedding"]["tokens_estimated"]
@@ -142,7 +142,7 @@ def test_an_embedder_on_this_machine_costs_nothing(tmp_path: Path, endpoint: End
 def test_a_price_that_is_not_known_is_not_guessed(
     tmp_path: Path, endpoint: Endpoint, weft: Weft, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The estimate says which setting tells it."""
+    """The estimate names the setting for it."""
     write_texts(tmp_path / "texts", 3)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://embed.example.org/v1")
     monkeypatch.delenv("WEFT_MODELS_PRICES")

@@ -1,4 +1,4 @@
-"""An endpoint that is not what it was, or not what the settings say: what the user is told, and what stays sound."""
+"""Endpoints whose model or dimension changed, or differs from the settings: messages, and an intact store."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_same_name_at_another_address_is_another_model(
     assert "or use --embedder" not in message
 
 
-def test_an_endpoint_that_does_not_shorten_vectors_is_told_so(
+def test_an_endpoint_that_does_not_shorten_vectors_is_reported(
     endpoint: Endpoint, weft: Weft, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The setting that asks for it is named."""

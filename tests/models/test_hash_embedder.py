@@ -47,7 +47,7 @@ def test_no_texts_give_no_rows() -> None:
 
 
 def test_every_process_computes_the_same_bytes() -> None:
-    """Python's own hash changes with each process; ours must not, or an index would be worthless."""
+    """Python's hash changes with each process; with such a hash an index would be useless."""
     code = (
         "import hashlib; from weft.models.embedders.hashing import HashEmbedder;"
         "print(hashlib.sha256(HashEmbedder().embed(['the red fox']).tobytes()).hexdigest())"

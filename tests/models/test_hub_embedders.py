@@ -36,7 +36,7 @@ def row(text: str) -> np.ndarray:
 
 
 class TextEmbedding:
-    """fastembed's class, as far as we use it."""
+    """fastembed's class, with the methods that are used."""
 
     def __init__(self, *, model_name: str, cache_dir: str | None, threads: int | None) -> None:
         if model_name == "unknown":
@@ -50,7 +50,7 @@ class TextEmbedding:
 
 
 class SentenceTransformer:
-    """sentence-transformers' class, as far as we use it."""
+    """sentence-transformers' class, with the methods that are used."""
 
     def __init__(self, name: str, *, device: str | None) -> None:
         if name == "unknown":
@@ -168,8 +168,8 @@ def test_sentence_transformers_choose_the_prompt_we_do_not_know(monkeypatch: pyt
     assert SEEN == ["[library's query prompt] a"]
 
 
-def test_fastembed_keeps_its_models_where_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own default is a temporary folder that is gone after a restart."""
+def test_fastembed_stores_its_models_in_the_given_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own default is a temporary folder that a restart deletes."""
     given: list[object] = []
 
     class Recording(TextEmbedding):

@@ -63,7 +63,7 @@ def write_texts(folder: Path, count: int) -> Path:
 
 
 def pieces(text: str) -> int:
-    """Count tokens as no part of ours does."""
+    """Count tokens in another way than Weft."""
     return len(re.findall(r"\w{1,5}|[^\w\s]", text))
 
 
@@ -97,7 +97,7 @@ def test_the_estimate_is_near_the_receipt(tmp_path: Path, monkeypatch: pytest.Mo
 
 def counting_server(count: Callable[[str], int]) -> Callable[[dict[str, Any]], Answer]:
     """
-    Reply unevenly and count tokens as told.
+    Reply unevenly and count tokens with the given function.
 
     One of thirty replies is prose at first, which is asked again; one that is longer than it may be is cut off.
     """
@@ -170,7 +170,7 @@ def test_a_sample_is_as_large_as_it_must_be(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_sample_ends_at_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weft: Weft) -> None:
-    """And tells by the replies that came."""
+    """The estimate then uses the cached replies."""
     write_texts(tmp_path / "texts", 90)
     with serve_model() as endpoint:
         settle(tmp_path, endpoint, monkeypatch)

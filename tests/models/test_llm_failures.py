@@ -1,4 +1,4 @@
-"""Every way a language model can fail in the middle of a run, for both protocols, from request to receipt and graph."""
+"""Failures of a language model during a run, for both protocols, from request to receipt and graph."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 def test_a_failure_is_handled_counted_and_costs_nothing_else(
     tmp_path: Path, clean: Outcome, name: str, wire: str
 ) -> None:
-    """Nothing is lost but what the model did not say, nothing stands twice, and the receipt tells what happened."""
+    """Only missing replies are missing, nothing is duplicated, and the receipt counts the failures."""
     failure = FAILURES[name]
     found = run(tmp_path, wire, wrong=failure.answer, **failure.settings)
 

@@ -33,7 +33,7 @@ INJECTION = (
 
 
 class ScriptedChat:
-    """A model that says what it was told to say."""
+    """A model with scripted replies."""
 
     name = "test/chat"
 
@@ -78,7 +78,7 @@ def order(reply: str, *, count: int = 4) -> list[int]:
     ids=["plain", "prose", "text", "bare", "in prose", "repeated", "missing", "wrong", "cut", "more"],
 )
 def test_a_reply_can_only_order_the_passages(reply: str, expected: list[int]) -> None:
-    """What it repeats or makes up is not heard; what it leaves out keeps its order behind."""
+    """Repeated and unknown numbers are ignored; omitted passages follow in their order."""
     assert order(reply) == expected
 
 

@@ -1,4 +1,4 @@
-"""The catalogue is consistent with itself."""
+"""The catalog is consistent."""
 
 from __future__ import annotations
 

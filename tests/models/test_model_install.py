@@ -150,7 +150,7 @@ def test_a_runtime_that_computes_wrongly_is_not_trusted(
     assert find_installed(model, cache_dir=cache_dir) is None
 
 
-def test_a_cache_folder_that_cannot_be_made_is_an_error_of_ours(model: LocalModel, wheel: Path, tmp_path: Path) -> None:
+def test_a_cache_folder_that_cannot_be_created_is_a_model_error(model: LocalModel, wheel: Path, tmp_path: Path) -> None:
     """The hint names the setting."""
     (tmp_path / "file").write_text("in the way")
 

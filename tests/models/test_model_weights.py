@@ -32,7 +32,7 @@ def test_a_pack_holds_values_before_scales() -> None:
 
 
 def test_a_pack_with_scales_before_values_is_refused() -> None:
-    """The order is checked, not guessed: the other one cannot pass for ours."""
+    """The order is verified, not assumed."""
     pack, _ = make_pack(scales_first=True)
 
     with pytest.raises(ModelUnavailable, match="values followed by their scales"):
@@ -59,7 +59,7 @@ def test_a_damaged_pack_is_refused(change: object, complaint: str) -> None:
 
 
 def test_a_pack_of_another_architecture_is_refused() -> None:
-    """What its header says must be what the catalogue says."""
+    """The header must agree with the catalog."""
     pack, _ = make_pack()
 
     with pytest.raises(ModelUnavailable, match="another architecture"):
@@ -69,7 +69,7 @@ def test_a_pack_of_another_architecture_is_refused() -> None:
 
 
 def test_a_missing_tensor_is_named() -> None:
-    """A file with other names is not our model."""
+    """A file with other tensor names is another model."""
     tensors = make_tensors()
     del tensors["encoder.layer.1.output.dense.bias"]
 
@@ -78,7 +78,7 @@ def test_a_missing_tensor_is_named() -> None:
 
 
 def test_weights_of_another_width_are_refused() -> None:
-    """The hidden size is part of the architecture we trust."""
+    """The hidden size is part of the architecture in the catalog."""
     with pytest.raises(ModelUnavailable, match="widths"):
         read_safetensors(make_safetensors(), architecture=replace(make_architecture(), hidden=2 * HIDDEN))
 

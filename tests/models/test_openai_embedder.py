@@ -20,7 +20,7 @@ KEY = "sk-very-secret-key"
 
 
 def vector_of(text: str) -> list[float]:
-    """A vector that tells which text it belongs to."""
+    """A vector that identifies its text."""
     return [float(len(text)), float(sum(map(ord, text)) % 97), 1.0]
 
 
@@ -38,7 +38,7 @@ def expected(texts: list[str]) -> np.ndarray:
 
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The developer's proxy must not see our loopback requests."""
+    """The developer's proxy must not see loopback requests."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 

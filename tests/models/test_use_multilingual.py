@@ -159,7 +159,7 @@ def test_without_the_extra_the_error_names_the_command(tmp_path):
     assert {row["name"]: row["state"] for row in list_models(settings)}[NAME] == "extra multilingual"
 
 
-def test_the_card_tells_the_scripts_it_was_trained_on():
+def test_the_card_lists_the_scripts_of_the_training():
     """Sixteen languages in seven scripts; Greek and Hebrew are none of them."""
     assert {"latin", "han", "kana", "hangul", "cyrillic", "arabic", "thai"} == CARD.scripts
     assert CARD.degraded == ""

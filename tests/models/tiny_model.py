@@ -76,7 +76,7 @@ def make_tokenizer() -> bytes:
     tokenizer = Tokenizer(WordLevel(VOCABULARY, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = Whitespace()
     tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)])
-    # As in the file of all-MiniLM-L6-v2: both must be switched off by whoever opens it.
+    # As in the file of all-MiniLM-L6-v2: the reader must disable both.
     tokenizer.enable_truncation(4)
     tokenizer.enable_padding(length=4, pad_id=2, pad_token="[UNK]")
     text: str = tokenizer.to_str()

@@ -1,4 +1,4 @@
-"""The graph we build computes what the weights say."""
+"""The ONNX graph computes the encoder of the weights."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_other_weights_give_other_bytes() -> None:
 
 
 def test_quantising_keeps_a_matrix_that_was_already_quantised_in_blocks() -> None:
-    """The granite pack has our block size, so its weights survive unchanged."""
+    """The granite pack has the same block size, so its weights survive unchanged."""
     random = np.random.default_rng(0)
     values = random.integers(-127, 128, (10, 3, BLOCK)).astype(np.float32)
     values[..., 0] = 127
@@ -133,14 +133,14 @@ def test_quantising_fills_up_a_width_that_is_no_multiple_of_the_block() -> None:
 
 
 def test_a_graph_that_onnxruntime_cannot_read_is_unavailable() -> None:
-    """The runtime's own errors become ours, with what to do."""
+    """onnxruntime's errors become `ModelUnavailable` with a hint."""
     with pytest.raises(ModelUnavailable, match="onnxruntime") as caught:
         OnnxSession(b"not a model")
 
     assert "weft models fetch" in caught.value.hint
 
 
-def test_token_ids_outside_the_table_are_an_error_of_ours() -> None:
+def test_token_ids_outside_the_table_are_a_model_error() -> None:
     """What fails during a run is translated as well."""
     architecture = make_architecture()
     encoder = read_safetensors(make_safetensors(), architecture=architecture)
