@@ -16,6 +16,7 @@ LAYERS = [
     {"engine", "testing"},
     {"evaluate", "admin"},
     {"tools"},
+    {"connection_limits"},
     {"mcp", "server", "integrations"},
     {"cli"},
     {"__main__"},

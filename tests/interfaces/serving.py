@@ -6,6 +6,7 @@ import httpx
 import uvicorn
 
 from weft.config import read_settings
+from weft.connection_limits import ConnectionLimits
 from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
 from weft.server.app import make_app
@@ -19,12 +20,18 @@ OTHER = "# OAuth Provider\n\nThe OAuth Provider signs tokens. [[Auth Service]] a
 class Running:
     """`with Running(path) as server:` answers at `server.url` until the block ends, as if it listened at `host`."""
 
-    def __init__(self, path, *, host="127.0.0.1", embedder=None, reranker=None, **settings):
+    def __init__(self, path, *, host="127.0.0.1", embedder=None, reranker=None, limits=None, **settings):
         overrides = {"store.db": str(path), **{name.replace("__", "."): value for name, value in settings.items()}}
         self.engines = Engines(read_settings(overrides), embedder=embedder or FakeEmbedder(), reranker=reranker)
         self.app = make_app(self.engines, host=host)
+        limits = limits or ConnectionLimits()
         config = uvicorn.Config(
-            self.app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=20
+            self.app,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            timeout_graceful_shutdown=20,
+            http=limits.protocol,
         )
         self.server = Server(config)
         self._socket = open_port("127.0.0.1", 0)

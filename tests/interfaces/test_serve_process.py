@@ -121,7 +121,7 @@ def test_an_address_others_can_reach_is_refused_without_a_key(weft, host):
     """Before the port is opened, with the way out."""
     refused = weft("serve", "--host", host, "--port", "0", expect=2)
 
-    assert "can be reached from other machines, and there is no key" in refused.err
+    assert "is reachable from other machines, but no key exists" in refused.err
     assert "weft keys create" in refused.err
 
 

@@ -119,5 +119,5 @@ def _digest(file: Path) -> str:
 def _is_inside(db: Any, folder: Path) -> bool:
     path = find_path(db) if isinstance(db, str) else None
     if path is None:
-        return db == ":memory:"
+        return bool(db == ":memory:")
     return (folder / path).resolve().is_relative_to(folder.resolve())

@@ -1,1 +1,1 @@
-"""The HTTP door: parses requests, calls the engine, answers in JSON."""
+"""HTTP server: parses requests, calls the engine, answers in JSON."""

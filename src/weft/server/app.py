@@ -1,4 +1,4 @@
-"""Puts the HTTP door together."""
+"""FastAPI application: routes, middleware, shared state."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from weft.server.auth import NAMESPACE_HEADER, Gatekeeper
 from weft.server.errors import add_handlers
 from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics
-from weft.server.request_limits import Entrance
+from weft.server.request_limits import RequestLimits
 from weft.server.routes import documents, facts, graph, jobs, query, system
-from weft.server.state import Door
-from weft.server.threads import Workers
+from weft.server.state import ServerState
+from weft.server.threads import Threads
 
 ROUTERS = (query.router, documents.router, graph.router, facts.router, jobs.router, system.router, page_router)
 ABOUT = "Vectors, keywords and a knowledge graph woven into one ranked, explained, budgeted answer."
 
 
 def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
-    """Return the application for a server that listens at `host`. When it ends, it finishes writes."""
+    """Return the application for a server that listens on `host`. It completes writes at shutdown."""
     options = engines.settings.server
-    workers = Workers(options)
-    door = Door(
+    threads = Threads(options)
+    state = ServerState(
         engines=engines,
         keys=Keyring(engines.database),
-        workers=workers,
-        jobs=Jobs(workers, options),
+        threads=threads,
+        jobs=Jobs(threads, options),
         metrics=Metrics(),
         host=host,
     )
@@ -43,8 +43,8 @@ def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
-        await door.jobs.close()
-        workers.close()
+        await state.jobs.close()
+        threads.close()
 
     app = FastAPI(
         title="Weft",
@@ -55,7 +55,7 @@ def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.door = door
+    app.state.weft = state
     add_handlers(app)
     for router in ROUTERS:
         app.include_router(router)
@@ -65,7 +65,7 @@ def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
         """Show the routes."""
         return HTMLResponse(page(app.openapi()), headers={"Content-Security-Policy": POLICY})
 
-    app.add_middleware(Gatekeeper, door=door)
+    app.add_middleware(Gatekeeper, state=state)
     if options.allowed_origins:
         app.add_middleware(
             CORSMiddleware,
@@ -74,5 +74,5 @@ def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
             allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID", NAMESPACE_HEADER],
             expose_headers=["X-Request-ID", "Location"],
         )
-    app.add_middleware(Entrance, options=options, host=host, metrics=door.metrics)
+    app.add_middleware(RequestLimits, options=options, host=host, metrics=state.metrics)
     return app

@@ -1,9 +1,10 @@
-"""Who asks: a key bound to namespaces, or this machine where there are no keys."""
+"""Authentication: API keys bound to namespaces, or loopback access without keys."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Header, Request
 from fastapi.security import APIKeyHeader, HTTPBearer
@@ -14,62 +15,65 @@ from weft.engine.engine import Engine
 from weft.records import Access, ApiKey
 from weft.server.assets import ASSETS
 from weft.server.errors import Refused
-from weft.server.state import Door
+from weft.server.request_limits import ALWAYS_ANSWERED
+from weft.server.state import ServerState
 
 NAMESPACE_HEADER = "X-Weft-Namespace"
 PUBLIC = frozenset({"/health", "/ready", "/openapi.json", "/docs", *ASSETS})
-"""Paths that say nothing of what is stored, and need no key."""
+"""Paths that reveal no stored data and need no key."""
 
-# These two are for the schema; `_presented` reads the headers itself, for a key in a wrong form must not count as none.
+# These two only document the schema. `_presented` reads the headers: a malformed key must not count as no key.
 _bearer = HTTPBearer(auto_error=False, description="A key of `weft keys create`.")
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """A request that may go on: in which namespace, and whether it may write."""
+    """An authenticated request: its namespace and its access."""
 
-    door: Door
+    state: ServerState
     engine: Engine
     access: Access
 
     @property
     def namespace(self) -> str:
-        """Where it may read."""
+        """Namespace of the request."""
         return self.engine.store.namespace
 
 
-def get_door(request: Request) -> Door:
-    """Return what the server holds."""
-    door: Door = request.app.state.door
-    return door
+def get_state(request: Request) -> ServerState:
+    """Return the state of the server."""
+    state: ServerState = request.app.state.weft
+    return state
 
 
 class Gatekeeper:
     """
-    Asks for the key before anything else of a request is read.
+    Checks the API key before the request body is read.
 
-    It leaves the key in the scope, as `api_key`: None where this machine asks and there are no keys.
+    It stores the key in the scope as `api_key`; None for loopback access while no key exists.
     """
 
-    def __init__(self, app: ASGIApp, *, door: Door) -> None:
+    def __init__(self, app: ASGIApp, *, state: ServerState) -> None:
         self._app = app
-        self._door = door
+        self._state = state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in PUBLIC:
-            scope["api_key"] = await self._find(_presented(Headers(scope=scope)))
+            threads = self._state.threads
+            run = threads.monitor if scope["path"] in ALWAYS_ANSWERED else threads.read
+            scope["api_key"] = await self._find(_presented(Headers(scope=scope)), run)
         await self._app(scope, receive, send)
 
-    async def _find(self, text: str | None) -> ApiKey | None:
-        door = self._door
+    async def _find(self, text: str | None, run: Callable[[Callable[[], Any]], Awaitable[Any]]) -> ApiKey | None:
+        state = self._state
         if text is None:
-            if door.is_private and await door.workers.read(door.keys.is_empty):
+            if state.is_private and await run(state.keys.is_empty):
                 return None
-            raise Refused(401, "no_key", "a key is needed", hint="send Authorization: Bearer KEY, or X-API-Key: KEY")
-        key = await door.workers.read(lambda: door.keys.find(text))
+            raise Refused(401, "no_key", "API key required", hint="send Authorization: Bearer KEY or X-API-Key: KEY")
+        key: ApiKey | None = await run(lambda: state.keys.find(text))
         if key is None:
-            raise Refused(401, "wrong_key", "the key opens nothing", hint="weft keys create makes one")
+            raise Refused(401, "wrong_key", "invalid API key", hint="create one with weft keys create")
         return key
 
 
@@ -79,22 +83,22 @@ async def identify(
     header: Annotated[object, Depends(_header)],
     wanted: Annotated[
         str | None,
-        Header(alias=NAMESPACE_HEADER, description="Which of the key's namespaces; needed where it opens several."),
+        Header(alias=NAMESPACE_HEADER, description="Namespace; required if the key grants access to several."),
     ] = None,
 ) -> Caller:
-    """Return who asks, in which namespace. Raises `Refused` where the key does not open it."""
-    door = get_door(request)
+    """Return the caller. Raises `Refused` if the key does not grant access to the namespace."""
+    state = get_state(request)
     key: ApiKey | None = request.scope["api_key"]
-    own = door.engines.settings.store.namespace
+    own = state.engines.settings.store.namespace
     name = _choose(key.namespaces if key else (own,), wanted, own=own)
     request.scope["namespace"] = name
-    return Caller(door=door, engine=door.engines.engine(name), access=key.access if key else "write")
+    return Caller(state=state, engine=state.engines.engine(name), access=key.access if key else "write")
 
 
 async def identify_writer(caller: Annotated[Caller, Depends(identify)]) -> Caller:
-    """Return who asks, if they may write."""
+    """Return the caller if it has write access."""
     if caller.access != "write":
-        raise Refused(403, "read_only", "the key may only read", hint="weft keys create --write makes another")
+        raise Refused(403, "read_only", "the key is read-only", hint="create another with weft keys create --write")
     return caller
 
 
@@ -103,7 +107,7 @@ Writer = Annotated[Caller, Depends(identify_writer)]
 
 
 def _presented(headers: Headers) -> str | None:
-    """Return the key a request carries; None where it carries nothing like one."""
+    """Return the key of a request; None without one, empty if malformed."""
     if (given := headers.get("authorization")) is not None:
         kind, _, text = given.partition(" ")
         return text.strip() if kind.lower() == "bearer" else ""
@@ -111,23 +115,26 @@ def _presented(headers: Headers) -> str | None:
 
 
 def _choose(namespaces: tuple[str, ...], wanted: str | None, *, own: str) -> str:
-    """Return the namespace a request is about: the one it names, that of the settings, or the only one there is."""
+    """Return the namespace of a request: the named one, that of the settings, or the only one of the key."""
     if wanted is not None:
         if (name := _decode(wanted)) not in namespaces:
-            hint = f"leave {NAMESPACE_HEADER} out"
-            raise Refused(403, "wrong_namespace", "this namespace is not open to you", hint=hint)
+            hint = f"omit {NAMESPACE_HEADER}"
+            raise Refused(403, "wrong_namespace", "no access to this namespace", hint=hint)
         return name
     if own in namespaces:
         return own
     if len(namespaces) > 1:
         raise Refused(
-            400, "which_namespace", "the key opens several namespaces", hint=f"name one in {NAMESPACE_HEADER}"
+            400,
+            "which_namespace",
+            "the key grants access to several namespaces",
+            hint=f"name one in {NAMESPACE_HEADER}",
         )
     return namespaces[0]
 
 
 def _decode(value: str) -> str:
-    """Return a header as the client meant it: bytes beyond ASCII are UTF-8."""
+    """Return a header decoded as UTF-8; HTTP libraries decode it as Latin-1."""
     try:
         return value.encode("latin-1").decode("utf-8")
     except UnicodeError:

@@ -1,4 +1,4 @@
-"""Errors at the HTTP door: one table from class to status and code, one shape for all of them."""
+"""HTTP errors: one table from error class to status and code, one JSON shape."""
 
 from __future__ import annotations
 
@@ -42,31 +42,31 @@ TABLE: Mapping[type[WeftError], tuple[int, str]] = {
     MissingExtra: (501, "missing_extra"),
     WeftError: (500, "failed"),
 }
-"""By class; a class comes before those it derives from."""
+"""Status and code by class; subclasses come first."""
 
 MEANINGS: Mapping[int, str] = {
-    400: "The request cannot be read.",
-    401: "There is no key, or it opens nothing.",
-    403: "The key does not open this, or the request comes from a place that may not ask.",
-    404: "It is not in this namespace.",
-    405: "The path does not know this method.",
-    408: "The request took too long to arrive.",
+    400: "Malformed request.",
+    401: "Missing or invalid API key.",
+    403: "The key does not grant access, or a cross-origin request was refused.",
+    404: "Not found in this namespace.",
+    405: "Method not allowed.",
+    408: "The request body arrived too slowly.",
     409: "The namespace was indexed with another embedder.",
-    413: "The request is too large.",
-    415: "An archive, or a kind of content that is not read.",
-    421: "The server is not asked by this name.",
-    422: "The request does not fit the schema, or what it says cannot be used.",
-    500: "The server failed; its log has more under the request id.",
-    501: "An optional package is not installed at the server.",
+    413: "The request body is too large.",
+    415: "Unsupported content type or archive.",
+    421: "Unknown host name.",
+    422: "The request does not match the schema, or a value is invalid.",
+    500: "Internal server error; see the log under the request id.",
+    501: "An optional package is not installed on the server.",
     502: "A model failed.",
-    503: "The server is busy or stopping, or the store or a model cannot be reached; try again.",
-    504: "No answer was found in time.",
+    503: "The server is busy or shutting down, or the store or a model is unavailable; retry.",
+    504: "Timeout.",
 }
 _CODES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed"}
 
 
 class ErrorDetail(BaseModel):
-    """What is wrong, for programs, for people, and what to do about it."""
+    """Error code, message and hint."""
 
     code: str
     message: str
@@ -74,14 +74,14 @@ class ErrorDetail(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """What every error looks like."""
+    """JSON shape of every error."""
 
     error: ErrorDetail
     request_id: str
 
 
 class Refused(HTTPException):
-    """A request that the door itself turns down. The framework lets it through, also while a body is read."""
+    """A refused request. The framework passes an `HTTPException` through, even while it reads a body."""
 
     def __init__(self, status: int, code: str, message: str, *, hint: str = "") -> None:
         super().__init__(status, message)
@@ -91,29 +91,29 @@ class Refused(HTTPException):
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return what the schema says of the errors a route may answer with, beside those that every route has."""
+    """Return the OpenAPI responses for the errors of a route, including those of every route."""
     every = sorted({400, 403, 408, 413, 421, 422, 500, 503, *statuses})
     return {status: {"model": ErrorBody, "description": MEANINGS[status]} for status in every}
 
 
 def error_response(request_id: str, error: Refused) -> JSONResponse:
-    """Return an error as it goes over the wire."""
+    """Return an error as a JSON response."""
     detail = {"code": error.code, "message": error.message, "hint": error.hint}
     headers = {401: {"WWW-Authenticate": "Bearer"}, 503: {"Retry-After": "1"}}.get(error.status_code)
     return JSONResponse({"error": detail, "request_id": request_id}, status_code=error.status_code, headers=headers)
 
 
 def refusal(error: WeftError) -> Refused:
-    """Return one of our errors as the door tells it. What a store says of its files stays in the log."""
+    """Return an error of Weft as an HTTP error. File names of the store stay in the log."""
     status, code = next(found for kind, found in TABLE.items() if isinstance(error, kind))
     if isinstance(error, StoreError) and not isinstance(error, SchemaMismatch):
         logger.error("the store failed: %s", error)
-        return Refused(status, code, "the store failed", hint="try again; the server's log has more")
+        return Refused(status, code, "the store failed", hint="retry; see the log of the server")
     return Refused(status, code, str(error), hint=error.hint)
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Let every error of the application have one shape."""
+    """Install exception handlers that give every error the same JSON shape."""
 
     def answer(request: Request, error: Refused) -> JSONResponse:
         return error_response(request.scope.get("request_id", ""), error)
@@ -143,7 +143,7 @@ def add_handlers(app: FastAPI) -> None:
 
 
 def _methods(app: FastAPI, path: str) -> list[str]:
-    """Return what may be done at a path, over all routes that have it; the framework tells of the first alone."""
+    """Return the methods of all routes of a path; the framework reports only the first route."""
     paths = app.openapi()["paths"]
     fitting = (t for t in paths if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(t)), path))
     template = path if path in paths else next(fitting, "")

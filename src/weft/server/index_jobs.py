@@ -14,14 +14,14 @@ from typing import Any, Literal, TypeAlias
 
 from weft.config import ServerOptions
 from weft.context.serialise import receipt_to_dict
-from weft.engine.engine import Engine
 from weft.engine.embedding import add_receipts
+from weft.engine.engine import Engine
 from weft.errors import WeftError
 from weft.index.progress import Step
 from weft.records import Document, Receipt, Skipped
 from weft.server.errors import Refused, refusal
 from weft.server.paging import MAX_ITEMS
-from weft.server.threads import Workers
+from weft.server.threads import Threads
 
 logger = logging.getLogger(__name__)
 
@@ -97,8 +97,8 @@ class Job:
 class Jobs:
     """The jobs of a server, run one after the other in the order they came."""
 
-    def __init__(self, workers: Workers, options: ServerOptions) -> None:
-        self._workers = workers
+    def __init__(self, threads: Threads, options: ServerOptions) -> None:
+        self._threads = threads
         self._options = options
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -175,7 +175,7 @@ class Jobs:
                 job.end(await self._index(job, engine, items))
         except WeftError as error:
             job.end("failed", refusal(error))
-        except Exception:  # a door logs what nobody foresaw and goes on
+        except Exception:  # an unexpected error fails the job, not the server
             logger.exception("job %s failed", job.id)
             job.end("failed", Refused(500, "failed", "the server failed", hint="its log has more"))
         finally:
@@ -188,9 +188,9 @@ class Jobs:
             loop.call_soon_threadsafe(job.step, step)
 
         while not self.is_stopping:
-            batch = await self._workers.load(lambda: list(islice(items, size)))
+            batch = await self._threads.load(lambda: list(islice(items, size)))
             if not batch:
                 return "done"
-            receipt = await self._workers.store(partial(engine.add, batch, on_step=on_step))
+            receipt = await self._threads.store(partial(engine.add, batch, on_step=on_step))
             job.add(receipt)
         return "interrupted"

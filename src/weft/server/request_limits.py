@@ -1,4 +1,4 @@
-"""What a request passes before a route sees it: an id, a known host and origin, room, and a bounded body."""
+"""Middleware in front of all routes: request id, host and origin check, concurrency limits, body limits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import logging
 import re
 import time
 import uuid
+from collections import Counter
 from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,15 +26,22 @@ _METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"
 _HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 
-class Entrance:
-    """Gives every request an id, checks where it comes from and goes to, bounds it, and counts its answer."""
+ALWAYS_ANSWERED = frozenset({"/health", "/metrics"})
+"""Paths that need no free slot, so that monitoring works under load."""
+CLIENT_SHARE = 0.5
+"""Share of the slots that one API key, or one address without a key, may use."""
+
+
+class RequestLimits:
+    """Assigns a request id, checks host and origin, limits concurrency and body, and counts the response."""
 
     def __init__(self, app: ASGIApp, *, options: ServerOptions, host: str, metrics: Metrics) -> None:
         self._app = app
         self._options = options
         self._host = host
         self._metrics = metrics
-        self._under_way = 0
+        self._slots: Counter[str] = Counter()
+        """Requests in progress, by client."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -54,38 +62,50 @@ class Entrance:
                     found.setdefault(name, value)
             await send(message)
 
-        self._under_way += 1
+        client = _client(scope, headers)
+        self._slots[client] += 1
         try:
             self._check(scope, headers)
+            self._check_slots(client)
             await self._app(scope, self._bounded(scope, headers, receive), answer)
         except Refused as error:
             await error_response(request_id, error)(scope, receive, answer)
         except Exception:
             logger.exception("%s failed", request_id)
             if status is None:
-                failed = Refused(500, "failed", "the server failed", hint="its log has more under the request id")
+                failed = Refused(500, "failed", "internal server error", hint="see the log under this request id")
                 await error_response(request_id, failed)(scope, receive, answer)
         finally:
-            self._under_way -= 1
+            self._slots[client] -= 1
+            if not self._slots[client]:
+                del self._slots[client]
             self._note(scope, status=status or 500, seconds=time.perf_counter() - begin)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
-        """Raise `Refused` where the request may not go on."""
+        """Raise `Refused` for an unknown host, a foreign origin or a body that is too large."""
         host = _name(headers.get("host", ""))
         if not is_known_host(host, listening=self._host, allowed=self._options.allowed_hosts):
-            hint = "add it to [server] allowed_hosts"
-            raise Refused(421, "wrong_host", "the server is not asked by this name", hint=hint)
+            hint = "add it to server.allowed_hosts"
+            raise Refused(421, "wrong_host", "unknown host name", hint=hint)
         origins = (None, *_own_origins(headers), *self._options.allowed_origins)
         if headers.get("origin") not in origins:
-            hint = "add it to [server] allowed_origins"
-            raise Refused(403, "wrong_origin", "pages from elsewhere may not ask", hint=hint)
-        if self._under_way > self._options.max_requests:
-            raise Refused(503, "busy", f"{self._options.max_requests} requests are under way", hint="try again")
+            hint = "add it to server.allowed_origins"
+            raise Refused(403, "wrong_origin", "cross-origin request refused", hint=hint)
         if _length(headers) > self._max_bytes(scope):
             raise self._too_large(scope)
 
+    def _check_slots(self, client: str) -> None:
+        """Raise `Refused` if all slots, or the slots of this client, are taken."""
+        limit = self._options.max_requests
+        own = max(1, int(limit * CLIENT_SHARE))
+        used = sum(count for other, count in self._slots.items() if other)
+        if client and used > limit:
+            raise Refused(503, "busy", f"{limit} requests are in progress", hint="retry")
+        if client and self._slots[client] > own:
+            raise Refused(503, "busy", f"{own} requests of this client are in progress", hint="retry")
+
     def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
-        """Return a `receive` that stops a body which is too large or does not come to its end in time."""
+        """Return a `receive` that refuses a body that is too large or too slow."""
         limit, taken, is_whole = self._max_bytes(scope), 0, False
         deadline = time.monotonic() + self._options.seconds
 
@@ -96,7 +116,9 @@ class Entrance:
             try:
                 message = await asyncio.wait_for(receive(), max(deadline - time.monotonic(), 0.001))
             except asyncio.TimeoutError:
-                raise Refused(408, "slow_request", "the request took too long to arrive", hint="send less") from None
+                raise Refused(
+                    408, "slow_request", "the request body arrived too slowly", hint="send a smaller body"
+                ) from None
             taken += len(message.get("body", b""))
             is_whole = not message.get("more_body", False)
             if taken > limit:
@@ -109,7 +131,7 @@ class Entrance:
         return self._options.max_upload_bytes if scope["path"] == UPLOADS else self._options.max_body_bytes
 
     def _too_large(self, scope: Scope) -> Refused:
-        return Refused(413, "too_large", f"more than {self._max_bytes(scope):,} bytes", hint="send it in parts")
+        return Refused(413, "too_large", f"more than {self._max_bytes(scope):,} bytes", hint="split the request")
 
     def _note(self, scope: Scope, *, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "none")
@@ -120,10 +142,10 @@ class Entrance:
 
 def is_known_host(name: str, *, listening: str, allowed: tuple[str, ...]) -> bool:
     """
-    Tell whether a server that listens at an address may be asked by a name.
+    Return whether a Host header names this server.
 
-    A page elsewhere can make its own name lead here (DNS rebinding), but it cannot make an address or `localhost`
-    its own. So addresses are fine, at a loopback server those of loopback.
+    A foreign page can resolve its own name to this address (DNS rebinding), but it cannot take over an IP address or
+    `localhost`. So IP addresses are accepted; a loopback server accepts loopback addresses only.
     """
     if not name:
         return False
@@ -137,13 +159,13 @@ def is_known_host(name: str, *, listening: str, allowed: tuple[str, ...]) -> boo
 
 
 def _name(host: str) -> str:
-    """Return a Host header without its port, in lower case."""
+    """Return the Host header in lower case, without port."""
     found = re.fullmatch(r"(\[[0-9A-Fa-f:.]+\]|[^:\s/@]+)(?::\d{1,5})?", host)
     return found.group(1).lower().strip("[]") if found else ""
 
 
 def _own_origins(headers: Headers) -> tuple[str, str]:
-    """Return what the origin of our own pages is, here and behind a proxy that adds encryption."""
+    """Return the origins of the server's own pages, directly and behind a TLS proxy."""
     host = headers.get("host", "").lower()
     return f"http://{host}", f"https://{host}"
 
@@ -155,3 +177,11 @@ def _length(headers: Headers) -> int:
 
 def _method(scope: Scope) -> str:
     return str(scope["method"]) if scope["method"] in _METHODS else "other"
+
+
+def _client(scope: Scope, headers: Headers) -> str:
+    """Return whose slot a request uses: its key, else its address; empty for monitoring."""
+    if scope["path"] in ALWAYS_ANSWERED:
+        return ""
+    address = scope["client"][0] if scope.get("client") else ""
+    return headers.get("authorization") or headers.get("x-api-key") or f"address {address}"

@@ -1,4 +1,4 @@
-"""Runs the HTTP door: opens the port, answers until it is asked to stop, finishes writes."""
+"""HTTP server process: port, uvicorn, graceful shutdown."""
 
 from __future__ import annotations
 
@@ -10,57 +10,58 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
+from weft.connection_limits import ConnectionLimits
 from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
 from weft.engine.warmer import Warmer
 from weft.errors import ConfigError, InputError
 from weft.server.app import make_app
-from weft.server.state import Door, is_loopback
+from weft.server.state import ServerState, is_loopback
 
-KEEP_ALIVE = 75
-"""Seconds an idle connection stays open: longer than clients keep one, so that they are the ones to close it."""
+KEEP_ALIVE_SECONDS = 75
+"""Idle time of a connection. Longer than that of common clients, so that the client closes first."""
 
 
 class Server(uvicorn.Server):
-    """A server that tells its streams to end before it waits for them, and returns when it was asked to stop."""
+    """uvicorn server that ends event streams before it waits for requests, and returns after a signal."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop; interrupted a second time, without waiting. The signal ends here, so that the store is closed."""
+        """Stop gracefully; at a second SIGINT stop at once. The signal is not re-raised, so the store gets closed."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End streams, wait for requests, then let the application finish its writes."""
+        """End streams, wait for requests, then let the application complete its writes."""
         app = self.config.app
         if isinstance(app, FastAPI):
-            door: Door = app.state.door
-            door.jobs.closing.set()
+            state: ServerState = app.state.weft
+            state.jobs.closing.set()
         await super().shutdown(sockets)
 
 
 def check_address(host: str, engines: Engines) -> None:
-    """Raise `ConfigError` where others could come in and there is no key that they would need."""
+    """Raise `ConfigError` for an address beyond loopback while no key exists."""
     if not is_loopback(host) and not Keyring(engines.database).opens():
         raise ConfigError(
-            f"{host!r} can be reached from other machines, and there is no key",
-            hint="weft keys create NAME [--write], or leave --host out to stay on this machine",
+            f"{host!r} is reachable from other machines, but no key exists",
+            hint="create one with weft keys create NAME [--write], or omit --host to listen on loopback",
         )
 
 
 def open_port(host: str, port: int) -> socket.socket:
-    """Return a listening socket. Raises `InputError` where the port is taken or the address is not ours."""
+    """Return a listening socket. Raises `InputError` if the port is in use or the address is not local."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         made = socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError, UnicodeError) as error:
-        raise InputError(f"cannot listen at {host}:{port}: {error}", hint="choose another --port or --host") from error
-    # asyncio does this for sockets it made itself; without it an answer in two packets waits 40 ms for the first
+        raise InputError(f"cannot listen on {host}:{port}: {error}", hint="choose another --port or --host") from error
+    # asyncio sets this only on its own sockets; without it, a response in two packets is delayed by 40 ms.
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return made
 
 
 def serve(engines: Engines, *, host: str, port: int, on_start: Callable[[str], None] = lambda address: None) -> None:
-    """Answer at an address until interrupted. `on_start` is told the address when requests will be taken."""
+    """Serve until interrupted. `on_start` receives the URL once connections are accepted."""
     check_address(host, engines)
     listening = open_port(host, port)
     shown = f"[{host}]" if ":" in host else host
@@ -69,9 +70,10 @@ def serve(engines: Engines, *, host: str, port: int, on_start: Callable[[str], N
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # what a client says of its own address is not believed
+        proxy_headers=False,  # clients could forge their address
         lifespan="on",
-        timeout_keep_alive=KEEP_ALIVE,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        http=ConnectionLimits().protocol,  # type: ignore[arg-type]  # uvicorn only calls it
         timeout_graceful_shutdown=engines.settings.server.shutdown_seconds,
     )
     with Warmer(engines.engine(engines.settings.store.namespace)):

@@ -1,4 +1,4 @@
-"""What a server holds while it runs."""
+"""State that all routes of a running server share."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from weft.engine.api_keys import Keyring
 from weft.engine.namespaces import Engines
 from weft.server.index_jobs import Jobs
 from weft.server.metrics import Metrics
-from weft.server.threads import Workers
+from weft.server.threads import Threads
 
 
 @dataclass(frozen=True)
-class Door:
-    """Everything the routes share."""
+class ServerState:
+    """Engines, keys, threads, jobs and metrics of a server."""
 
     engines: Engines
     keys: Keyring
-    workers: Workers
+    threads: Threads
     jobs: Jobs
     metrics: Metrics
     host: str
-    """The address it listens at."""
+    """Address it listens on."""
 
     @property
     def is_private(self) -> bool:
-        """Whether only this machine can reach it."""
+        """Whether it listens on loopback only."""
         return is_loopback(self.host)
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether an address is reached from this machine alone."""
+    """Return whether an address is a loopback address."""
     if host.lower().rstrip(".") == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""Threads that the engine's calls run in: some for reading, one for writing."""
+"""Thread pools for engine calls: readers, one writer, one thread for health and metrics."""
 
 from __future__ import annotations
 
@@ -13,44 +13,54 @@ from weft.server.errors import Refused
 T = TypeVar("T")
 
 
-class Workers:
+class Threads:
     """
-    A bounded number of threads that live as long as the server, since each keeps its own connection to the store.
+    Thread pools that live as long as the server, because each thread keeps its own store connection.
 
-    There is one writer, so writes happen one after the other and none gets lost between reading and writing.
+    There is one writer thread, so read-modify-write sequences never interleave. Monitoring has a thread of its own,
+    so that it is answered while all readers are busy.
     """
 
     def __init__(self, options: ServerOptions) -> None:
         self._seconds = options.seconds
         self._readers = ThreadPoolExecutor(options.threads, thread_name_prefix="weft-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="weft-write")
+        self._monitor = ThreadPoolExecutor(1, thread_name_prefix="weft-monitor")
 
     async def read(self, call: Callable[[], T]) -> T:
-        """Run a call that changes nothing; after the time limit it is given up."""
-        future = self._readers.submit(call)
+        """Run a read-only call; raise `Refused` (504) after the time limit."""
+        return await self._run(self._readers, call)
+
+    async def monitor(self, call: Callable[[], T]) -> T:
+        """Run a short read-only call for monitoring, independent of the readers."""
+        return await self._run(self._monitor, call)
+
+    async def _run(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(pool.submit(call)), self._seconds)
         except asyncio.TimeoutError:
-            raise Refused(504, "timeout", f"no answer in {self._seconds} s", hint="ask for less") from None
+            message = f"no response within {self._seconds} s"
+            raise Refused(504, "timeout", message, hint="request fewer results") from None
 
     async def write(self, call: Callable[[], T]) -> T:
-        """Run a call that writes. One whose turn does not come in time is not run; one that has begun is finished."""
+        """Run a write. One that cannot start within the time limit is refused; a started one is completed."""
         future = self._writer.submit(call)
         await asyncio.wait([wrapped := asyncio.wrap_future(future)], timeout=self._seconds)
         if not wrapped.done() and future.cancel():
-            raise Refused(503, "busy", "others are writing; nothing was written", hint="try again")
+            raise Refused(503, "busy", "other writes are in progress; nothing was written", hint="retry")
         return await asyncio.shield(wrapped)
 
     async def load(self, call: Callable[[], T]) -> T:
-        """Run a part of a job that reads, however long it takes."""
+        """Run a reading part of a job, without a time limit."""
         return await asyncio.wrap_future(self._readers.submit(call))
 
     async def store(self, call: Callable[[], T]) -> T:
-        """Run a part of a job that writes, however long its turn takes to come; cancelled, it is finished first."""
+        """Run a writing part of a job, without a time limit. If cancelled, it is completed first."""
         future: Future[T] = self._writer.submit(call)
         return await asyncio.shield(asyncio.wrap_future(future))
 
     def close(self) -> None:
-        """Wait for what has begun, and drop what has not."""
+        """Wait for started calls and drop the others."""
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
+        self._monitor.shutdown(wait=True, cancel_futures=True)

@@ -1,4 +1,4 @@
-/* Calls of the HTTP door. A key lives in this tab alone. */
+/* Calls of the HTTP API. A key lives in this tab alone. */
 
 const KEY = "weft-key";
 const NAMESPACE = "weft-namespace";

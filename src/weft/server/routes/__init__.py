@@ -1,1 +1,1 @@
-"""The routes of the HTTP door, one module for each group."""
+"""The routes of the HTTP state, one module for each group."""

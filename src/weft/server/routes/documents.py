@@ -54,7 +54,7 @@ async def list_documents(
 ) -> dict[str, Any]:
     """List documents by source, a page at a time."""
     store = caller.engine.store
-    found = await caller.door.workers.read(
+    found = await caller.state.threads.read(
         lambda: store.find_documents(Filter(source_prefix=prefix), after=after, limit=limit)
     )
     return {
@@ -66,7 +66,7 @@ async def list_documents(
 @router.get("/documents/{id}", response_model=WholeDocument, responses=documented(401, 404, 504))
 async def get_document(caller: Reader, id: Key, after: After = "", limit: Limit = MAX_ITEMS) -> dict[str, Any]:
     """Return a document with its chunks, a page at a time, or with the one chunk that has this id."""
-    document, chunks = await caller.door.workers.read(lambda: caller.engine.get(id))
+    document, chunks = await caller.state.threads.read(lambda: caller.engine.get(id))
     page, following = cut(chunks, after=after, limit=limit)
     return {
         "document": document_to_dict(document),
@@ -84,17 +84,19 @@ async def get_document(caller: Reader, id: Key, after: After = "", limit: Limit 
 )
 async def add_documents(caller: Writer, given: GivenDocuments, request: Request) -> Response:
     """Index texts, each in the place of what was there under its source. Many of them become a job."""
-    made = await caller.door.workers.load(lambda: _documents(given))
+    made = await caller.state.threads.load(lambda: _documents(given))
     if given.background or len(made) > caller.engine.settings.server.max_inline_documents:
         size = len(await request.body())
-        return _started(caller.door.jobs.start(caller.engine, iter(made), total=len(made), size=size, cleanup=_nothing))
+        return _started(
+            caller.state.jobs.start(caller.engine, iter(made), total=len(made), size=size, cleanup=_nothing)
+        )
     return await _added(caller, made)
 
 
 @router.post(UPLOADS, status_code=202, response_model=JobOut, responses=documented(401, 415), openapi_extra=FORM)
 async def upload(caller: Writer, request: Request) -> Response:
     """Index files as a job. Their names become their sources, `upload:name`, and never paths."""
-    sandbox = await caller.door.workers.load(Sandbox)
+    sandbox = await caller.state.threads.load(Sandbox)
     try:
         async with _form(request, max_files=caller.engine.settings.server.max_upload_files) as form:
             files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
@@ -102,7 +104,7 @@ async def upload(caller: Writer, request: Request) -> Response:
                 hint = "curl -F files=@a.md"
                 raise Refused(422, "invalid_request", "files are wanted, each in a field `files`", hint=hint)
             for file in files:
-                await caller.door.workers.load(partial(sandbox.save, file.filename or "", file.file))
+                await caller.state.threads.load(partial(sandbox.save, file.filename or "", file.file))
     except InputError as error:
         sandbox.close()
         raise Refused(415, "archive", str(error), hint=error.hint) from error
@@ -111,13 +113,13 @@ async def upload(caller: Writer, request: Request) -> Response:
         raise
     items = sandbox.documents(caller.engine.settings.load)
     size, cleanup = sandbox.size, sandbox.close
-    return _started(caller.door.jobs.start(caller.engine, items, total=len(sandbox), size=size, cleanup=cleanup))
+    return _started(caller.state.jobs.start(caller.engine, items, total=len(sandbox), size=size, cleanup=cleanup))
 
 
 @router.delete("/documents/{id}", response_model=Deleted, responses=documented(401, 404))
 async def delete_document(caller: Writer, id: Key) -> dict[str, int]:
     """Delete a document with everything that derives from it."""
-    return {"deleted": await caller.door.workers.write(lambda: caller.engine.delete(id))}
+    return {"deleted": await caller.state.threads.write(lambda: caller.engine.delete(id))}
 
 
 @router.delete("/documents", response_model=Deleted, responses=documented(401, 404))
@@ -125,7 +127,7 @@ async def delete_source(
     caller: Writer, source: Annotated[str, Query(min_length=1, max_length=4000, description="A document or a folder.")]
 ) -> dict[str, int]:
     """Delete documents by their source; that of a folder or file takes all that is in it."""
-    return {"deleted": await caller.door.workers.write(lambda: caller.engine.delete(source))}
+    return {"deleted": await caller.state.threads.write(lambda: caller.engine.delete(source))}
 
 
 @asynccontextmanager
@@ -151,7 +153,7 @@ def _documents(given: GivenDocuments) -> list[Document]:
 
 
 async def _added(caller: Caller, documents: list[Document]) -> JSONResponse:
-    receipt = await caller.door.workers.write(lambda: caller.engine.add(documents))
+    receipt = await caller.state.threads.write(lambda: caller.engine.add(documents))
     return JSONResponse(receipt_to_dict(receipt), status_code=201)
 
 

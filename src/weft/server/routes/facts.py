@@ -36,7 +36,7 @@ async def list_facts(
     limit: Limit = 100,
 ) -> dict[str, Any]:
     """List facts by id, a page at a time, whatever their status."""
-    found = await caller.door.workers.read(lambda: caller.engine.memory.page(subject, after=after, limit=limit))
+    found = await caller.state.threads.read(lambda: caller.engine.memory.page(subject, after=after, limit=limit))
     return {
         "facts": [fact_to_dict(fact) for fact in found],
         "next": found[-1].id if len(found) == limit else None,
@@ -53,21 +53,21 @@ async def list_facts(
 async def add_facts(caller: Writer, given: GivenStatements) -> dict[str, Any]:
     """State facts. They are staged until confirmed; what hygiene refuses is not written, and says why."""
     facts = [GivenFact(**statement.model_dump()) for statement in given.facts]
-    done = await caller.door.workers.write(lambda: caller.engine.memory.add_many(facts))
+    done = await caller.state.threads.write(lambda: caller.engine.memory.add_many(facts))
     return {"facts": [remembered_to_dict(item) for item in done]}
 
 
 @router.post("/recall", responses=documented(401, 504))
 async def recall(caller: Reader, question: RecallQuestion) -> dict[str, Any]:
     """Say what is known that bears on a question, with scores, and as text for a model."""
-    return await caller.door.workers.read(lambda: _recall(caller.engine, question))
+    return await caller.state.threads.read(lambda: _recall(caller.engine, question))
 
 
 @router.get("/{id}", response_model=WholeFact, response_model_exclude_unset=True, responses=documented(401, 404, 504))
 async def get_fact(caller: Reader, id: Key, limit: Limit = MAX_ITEMS) -> dict[str, Any]:
     """Return a fact with what happened to it; of a long life the latest events."""
     memory = caller.engine.memory
-    fact, events = await caller.door.workers.read(lambda: (memory.get(id), memory.history(id)))
+    fact, events = await caller.state.threads.read(lambda: (memory.get(id), memory.history(id)))
     latest = [event_to_dict(event) for event in events[-limit:]]
     return {"fact": fact_to_dict(fact), "history": latest, "omitted": len(events) - len(latest)}
 
@@ -75,20 +75,20 @@ async def get_fact(caller: Reader, id: Key, limit: Limit = MAX_ITEMS) -> dict[st
 @router.post("/{id}/confirm", response_model=FactOut, response_model_exclude_unset=True, responses=documented(401, 404))
 async def confirm(caller: Writer, id: Key) -> dict[str, Any]:
     """Confirm a fact; the one it was to supersede is superseded."""
-    return fact_to_dict(await caller.door.workers.write(lambda: caller.engine.memory.confirm(id)))
+    return fact_to_dict(await caller.state.threads.write(lambda: caller.engine.memory.confirm(id)))
 
 
 @router.post("/{id}/reject", response_model=FactOut, response_model_exclude_unset=True, responses=documented(401, 404))
 async def reject(caller: Writer, id: Key, why: Reason | None = None) -> dict[str, Any]:
     """Reject a fact: it is never recalled, and not taken on again but from the user."""
     reason = why.reason if why else ""
-    return fact_to_dict(await caller.door.workers.write(lambda: caller.engine.memory.reject(id, reason=reason)))
+    return fact_to_dict(await caller.state.threads.write(lambda: caller.engine.memory.reject(id, reason=reason)))
 
 
 @router.delete("/{id}", response_model=Forgotten, responses=documented(401, 404))
 async def forget(caller: Writer, id: Key) -> dict[str, int]:
     """Remove a fact with its history, really."""
-    return {"forgotten": await caller.door.workers.write(lambda: caller.engine.memory.forget(id))}
+    return {"forgotten": await caller.state.threads.write(lambda: caller.engine.memory.forget(id))}
 
 
 def _recall(engine: Engine, question: RecallQuestion) -> dict[str, Any]:

@@ -24,7 +24,7 @@ EntityName = Annotated[
 async def list_entities(caller: Reader, after: After = "", limit: Limit = 20) -> dict[str, Any]:
     """List entities, those most chunks mention first and those that facts alone know last, a page at a time."""
     wanted = int(after or 0) + limit + 1
-    found = await caller.door.workers.read(lambda: caller.engine.entities.top(limit=wanted))
+    found = await caller.state.threads.read(lambda: caller.engine.entities.top(limit=wanted))
     page, following = cut(found, after=after, limit=limit)
     return {"entities": [entity_to_dict(entity) for entity in page], "next": following}
 
@@ -34,7 +34,7 @@ async def list_entities(caller: Reader, after: After = "", limit: Limit = 20) ->
 )
 async def get_entity(caller: Reader, name: EntityName, limit: Limit = 20) -> dict[str, Any]:
     """Show an entity: its names, description, relations and where it is mentioned."""
-    return await caller.door.workers.read(lambda: _entity(caller.engine, name, limit=limit))
+    return await caller.state.threads.read(lambda: _entity(caller.engine, name, limit=limit))
 
 
 @router.get(
@@ -53,7 +53,7 @@ async def list_neighbours(
 
     Of each entity the 50 strongest relations are looked at, and no hop reaches more than the 200 strongest entities.
     """
-    return await caller.door.workers.read(
+    return await caller.state.threads.read(
         lambda: _neighbours(caller.engine, name, hops=hops, min_weight=min_weight, after=after, limit=limit)
     )
 
@@ -66,7 +66,7 @@ async def find_path(
     max_hops: Annotated[int, Query(ge=1, le=6, description="How far to look.")] = 4,
 ) -> dict[str, Any]:
     """Return the best path between two entities: fewest hops, then strongest."""
-    found = await caller.door.workers.read(lambda: caller.engine.entities.path(source, target, max_hops=max_hops))
+    found = await caller.state.threads.read(lambda: caller.engine.entities.path(source, target, max_hops=max_hops))
     return {"found": found is not None, "path": [step_to_dict(step) for step in found or ()]}
 
 

@@ -42,7 +42,7 @@ async def job_events(caller: Reader, id: Key) -> StreamingResponse:
 
 
 async def _events(caller: Caller, job: Job) -> AsyncIterator[str]:
-    async for found in caller.door.jobs.watch(job):
+    async for found in caller.state.jobs.watch(job):
         if found is None:
             yield ": still here\n\n"
         else:
@@ -51,7 +51,7 @@ async def _events(caller: Caller, job: Job) -> AsyncIterator[str]:
 
 
 def _find(caller: Caller, id: str) -> Job:
-    job = caller.door.jobs.find(id, namespace=caller.namespace)
+    job = caller.state.jobs.find(id, namespace=caller.namespace)
     if job is None:
         raise Refused(404, "not_found", "no such job in this namespace", hint="jobs are forgotten when the server ends")
     return job

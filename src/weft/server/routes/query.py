@@ -46,7 +46,7 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
 @router.post("/search", responses=ANSWERS, response_class=JSONResponse, summary="The same as /query")
 async def query(question: Question, caller: Reader) -> JSONResponse:
     """Answer a question: evidence with scores, reasons and citations, or that there is none."""
-    return JSONResponse(await caller.door.workers.read(lambda: _answer(caller.engine, question)))
+    return JSONResponse(await caller.state.threads.read(lambda: _answer(caller.engine, question)))
 
 
 def _answer(engine: Engine, question: Question) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`/health`, `/ready`, `/stats`, `/metrics`."""
+"""Routes for monitoring: `/health`, `/ready`, `/stats`, `/metrics`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 
 from weft.context.serialise import confidence_to_dict, stats_to_dict
 from weft.engine.engine import Engine
-from weft.server.auth import Reader, get_door
+from weft.server.auth import Reader, get_state
 from weft.server.errors import Refused, documented
 from weft.server.schemas import Health, Ready, StatsOut
 
@@ -20,25 +20,25 @@ router = APIRouter(tags=["system"])
 @router.head("/health", include_in_schema=False)
 @router.get("/health", response_model=Health, responses=documented())
 async def health() -> dict[str, str]:
-    """Say that the server is there. Asks nothing of store or model, and needs no key."""
+    """Report that the server runs. Uses neither store nor model, and needs no key."""
     return {"status": "ok", "version": version("weft-search")}
 
 
 @router.head("/ready", include_in_schema=False)
 @router.get("/ready", response_model=Ready, responses=documented())
 async def ready(request: Request) -> dict[str, str]:
-    """Say whether requests will be answered: the store can be read, and the server is not stopping. Needs no key."""
-    door = get_door(request)
-    if door.jobs.closing.is_set():
-        raise Refused(503, "stopping", "the server is stopping", hint="ask another one")
-    await door.workers.read(door.keys.is_empty)
+    """Report whether the store is readable and the server is not shutting down. Needs no key."""
+    state = get_state(request)
+    if state.jobs.closing.is_set():
+        raise Refused(503, "stopping", "the server is shutting down", hint="retry later")
+    await state.threads.read(state.keys.is_empty)
     return {"status": "ready"}
 
 
 @router.get("/stats", response_model=StatsOut, responses=documented(401, 504))
 async def stats(caller: Reader) -> dict[str, Any]:
-    """Say what the namespace holds."""
-    return await caller.door.workers.read(lambda: _stats(caller.engine))
+    """Return statistics of the namespace."""
+    return await caller.state.threads.read(lambda: _stats(caller.engine))
 
 
 @router.get(
@@ -47,16 +47,16 @@ async def stats(caller: Reader) -> dict[str, Any]:
     responses={**documented(401, 504), 200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def metrics(caller: Reader) -> PlainTextResponse:
-    """Count the requests about the namespace since the server began, for Prometheus."""
-    door = caller.door
-    held = await door.workers.read(caller.engine.stats)
+    """Return metrics of the namespace since the start of the server, for Prometheus."""
+    state = caller.state
+    held = await state.threads.monitor(caller.engine.stats)
     gauges = {
         "weft_documents": ("Documents in the namespace.", held.documents),
         "weft_chunks": ("Chunks in the namespace.", held.chunks),
-        "weft_jobs_under_way": ("Jobs that have not ended.", door.jobs.count(caller.namespace)),
+        "weft_jobs_under_way": ("Unfinished jobs.", state.jobs.count(caller.namespace)),
     }
     return PlainTextResponse(
-        door.metrics.text(caller.namespace, gauges=gauges), media_type="text/plain; version=0.0.4; charset=utf-8"
+        state.metrics.text(caller.namespace, gauges=gauges), media_type="text/plain; version=0.0.4; charset=utf-8"
     )
 
 
