@@ -36,12 +36,12 @@ from renaming import WORD, Renaming, expect_variants
 from sets import data_folder
 
 from weft.engine.engine import open_engine
-from weft.extract.mentions import DERIVED_TYPES, TOGETHER, derived_weight
-from weft.extract.names import MAX_WORDS, match_names, singular, words
+from weft.extract.mentions import CO_OCCURS, DERIVED_TYPES, derived_weight
+from weft.extract.names import MAX_KEY_WORDS, match_names, singular, words
 from weft.load.formats.beir import iter_corpus
 from weft.records import Document
-from weft.store.relational.graph_write import pair_place, place
-from weft.store.sqlite.postings import BLOCK, TermChanges
+from weft.store.shared.merging import pair_tie_rank, tie_rank
+from weft.store.sqlite.postings import CHUNKS_PER_BLOCK, TermChanges
 from weft.text.analyzer import count_terms, terms
 from weft.text.ids import chunk_id, document_id, entity_id
 from weft.text.split import indexed_text
@@ -150,7 +150,7 @@ class Variants:
         self._chunks = [self._read(row) for row in rows]
         self.chunks = len(self._chunks)
         highest = self._chunks[-1].row[0]
-        self._step = -(-(highest + 1) // BLOCK) * BLOCK
+        self._step = -(-(highest + 1) // CHUNKS_PER_BLOCK) * CHUNKS_PER_BLOCK
         """Between the numbers of a chunk and of its variant: whole blocks."""
         packed = dict(db.execute("SELECT chunk, vector FROM chunk_vector"))
         self._model = db.execute("SELECT number FROM model WHERE active").get
@@ -178,7 +178,7 @@ class Variants:
 
         def pair(source: str, target: str, type: str) -> tuple[str, str]:
             ends = key(source), key(target)
-            return (min(ends), max(ends)) if type == TOGETHER else ends
+            return (min(ends), max(ends)) if type == CO_OCCURS else ends
 
         def entity(number: int) -> int:
             return number + copy * self._offset if number in self._own else number
@@ -208,7 +208,7 @@ class Variants:
             indexed = indexed_text(titles[document], tuple(json.loads(heading)), said)
             id = chunk_id(ids[document], indexed, seen[document, indexed])
             seen[document, indexed] += 1
-            places[number], size = place(id), held.total()
+            places[number], size = tie_rank(id), held.total()
             length += size
             changes.add(number + shift, held, length=size)
             terms_said = json.dumps(held, ensure_ascii=False)
@@ -255,7 +255,7 @@ class Variants:
                     type,
                     weight,
                     support,
-                    pair_place(NAMESPACE, key(keys[s]), key(keys[t])),
+                    pair_tie_rank(NAMESPACE, key(keys[s]), key(keys[t])),
                 )
                 for s, t, type, weight, support in self._relations
                 if s in self._own or t in self._own
@@ -331,7 +331,7 @@ class Variants:
             for sentence in _SENTENCE.split("".join(chunk.pieces)):
                 if 40 < len(sentence) < 200 and sentence[1:].islower() and sentence[0].isupper():
                     held = words(sentence)
-                    said = [word.text for word in held[:MAX_WORDS]]
+                    said = [word.text for word in held[:MAX_KEY_WORDS]]
                     begins = {" ".join((*said[:at], singular(word))) for at, word in enumerate(said)}
                     if ends.isdisjoint(begins) and not match_names(held, names):
                         found[sentence] = None

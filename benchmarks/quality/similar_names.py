@@ -21,7 +21,7 @@ from itertools import combinations
 from sets import NAMES, data_folder, open_set
 
 from weft.extract.names import name_key, singular
-from weft.extract.typos import find_slips, written
+from weft.extract.typos import find_typos, to_written_key
 
 Pair = tuple[str, str]
 
@@ -81,7 +81,7 @@ def rules(names: dict[str, str]) -> dict[str, set[Pair]]:
     words = {pair: differing(*pair) for pair in one}
     long = {pair for pair, (a, b) in words.items() if min(len(a), len(b)) >= 6 and a[0] == b[0]}
     inner = {pair for pair in long if words[pair][0][-1] == words[pair][1][-1]}
-    slips = list(find_slips(written(key, names[key]) for key in sorted(names)))
+    slips = list(find_typos(to_written_key(key, names[key]) for key in sorted(names)))
     return {
         "one letter": one,
         "one letter, not the first, of 8": {(a, b) for a, b in one if a[0] == b[0] and min(len(a), len(b)) >= 8},

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.extract.names import name_key
-from weft.extract.nominations import MAX_WEAK
+from weft.extract.nominations import MAX_WEAK_NOMINATIONS
 from weft.extract.rules import RuleExtractor
 from weft.models.base import Extractor
 from weft.records import STRONG_KINDS, Document
@@ -346,7 +346,7 @@ def test_weak_names_are_capped():
     """The first ones stay, strong ones are all kept, and claims without both names go."""
     text = " ".join(f"We saw Foo{i} Bar{i}." for i in range(100)) + " The Retry Queue uses Kafka. See [[Ledger]]."
     extraction = extract(text)
-    assert len(names(extraction, "phrase")) == MAX_WEAK
+    assert len(names(extraction, "phrase")) == MAX_WEAK_NOMINATIONS
     assert names(extraction, "link") == ["Ledger"]
     assert claims(extraction) == [("session store", "links_to", "ledger")]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.extract.sentences import MAX_SENTENCE, Mark, read_sentences, shorten, strip_markup
+from weft.extract.sentences import MAX_SENTENCE_CHARACTERS, Mark, read_sentences, shorten, strip_markup
 
 
 def texts(text, form="markdown"):
@@ -71,7 +71,7 @@ def test_comments_and_docstrings_are_the_prose_of_code():
 def test_marks_lie_inside_their_sentence(text, form):
     """And no sentence is longer than allowed."""
     for sentence in read_sentences(text * 9, form=form):
-        assert 0 < len(sentence.text) <= MAX_SENTENCE or sentence.role == "heading"
+        assert 0 < len(sentence.text) <= MAX_SENTENCE_CHARACTERS or sentence.role == "heading"
         assert all(0 <= mark.start < mark.end <= len(sentence.text) for mark in sentence.marks)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.extract.mentions import find_sentence, may_hold, must_hold
+from weft.extract.mentions import find_sentence, may_mention, required_terms
 from weft.extract.names import (
     candidate_keys,
     key_words,
@@ -134,7 +134,7 @@ def test_a_name_is_not_found_in_one_with_another_sign(key, others):
     for one, other in [(key, other) for other in others] + [(other, key) for other in others]:
         text = f"We saw {one.title()} there; {one.upper()}'s future, in ({one.upper()})."
         assert [found for found, _, _ in match_names(words(text), {key, *others})] == [one] * 3
-        assert may_hold(text, {one})
+        assert may_mention(text, {one})
         assert find_sentence(f"We saw {other.title()}.\nWe saw {one.title()}.", {one}) == f"We saw {one.title()}."
 
 
@@ -147,8 +147,8 @@ def test_small_letters_with_a_sign_are_written_like_a_name():
 def test_chunks_with_a_sign_are_looked_through_for_it(text):
     """The terms of the key are among those of the text."""
     for word in words(text):
-        assert all(spellings & count_terms(text).keys() for spellings in must_hold(word.text))
-    assert must_hold("c++") == [{"c++", "c"}]
+        assert all(spellings & count_terms(text).keys() for spellings in required_terms(word.text))
+    assert required_terms("c++") == [{"c++", "c"}]
 
 
 @pytest.mark.parametrize(
@@ -219,16 +219,16 @@ def test_a_text_may_hold_every_name_that_is_found_in_it(text):
     assert short | long_keys(found, pairs) >= candidate_keys(found)
     for key in candidate_keys(found):
         if match_names(found, {key}):
-            assert may_hold(text, {key})
+            assert may_mention(text, {key})
 
 
 def test_a_text_is_not_read_for_names_that_it_does_not_hold():
     """Words that stand apart, or are not written like a name, are none."""
     text = "In construction the King's man met Müller; she was born at sea. His ship? The Who knew. 密码钥匙"
     assert not any(
-        may_hold(text, {key}) for key in ("construction", "man king", "manning", "mull", "密钥", "in", "his")
+        may_mention(text, {key}) for key in ("construction", "man king", "manning", "mull", "密钥", "in", "his")
     )
-    assert all(may_hold(text, {key}) for key in ("king", "king man", "muller", "密码", "who"))
+    assert all(may_mention(text, {key}) for key in ("king", "king man", "muller", "密码", "who"))
 
 
 @given(st.lists(TEXTS.map(lambda text: text.replace(".", "")), min_size=1, max_size=6), st.data())
@@ -243,8 +243,8 @@ def test_the_first_sentence_with_most_of_the_names_is_found(sentences, data):
 
 def test_only_english_words_have_plurals():
     """A character with an `s` behind it would be held by every text that has a lone `s`."""
-    assert must_hold("密钥") == [{"密"}, {"钥"}]
-    assert must_hold("box") == [{"box"}]
+    assert required_terms("密钥") == [{"密"}, {"钥"}]
+    assert required_terms("box") == [{"box"}]
 
 
 def test_the_longest_name_wins():
@@ -317,7 +317,7 @@ def test_the_words_of_a_key_are_compared_in_the_singular():
 def test_marks_and_soft_hyphens_stay_inside_a_word(text, expected):
     """Accents written apart, vowel signs, soft hyphens and apostrophes do not tear a name into pieces."""
     assert [word.text for word in words(text)] == expected
-    assert all(spellings & count_terms(text).keys() for word in words(text) for spellings in must_hold(word.text))
+    assert all(spellings & count_terms(text).keys() for word in words(text) for spellings in required_terms(word.text))
 
 
 @given(PLAIN)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.extract.properties import MAX_CHARACTERS, MAX_FACTS, read_properties
+from weft.extract.properties import MAX_FACTS, MAX_VALUE_CHARACTERS, read_properties
 from weft.load.formats.markdown import parse_markdown
 from weft.records import Document
 
@@ -105,7 +105,7 @@ def test_lines_right_under_the_title_state_facts(name):
         "# Auth Service\n\n```\nStatus: live\nOwner: x\n```\n",
         "# Auth Service\n\n: live\n",
         "# Auth Service\n\n- A whole sentence that has: a colon\n",
-        "# Auth Service\n\n- Status: " + "x" * (MAX_CHARACTERS + 1) + "\n",
+        "# Auth Service\n\n- Status: " + "x" * (MAX_VALUE_CHARACTERS + 1) + "\n",
     ],
 )
 def test_prose_states_nothing(text):

@@ -1,12 +1,12 @@
 """Titles are compared by their words, in their order."""
 
-from weft.extract.papers.titles import title_likeness, title_words
+from weft.extract.papers.titles import title_similarity, title_words
 
 TITLE = title_words("Stable Numerical Methods for Obtaining the Chebyshev Solution to an Overdetermined System")
 
 
 def like(asked, title=TITLE):
-    return title_likeness(title_words(asked), title)
+    return title_similarity(title_words(asked), title)
 
 
 def test_equal_titles_are_wholly_alike():
@@ -46,4 +46,4 @@ def test_another_number_makes_another_title():
 
 def test_nothing_is_like_nothing():
     """No words, no likeness."""
-    assert title_likeness((), TITLE) == title_likeness(TITLE, ()) == 0.0
+    assert title_similarity((), TITLE) == title_similarity(TITLE, ()) == 0.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
 
-from weft.extract.typos import Slip, Written, find_slips, written
+from weft.extract.typos import Typo, WrittenKey, find_typos, to_written_key
 from weft.records import Entity
 from weft.store.base import Graph
 
@@ -41,7 +41,7 @@ def find_similar(graph: Graph, *, limit: int, on_step: Callable[[int], object] |
     Each entity is merged into at most one other.
     """
     longest = nsmallest(
-        MAX_CANDIDATE_PAIRS, find_slips(_names(graph, on_step)), key=lambda typo: (-len(typo.first), typo)
+        MAX_CANDIDATE_PAIRS, find_typos(_names(graph, on_step)), key=lambda typo: (-len(typo.first), typo)
     )
     refused = {frozenset((key, value)) for kind, key, value in graph.edits() if kind == "unmerge"}
     typos = [typo for typo in longest if frozenset((typo.first, typo.second)) not in refused]
@@ -54,16 +54,16 @@ def find_similar(graph: Graph, *, limit: int, on_step: Callable[[int], object] |
     return list(islice(best.values(), limit))
 
 
-def _names(graph: Graph, on_step: Callable[[int], object] | None) -> Iterator[Written]:
+def _names(graph: Graph, on_step: Callable[[int], object] | None) -> Iterator[WrittenKey]:
     after = ""
     while page := graph.entities_after(after, limit=PAGE_ENTITIES):
-        yield from (written(entity.key, entity.name) for entity in page)
+        yield from (to_written_key(entity.key, entity.name) for entity in page)
         after = page[-1].key
         if on_step:
             on_step(len(page))
 
 
-def _read(graph: Graph, typos: Sequence[Slip]) -> dict[str, Entity]:
+def _read(graph: Graph, typos: Sequence[Typo]) -> dict[str, Entity]:
     """Return entities by key, without those merged or deleted meanwhile."""
     keys = sorted({key for typo in typos for key in (typo.first, typo.second)})
     found: dict[str, Entity] = {}
@@ -81,7 +81,7 @@ def _neighbours(graph: Graph, ids: Sequence[str]) -> dict[str, set[str]]:
     return near
 
 
-def _pair(typo: Slip, known: Mapping[str, Entity], near: Mapping[str, set[str]]) -> Similar:
+def _pair(typo: Typo, known: Mapping[str, Entity], near: Mapping[str, set[str]]) -> Similar:
     first, second = known[typo.first], known[typo.second]
     # Names from metadata fields occur in no chunk: then the spelling with more relations is the usual one.
     size = {one.id: len(near.get(one.id, ())) for one in (first, second)}

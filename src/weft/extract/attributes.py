@@ -1,4 +1,14 @@
-"""Fields that name other things: front matter, JSON records, rows of a table, `Owner: …` lines."""
+"""
+Fields with names as values, and the relations they state: front matter, records, table rows, `Owner: …` lines.
+
+| written | result |
+| --- | --- |
+| `depends_on: [OAuth Provider]` in front matter | the document `depends_on` OAuth Provider |
+| `name: Auth Service; owner: Identity Team` in a table | Auth Service `owned_by` Identity Team |
+| `flags[0].owner: Jane Doe` with `flags[0].name: dark-mode` | dark-mode `owned_by` Jane Doe |
+| `Owner: [[Identity Team]]` in a text | the document `owned_by` Identity Team |
+| `owner: unknown` | none: not a name |
+"""
 
 from __future__ import annotations
 
@@ -13,12 +23,12 @@ from weft.records import Metadata, Scalar
 from weft.text.links import link_target
 from weft.text.normalise import CJK
 
-MAX_WORDS = 6
+MAX_VALUE_WORDS = 6
 MAX_VALUES = 200
-"""How many values of one field are read."""
+"""Values read per field."""
 
-MAX_VALUE = 2000
-"""Characters of a field that are read."""
+MAX_FIELD_CHARACTERS = 2000
+"""Characters read per field."""
 
 FIELDS: Mapping[str, str] = {
     "affects": "affects",
@@ -71,7 +81,7 @@ FIELDS: Mapping[str, str] = {
     "uses": "uses",
     "written_by": "written_by",
 }
-"""Fields whose values are names, and the relation each states."""
+"""Relation type of each field whose values are names."""
 
 ALIASES = ("aliases", "alias", "also_known_as", "aka")
 TYPES = ("type", "kind", "category")
@@ -79,23 +89,23 @@ NAMES = ("name", "title", "key", "id")
 DESCRIPTIONS = ("summary", "description", "note", "text")
 
 _LOWER_CASE = frozenset({"depends_on", "dependencies", "requires", "service", "services", "component", "replaces"})
-"""Fields that hold names of packages and services, which are often written small."""
+"""Fields with names of packages and services, which are often in lower case."""
 _AUTHORS = frozenset({"author", "authors", "written_by", "director", "directed_by", "founded_by", "created_by"})
-_NONE = word_set("none n/a na null unknown tbd todo true false yes no various other others any all -")
-_SEVERAL = re.compile(r"[,;|、，；]")
-_SEVERAL_PEOPLE = re.compile(r"[;|、；]|\sand\s|,(?=\s*\S+\s+\S)")
+_EMPTY_VALUES = word_set("none n/a na null unknown tbd todo true false yes no various other others any all -")
+_SEPARATOR = re.compile(r"[,;|、，；]")
+_PEOPLE_SEPARATOR = re.compile(r"[;|、；]|\sand\s|,(?=\s*\S+\s+\S)")
 _LINE = re.compile(
     r"\s*(?:[-*+]\s+)?(?:\*\*)?"
     r"(?P<place>(?:[\w-]+(?:\[\d+\])*\.)*)(?P<field>[A-Za-z][\w -]{0,30})(?:\[\d+\])?"  # `flags[0].owner`
     r"(?:\*\*)?\s?[:：](?:\*\*)?\s+(?P<value>\S.*)"
 )
 _PART = re.compile(r"(?P<field>[\w][\w /-]{0,40}): ")
-_NO_NAME = re.compile(rf"\d|https?:|[\w.]+@|[^\w(（《“\"'{CJK}]")
+_NOT_A_NAME = re.compile(rf"\d|https?:|[\w.]+@|[^\w(（《“\"'{CJK}]")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One value of a field that names something; `subject` is what the field belongs to, empty for the document."""
+    """A relation stated by a field. An empty `subject` stands for the document."""
 
     subject: str
     type: str
@@ -104,18 +114,18 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An entity described by a record or a row of a table."""
+    """An entity described by a record or a table row."""
 
     name: str
     type: str
     description: str
     fields: tuple[Field, ...]
     texts: tuple[str, ...] = ()
-    """Values that are sentences."""
+    """Values with sentences."""
 
 
 def read_metadata(metadata: Metadata) -> list[Field]:
-    """Return the fields of a document's metadata that name other things."""
+    """Return the relations stated by a document's metadata."""
     found: list[Field] = []
     for key, value in metadata.items():
         field = field_name(key)
@@ -125,71 +135,74 @@ def read_metadata(metadata: Metadata) -> list[Field]:
 
 
 def read_aliases(metadata: Metadata) -> list[str]:
-    """Return the other names that metadata gives the document."""
+    """Return the aliases in a document's metadata."""
     found: list[str] = []
     for key, value in metadata.items():
         if field_name(key) in ALIASES:
-            values = _SEVERAL.split(value) if isinstance(value, str) else each(value)
+            values = _SEPARATOR.split(value) if isinstance(value, str) else to_values(value)
             found += (item.strip() for item in values[:MAX_VALUES] if isinstance(item, str) and is_usable(item.strip()))
     return found
 
 
 def read_type(metadata: Metadata) -> str:
-    """Return what kind of thing the metadata says the document is about, if it says so in a word or two."""
+    """Return the type in a document's metadata, if it has one or two words; else an empty text."""
     for key, value in metadata.items():
         if field_name(key) in TYPES and isinstance(value, str) and _is_type(value):
             return value.strip().lower()
     return ""
 
 
-def each(value: Scalar | Sequence[Scalar]) -> Sequence[Scalar]:
-    """Return the values of a field: those of a list, else the one there is."""
+def to_values(value: Scalar | Sequence[Scalar]) -> Sequence[Scalar]:
+    """Return the elements of a list, or a scalar as a list of one."""
     return [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
 
 
 def read_values(field: str, value: Scalar | Sequence[Scalar]) -> Iterator[str]:
-    """Yield the names in the value of a field; a string may hold several, between commas."""
+    """Iterate the names in the value of a field; a string may contain several with separators."""
     if isinstance(value, str):
-        items = (_SEVERAL_PEOPLE if field in _AUTHORS else _SEVERAL).split(value[:MAX_VALUE])[:MAX_VALUES]
+        separator = _PEOPLE_SEPARATOR if field in _AUTHORS else _SEPARATOR
+        items = separator.split(value[:MAX_FIELD_CHARACTERS])[:MAX_VALUES]
     else:
-        items = [item for item in each(value)[:MAX_VALUES] if isinstance(item, str)]
+        items = [item for item in to_values(value)[:MAX_VALUES] if isinstance(item, str)]
     for item in items:
         name = item.strip().strip("\"'")
         if name.startswith("[[") and name.endswith("]]"):
             name = link_target(name[2:-2])
-        if is_named(name) or (field in _LOWER_CASE and _is_package(name)):
+        if is_name_like(name) or (field in _LOWER_CASE and _is_package(name)):
             yield name
 
 
-def is_named(value: str) -> bool:
-    """Tell whether a value reads like a name: short, and capitalised or Chinese."""
-    if not is_usable(value) or len(value.split()) > MAX_WORDS or value.lower() in _NONE or _NO_NAME.match(value):
+def is_name_like(value: str) -> bool:
+    """Return whether a value looks like a name: short, and capitalised, CJK or an identifier."""
+    if not is_usable(value) or len(value.split()) > MAX_VALUE_WORDS:
+        return False
+    if value.lower() in _EMPTY_VALUES or _NOT_A_NAME.match(value):
         return False
     return value[0].isupper() or bool(re.search(f"[{CJK}]", value)) or is_identifier(value)
 
 
 def field_name(key: str) -> str:
-    """Return a field's name in snake case: `Depends-On` is `depends_on`."""
+    """Return the name of a field in snake case: `depends_on` for `Depends-On`."""
     return re.sub(r"[\s-]+", "_", key[:60].strip().lower())
 
 
 def read_lines(lines: Iterable[str]) -> list[Row]:
     """
-    Return what lines of the form `owner: Identity Team` say, grouped by what they belong to.
+    Return the rows stated by lines such as `owner: Identity Team`, grouped by the path before the field.
 
-    A place before the field, as in `flags[0].owner`, makes a record of its own, which is called by its `name`,
-    `title`, `key` or `id`. The row without a name belongs to the document.
+    Fields with the same path, as in `flags[0].owner`, form a record, named by its `name`, `title`, `key` or `id`. The
+    row without a name belongs to the document.
     """
     groups: dict[str, dict[str, list[str]]] = {}
     for line in lines:
-        if match := _LINE.match(line[:MAX_VALUE]):
+        if match := _LINE.match(line[:MAX_FIELD_CHARACTERS]):
             group = groups.setdefault(match["place"], {})
             group.setdefault(field_name(match["field"]), []).append(match["value"].strip())
     return [row for place, group in groups.items() if (row := _to_row(group, is_record=bool(place)))]
 
 
 def read_row(line: str, columns: Sequence[str]) -> Row | None:
-    """Return what a row of a table says: `name: Auth Service; owner: Identity Team; depends_on: A; B`."""
+    """Return the row of a table line: `name: Auth Service; owner: Identity Team; depends_on: A; B`."""
     known = {column.strip() for column in columns}
     cells: dict[str, str] = {}
     last = ""
@@ -221,7 +234,7 @@ def _to_row(cells: Mapping[str, Sequence[str]], *, is_record: bool, first: str =
     kind = next((cells[field][0].lower() for field in TYPES if field in cells and _is_type(cells[field][0])), "")
     prose = (values for field, values in cells.items() if field not in FIELDS and field not in NAMES)
     texts = tuple(value for values in prose for value in values if len(value.split()) > 3)
-    described = DESCRIPTIONS if is_record else DESCRIPTIONS[:2]  # `Note: …` in prose does not describe the document
+    described = DESCRIPTIONS if is_record else DESCRIPTIONS[:2]  # `Note: …` in prose describes nothing
     description = next((cells[field][0] for field in described if field in cells), "")
     return Row(
         name, kind, description, tuple(field for field in fields if name_key(field.value) != name_key(name)), texts
@@ -229,7 +242,7 @@ def _to_row(cells: Mapping[str, Sequence[str]], *, is_record: bool, first: str =
 
 
 def _is_short(value: str) -> bool:
-    return len(value.split()) <= 2 * MAX_WORDS
+    return len(value.split()) <= 2 * MAX_VALUE_WORDS
 
 
 def _is_type(value: str) -> bool:
@@ -237,4 +250,4 @@ def _is_type(value: str) -> bool:
 
 
 def _is_package(value: str) -> bool:
-    return " " not in value and value[:1].isalpha() and value.lower() not in _NONE and is_usable(value)
+    return " " not in value and value[:1].isalpha() and value.lower() not in _EMPTY_VALUES and is_usable(value)

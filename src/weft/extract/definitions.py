@@ -1,4 +1,17 @@
-"""Sentences that say what something is, or what else it is called."""
+"""
+Definitions (`X is a …`), types of entities and aliases in a sentence.
+
+| sentence | result |
+| --- | --- |
+| `Redis is an in-memory key-value store.` | Redis has type `store` |
+| `Mutiny is a 1952 American film directed by …` | Mutiny has type `film` |
+| `Ada Byron, the daughter of a poet, wrote …` | Ada Byron has type `person` |
+| `Feature Flags are switches read by services.` | Feature Flags have type `switch` |
+| `Seats are held on Monday.` | none: no article and no name |
+| `Jane Doe (born Jane Roe) is a …` | Jane Roe is an alias of Jane Doe (birth name) |
+| `the Application Programming Interface (API)` | API abbreviates Application Programming Interface |
+| `知识图谱（Knowledge Graph，简称KG）` | Knowledge Graph and KG are aliases of 知识图谱 |
+"""
 
 from __future__ import annotations
 
@@ -6,7 +19,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weft.extract.chinese.definitions import find_bracketed, find_called, find_chinese_type, is_clear_definition
+from weft.extract.chinese.definitions import (
+    find_chinese_type,
+    find_names_in_brackets,
+    find_other_names,
+    is_clear_definition,
+)
 from weft.extract.lexicon import DEMONYMS, NO_ACRONYMS, PARAMETERS, RANKS, RELATIVES, SMALL_WORDS, STARTERS, word_set
 from weft.extract.names import singular
 from weft.extract.phrases import Name, is_identifier, is_proper, is_term, is_usable
@@ -15,15 +33,15 @@ from weft.extract.subjects import Subject, Topic
 from weft.text.normalise import CJK
 from weft.text.simplified import simplify
 
-MAX_BETWEEN = 300
-"""Characters between a name and `is a`: dates of birth, other spellings."""
+MAX_ASIDE_CHARACTERS = 300
+"""Between a name and `is a`: dates of birth, other spellings."""
 
-MAX_OPENING = 8
-"""Words of a name that opens a text without a title."""
+MAX_OPENING_WORDS = 8
+"""Words of a name at the start of a text without a title."""
 
 _OPENING = re.compile(r"\s*[\"“'‘]?\s*(?P<name>[^,;()（）\"“”]{2,90}?)\s*[\"”'’]?\s*(?:[(（,].*)?$", re.DOTALL)
 _COPULA = re.compile(r"\s(?P<verb>is|was|are|were)\s+(?:(?:also|still|now)\s+)?(?P<article>(?:an?|the|one of the)\s)?")
-_MEANS = re.compile(r"\s(?:refers? to|means|stands for|denotes)\s+(?:an?\s|the\s)?")
+_REFERS = re.compile(r"\s(?:refers? to|means|stands for|denotes)\s+(?:an?\s|the\s)?")
 _APPOSITION = re.compile(r",\s+(?P<article>an?\s|the\s)(?=[^,]{3,120},)")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*|[,.;:()（]")
 _BOUNDARY = word_set(
@@ -41,7 +59,7 @@ _EMPTY = word_set(
     "main most more time answer question bit matter other idea rule exception example difference part member"
 )
 _MODIFIERS = word_set("film stage television theatre theater radio screen music opera voice movie tv black")
-"""Nouns that another noun is likely to follow: `a film and stage director`."""
+"""Nouns that often modify another noun: `a film and stage director`."""
 _ADJECTIVES = word_set(
     "advanced asynchronous basic clean complete comprehensive concise convenient cross-platform drop-in dynamic "
     "easy-to-use efficient elegant experimental extensible extremely fast flexible free full-featured fully-featured "
@@ -49,7 +67,7 @@ _ADJECTIVES = word_set(
     "modern modular multi-platform native new open-source optional portable powerful production-ready reliable robust "
     "scalable self-contained simple small stable standalone static thread-safe tiny universal"
 )
-"""Of these, several stand before a noun, between commas: `a simple, yet elegant, HTTP library`. None is a type."""
+"""Adjectives that may be listed before a noun: `a simple, yet elegant, HTTP library`. None is a type."""
 _ASIDE_IN = re.compile(r"\s?\([^()]{0,80}\)")
 _PARTICIPLE = re.compile(r"[a-z-]{2,}[^e\W]ed")
 _NO_PARTICIPLES = word_set("biped hundred infrared kindred moped watershed")
@@ -72,45 +90,45 @@ _CJK = re.compile(f"[{CJK}]")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a sentence says its subject is."""
+    """The type that a sentence gives its subject."""
 
     subject: Subject
     type: str
     at: int
-    """Where the verb begins."""
+    """Offset of the verb."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """Another name, and why it is taken for one."""
+    """Another name of an entity, with the reason."""
 
     name: str
     of: str
-    """The name it stands for; empty for the sentence's subject."""
+    """The name it is an alias of; empty for the subject of the sentence."""
     reason: str
 
 
 def find_definition(sentence: Sentence, subject: Subject | None) -> Definition | None:
-    """Return what the sentence says its subject is: `X is a …`, `X refers to …`, `X, a …,`, `X 是一种 …`."""
+    """Return the definition in a sentence: `X is a …`, `X refers to …`, `X, a …,`, `X 是一种 …`."""
     if subject is None:
         return None
     text = sentence.text
-    for match in _COPULA.finditer(text, subject.end, subject.end + MAX_BETWEEN):
+    for match in _COPULA.finditer(text, subject.end, subject.end + MAX_ASIDE_CHARACTERS):
         if not _is_aside(text[subject.end : match.start()]):
             continue
         is_plural = match["verb"] in ("are", "were") or (match["article"] or "").startswith("one")
         kind = guess_type(text[match.end() :], plural=is_plural)
         return Definition(subject, kind, match.start()) if _is_defining(subject, match, kind, text) else None
-    means, apposition = _MEANS.match(text, subject.end), _APPOSITION.match(text, subject.end)
-    if means and subject.kind != "pronoun":
-        return Definition(subject, guess_type(text[means.end() :]), means.start())
+    refers, apposition = _REFERS.match(text, subject.end), _APPOSITION.match(text, subject.end)
+    if refers and subject.kind != "pronoun":
+        return Definition(subject, guess_type(text[refers.end() :]), refers.start())
     if apposition and subject.kind in ("topic", "name", "quoted"):
         return Definition(subject, guess_type(text[apposition.end() :]), apposition.start())
     return _find_chinese(text, subject)
 
 
 def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
-    """Return what a first sentence says the document's topic is, whatever name it goes by: `Viscount was the …`."""
+    """Return the definition in a first sentence as one of the topic, whatever name it uses: `Viscount was the …`."""
     match = _COPULA.search(sentence.text, 1, 200)
     first = sentence.text.split(" ", 1)[0]
     if not match or not match["article"] or not first[:1].isupper() or first.lower() in STARTERS - {"the"}:
@@ -120,7 +138,7 @@ def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
 
 
 def may_be_topic(found: Definition, text: str) -> bool:
-    """Tell whether an untitled text is about what its first sentence defines; in Chinese it must do so beyond doubt."""
+    """Return whether the defined name may be the topic of an untitled text; Chinese needs a clear definition."""
     if _CJK.search(found.subject.name):
         return found.subject.kind in ("name", "term", "quoted") and is_clear_definition(text, found.at)
     return found.subject.kind == "name"
@@ -128,10 +146,10 @@ def may_be_topic(found: Definition, text: str) -> bool:
 
 def find_defined_name(sentence: Sentence) -> tuple[str, str]:
     """
-    Return what the first sentence of an untitled text is about, and its type; empty if it cannot be told.
+    Return the topic of the first sentence of an untitled text, and its type; empty texts if there is none.
 
-    It is all that stands before `is a`, without quotes, brackets and what commas enclose: `Life Begins in May (1937)
-    is a comedy film`.
+    The topic is the text before `is a` without quotes, brackets and asides: `Life Begins in May` of `Life Begins in May
+    (1937) is a comedy film`.
     """
     text = sentence.text
     match = _COPULA.search(text, 1, 240)
@@ -140,7 +158,7 @@ def find_defined_name(sentence: Sentence) -> tuple[str, str]:
     name = _OPENING.match(text[: match.start()])
     found = name["name"].strip(" \"“”'‘’") if name else ""
     first = found.split(" ", 1)[0]
-    if first[:1].islower() or first.lower() in STARTERS - {"the", "a"} or len(found.split()) > MAX_OPENING:
+    if first[:1].islower() or first.lower() in STARTERS - {"the", "a"} or len(found.split()) > MAX_OPENING_WORDS:
         return "", ""
     kind = guess_type(text[match.end() :], plural=match["verb"] in ("are", "were"))
     return (found, kind) if (kind or is_proper(found)) and is_usable(found) else ("", "")
@@ -148,9 +166,9 @@ def find_defined_name(sentence: Sentence) -> tuple[str, str]:
 
 def guess_type(rest: str, *, plural: bool = False) -> str:
     """
-    Return the head noun of the phrase `rest` begins with, in lower case; empty if it cannot be told.
+    Return the head noun of the noun phrase at the start of `rest`, in lower case; empty if there is none.
 
-    `1961 Italian drama film directed by …` gives `film`. Sons and queens are of type `person`.
+    `1961 Italian drama film directed by …` gives `film`. Relatives (`son`, `widow`) give `person`.
     """
     head = before = ""
     words = [match.group() for match in _WORD.finditer(_ASIDE_IN.sub("", rest[:200]))][:24]
@@ -183,9 +201,9 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
 
 def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int, verb: int | None = None) -> Iterator[Alias]:
     """
-    Yield the other names a first sentence gives its subject before `end`: `also known as X`, `born X`, `又称X`.
+    Iterate the aliases of the subject of a first sentence before `end`: `also known as X`, `born X`, `又称X`.
 
-    Behind its `verb` others are named too: in `the father of Temüjin, later known as X`, X is no name of the father.
+    After the `verb` a cue may concern another name: in `the father of Temüjin, later known as X`, X is not the father.
     """
     starts = {name.start: name for name in names}
     for match in _AS.finditer(sentence.text, 0, end):
@@ -197,26 +215,26 @@ def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int, verb: i
         is_full = len(text.split()) > 1 or not (match["born"] or (found and found.start == at + 4))
         if text and is_full and is_usable(text):
             yield Alias(text, "", "birth name" if match["born"] else f"“{match['known']}” in the text")
-    for called in find_called(sentence.text, names, end=end):
-        if is_usable(called.name):
-            yield Alias(called.name, "", f"“{called.cue}” in the text")
+    for other_name in find_other_names(sentence.text, names, end=end):
+        if is_usable(other_name.name):
+            yield Alias(other_name.name, "", f"“{other_name.cue}” in the text")
 
 
 def _names_another(text: str, names: Sequence[Name], cue: re.Match[str], *, verb: int) -> bool:
-    """Tell whether a cue behind the verb is about the name it follows: in brackets, or for a time of its own."""
+    """Return whether a cue after the verb concerns the name before it: in brackets, or with `later`, `now`."""
     before = max((name.end for name in names if verb < name.start and name.end <= cue.start()), default=None)
     return before is not None and bool(_ASIDE.fullmatch(text[before : cue.end()]))
 
 
 def _whole_alias(text: str, found: Name) -> str:
-    """Return the name with the words that belong to it: `Photos of a Lady`, of which only `Photos` was seen."""
+    """Return the whole alias: `Photos of a Lady`, where the found name is `Photos`."""
     stop = _ALIAS_END.search(text, found.end)
     whole = text[found.start : stop.start()] if stop and found.kind == "phrase" else found.text
     return whole if len(whole.split()) <= 8 else found.text
 
 
 def find_abbreviations(sentence: Sentence, names: Sequence[Name]) -> Iterator[Alias]:
-    """Yield names in parentheses that abbreviate or translate the name before: `Graph Retrieval (图检索)`."""
+    """Iterate names in parentheses that abbreviate or translate the name before them: `Graph Retrieval (图检索)`."""
     ends = {name.end: name.text for name in names}
     for match in _BRACKET.finditer(sentence.text):
         before = sentence.text[max(0, match.start() - 160) : match.start()]
@@ -231,8 +249,8 @@ def find_abbreviations(sentence: Sentence, names: Sequence[Name]) -> Iterator[Al
 
 
 def _find_translations(text: str, names: Sequence[Name]) -> Iterator[Alias]:
-    """Yield the names in brackets behind a Chinese one: `知识图谱（Knowledge Graph，简称KG）`."""
-    for start, others in find_bracketed(text):
+    """Iterate the names in brackets after a Chinese name: `知识图谱（Knowledge Graph，简称KG）`."""
+    for start, others in find_names_in_brackets(text):
         before = text[max(0, start - 160) : start]
         whole = max((name.text for name in names if name.end == start and _CJK.search(name.text)), key=len, default="")
         tail = _CJK_TAIL.search(before)
@@ -242,11 +260,11 @@ def _find_translations(text: str, names: Sequence[Name]) -> Iterator[Alias]:
             yield from (Alias(other, whole, "translation in parentheses") for other in others)
 
 
-# ── how it is done ──────────────────────────────────────────────────────────────────────────────
+# ── helper functions ────────────────────────────────────────────────────────────────────────────
 
 
 def _is_aside(between: str) -> bool:
-    """Tell whether what stands between a name and its verb can be left out: nothing, brackets, an apposition."""
+    """Return whether the text between a name and its verb is empty, in brackets or an apposition."""
     bare = between.strip().lstrip("\"”’'").lstrip()
     if not bare:
         return True
@@ -256,12 +274,12 @@ def _is_aside(between: str) -> bool:
 
 
 def _is_defining(subject: Subject, match: re.Match[str], kind: str, text: str) -> bool:
-    """Tell `Redis is a store` from `Seats are held`: without an article the subject must be a name beyond doubt."""
+    """Return whether a copula defines its subject: `Redis is a store` does, `Seats are held` does not."""
     if subject.kind == "pronoun" or subject.name in PARAMETERS:
         return False
     if subject.kind == "quoted" and not (" " in subject.name and is_proper(subject.name)):
         return bool(_CJK_ALL.fullmatch(subject.name))
-    if subject.kind == "word":  # `Maria was the daughter of …` says nothing of all the other Marias
+    if subject.kind == "word":  # `Maria was the daughter of …` does not define every Maria
         lower = f" {subject.name.lower()}"
         return match["verb"] == "is" and bool(match["article"]) and kind not in ("", _PERSON) and lower not in text
     if match["article"]:
@@ -275,7 +293,7 @@ def _is_defining(subject: Subject, match: re.Match[str], kind: str, text: str) -
 
 
 def _is_participle(word: str, after: str) -> bool:
-    """Tell whether a word before a preposition or the end of a clause says what was done to what stands before it."""
+    """Return whether a word is a participle that ends the noun phrase: `a format designed for`."""
     is_closed = after.lower() in _BOUNDARY or not after[0].isalnum()
     return is_closed and bool(_PARTICIPLE.fullmatch(word)) and word not in _NO_PARTICIPLES
 
@@ -288,7 +306,7 @@ def _find_chinese(text: str, subject: Subject) -> Definition | None:
 
 
 def _expand(before: str, short: str) -> str:
-    """Return the last words of `before` whose initials are `short`, small words left out; empty if they are not."""
+    """Return the last words of `before` whose initials, without those of small words, are `short`; else empty."""
     if not _ACRONYM.fullmatch(short) or sum(map(str.isupper, short)) < 2 or short.lower() in NO_ACRONYMS:
         return ""
     letters = [letter.lower() for letter in short if letter.isalnum()]
@@ -311,7 +329,7 @@ def _last_word(before: str) -> str:
 
 
 def _last_term(run: str, *, has_text_before: bool) -> str:
-    """Return the term a run of Chinese characters ends with: `由身份团队` ends with `身份团队`."""
+    """Return the term at the end of a run of Chinese characters: `身份团队` of `由身份团队`."""
     for mark in "的是把被在了":
         run = run.rpartition(mark)[2] if mark in run[:-2] else run
     for mark in "和与及或":

@@ -1,10 +1,10 @@
-"""Word lists for reading names out of English and Chinese text. All entries are folded to lower case."""
+"""Word lists for the recognition of names in English and Chinese text, all in lower case."""
 
 from __future__ import annotations
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of `text`, which are shorter to write and to read than a list of strings."""
+    """Return the words of `text` as a set."""
     return frozenset(text.split())
 
 
@@ -28,7 +28,7 @@ OPENERS = PRONOUNS | word_set(
     "a an the and or but nor if as at by for from in of on to with not no all any both each is are was were do does "
     "did has have"
 )
-"""Small words that sentences open with: in capitals they may stand for something, `IT`, `WHO`, `ALL`."""
+"""Small words at the start of sentences. In capitals they may be names: `IT`, `WHO`, `ALL`."""
 
 STARTERS = (
     PRONOUNS
@@ -58,23 +58,23 @@ STARTERS = (
         "she's we're they're you're i'm i've i'd i'll"
     )
 )
-"""Words that open a sentence with a capital letter and are no part of the name behind them."""
+"""Words with a capital letter at the start of a sentence that are not part of the name after them."""
 
 CONNECTORS = word_set(
     "of de la von van der den du des di da del della dos das le el y e zu zum bin ibn al ten ter af av"
 )
-"""Small words that stand inside a name, between two capitalised words."""
+"""Small words inside a name, between two capitalised words."""
 
 SMALL_WORDS = CONNECTORS | word_set("the and for in on at to a an or with und et")
-"""Words whose initials an abbreviation may leave out, and that a title leaves small."""
+"""Words that an abbreviation may skip, and that a title keeps in lower case."""
 
-BODIES = word_set(
+ORGANISATION_NOUNS = word_set(
     "academy agency alliance association award awards board bureau campaign center centers centre centres college "
     "commission committee council department foundation fund group initiative institute institution laboratory "
     "league ministry movement museum office organisation organization party prize programme program project "
     "school service society trust union university"
 )
-"""What a name with `for` in it begins with: `Institute for Advanced Study`, but not `Rome for Paris`."""
+"""Nouns of organisations, which may contain `for`: `Institute for Advanced Study`, but not `Rome for Paris`."""
 
 EPITHETS = word_set(
     "great elder younger terrible conqueror first second third fourth bold fat fair good wise pious lame bald "
@@ -86,20 +86,20 @@ RANKS = word_set(
     "earl duke duchess count countess baron baroness prince princess king queen marquess marquis viscount "
     "landgrave elector lord lady margrave archduke grand emperor empress bishop lords khan sultan baronet"
 )
-"""What follows a comma inside the name of a noble: `John Boyle, 15th Earl of Cork`."""
+"""Ranks after a comma inside the name of a noble: `John Boyle, 15th Earl of Cork`."""
 
 TITLES = RANKS | word_set(
     "president vice prime minister sir dame general admiral captain colonel governor senator cardinal pope dr mr "
     "mrs ms professor lieutenant major sheikh chancellor director mayor judge justice rev reverend father sister "
     "brother saint queen-consort consort dowager"
 )
-"""What may stand before a person's name and be left out."""
+"""Optional titles before the name of a person."""
 
 HONORIFICS = word_set(
     "mr mrs ms dr prof st sr jr gen col capt lt sgt maj adm cmdr rev hon gov sen rep pres mt ft messrs fr msgr "
     "cpl pvt mme mlle"
 )
-"""Abbreviations that a name goes on behind."""
+"""Abbreviations after which a name continues."""
 
 ABBREVIATIONS = HONORIFICS | word_set(
     "e.g i.e eg ie cf vs al ca c b d r m fl ed eds inc ltd co corp bros dept approx a.k.a lit translit transl trans"
@@ -123,14 +123,14 @@ DEMONYMS = word_set(
     "soviet spanish swedish swiss syrian taiwanese tamil telugu thai tibetan tunisian turkish ukrainian urdu "
     "uruguayan venezuelan vietnamese welsh yugoslav christian catholic protestant buddhist"
 )
-"""Adjectives that are written with a capital letter and are no names when they stand alone."""
+"""Capitalised adjectives that alone are not names."""
 
 NO_ACRONYMS = word_set(
     "utc gmt cet est pst edt pdt am pm bc ad bce ce ok tv vs id ms kb mb gb tb usd eur gbp rmb cny jpy pdf csv "
     "todo fixme faq n/a tbd tba ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xvii xviii xix xx no yes ny la "
     "inc ltd"
 )
-"""Capitals that name nothing: units, time zones, Roman numerals."""
+"""Words in capitals that are not names: units, time zones, Roman numerals."""
 
 LABELS = word_set(
     "overview introduction summary background context problem solution decision decisions consequences "
@@ -142,7 +142,7 @@ LABELS = word_set(
     "follow-up terms edges cost costs tests root options outcome trade-offs trial error errors on-call 背景 决定 结果 "
     "步骤 影响 代价 后续 概述 总结 简介 说明 目录 参考 附录 联系 时间线 根本原因 备选方案 处理步骤 收尾"
 )
-"""Headings and labels that every other document has."""
+"""Headings and labels that occur in many documents."""
 
 PARAMETERS = word_set(
     "action args argument arguments array body buffer bytes callback class code content context count data default "
@@ -152,7 +152,7 @@ PARAMETERS = word_set(
     "pattern port prefix process property request resource response result root size source start state status stream "
     "string suffix table target template test text time title token type url user value values version"
 )
-"""What code calls its parameters; written small, none of them names a thing of its own."""
+"""Common parameter names in code; in lower case they are not entities."""
 
 RELATIVES = word_set(
     "son sons daughter daughters wife husband mother father brother sister child mistress consort grandson "
@@ -160,4 +160,4 @@ RELATIVES = word_set(
 )
 
 ZH_STOPS = frozenset("的了是在把被这那它他她我你们就也都不没请将吗呢吧么若每各何谁只很更最再又还才却已因所而但")
-"""Characters that no name is expected to hold; a run with one of them is a clause."""
+"""Characters that do not occur in names; a run with one of them is a clause."""

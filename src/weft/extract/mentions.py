@@ -1,4 +1,4 @@
-"""Which known names a chunk mentions, and which of them stand together in a sentence."""
+"""Mentions of known names in a chunk, and pairs of names in the same sentence."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from weft.extract.names import SIGNS, is_opening, join_apostrophes, match_names,
 from weft.records import Claim, Word
 from weft.text.analyzer import terms
 
-TOGETHER = "co_occurs_with"
+CO_OCCURS = "co_occurs_with"
 MENTIONS = "mentions"
-DERIVED_TYPES = (TOGETHER, MENTIONS)
-"""Relation types that follow from mentions; everything else is claimed by an extractor."""
+DERIVED_TYPES = (CO_OCCURS, MENTIONS)
+"""Relation types derived from mentions. Extractors claim all other types."""
 
 MAX_SUPPORT = 256
-"""Chunks counted that bear out a relation; long before that more of them make no difference."""
+"""Chunks counted as support of a relation. The weight is constant long before."""
 
-MAX_IN_SENTENCE = 6
-"""Names of one sentence that are linked with each other; a list of fifty would link everything with everything."""
+MAX_SENTENCE_NAMES = 6
+"""Names of one sentence that are linked pairwise. A list of fifty names would give 1,225 pairs."""
 
 Match: TypeAlias = tuple[str, int, int]
-"""Key, first word, number of words."""
+"""Key, index of the first word, number of words."""
 
 _WORDS = re.compile("[a-z0-9 ]")
 _WORD_BEFORE = re.compile("(?<=[a-z0-9])")
@@ -39,27 +39,27 @@ _BOUNDARY = re.compile(r"[.!?…]['\"”’)\]]*\s|[。！？；\n]")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """What a chunk says about known entities."""
+class ChunkMentions:
+    """Mentions and derived relations of one chunk."""
 
     counts: dict[str, int]
-    """By key, how often it is mentioned; what the chunk is about counts at least once."""
+    """Number of mentions by key; a subject of the chunk counts at least once."""
     claims: tuple[Claim, ...]
-    """Derived relations: who is mentioned where it is the subject, who stands together in a sentence."""
+    """Derived relations: from subjects to mentioned names, and between names in the same sentence."""
 
 
-def read_names(
+def find_mentions(
     text: str,
     *,
     known: Collection[str],
     about: Collection[str],
     found: Sequence[Word],
     matches: Sequence[Match] | None = None,
-) -> Named:
+) -> ChunkMentions:
     """
-    Return the mentions of `known` keys in a chunk that is `about` some of them.
+    Return the mentions of `known` keys in a chunk with the subjects `about`.
 
-    `found` are its words, `matches` the known names among them where these were looked for already.
+    `found` are the words of the text. `matches` are the known names among them, if they were searched already.
     """
     matches = match_names(found, known) if matches is None else matches
     counts = Counter(key for key, _, _ in matches)
@@ -73,44 +73,44 @@ def read_names(
         if target not in subjects
     ]
     claims += [
-        Claim(source=first, target=second, type=TOGETHER, weight=1.0)
+        Claim(source=first, target=second, type=CO_OCCURS, weight=1.0)
         for first, second in sorted(_pairs(text, found, matches))
     ]
-    return Named(dict(counts), tuple(claims))
+    return ChunkMentions(dict(counts), tuple(claims))
 
 
-def may_hold(text: str, keys: Collection[str]) -> bool:
-    """Tell whether any of `keys` may stand in a text: quick, and wrong only by saying yes."""
+def may_mention(text: str, keys: Collection[str]) -> bool:
+    """Return whether a text may mention any of `keys`. Fast, with false positives but no false negatives."""
     plain = plain_text(text)
     return any(
-        _is_written(key, text=text, plain=plain) if key.isascii() else _may_run(key, plain=plain)
+        _is_written_as_name(key, text=text, plain=plain) if key.isascii() else _may_be_contiguous(key, plain=plain)
         for key in keys
-        if all(part in plain for part in _certain(key))
+        if all(part in plain for part in _required_parts(key))
     )
 
 
-def _may_run(key: str, *, plain: str) -> bool:
-    """Tell whether the characters of a key follow each other; words among them may have endings."""
+def _may_be_contiguous(key: str, *, plain: str) -> bool:
+    """Return whether the characters of a key may be contiguous in a text; Latin words in it may have endings."""
     return _WORDS.search(key) is not None or _letters(key) in _letters(plain)
 
 
-def _is_written(key: str, *, text: str, plain: str) -> bool:
-    """Tell whether the words of an ASCII key follow each other in a text, and a single one like a name."""
+def _is_written_as_name(key: str, *, text: str, plain: str) -> bool:
+    """Return whether the words of an ASCII key are contiguous in a text; a single word must look like a name."""
     found = list(_places(key, plain))
     if not found or " " in key or not key.isalpha():
         return bool(found)
     written = join_apostrophes(text)
-    if not written.isascii():  # places in the plain text are not those in the text itself
+    if not written.isascii():  # offsets in the folded text differ from those in the text
         lower = written.lower()
         here = [(at, end) for at, end in _places(key, lower) if lower[max(0, at - 1) : end + 1].isascii()]
-        if len(lower) != len(written) or len(here) < len(found):  # some are written in letters that were folded
+        if len(lower) != len(written) or len(here) < len(found):  # some contain letters that were folded
             return True
         found = here
-    return any(_is_large(written, at, end) for at, end in found)
+    return any(_is_name_like(written, at, end) for at, end in found)
 
 
-def _is_large(text: str, at: int, end: int) -> bool:
-    """Tell whether a word may be written like a name: `It` is not where a sentence opens with it."""
+def _is_name_like(text: str, at: int, end: int) -> bool:
+    """Return whether a word may be written like a name. `It` at the start of a sentence is not."""
     word = text[at:end]
     if is_opening(word):
         return at > 1 and (text[at - 2].isalnum() or text[at - 2] in SIGNS or not text[at - 2].isascii())
@@ -118,7 +118,7 @@ def _is_large(text: str, at: int, end: int) -> bool:
 
 
 def _places(key: str, plain: str) -> Iterator[tuple[int, int]]:
-    """Yield where an ASCII key begins and ends in plain text, in which `Luther's` is `luthers`."""
+    """Iterate the (start, end) of an ASCII key in folded text, where `Luther's` is `luthers`."""
     *before, last = key.split(" ")
     stem = last.removesuffix("y")
     ending = _ENDING_Y if stem != last else _ENDING_SIGN if last.endswith(SIGNS) else _ENDING
@@ -139,9 +139,9 @@ def _places(key: str, plain: str) -> Iterator[tuple[int, int]]:
         at = plain.find(first, at + 1)
 
 
-def _certain(key: str) -> Sequence[str]:
-    """Return what any spelling of a key holds; characters without spaces may be set apart in a text."""
-    stem = key.removesuffix("y")  # of `entries`
+def _required_parts(key: str) -> Sequence[str]:
+    """Return the parts that every spelling of a key contains; CJK characters may be separated in a text."""
+    stem = key.removesuffix("y")  # the plural of `entry` is `entries`
     return stem.split(" ") if key.isascii() else _letters(stem)
 
 
@@ -150,13 +150,13 @@ def _letters(text: str) -> str:
 
 
 def derived_weight(type: str, *, support: int) -> float:
-    """Return the weight, 1 to 10, of a derived relation that `support` chunks bear out."""
+    """Return the weight, 1 to 10, of a derived relation that `support` chunks state."""
     base = 2.0 if type == MENTIONS else 1.0
     return min(base + 4.0, base + (support.bit_length() - 1) * 0.5 + (support > 1) * 0.5)
 
 
-def must_hold(key: str) -> list[set[str]]:
-    """Return, for each word of a key, the terms of which a chunk that mentions it holds at least one."""
+def required_terms(key: str) -> list[set[str]]:
+    """Return for each word of a key the terms of which every chunk with a mention contains at least one."""
     return [_spellings(word.text) for word in words(key)]
 
 
@@ -165,7 +165,7 @@ def _spellings(word: str) -> set[str]:
 
 
 def _plurals(key: str) -> list[str]:
-    """Return how a text may spell a key, which has its last word in the singular: only ASCII words lose an ending."""
+    """Return the possible spellings of a singular word in a text. Only ASCII words have plural endings."""
     if not key.isascii() or key.endswith(SIGNS):
         return [key]
     return [key, f"{key}s", f"{key}es", *([f"{key[:-1]}ies"] if key.endswith("y") else [])]
@@ -177,11 +177,11 @@ def _pairs(text: str, found: Sequence[Word], matches: Sequence[Match]) -> set[tu
     last = 0
     for key, at, size in matches:
         if _BOUNDARY.search(text, last, found[at].start):
-            pairs |= set(combinations(sorted(set(sentence[:MAX_IN_SENTENCE])), 2))
+            pairs |= set(combinations(sorted(set(sentence[:MAX_SENTENCE_NAMES])), 2))
             sentence = []
         sentence.append(key)
         last = found[at + size - 1].end
-    return pairs | set(combinations(sorted(set(sentence[:MAX_IN_SENTENCE])), 2))
+    return pairs | set(combinations(sorted(set(sentence[:MAX_SENTENCE_NAMES])), 2))
 
 
 def find_sentence(text: str, keys: Collection[str], *, size: int = 300) -> str:
@@ -199,7 +199,7 @@ def find_sentence(text: str, keys: Collection[str], *, size: int = 300) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Yield what lies between the ends of sentences."""
+    """Iterate the sentences of a text."""
     start = 0
     for match in _BOUNDARY.finditer(text):
         yield text[start : match.end()].strip()
@@ -208,6 +208,6 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _count_possible(text: str, keys: Collection[str]) -> int:
-    """Return how many of `keys` a text can hold at most."""
+    """Return an upper bound of the number of `keys` in a text."""
     plain = plain_text(text)
-    return sum(all(part in plain for part in _certain(key)) for key in keys)
+    return sum(all(part in plain for part in _required_parts(key)) for key in keys)

@@ -1,4 +1,13 @@
-"""How else a name may be written: a person's with initials or by the surname, a place's without what it lies in."""
+"""
+Variants of names: persons by initials or surname, places without the region they lie in.
+
+| name | text | variants |
+| --- | --- | --- |
+| `Ada Mary Byron` | uses `Byron` alone | `A. M. Byron`, `Ada M. Byron`, `A. Byron`, `Ada Byron`, `Byron` |
+| `Henry Ford II` | | none: `II` is not a surname |
+| `Springfield, Illinois` | begins with `Springfield is` | `Springfield` |
+| `Earth, Wind & Fire` | begins with the whole name | none |
+"""
 
 from __future__ import annotations
 
@@ -18,58 +27,61 @@ _PERSONS = word_set(
     "singer skier soldier sultan surgeon swimmer teacher translator warlord wrestler writer"
 )
 _PERSON_ENDINGS = ("ist", "ian", "woman", "sman", "maker", "player", "writer", "baller", "grapher", "keeper", "wright")
-_NO_PERSON = word_set("list christian guardian")
+_NOT_A_PERSON = word_set("list christian guardian")
 _NAME = re.compile(r"[^\W\d_][^\W\d_'’.-]*(?:[-'’][^\W\d_]+)*\.?")
 _NUMERAL = re.compile(r"[IVX]+|[JS]r\.?")
-MIN_SURNAME = 4
-"""Letters of a surname that may stand alone; shorter ones are words of many languages."""
+MIN_SURNAME_LETTERS = 4
+"""Shorter surnames do not become variants: they are words of many languages."""
 
 
 def is_person(type: str) -> bool:
-    """Tell whether a type is one of persons: `poet`, `footballer`, `historian`."""
-    return type in _PERSONS or (type.endswith(_PERSON_ENDINGS) and type not in _NO_PERSON)
+    """Return whether a type is one of persons: `poet`, `footballer`, `historian`."""
+    return type in _PERSONS or (type.endswith(_PERSON_ENDINGS) and type not in _NOT_A_PERSON)
 
 
 def name_variants(name: str, *, text: str) -> list[tuple[str, str]]:
     """
-    Return other ways to write a person's name, each with the reason it is one.
+    Return the variants of a person's name, each with a reason.
 
-    `text` is what is written about the person: the surname alone counts only if it is used there behind the full name.
-    Without one, as for the authors of a paper, initials count whatever they are.
+    `text` is the text about the person: the surname is a variant only if it occurs there without the first name. With
+    an empty text, as for the authors of a paper, only initials and the name without its middle are returned.
     """
     parts = name.split()
     if not 2 <= len(parts) <= 5 or not all(_NAME.fullmatch(part) and part[0].isupper() for part in parts):
         return []
-    given, surname = parts[:-1], parts[-1]
+    first_names, surname = parts[:-1], parts[-1]
     if _NUMERAL.fullmatch(surname):  # `Henry Ford II` is not Henry II
         return []
-    initials = " ".join(f"{part[0]}." for part in given)
+    initials = " ".join(f"{part[0]}." for part in first_names)
     found = [(f"{initials} {surname}", "initials of a full name")]
-    if len(given) > 1:
-        middle = " ".join(f"{part[0]}." for part in given[1:])
+    if len(first_names) > 1:
+        middle = " ".join(f"{part[0]}." for part in first_names[1:])
         found += [
-            (f"{given[0]} {middle} {surname}", "initials of a full name"),
-            (f"{given[0][0]}. {surname}", "initials of a full name"),
-            (f"{given[0]} {surname}", "a full name without its middle"),
+            (f"{first_names[0]} {middle} {surname}", "initials of a full name"),
+            (f"{first_names[0][0]}. {surname}", "initials of a full name"),
+            (f"{first_names[0]} {surname}", "a full name without its middle"),
         ]
-    is_alone = len(surname) >= MIN_SURNAME and _stands_alone(surname, given=given[-1], text=text)
+    is_alone = len(surname) >= MIN_SURNAME_LETTERS and _stands_alone(surname, before=first_names[-1], text=text)
     if is_alone:
         found.append((surname, "surname behind a full name"))
-    if _is_plural(surname) or (text and not is_alone):  # as a key, `A. Franklin` is the surname alone
+    if _is_plural(surname) or (text and not is_alone):  # the key of `A. Franklin` is the surname alone
         found = [(variant, reason) for variant, reason in found if " " in name_key(variant)]
     return [(variant, reason) for variant, reason in dict(found).items() if variant != name]
 
 
 def place_head(name: str, *, text: str) -> str:
     """
-    Return the name of a place without what it lies in: `Springfield` of `Springfield, Illinois`; else nothing.
+    Return a place name without its region: `Springfield` of `Springfield, Illinois`; else an empty text.
 
-    The text about it must begin with that part and not with the whole, as it does where the rest only tells places
-    of one name apart: `Earth, Wind & Fire` is never called by its first word.
+    The text must begin with the first part and not with the whole name. So `Earth, Wind & Fire` stays whole.
     """
     head, comma, rest = name.partition(", ")
     parts = rest.replace(",", "").split()
-    if not comma or len(head) < MIN_SURNAME or not all(part[0].isupper() for part in (*head.split()[-1:], *parts)):
+    if (
+        not comma
+        or len(head) < MIN_SURNAME_LETTERS
+        or not all(part[0].isupper() for part in (*head.split()[-1:], *parts))
+    ):
         return ""
     opening = text.lstrip()
     follows = opening[len(head) : len(head) + 1]
@@ -77,15 +89,15 @@ def place_head(name: str, *, text: str) -> str:
 
 
 def _is_plural(surname: str) -> bool:
-    """Tell whether a surname reads as a plural: as keys, `Roberts` and `A. Roberts` are any Robert."""
+    """Return whether a surname looks like a plural. As keys, `Roberts` and `A. Roberts` equal `Robert`."""
     folded = fold(surname)
     return singular(folded) != folded
 
 
-def _stands_alone(surname: str, *, given: str, text: str) -> bool:
-    """Tell whether the surname is used without the name before it."""
+def _stands_alone(surname: str, *, before: str, text: str) -> bool:
+    """Return whether the surname occurs without the name `before` in front of it."""
     return any(
-        not text[: match.start()].rstrip().endswith((given, ".")) or _opens_sentence(text, match.start())
+        not text[: match.start()].rstrip().endswith((before, ".")) or _opens_sentence(text, match.start())
         for match in re.finditer(rf"\b{re.escape(surname)}\b", text)
     )
 

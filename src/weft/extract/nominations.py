@@ -1,4 +1,4 @@
-"""Nominations and claims of one chunk, each once, in the order they were read."""
+"""Collector of the nominations and claims of one chunk, without duplicates, in reading order."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from weft.extract.statements import Statement
 from weft.records import STRONG_KINDS, Claim, Extraction, Nomination, NominationKind
 from weft.text.normalise import CJK
 
-MAX_WEAK = 60
-"""Weak nominations of one chunk; what comes later is left out."""
+MAX_WEAK_NOMINATIONS = 60
+"""Weak nominations per chunk; later ones are dropped."""
 
 _CJK = re.compile(f"[{CJK}]+")
 
 
-class Ballot:
-    """Collects what is read out of one chunk. The first nomination of a name and kind stays, the strongest claim."""
+class Nominations:
+    """Nominations and claims of one chunk: the first nomination of a key and kind, the heaviest claim of a relation."""
 
     def __init__(self) -> None:
         self._nominations: dict[tuple[str, NominationKind], Nomination] = {}
@@ -37,7 +37,7 @@ class Ballot:
         alias_of: str = "",
         reason: str = "",
     ) -> str:
-        """Put a name forward and return its key; empty if it cannot be an entity. No name is an alias of itself."""
+        """Nominate a name and return its key; empty if it cannot be an entity. A name is never an alias of itself."""
         name = name.strip()
         key = name_key(name)
         if not is_usable(name) or key == alias_of:
@@ -45,7 +45,7 @@ class Ballot:
         if (key, kind) in self._nominations:
             return key
         if kind not in STRONG_KINDS:
-            if self._weak == MAX_WEAK:
+            if self._weak == MAX_WEAK_NOMINATIONS:
                 return ""
             self._weak += 1
         self._nominations[key, kind] = Nomination(
@@ -61,13 +61,13 @@ class Ballot:
         return key
 
     def nominate_weak(self, name: str) -> None:
-        """Put a name forward that a statement needs, unless it was put forward already."""
+        """Nominate a name of a statement as a phrase or term, unless it is nominated already."""
         key = name_key(name)
         if not any((key, kind) in self._nominations for kind in get_args(NominationKind)):
             self.nominate(name, "term" if _CJK.fullmatch(key) else "phrase")
 
     def claim(self, statement: Statement, *, weight: float, description: str) -> None:
-        """Put a relation forward. Of two claims of the same the heavier one stays, or else the first."""
+        """Claim a relation. Of two claims of the same relation the heavier is kept; ties keep the first."""
         source, target = name_key(statement.source), name_key(statement.target)
         before = self._claims.get((source, target, statement.type))
         if source and target and source != target and (before is None or before.weight < weight):
@@ -75,8 +75,8 @@ class Ballot:
                 source=source, target=target, type=statement.type, weight=weight, description=shorten(description)
             )
 
-    def close(self) -> Extraction:
-        """Return all nominations, and the claims both of whose names were nominated."""
+    def to_extraction(self) -> Extraction:
+        """Return all nominations, and the claims with both ends nominated."""
         known = {key for key, _ in self._nominations}
         claims = (claim for claim in self._claims.values() if claim.source in known and claim.target in known)
         return Extraction(nominations=tuple(self._nominations.values()), claims=tuple(claims))

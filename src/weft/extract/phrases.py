@@ -1,4 +1,14 @@
-"""Names as they are written in a sentence: capitalised phrases, identifiers, quoted titles, Chinese terms."""
+"""
+Names in a sentence: links, capitalised phrases, identifiers, quoted titles, Chinese terms.
+
+| sentence | names |
+| --- | --- |
+| `However, Jane Doe met the Duke of York in May.` | `Jane Doe`, `Duke of York` |
+| `Set session.ttl_seconds before INC-2041.` | identifiers `session.ttl_seconds`, `INC-2041` |
+| `He wrote "The Long Way Home" in 1961.` | quoted `The Long Way Home` |
+| `John Boyle, 15th Earl of Cork, died.` | `John Boyle, 15th Earl of Cork` |
+| `RUN THE TESTS AGAIN` | none: all words are in capitals |
+"""
 
 from __future__ import annotations
 
@@ -10,7 +20,6 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from weft.extract.lexicon import (
-    BODIES,
     CONNECTORS,
     DATES,
     DEMONYMS,
@@ -18,6 +27,7 @@ from weft.extract.lexicon import (
     HONORIFICS,
     LABELS,
     NO_ACRONYMS,
+    ORGANISATION_NOUNS,
     RANKS,
     SMALL_WORDS,
     STARTERS,
@@ -31,13 +41,12 @@ from weft.text.simplified import simplify
 
 NameKind: TypeAlias = Literal["link", "identifier", "phrase", "quoted", "term", "name"]
 
-MAX_NAME = 80
-"""Characters. Longer names are dropped."""
-MAX_WORDS = 8
+MAX_NAME_CHARACTERS = 80
+"""Longer names are dropped."""
+MAX_PHRASE_WORDS = 8
 """A longer run of capitalised words is a headline."""
-
-MAX_TERM = 8
-"""CJK characters. A longer run is a clause."""
+MAX_TERM_CHARACTERS = 8
+"""A longer run of CJK characters is a clause."""
 
 _TOKEN = re.compile(f"[{CJK}]+|[^\\W{CJK}]+(?:[-'’.&][^\\W{CJK}]+)*{SIGN}")
 _RUN = re.compile(f"[{CJK}]+")
@@ -60,15 +69,15 @@ _IDENTIFIER = re.compile(
 )
 _CODE = re.compile(r"[\w.$/@][\w.$/:@-]{1,59}(?=(?:\(\))?$|\s?[=:(]|\s)")
 _VERSION = re.compile(r"v?\d+(?: \d+)*[a-z]?|v\d\w*(?: \w+)*")
-_NO_IDENTIFIER = re.compile(
+_NOT_AN_IDENTIFIER = re.compile(
     r"(?:mid|pre|post|non|late|early|top|day|step|age|page|part|circa|c|severity|tier|level|layer|phase|stage|option|item"
     r"|line|section|chapter|grade|class|type|under|over|up)-\d",
     re.IGNORECASE,
 )
 _ARTICLE_CODE = re.compile(r"(?:an?|the)_[^\W_]+", re.IGNORECASE)
-"""`a_type`: its key would be that of the word `type`."""
-_NO_OPENING = frozenset(")]}>,;:!?|&=*+^")
-"""What a quoted name does not begin with: where quotes stand in code, it is what lies between two of them."""
+"""`a_type` would have the key of the word `type`."""
+_NOT_A_FIRST_CHARACTER = frozenset(")]}>,;:!?|&=*+^")
+"""A quoted name does not begin with these. In code, such text lies between two quoted texts."""
 _TIME_BEFORE = re.compile(r"\d:\d\d\s+$")
 _GAPS = frozenset({" ", "- ", "-", " & ", "& "})
 _SENTENCE_MARKS = frozenset(':"“‘«(（•–—')
@@ -76,14 +85,14 @@ _SENTENCE_MARKS = frozenset(':"“‘«(（•–—')
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name and where it stands in its sentence."""
+    """A name with its position in the sentence."""
 
     text: str
     start: int
     end: int
     kind: NameKind
     type: str = ""
-    """`person`, `place` … where it can be told."""
+    """`person`, `place` … if known."""
 
 
 class _Token(NamedTuple):
@@ -96,7 +105,7 @@ def find_names(sentence: Sentence) -> list[Name]:
     """
     Return the links, identifiers, capitalised phrases and quoted texts of a sentence, in order.
 
-    Only a quoted text that does not begin with a capital letter may hold other names.
+    Names do not overlap, except with a quoted text that begins in lower case.
     """
     marked = [name for mark in sentence.marks if (name := _marked_name(mark.kind, mark.name, mark.start, mark.end))]
     taken = [(mark.start, mark.end) for mark in sentence.marks if mark.kind != "strong"]
@@ -106,7 +115,7 @@ def find_names(sentence: Sentence) -> list[Name]:
     free = [token for token in tokens if not _overlaps(taken, token.start, token.end)] if taken else tokens
     found = [*marked, *quoted]
     plain: list[_Token] = []
-    is_mixed = bool(_RUN.search(sentence.text))  # in Chinese text a hyphenated word is the name of something
+    is_mixed = bool(_RUN.search(sentence.text))  # in Chinese text a hyphenated Latin word is a name
     for token in free:
         if is_identifier(token.text) or (is_mixed and _HYPHENATED.fullmatch(token.text)):
             found.append(Name(token.text, token.start, token.end, "identifier"))
@@ -118,15 +127,15 @@ def find_names(sentence: Sentence) -> list[Name]:
 
 
 def find_quoted(text: str) -> list[Name]:
-    """Return what stands in quotation marks or book-title marks, if it is at most 8 words long."""
+    """Return the texts in quotation marks or book-title marks of at most 8 words."""
     found = []
     for match in _QUOTED.finditer(text):
         inner = match.group(match.lastindex or 0)
         bare = inner.strip().rstrip(",.;:!?，。；：！？").strip()
         if (
             is_usable(bare)
-            and bare[0] not in _NO_OPENING
-            and 0 < count_words(bare) <= MAX_WORDS
+            and bare[0] not in _NOT_A_FIRST_CHARACTER
+            and 0 < count_words(bare) <= MAX_PHRASE_WORDS
             and not is_common(bare)
         ):
             found.append(Name(bare, match.start(), match.end(), "quoted"))
@@ -134,28 +143,28 @@ def find_quoted(text: str) -> list[Name]:
 
 
 def find_terms(text: str) -> list[str]:
-    """Return the runs of two to eight CJK characters in a heading or title that read like terms."""
+    """Return the CJK terms of a heading or title."""
     return [match.group() for match in _RUN.finditer(text) if is_term(match.group())]
 
 
 def is_term(run: str) -> bool:
-    """Tell whether a run of CJK characters may be a term: short, and without particles and pronouns."""
+    """Return whether a run of CJK characters may be a term: 2 to 8 characters, no particles and pronouns."""
+    if not 2 <= len(run) <= MAX_TERM_CHARACTERS:
+        return False
     plain = simplify(run)
-    return (
-        2 <= len(run) <= MAX_TERM and not ZH_STOPS.intersection(plain) and plain[0] not in "一二三四五六七八九十两几第"
-    )
+    return not ZH_STOPS.intersection(plain) and plain[0] not in "一二三四五六七八九十两几第"
 
 
 @lru_cache(maxsize=16384)
 def is_identifier(word: str) -> bool:
-    """Tell whether a word is an id or a name from code: `INC-2041`, `gpt-4o`, `lw_sid`; not a bare version."""
+    """Return whether a word is an id or a name from code: `INC-2041`, `gpt-4o`, `lw_sid`; not a bare version."""
     if word.isalpha() and (word.islower() or word.istitle()):
         return False
-    return len(word) <= MAX_NAME and bool(_IDENTIFIER.fullmatch(word)) and not _NO_IDENTIFIER.match(word)
+    return len(word) <= MAX_NAME_CHARACTERS and bool(_IDENTIFIER.fullmatch(word)) and not _NOT_AN_IDENTIFIER.match(word)
 
 
 def code_name(code: str) -> str:
-    """Return what a piece of code names: `a.b = 3` is about `a.b`; empty for a command or an expression."""
+    """Return the name in a piece of code: `a.b` of `a.b = 3`; empty for a command or an expression."""
     match = _CODE.match(code)
     if not match or len(code) > 200:
         return ""
@@ -167,43 +176,43 @@ def code_name(code: str) -> str:
 
 @lru_cache(maxsize=16384)
 def is_usable(name: str) -> bool:
-    """Tell whether a name can be an entity: it has a key that is no number, no version and no single letter."""
+    """Return whether a name can be an entity: its key is not a number, a version or a single letter."""
     key = name_key(name)
-    if not key or len(name) > MAX_NAME or "\n" in name or _ARTICLE_CODE.fullmatch(name):
+    if not key or len(name) > MAX_NAME_CHARACTERS or "\n" in name or _ARTICLE_CODE.fullmatch(name):
         return False
     is_version = _VERSION.fullmatch(key.rstrip("+#"))
     return not (key.replace(" ", "").isdigit() or is_version or (len(key) == 1 and not _RUN.match(key)))
 
 
 def is_common(name: str) -> bool:
-    """Tell whether a name consists of words that name nothing: `However`, `In May`, `Overview`."""
+    """Return whether a name consists of common words only: `However`, `In May`, `Overview`."""
     parts = name.lower().split()
     return all(part in STARTERS or part in DATES or part in LABELS or part in SMALL_WORDS for part in parts)
 
 
 def is_generic(heading: str) -> bool:
-    """Tell whether a heading says nothing of its document's subject: `Context`, `Root cause`, `背景`."""
+    """Return whether a heading consists of labels only: `Context`, `Root cause`, `背景`."""
     return all(part in LABELS for part in re.sub(r"\s?[(（].*$", "", heading).lower().split())
 
 
 def is_label(name: str) -> bool:
-    """Tell whether a heading is one that any document may have: `Known Issues`, `What We Do`."""
+    """Return whether a heading may occur in any document: `Known Issues`, `What We Do`."""
     parts = name.lower().split()
     return not parts or parts[0] in STARTERS or parts[0] in LABELS or parts[-1] in LABELS
 
 
 def is_proper(name: str) -> bool:
-    """Tell whether a whole text is written like a name: `Login Flow`, `INC-2041`, `会话存储`, but not `Sharp edges`."""
+    """Return whether a text is written like a name: `Login Flow`, `INC-2041`, `会话存储`, but not `Sharp edges`."""
     parts = name.split()
-    if not parts or len(parts) > MAX_WORDS or not is_usable(name) or is_common(parts[0]):
+    if not parts or len(parts) > MAX_PHRASE_WORDS or not is_usable(name) or is_common(parts[0]):
         return False
     if _RUN.fullmatch(name):
         return is_term(name)
     return all(part in SMALL_WORDS or is_identifier(part) or part[0].isupper() for part in parts)
 
 
-def parts_of(name: str) -> Iterator[str]:
-    """Yield the names inside a long one: what stands behind `of the`, and a person's name without the rank."""
+def inner_names(name: str) -> Iterator[str]:
+    """Iterate the names inside a long name: the part after `of the`, and a person without rank or title."""
     head, _, tail = name.rpartition(" of the ")
     if head and " " in tail:
         yield tail
@@ -215,7 +224,7 @@ def parts_of(name: str) -> Iterator[str]:
 
 
 def without_title(name: str) -> str:
-    """Return `Fulgencio Batista` for `Cuban President Fulgencio Batista`; empty where no title can be left out."""
+    """Return `Fulgencio Batista` for `Cuban President Fulgencio Batista`; empty without a title."""
     words = name.split()
     first = next((i for i, word in enumerate(words) if word.lower().rstrip(".") not in TITLES | DEMONYMS), len(words))
     has_title = any(word.lower().rstrip(".") in TITLES for word in words[:first])
@@ -224,11 +233,11 @@ def without_title(name: str) -> str:
 
 
 def count_words(text: str) -> int:
-    """Return how many words a text has; a run of CJK characters has one for every two of them."""
+    """Return the number of words; two CJK characters count as one word."""
     return sum((len(token) + 1) // 2 if _RUN.match(token) else 1 for token in _TOKEN.findall(text))
 
 
-# ── how it is done ──────────────────────────────────────────────────────────────────────────────
+# ── helper functions ────────────────────────────────────────────────────────────────────────────
 
 
 def _marked_name(kind: str, name: str, start: int, end: int) -> Name | None:
@@ -244,7 +253,7 @@ def _overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def _is_shouted(tokens: Sequence[_Token]) -> bool:
-    """Tell whether most words are in capitals, so that capitals say nothing."""
+    """Return whether most words are in capitals, so that capitals do not mark names."""
     letters = [token.text for token in tokens if token.text.isalpha() and len(token.text) > 1 and token.text.isascii()]
     return len(letters) > 2 and sum(map(str.isupper, letters)) > len(letters) * 0.6
 
@@ -268,9 +277,9 @@ def _find_phrases(text: str, tokens: Sequence[_Token]) -> Iterator[Name]:
 
 
 def _end_of_run(text: str, tokens: Sequence[_Token], at: int) -> int:
-    """Return the index behind the last token of the run of capitalised words that begins at `at`."""
+    """Return the index after the last token of the capitalised run that begins at `at`."""
     stop, ahead = at + 1, at + 1
-    while ahead < len(tokens) and stop - at < MAX_WORDS * 2:
+    while ahead < len(tokens) and stop - at < MAX_PHRASE_WORDS * 2:
         before, token = tokens[ahead - 1], tokens[ahead]
         gap = text[before.end : token.start]
         if gap not in _GAPS and not (gap == ". " and _is_initial(before.text) and not _is_starter(token.text)):
@@ -289,7 +298,7 @@ def _end_of_run(text: str, tokens: Sequence[_Token], at: int) -> int:
 
 
 def _rank_length(tokens: Sequence[_Token], at: int) -> int:
-    """Return how many words of a rank begin here: 2 for `15th Earl of …`, 1 for `Duke of …`, else 0."""
+    """Return the number of tokens of a rank at `at`: 2 for `15th Earl of …`, 1 for `Duke of …`, else 0."""
     ahead = 1 if _ORDINAL.fullmatch(tokens[at].text) else 0
     words = [token.text for token in tokens[at + ahead : at + ahead + 2]]
     is_rank = len(words) == 2 and words[0].lower() in RANKS and words[0][0].isupper()
@@ -297,19 +306,19 @@ def _rank_length(tokens: Sequence[_Token], at: int) -> int:
 
 
 def _connects(tokens: Sequence[_Token], last: int, at: int) -> bool:
-    """Tell whether the small word at `at` may stand inside a name whose last capitalised word is at `last`."""
+    """Return whether the small word at `at` may continue a name whose last capitalised word is at `last`."""
     word = tokens[at].text
     if at - last > 2 or at + 1 == len(tokens):
         return False
     if word == "the":
         return at - last == 2 or tokens[at + 1].text.lower() in EPITHETS
     if word == "for":
-        return any(token.text.lower() in BODIES for token in tokens[max(0, last - 3) : last + 1])
+        return any(token.text.lower() in ORGANISATION_NOUNS for token in tokens[max(0, last - 3) : last + 1])
     return word in CONNECTORS
 
 
 def _trim(run: list[_Token], *, opens: bool) -> list[_Token]:
-    """Return the run without the words around the name; nothing if what is left names nothing."""
+    """Return the run without dates, sentence openers and other words around the name; empty if no name is left."""
     while run and (
         run[0].text.lower() in DATES
         or _COMPOUND.fullmatch(run[0].text)
@@ -317,7 +326,7 @@ def _trim(run: list[_Token], *, opens: bool) -> list[_Token]:
         or (opens and _is_starter(run[0].text))
         or not (_is_capitalised(run[0].text))
     ):
-        # what follows a word that was no part of the name is written with a capital for its own sake
+        # the next word is not at the start of the sentence, so its capital marks a name
         run = run[1:]
         opens = opens and bool(run) and not _is_capitalised(run[0].text)
     while run and run[-1].text.lower() in DATES and run[-1].text.lower() not in ("may", "march", "friday", "sunday"):
@@ -328,7 +337,7 @@ def _trim(run: list[_Token], *, opens: bool) -> list[_Token]:
         return run if _is_single_name(run[0].text, opens=opens) else []
     is_adjective = all(token.text.lower() in DEMONYMS for token in run)
     is_shouted = all(token.text.isupper() for token in run) and any(len(token.text) > 3 for token in run)
-    return run if len(run) <= MAX_WORDS and not is_adjective and not is_shouted else []
+    return run if len(run) <= MAX_PHRASE_WORDS and not is_adjective and not is_shouted else []
 
 
 def _is_single_name(word: str, *, opens: bool) -> bool:
@@ -341,7 +350,7 @@ def _is_single_name(word: str, *, opens: bool) -> bool:
 
 
 def _opens(text: str, tokens: Sequence[_Token], at: int) -> bool:
-    """Tell whether the word stands where any word has a capital letter: at the start, behind a colon or a quote."""
+    """Return whether any word would be capitalised here: at the start, after a colon, a quote or a full stop."""
     before = text[: tokens[at].start].rstrip() if at == 0 else text[tokens[at - 1].end : tokens[at].start].strip()
     if at == 0:
         return not any(map(str.isalpha, before))

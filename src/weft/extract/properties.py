@@ -1,11 +1,20 @@
-"""What a document says about its own subject: front matter, and `Key: value` lines right under the title."""
+"""
+Facts about the subject of a note: front matter, and `Key: value` lines directly below the title.
+
+| written in `Auth Service.md` | fact |
+| --- | --- |
+| `status: stable` in front matter | Auth Service – status – "stable" |
+| `owner: Identity Team` | Auth Service – owner – entity Identity Team |
+| `uses: "[[Redis]], [[Kafka]]"` | two facts, with the entities Redis and Kafka |
+| `tags: [a, b]`, `draft: true` | none: fields of the page |
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from weft.extract.attributes import FIELDS, MAX_VALUES, each, field_name, read_values
+from weft.extract.attributes import FIELDS, MAX_VALUES, field_name, read_values, to_values
 from weft.extract.lexicon import word_set
 from weft.extract.names import name_key
 from weft.records import Document, GivenFact, Scalar
@@ -13,13 +22,13 @@ from weft.text.links import read_link_list, replace_links
 from weft.text.normalise import squeeze
 
 MAX_FACTS = 100
-"""How many facts one document may state."""
-MAX_CHARACTERS = 300
-"""A longer value is prose, which is what chunks are for."""
+"""Facts per document."""
+MAX_VALUE_CHARACTERS = 300
+"""A longer value is prose and belongs to the chunks."""
 MAX_KEY_WORDS = 4
 SOURCE = "file"
 
-NOT_FACTS = word_set(
+IGNORED_FIELDS = word_set(
     """
     title name id uid uuid slug key tags tag keywords keyword categories category topics aliases alias also_known_as
     aka links link url uri permalink canonical date dates created created_at updated updated_at modified lastmod
@@ -31,10 +40,10 @@ NOT_FACTS = word_set(
     generator example warning tip info caution important
     """
 )
-"""Fields about the page and not about its subject, and words that begin a remark."""
+"""Fields about the page instead of its subject, and words that introduce a remark."""
 
-_NO_NOTE = re.compile(r"\.(?:html?|xhtml|docx|pdf)$|\.(?:jsonl?|ndjson|csv|tsv)(?:\.gz)?(?:#|$)", re.IGNORECASE)
-"""Sources whose fields were not written as statements: properties of files, records, rows."""
+_NOT_A_NOTE = re.compile(r"\.(?:html?|xhtml|docx|pdf)$|\.(?:jsonl?|ndjson|csv|tsv)(?:\.gz)?(?:#|$)", re.IGNORECASE)
+"""Sources whose fields are not statements: file properties, records, rows."""
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+\S")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
 _LINE = re.compile(
@@ -46,12 +55,12 @@ _DEFINITION = re.compile(r" {0,3}:[ \t]+(?P<value>\S.*)")
 
 def read_properties(document: Document) -> list[GivenFact]:
     """
-    Return what a note states about the thing its title names, at most 100 facts.
+    Return the facts that a note states about the subject in its title, at most `MAX_FACTS`.
 
-    Wikilinks, and names in fields such as `owner` or `depends_on`, are entities; all else is literal. A list is
-    several facts. Records, tables, code and imported graphs state nothing.
+    Wikilinks, and names in fields such as `owner` or `depends_on`, become entities; other values stay literals. A list
+    gives one fact per element. Records, tables, code and imported graphs give none.
     """
-    if document.form not in ("markdown", "text") or _NO_NOTE.search(document.source):
+    if document.form not in ("markdown", "text") or _NOT_A_NOTE.search(document.source):
         return []
     if not name_key(document.title) or any(key.startswith("_") for key in document.metadata):
         return []
@@ -64,16 +73,16 @@ def read_properties(document: Document) -> list[GivenFact]:
 
 def _is_fact(key: str) -> bool:
     field = field_name(key)
-    return bool(field) and field not in NOT_FACTS and len(key.split()) <= MAX_KEY_WORDS
+    return bool(field) and field not in IGNORED_FIELDS and len(key.split()) <= MAX_KEY_WORDS
 
 
 def _state(subject: str, key: str, value: Scalar | Sequence[Scalar]) -> Iterator[GivenFact]:
     field = field_name(key)
-    for item in each(value)[:MAX_VALUES]:
-        if item is None or isinstance(item, bool):  # a switch of the page
+    for item in to_values(value)[:MAX_VALUES]:
+        if item is None or isinstance(item, bool):  # a setting of the page
             continue
         text = squeeze(_unmarked(str(item)))
-        if not text or len(text) > MAX_CHARACTERS or (text[0] in "{[" and not text.startswith("[[")):
+        if not text or len(text) > MAX_VALUE_CHARACTERS or (text[0] in "{[" and not text.startswith("[[")):
             continue
         names = _names(field, text)
         for name in names:
@@ -83,7 +92,7 @@ def _state(subject: str, key: str, value: Scalar | Sequence[Scalar]) -> Iterator
 
 
 def _names(field: str, text: str) -> list[str]:
-    """Return the entities a value names: all of it is wikilinks, or the field is one that holds names."""
+    """Return the entities of a value: its wikilinks if it contains nothing else, or the names in a field of names."""
     found = read_link_list(text)
     if not found and field in FIELDS:
         found = list(read_values(field, text))
@@ -91,7 +100,7 @@ def _names(field: str, text: str) -> list[str]:
 
 
 def _unmarked(text: str) -> str:
-    """Return a value without emphasis around it, and links as their text."""
+    """Return a value without surrounding emphasis, with links replaced by their labels."""
     bare = replace_links(text.strip())
     for mark in ("**", "__", "`"):
         if len(bare) > 2 * len(mark) and bare.startswith(mark) and bare.endswith(mark):
@@ -103,7 +112,7 @@ def _unmarked(text: str) -> str:
 
 
 def _lines_below_title(document: Document) -> list[tuple[str, str]]:
-    """Return the `Key: value` lines or definitions of the first block under the title, where it is nothing else."""
+    """Return the `Key: value` lines or definitions of the first block below the title, if it contains nothing else."""
     block = _first_block(document.text.split("\n", 200)[:200], title=document.title)
     matches = [_LINE.match(line) for line in block]
     if all(matches) and (len(block) > 1 or (block and matches[0] and matches[0]["item"])):
@@ -112,7 +121,7 @@ def _lines_below_title(document: Document) -> list[tuple[str, str]]:
 
 
 def _first_block(lines: Sequence[str], *, title: str) -> list[str]:
-    """Return the lines up to the first blank one, the title left aside."""
+    """Return the lines after the title up to the first blank line."""
     block: list[str] = []
     for line in _skip_title(lines, title=title):
         if line.strip():
@@ -133,7 +142,7 @@ def _skip_title(lines: Sequence[str], *, title: str) -> Sequence[str]:
 
 
 def _definitions(block: Sequence[str]) -> list[tuple[str, str]]:
-    """Return a definition list: a term, and on the lines below it `: what it is`."""
+    """Return the pairs of a definition list: a term, then lines `: definition`."""
     found: list[tuple[str, str]] = []
     term = ""
     for line in block:

@@ -1,4 +1,13 @@
-"""Which relations a question asks for: `who directed`, `what depends on`, `影响`."""
+"""
+Relation types that a question asks for.
+
+| question | types |
+| --- | --- |
+| `who directed Heat` | `directed_by`, `directed` |
+| `what breaks if Redis goes down` | `depended_on_by`, `used_by`, `called_by`, `affects`, … |
+| `谁依赖登录服务` | the same, and `depends_on`, `uses`, … |
+| `how do I bake bread` | none |
+"""
 
 from __future__ import annotations
 
@@ -78,18 +87,18 @@ _CUES: tuple[tuple[str, str, str], ...] = (
     ("", "推出|提出", "created_by created"),
     (r"\b(?:replac\w+|supersed\w+|instead of)\b", "取代", "supersedes superseded_by"),
 )
-"""What asks for relation types, in English and in Chinese, in small letters."""
+"""English pattern, Chinese pattern (both for lower case), relation types."""
 _ENGLISH, _CHINESE = (
     tuple((re.compile(cue[language]), frozenset(cue[2].split())) for cue in _CUES if cue[language])
     for language in (0, 1)
 )
 
-MAX_TEXT = 2000
-"""Characters of a question that are read."""
+MAX_QUESTION_CHARACTERS = 2000
+"""Characters of a question that are searched."""
 
 
-def asked_types(text: str) -> frozenset[str]:
-    """Return the relation types a question asks for, by the names they have when walked from what it names."""
-    plain = simplify(text[:MAX_TEXT]).lower()
+def relation_types(text: str) -> frozenset[str]:
+    """Return the relation types of a question, by their names seen from the entities in the question."""
+    plain = simplify(text[:MAX_QUESTION_CHARACTERS]).lower()
     patterns = _ENGLISH if plain.isascii() else _ENGLISH + _CHINESE
     return frozenset().union(*[types for pattern, types in patterns if pattern.search(plain)])

@@ -1,4 +1,18 @@
-"""Text of any form into plain sentences that remember which parts of them were links, code or bold."""
+"""
+Sentence segmentation of prose, Markdown, tables and source code, with the marked-up parts of each sentence.
+
+Example (Markdown):
+
+    ## Limits                                     heading  "Limits"
+    The **Auth Service** calls [[Redis|the        prose    "The Auth Service calls the cache."
+    cache]]. See Dr. Who in `a.b`.                         strong "Auth Service" 4–16, link "Redis" 23–32
+    - [x] done                                    prose    "See Dr. Who in a.b."        code "a.b" 15–18
+    | up | 99 % |                                 item     "done"
+                                                  cell     "up", cell "99 %"
+
+Lines of a paragraph are joined first. A full stop inside a link or code, or after an abbreviation or initial, does not
+end a sentence. Fenced code is skipped; of source code only comments and docstrings are read.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +28,17 @@ from weft.text.normalise import CJK
 Form: TypeAlias = Literal["text", "markdown", "code", "table"]
 Role: TypeAlias = Literal["prose", "item", "heading", "cell"]
 
-MAX_SENTENCE = 1000
-"""Characters. What is longer is no sentence and is cut between words."""
-WRAPPED = 60
-"""A line of plain text at least this long goes on in the next one."""
+MAX_SENTENCE_CHARACTERS = 1000
+"""A longer sentence is cut between words."""
+MIN_WRAPPED_CHARACTERS = 60
+"""A line of plain text of at least this length continues on the next line."""
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
 _CLOSING = re.compile(r"(?:^|\s)#+$")
-"""Marks that close a heading stand apart: `C#` keeps its own."""
+"""Closing `#` marks of a heading follow a space: `C#` is unchanged."""
 _CALLOUT = re.compile(r"\s{0,3}>[\s>]*\[!\w+\]")
-"""The first line of a box, `> [!note] Title`: what it is, not what it says."""
+"""First line of a callout, `> [!note] Title`. It is not part of the text."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _TIME_OR_LABEL = re.compile(r"\s*(?:\d{1,4}[-:]\d\d|[A-Z][\w ]{0,20}: )")
 _PLACE = re.compile(r"[a-z_][\w.\[\]-]{0,79}: ")
@@ -49,11 +63,11 @@ _CJK = re.compile(f"[{CJK}]")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A part of a sentence that was marked up: a wikilink with its target, code, or bold."""
+    """A marked-up part of a sentence: wikilink, code or bold text."""
 
     kind: Literal["link", "code", "strong"]
     name: str
-    """The target of a link, the text of anything else."""
+    """Target of a link, else the text itself."""
     start: int
     end: int
 
@@ -64,12 +78,12 @@ class Sentence:
 
     text: str
     marks: tuple[Mark, ...] = ()
-    """In order, not overlapping but for `strong` around others."""
+    """In order. Only `strong` may contain other marks."""
     role: Role = "prose"
 
 
 def read_sentences(text: str, *, form: Form) -> list[Sentence]:
-    """Return what `text` says, in order. Fenced code is left out, and of source code all but the comments."""
+    """Return the sentences, headings and cells of `text` in order. Code is skipped, comments are read."""
     found: list[Sentence] = []
     for role, block in _blocks(text, form):
         line, marks = _render(" ".join(block.split()))
@@ -83,7 +97,7 @@ def strip_markup(text: str) -> str:
 
 
 def shorten(text: str, *, limit: int = 300) -> str:
-    """Return `text`, cut between words and with `…` where it is longer than `limit`."""
+    """Return `text`; if it is longer than `limit` characters, cut it between words and append `…`."""
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -94,7 +108,7 @@ def shorten(text: str, *, limit: int = 300) -> str:
 
 
 def _blocks(text: str, form: Form) -> Iterator[tuple[Role, str]]:
-    """Yield paragraphs, list items, headings and table cells."""
+    """Iterate paragraphs, list items, headings and table cells with their roles."""
     pending: list[str] = []
     role: Role = "prose"
     for line in prose_lines(text, form=form):
@@ -105,7 +119,7 @@ def _blocks(text: str, form: Form) -> Iterator[tuple[Role, str]]:
         if kind in ("heading", "cell"):
             yield from ((kind, piece) for piece in pieces)
             continue
-        if len(pieces) > 1:  # columns, which are not wrapped
+        if len(pieces) > 1:  # columns are not wrapped
             yield from ((kind, piece) for piece in [" ".join([*pending, pieces[0]]), *pieces[1:]])
             pending = []
             continue
@@ -116,7 +130,7 @@ def _blocks(text: str, form: Form) -> Iterator[tuple[Role, str]]:
 
 
 def _classify(line: str, form: Form) -> tuple[Role, list[str]]:
-    """Return what a line is, and its parts; a blank one has none."""
+    """Return the role of a line and its parts; a blank line has no parts."""
     bare = line.strip().lstrip(">").lstrip() if form == "markdown" else line.strip()
     if not bare or (form == "markdown" and _CALLOUT.match(line)):
         return "prose", []
@@ -132,15 +146,15 @@ def _classify(line: str, form: Form) -> tuple[Role, list[str]]:
 
 
 def _continues(before: str, line: str, form: Form) -> bool:
-    """Tell whether a line goes on with the paragraph above it."""
+    """Return whether a line continues the paragraph above it."""
     if form == "markdown":
         return True
     first = line.lstrip()[:1]
-    return not _TIME_OR_LABEL.match(line) and (first.islower() or len(before) >= WRAPPED)
+    return not _TIME_OR_LABEL.match(line) and (first.islower() or len(before) >= MIN_WRAPPED_CHARACTERS)
 
 
 def prose_lines(text: str, *, form: Form) -> Iterator[str]:
-    """Yield the lines that are prose, and a blank one in place of each that is code."""
+    """Iterate all lines, with an empty line in place of each line of code."""
     if form == "code":
         yield from _comment_lines(text)
         return
@@ -158,12 +172,12 @@ def prose_lines(text: str, *, form: Form) -> Iterator[str]:
 
 
 def _comment_lines(text: str) -> Iterator[str]:
-    """Yield the comments and the texts in triple quotes of source code."""
+    """Iterate the comments and triple-quoted texts of source code, with an empty line for other lines."""
     is_inside = False
     for line in text.split("\n"):
         parts = _TRIPLE.split(line)
         if is_inside or len(parts) > 1:
-            # what stands between quotes: the odd parts, or the even ones where the text began above
+            # text between quotes: the odd parts, or the even parts if the quote was opened on an earlier line
             inner = parts[0::2] if is_inside else parts[1::2]
             is_inside ^= len(parts) % 2 == 0
             yield " ".join(inner)
@@ -177,11 +191,11 @@ def _comment_lines(text: str) -> Iterator[str]:
 
 
 def _render(block: str) -> tuple[str, list[Mark]]:
-    """Return a line without markup, and what was marked up in it."""
+    """Return a line without markup, and its marks."""
     parts: list[str] = []
     marks: list[Mark] = []
     length = position = 0
-    opened = -1  # where bold began
+    opened = -1  # offset of an open `**`, else -1
     for match in _INLINE.finditer(block):
         parts.append(block[position : match.start()])
         length += len(parts[-1])
@@ -205,7 +219,7 @@ def _render(block: str) -> tuple[str, list[Mark]]:
 
 
 def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code"], str] | None]:
-    """Return what is shown of a piece of markup, and how to mark it."""
+    """Return the visible text of a piece of markup, and its mark."""
     if code := match["code"]:
         return code, ("code", code)
     if inner := match["wiki"]:
@@ -217,7 +231,7 @@ def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code"], s
 
 
 def _cut(line: str, marks: list[Mark], role: Role) -> Iterator[Sentence]:
-    """Yield the sentences of a line with the marks that lie in each."""
+    """Iterate the sentences of a line, each with its marks."""
     at = start = 0
     inner = [mark for mark in marks if mark.kind != "strong"]
     for end in [*_ends(line, inner), len(line)]:
@@ -237,22 +251,22 @@ def _cut(line: str, marks: list[Mark], role: Role) -> Iterator[Sentence]:
 
 
 def _pieces(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the span without white space around it, in parts of at most `MAX_SENTENCE` characters."""
+    """Iterate the stripped span in parts of at most `MAX_SENTENCE_CHARACTERS`."""
     while end > start and line[end - 1].isspace():
         end -= 1
     while start < end:
         while line[start].isspace():
             start += 1
         stop = end
-        if end - start > MAX_SENTENCE:
-            space = line.rfind(" ", start + 1, start + MAX_SENTENCE)
-            stop = space if space > 0 else start + MAX_SENTENCE
+        if end - start > MAX_SENTENCE_CHARACTERS:
+            space = line.rfind(" ", start + 1, start + MAX_SENTENCE_CHARACTERS)
+            stop = space if space > 0 else start + MAX_SENTENCE_CHARACTERS
         yield start, stop
         start = stop
 
 
 def _ends(line: str, marks: list[Mark]) -> Iterator[int]:
-    """Yield where sentences end: not inside links and code, not behind abbreviations and initials."""
+    """Iterate the ends of sentences: not inside links and code, not after abbreviations and initials."""
     at = 0
     for match in _END.finditer(line):
         end = match.end()
@@ -260,13 +274,13 @@ def _ends(line: str, marks: list[Mark]) -> Iterator[int]:
             at += 1
         if at < len(marks) and marks[at].start < end < marks[at].end:
             continue
-        is_marked = at < len(marks) and marks[at].start == end  # a sentence may begin with a name from code
+        is_marked = at < len(marks) and marks[at].start == end  # a sentence may begin with code in lower case
         if is_marked or line[match.start()] in "。！？；" or _ends_sentence(line, match.start(), end):
             yield end
 
 
 def _ends_sentence(line: str, stop: int, end: int) -> bool:
-    """Tell whether the full stop at `stop`, with what follows at `end`, ends a sentence."""
+    """Return whether the full stop at `stop` ends a sentence, given the text after `end`."""
     following = line[end : end + 3].lstrip("\"'“‘([「《 ")[:1]
     if _CJK.match(line[stop - 1 : stop]):
         return True

@@ -1,17 +1,27 @@
 """
-Relations that a text states between two names, and what relations are called.
+Relations that a sentence states between two names, relation types and their inverses.
 
-How far a relation can be trusted depends on how it was written down:
+| sentence | relation |
+| --- | --- |
+| `Login Flow uses the Session Store.` | Login Flow `uses` Session Store |
+| `Heat (1995) was written and directed by Michael Mann.` in `Heat` | Heat `written_by`, `directed_by` Michael Mann |
+| `Rome is the capital of Italy.` in `Rome` | Rome `capital_of` Italy |
+| `Owner: Identity Team` in `Auth Service` | Auth Service `owned_by` Identity Team |
+| `登录服务依赖会话存储。` | 登录服务 `depends_on` 会话存储 |
+| `A film starring Jane Roe, directed by John Doe` | none: `directed by` needs a clear subject |
+| `She was not born in Cork.` in `Jane Doe` | none: negated |
 
-| weight | read from | example |
+The weight of a relation depends on its source:
+
+| weight | source | example |
 | --- | --- | --- |
 | 10 | a typed field of front matter, a record or a table | `depends_on: [OAuth Provider]` |
 | 8 | a wikilink in the text of the document | `see [[INC-2041]]` gives `links_to` |
 | 7 | a verb between two names in one sentence | `Login Flow uses the Session Store` |
 | 6 | structure | the heading `Retry Queue` is `part_of` its document |
-| 1 to 5 | mentions that occur together, which the store counts | `co_occurs_with` |
+| 1 to 5 | names in the same sentence, counted by the store | `co_occurs_with` |
 
-Each relation is kept in one direction: `owns` is read as `owned_by` the other way round. `inverse` names the other end.
+Each relation is stored in one direction: `A owns B` becomes `B owned_by A`. `inverse` names its other end.
 """
 
 from __future__ import annotations
@@ -25,7 +35,7 @@ from typing import Literal, NamedTuple
 from weft.extract.chinese.statements import find_chinese_relations
 from weft.extract.lexicon import SMALL_WORDS, STARTERS, word_set
 from weft.extract.names import name_key
-from weft.extract.phrases import MAX_TERM, Name, is_common, is_term, is_usable, without_title
+from weft.extract.phrases import MAX_TERM_CHARACTERS, Name, is_common, is_term, is_usable, without_title
 from weft.extract.sentences import Sentence
 from weft.extract.subjects import Subject, Topic
 from weft.text.normalise import CJK
@@ -81,11 +91,13 @@ _SYMMETRIC = ("co_occurs_with", "married_to", "related_to", "sibling_of")
 INVERSE: Mapping[str, str] = MappingProxyType(
     {**_PAIRS, **{other: kind for kind, other in _PAIRS.items()}, **{kind: kind for kind in _SYMMETRIC}}
 )
-"""What a relation is called from its other end. `INVERSE[INVERSE[kind]] == kind`."""
+"""Name of a relation type from its other end. `INVERSE[INVERSE[kind]] == kind`."""
 
 _ROLES = (
     "directed|written|produced|composed|founded|created|designed|edited|published|developed|owned|maintained|performed"
 )
+# Relation type, position of the source, pattern. `next`: the source is the name right before the cue.
+# `subject`: it may also be the subject of the sentence, with a copula or brackets in between.
 _CUES: tuple[tuple[str, Literal["next", "subject"], str], ...] = (
     ("depends_on", "next", r"(?:depends?|rel(?:y|ies)) (?:up)?on"),
     ("uses", "next", r"uses?"),
@@ -151,7 +163,7 @@ _ZH_LIST = re.compile(f"[{CJK}、]{{1,60}}")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """That `source` stands in relation `type` to `target`. Names are as written, or the topic's own."""
+    """Relation `type` from `source` to `target`. Names are as written, or the name of the topic."""
 
     source: str
     target: str
@@ -166,7 +178,7 @@ class _Cue(NamedTuple):
 
 
 def inverse(type: str) -> str:
-    """Return what a relation is called from its other end: `owned_by` → `owns`, `has_team` → `team_of`."""
+    """Return the name of a relation type from its other end: `owned_by` → `owns`, `has_team` → `team_of`."""
     if type in INVERSE:
         return INVERSE[type]
     if type.startswith("has_"):
@@ -175,14 +187,14 @@ def inverse(type: str) -> str:
 
 
 def spellings(type: str) -> tuple[str, ...]:
-    """Return the names under which a relation that is called `type` from one of its ends may be kept, `type` first."""
+    """Return the names under which a relation of this type or its inverse may be stored, `type` first."""
     role = type.removesuffix("_of")
     others = (INVERSE.get(type, ""), role, f"has_{role}", f"{type.removeprefix('has_')}_of")
     return tuple(dict.fromkeys((type, *(other for other in others if other and inverse(other) == type))))
 
 
 def canonical(statement: Statement) -> Statement:
-    """Return the statement in the direction in which relations are kept: `A owns B` becomes `B owned_by A`."""
+    """Return the statement in the stored direction: `A owns B` becomes `B owned_by A`."""
     if statement.type in _PAIRS or statement.type not in INVERSE:
         return statement
     if statement.type in _SYMMETRIC:
@@ -200,7 +212,7 @@ def in_words(statement: Statement) -> str:
 def find_statements(
     sentence: Sentence, names: Sequence[Name], *, subject: Subject | None, topic: Topic
 ) -> list[Statement]:
-    """Return what a sentence says about its names, by patterns that are seldom wrong. None is about itself."""
+    """Return the relations of a sentence, by patterns of high precision, without those of a name to itself."""
     found: list[Statement] = []
     for cue in _find_cues(sentence.text):
         if source := _find_source(sentence.text, cue, names, subject, topic):
@@ -218,7 +230,7 @@ def find_statements(
 
 def _find_cues(text: str) -> Iterator[_Cue]:
     if _TRIGGERS.isdisjoint(text.lower().replace("(", " ").replace("-", " ").split()):
-        return  # the long pattern is slow, and most sentences hold none of these
+        return  # skip the slow pattern: most sentences have no trigger word
     for match in _CUE.finditer(text):
         type, reach, _ = _CUES[int((match.lastgroup or "c0")[1:])]
         if type != "by":
@@ -231,9 +243,9 @@ def _find_cues(text: str) -> Iterator[_Cue]:
 
 
 def _find_source(text: str, cue: _Cue, names: Sequence[Name], subject: Subject | None, topic: Topic) -> str:
-    """Return the name a verb belongs to: the one right before it, or what the sentence is about."""
+    """Return the source of a cue: the name right before it, or the subject of the sentence; else an empty text."""
     is_label = text[cue.end - 1] == ":"
-    if cue.start == 0 or is_label:  # `Owned by …`, `Owner: …`: the document's own entity is left out
+    if cue.start == 0 or is_label:  # `Owned by …`, `Owner: …`: the source is the topic of the document
         return topic.name if topic.key and (cue.reach == "subject" or is_label) else ""
     if subject is not None and subject.kind not in ("word", "term"):
         between = text[subject.end : cue.start]
@@ -242,24 +254,24 @@ def _find_source(text: str, cue: _Cue, names: Sequence[Name], subject: Subject |
     before = next((name for name in reversed(names) if name.end <= cue.start), None)
     if before is None or not _BEFORE.fullmatch(text, before.end, cue.start) or not is_usable(before.text):
         return ""
-    # `a film starring X, directed by Y` says nothing of X, so what is no verb needs a clear name before it
+    # `a film starring X, directed by Y`: X is not the source, so a cue without a verb needs a link or quotes
     return (
         before.text if (before.kind != "quoted" if cue.reach == "next" else before.kind in ("link", "quoted")) else ""
     )
 
 
 def _belongs(between: str, type: str) -> bool:
-    """Tell whether what stands between the subject and a cue leaves no doubt that they belong together."""
+    """Return whether the text between subject and cue connects them without doubt."""
     if len(between) > 200 or not _COPULAR.match(between) or _CLAUSE.search(between):
         return False
     is_open = between.count("(") > between.count(")") and not _OPENED.fullmatch(between)
-    if type in _KIN:  # `a son of X, brother of Y`: whose brother?
+    if type in _KIN:  # `a son of X, brother of Y` is ambiguous
         is_open |= between.rstrip().endswith(",") and len(between.strip()) > 1
     return not is_open and (type != "part_of" or bool(_PLAINLY.fullmatch(between)))
 
 
 def _find_targets(text: str, at: int, names: Sequence[Name]) -> Iterator[str]:
-    """Yield the name that begins at `at`, and those that a comma or `and` adds to it, with and without titles."""
+    """Iterate the name at `at` and those listed after it, each with and without its title."""
     starts = {name.start: name for name in reversed(names)}
     article = _ARTICLE.match(text, at)
     following = starts.get(article.end()) if article else None
@@ -274,7 +286,7 @@ def _find_targets(text: str, at: int, names: Sequence[Name]) -> Iterator[str]:
                 yield bare
         joint = _AND.match(text, following.end)
         following = starts.get(joint.end()) if joint else None
-        # `born in Cork, Hennessy came …`: what a bare comma adds must not begin a clause
+        # `born in Cork, Hennessy came …`: a name after a bare comma may begin a clause
         if joint and following and joint.group().strip() == "," and not _LISTED.match(text, following.end):
             following = None
 
@@ -299,13 +311,13 @@ def _find_chinese(text: str, names: Sequence[Name], *, subject: Subject | None, 
 
 
 def _before(text: str, end: int, names: Sequence[Name], topic: Topic) -> str:
-    """Return the name that ends at `end`, or the Chinese term between it and the beginning of its clause."""
+    """Return the name that ends at `end`, or the Chinese term from the start of the clause to `end`; else empty."""
     while end and text[end - 1] == " ":
         end -= 1
     if name := next((name for name in names if name.end == end and name.kind != "quoted"), None):
         return name.text
     start = end
-    while start and end - start <= MAX_TERM and _ZH_RUN.match(text[start - 1]):
+    while start and end - start <= MAX_TERM_CHARACTERS and _ZH_RUN.match(text[start - 1]):
         start -= 1
     run = text[start:end]
     if topic.key and (run == "它" or re.fullmatch("[本该](?:服务|系统|组件|模块|团队|工具|项目)", run)):
@@ -315,7 +327,7 @@ def _before(text: str, end: int, names: Sequence[Name], topic: Topic) -> str:
 
 
 def _after(text: str, start: int, names: Sequence[Name]) -> list[str]:
-    """Return the name that begins at `start`, or the Chinese terms between it and the end of the clause."""
+    """Return the name that begins at `start`, or the Chinese terms from `start` to the end of the clause."""
     while text[start : start + 1] == " ":
         start += 1
     if name := next((name for name in names if name.start == start), None):

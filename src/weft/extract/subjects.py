@@ -1,4 +1,17 @@
-"""What a sentence is about: the document's own entity, by name or by pronoun, or another name."""
+"""
+Subject of a sentence: the topic of the document, by name or pronoun, or another name.
+
+In a document about George Rodney (type `admiral`):
+
+| sentence begins | subject | kind |
+| --- | --- | --- |
+| `George Rodney was` | George Rodney | `topic` |
+| `Rodney was` | George Rodney | `topic` |
+| `He was` | George Rodney | `pronoun` |
+| `The admiral was` | George Rodney | `topic` |
+| `Jane Doe was` | Jane Doe | `name` |
+| `Seats were` | Seats | `word`: the capital letter alone does not make it a name |
+"""
 
 from __future__ import annotations
 
@@ -8,7 +21,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weft.extract.lexicon import DATES, LABELS, STARTERS, word_set
-from weft.extract.names import after_sign, key_words, name_key
+from weft.extract.names import key_words, name_key, sign_end
 from weft.extract.phrases import Name, is_term, is_usable
 from weft.extract.sentences import Sentence
 from weft.text.normalise import CJK
@@ -26,13 +39,13 @@ _KINDS = word_set(
     "module component package program application app city town village river mountain school university game "
     "series decision incident runbook paper"
 )
-"""What `This …` at the start of a sentence may call the document's own entity."""
+"""Nouns after `This` that refer to the topic of the document."""
 _TERM = re.compile(f"[{CJK}]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The entity a document is about."""
+    """The entity that a document is about."""
 
     name: str = ""
     key: str = ""
@@ -41,7 +54,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The name a sentence begins with; `end` is where the rest of the sentence goes on."""
+    """The subject at the start of a sentence; `end` is the offset after it."""
 
     name: str
     key: str
@@ -50,12 +63,12 @@ class Subject:
 
     @property
     def is_topic(self) -> bool:
-        """Whether it stands for the document's own entity."""
+        """Whether it refers to the topic of the document."""
         return self.kind in ("topic", "pronoun")
 
 
 def find_subject(sentence: Sentence, names: Sequence[Name], topic: Topic) -> Subject | None:
-    """Return what the sentence begins with, if that is a name or stands for one."""
+    """Return the subject at the start of a sentence, if it is a name or refers to one."""
     text = sentence.text
     lead = _LEAD.match(text)
     start = lead.end() if lead else 0
@@ -78,19 +91,19 @@ def find_subject(sentence: Sentence, names: Sequence[Name], topic: Topic) -> Sub
 
 
 def bare_name(name: str) -> str:
-    """Return a name without the parentheses behind it: `Mutiny (1952 film)` is `Mutiny`."""
+    """Return a name without a suffix in parentheses: `Mutiny` of `Mutiny (1952 film)`."""
     return _SUFFIX.sub("", name[:200]) or name
 
 
 def _topic_end(text: str, start: int, topic: Topic) -> int:
-    """Return where the topic's name ends at the beginning of the text; 0 if the text begins otherwise."""
+    """Return the end of the topic's name at the start of the text; 0 if the text begins differently."""
     bare = bare_name(topic.name)
     for at in (0, start):
         end = at + len(bare)
-        is_whole = not text[end : end + 1].isalnum() and after_sign(text, end) == end
+        is_whole = not text[end : end + 1].isalnum() and sign_end(text, end) == end
         if text[at:end].casefold() == bare.casefold() and is_whole:
             return end
-        if _TERM.search(bare[-1:]) and text[at:end] == bare:  # no space behind a Chinese name
+        if _TERM.search(bare[-1:]) and text[at:end] == bare:  # no space follows a Chinese name
             return end
     return 0
 
@@ -114,26 +127,26 @@ def _find_strong(sentence: Sentence) -> Subject | None:
 
 
 def _find_word(text: str, start: int, topic: Topic) -> Subject | None:
-    """A single word at the start: its capital letter does not tell whether it is a name."""
+    """Return a single first word or Chinese term. Its capital letter does not show whether it is a name."""
     if (term := _TERM.match(text, start)) and (end := _term_end(text, start, term.end())):
         name = text[start:end]
         return Subject(name, name_key(name), end, "term") if is_term(name) else None
     word = _FIRST_WORD.match(text, start)
     if not word or not word[0][0].isupper():
         return None
-    end = after_sign(text, word.end())
+    end = sign_end(text, word.end())
     name = text[start:end]
     folded = name.lower()
     if folded in STARTERS or folded in DATES or folded in LABELS or not is_usable(name):
         return None
     key = name_key(name)
-    if key in key_words(topic.key):  # `Rodney` in the document about George Rodney
+    if key in key_words(topic.key):  # `Rodney` in a document about George Rodney
         return Subject(topic.name, topic.key, end, "topic")
     return Subject(name, key, end, "word")
 
 
 def _term_end(text: str, start: int, limit: int) -> int:
-    """Return where the Chinese term at the start of the text ends: before the verb, or with its run of characters."""
+    """Return the end of the Chinese term at the start of the text: before the verb, or at the end of the run."""
     for verb in ("指的是", "是", "指", "由"):
         at = text.find(verb, start + 2, limit)
         if at > 0:

@@ -1,9 +1,17 @@
 """
-Which keys may be one name, written with a slip: `kubernetes` and `kubernets`.
+Typo detection: pairs of keys that may be spellings of one name.
 
-A slip is one letter missing, added or other, or two swapped, inside one long word; or spaces alone. Numbers, numerals
-and signs are never one (`SR-052` is not `SR-053`, `Henry IV` is not `Henry VI`), nor is anything in a script where a
-letter is as much as a word. Names of two things may differ by no more than that: it is a guess, to be looked at.
+| keys | typo |
+| --- | --- |
+| `kubernetes`, `kubernets` | one letter is missing |
+| `auth service`, `auth sevrice` | two letters are swapped |
+| `data base`, `database` | only spaces differ |
+| `herman`, `hermann` | none: a single word needs 8 letters |
+| `sr 052`, `sr 053` | none: numbers, Roman numerals and the signs of `C++` and `C#` are never typos |
+| `数据库`, `数据裤` | none: in unspaced scripts a character is as much as a word |
+
+A typo is one missing, added, different or swapped letter inside one long word, or a difference in spaces. Two
+different names may also differ so little, so a pair is a suggestion for review.
 """
 
 from __future__ import annotations
@@ -19,63 +27,64 @@ import numpy as np
 from weft.extract.names import SIGNS, iter_words, singular
 from weft.text.normalise import UNSPACED
 
-ALONE = 8
-"""Letters of a word that is the whole name: shorter ones are mostly two words (`Herman`, `Hermann`)."""
-BESIDE = 6
-"""Letters of a word that has others beside it."""
-MAX_ALIKE = 50
-"""Keys alike but for one letter; where there are more, that letter tells them apart."""
+MIN_SINGLE_WORD_LETTERS = 8
+"""Letters of a name of one word. Shorter similar words are mostly different names (`Herman`, `Hermann`)."""
+MIN_WORD_LETTERS = 6
+"""Letters of a word in a name of several words."""
+MAX_SIMILAR_KEYS = 50
+"""Keys that differ in the same letter. If there are more, that letter distinguishes different names."""
 
 _NUMERAL = re.compile("[ivxlcdm]+")
 _NUMBERS = re.compile(r"\d+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
-class Written(NamedTuple):
-    """A key, and whether its last word was written in the plural: a key does not tell."""
+class WrittenKey(NamedTuple):
+    """A key, and whether its last word was written in the plural, which a key does not show."""
 
     key: str
     is_plural: bool = False
 
 
-class Slip(NamedTuple):
-    """Two keys, the first by order first, and how they differ."""
+class Typo(NamedTuple):
+    """Two keys in sorted order, and their difference."""
 
     first: str
     second: str
     how: str
 
 
-def written(key: str, name: str) -> Written:
-    """Return a key as it is written in a name."""
+def to_written_key(key: str, name: str) -> WrittenKey:
+    """Return the key of a name together with the number of its last word."""
     last = key.split(" ")[-1]
-    return Written(key, any(word.text != last and singular(word.text) == last for word in iter_words(name)))
+    return WrittenKey(key, any(word.text != last and singular(word.text) == last for word in iter_words(name)))
 
 
-def find_slips(names: Iterable[Written]) -> Iterator[Slip]:
+def find_typos(names: Iterable[WrittenKey]) -> Iterator[Typo]:
     """
-    Yield the pairs of keys that are a slip apart, by their order. `names` are sorted, each once.
+    Iterate the pairs of keys with one typo between them, in sorted order. `names` are sorted and distinct.
 
-    All those of one first letter are held at a time, and each is compared with those alone that share all but a letter.
+    The names with the same first letter are in memory at a time. Each is compared only with names that are equal after
+    the deletion of one letter.
     """
     for _, group in groupby(names, key=lambda name: name.key[:1]):
-        held = list(group)
-        for one, other in sorted(_alike(held)):
-            if how := tell_slip(held[one], held[other]):
-                yield Slip(held[one].key, held[other].key, how)
+        group_names = list(group)
+        for one, other in sorted(_similar_pairs(group_names)):
+            if how := describe_typo(group_names[one], group_names[other]):
+                yield Typo(group_names[one].key, group_names[other].key, how)
 
 
-def tell_slip(one: Written, other: Written) -> str:
+def describe_typo(one: WrittenKey, other: WrittenKey) -> str:
     """
-    Return how two names differ if that may be a slip; else nothing.
+    Return the difference of two names if it may be a typo; else an empty text.
 
-    Where both are plurals, that is part of the word: `Kubernets` lacks a letter inside, if `kubernet` does not.
+    If both are plurals, the `s` counts as part of the word: `Kubernets` lacks an inner letter, `kubernet` would not.
     """
-    how = _tell_slip(one.key, other.key)
-    return how or (_tell_slip(f"{one.key}s", f"{other.key}s") if one.is_plural and other.is_plural else "")
+    how = _describe_typo(one.key, other.key)
+    return how or (_describe_typo(f"{one.key}s", f"{other.key}s") if one.is_plural and other.is_plural else "")
 
 
-def _tell_slip(first: str, second: str) -> str:
+def _describe_typo(first: str, second: str) -> str:
     if first.replace(" ", "") == second.replace(" ", ""):
         is_same = first == second or _NUMBERS.findall(first) != _NUMBERS.findall(second)
         return "" if is_same else "only spaces differ"
@@ -84,17 +93,17 @@ def _tell_slip(first: str, second: str) -> str:
     if len(one) != len(other) or len(places) != 1:
         return ""
     place = places[0]
-    if not all(_may_slip(words, place) for words in (one, other)):
+    if not all(_may_have_typo(words, place) for words in (one, other)):
         return ""
-    return _tell_edit(one[place], other[place])
+    return _describe_edit(one[place], other[place])
 
 
-def _tell_edit(one: str, other: str) -> str:
-    """Return how two words differ, if by one slip; a first letter is seldom wrong, and a last one is an ending."""
+def _describe_edit(one: str, other: str) -> str:
+    """Return the difference of two words if it is one typo. First and last letters must agree: typos are rare there."""
     if one[0] != other[0] or one[-1] != other[-1]:
         return ""
-    one, other = _behind_same(one, other)
-    one, other = _behind_same(one[::-1], other[::-1])  # what is left is read from its end
+    one, other = _without_common_start(one, other)
+    one, other = _without_common_start(one[::-1], other[::-1])  # the rests are reversed
     if len(one) + len(other) == 1:
         return "one letter is missing"
     if len(one) == len(other) == 1:
@@ -102,28 +111,32 @@ def _tell_edit(one: str, other: str) -> str:
     return "two letters are swapped" if len(one) == 2 and one == other[::-1] else ""
 
 
-def _behind_same(one: str, other: str) -> tuple[str, str]:
-    """Return two words without what both begin with."""
+def _without_common_start(one: str, other: str) -> tuple[str, str]:
+    """Return two words without their common start."""
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
     return one[same:], other[same:]
 
 
-def _may_slip(words: Sequence[str], place: int) -> bool:
-    """Tell whether a word is long enough, and made of letters that may be mistaken."""
+def _may_have_typo(words: Sequence[str], place: int) -> bool:
+    """Return whether a word is long enough and consists of letters of a spaced script."""
     word = words[place]
-    # a numeral beside it tells no more about the name: `Philip II`, `Philipp II`
-    is_beside = any(not _NUMERAL.fullmatch(other) for other in (*words[:place], *words[place + 1 :]))
-    if len(word) < (BESIDE if is_beside else ALONE) or word.endswith(SIGNS) or _NUMERAL.fullmatch(word):
+    # a Roman numeral does not count as another word: `Philip II`, `Philipp II`
+    has_others = any(not _NUMERAL.fullmatch(other) for other in (*words[:place], *words[place + 1 :]))
+    if (
+        len(word) < (MIN_WORD_LETTERS if has_others else MIN_SINGLE_WORD_LETTERS)
+        or word.endswith(SIGNS)
+        or _NUMERAL.fullmatch(word)
+    ):
         return False
     return not any(map(str.isnumeric, word)) and not _UNSPACED.search(word)
 
 
-def _alike(names: Sequence[Written]) -> set[tuple[int, int]]:
-    """Return pairs of places of names that share their letters, or all but one letter inside a word."""
+def _similar_pairs(names: Sequence[WrittenKey]) -> set[tuple[int, int]]:
+    """Return index pairs of names with equal letters, or with all but one letter inside a word equal."""
     marks, owners = array("q"), array("l")
     for place, name in enumerate(names):
         for form in (name.key, f"{name.key}s") if name.is_plural else (name.key,):
-            for shape in _shapes(form):
+            for shape in _deletion_forms(form):
                 marks.append(hash(shape))
                 owners.append(place)
     order = np.argsort(np.array(marks), kind="stable")
@@ -133,18 +146,18 @@ def _alike(names: Sequence[Written]) -> set[tuple[int, int]]:
     found: set[tuple[int, int]] = set()
     for start, end in zip(starts[ends - starts > 1], ends[ends - starts > 1], strict=True):
         places = sorted(set(sorted_owners[start:end].tolist()))
-        if len(places) <= MAX_ALIKE:
+        if len(places) <= MAX_SIMILAR_KEYS:
             found |= set(combinations(places, 2))
     return found
 
 
-def _shapes(key: str) -> Iterator[str]:
-    """Yield what two keys that are a slip apart have in common, one of them at least."""
+def _deletion_forms(key: str) -> Iterator[str]:
+    """Iterate forms of a key, of which keys with one typo between them share at least one."""
     yield f" {key.replace(' ', '')}"
     words = key.split()
     at = 0
     for place, word in enumerate(words):
-        if _may_slip(words, place):
+        if _may_have_typo(words, place):
             yield key
             for inner in range(at + 1, at + len(word) - 1):
                 yield key[:inner] + key[inner + 1 :]

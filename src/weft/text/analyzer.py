@@ -5,7 +5,7 @@ Text analyzer: the index terms of a text. All stores, indexing and search share 
 | --- | --- | --- |
 | `Cafés` | `cafe` | case, width, accents and script are folded, English endings are stemmed |
 | `gpt-4o` | `gpt-4o` `gpt` `4o` | an identifier gives itself and its parts |
-| `parseHTML` | `parsehtml` `parse` `html` | so does camel case |
+| `parseHTML` | `parsehtml` `pars` `html` | so does camel case |
 | `图检索` | `图` `检` `索` `图检` `检索` | an unspaced script gives characters and bigrams; a question only bigrams |
 | `重跑gen-itgc后` | those of `重跑`, of `gen-itgc` and of `后` | an unspaced run ends where ASCII begins |
 

@@ -1,4 +1,14 @@
-"""What Chinese sentences say something is, and what else it is called. Text is simplified before it is read."""
+"""
+Definitions and aliases in Chinese sentences. Text is converted to simplified characters first.
+
+| sentence | result |
+| --- | --- |
+| `知识图谱是一种数据模型。` | 知识图谱 has type 数据模型 |
+| `华为是总部位于深圳的通信设备公司。` | 华为 has type 通信设备公司, if 华为 is a clear name |
+| `鲁迅，原名周樟寿，是…` | 周樟寿 is an alias of 鲁迅 |
+| `袁隆平被誉为“杂交水稻之父”` | 杂交水稻之父 is an alias: it is quoted |
+| `知识图谱（Knowledge Graph，简称KG）` | Knowledge Graph and KG are aliases |
+"""
 
 from __future__ import annotations
 
@@ -12,18 +22,18 @@ from weft.text.normalise import CJK, HAN
 from weft.text.simplified import simplify
 
 MAX_ASIDES = 4
-"""Brackets and insertions between a name and what it is said to be."""
+"""Brackets and insertions between a name and its definition."""
 
-MAX_BETWEEN = 200
-"""Characters behind a name in which its other names are looked for."""
+MAX_ALIAS_DISTANCE = 200
+"""Characters after a name in which its aliases are searched."""
 
-_CALLED = (
+_ALIAS_CUES = (
     "又称之?为?|又名|又叫做?|也叫做?|也称之?为?|亦称|亦作|或称|简称为?|俗称为?|俗名|原名|本名|旧称|古称|古名|初名"
     "|别名|别称为?|通称|全称|全名|英文名?称?为?|英语|缩写为?|学名|被称为|被誉为"
 )
-_QUOTED = ("被称为", "被誉为")
-"""What follows these is a name only between quotation marks: `被誉为“杂交水稻之父”`."""
-_ASIDE = re.compile(rf"\s?[(（][^()（）]{{0,160}}[)）]|[，,](?:{_CALLED})[^，,。；;]{{1,60}}(?=[，,])")
+_QUOTED_CUES = ("被称为", "被誉为")
+"""Cues that introduce a name only in quotation marks: `被誉为“杂交水稻之父”`."""
+_ASIDE = re.compile(rf"\s?[(（][^()（）]{{0,160}}[)）]|[，,](?:{_ALIAS_CUES})[^，,。；;]{{1,60}}(?=[，,])")
 _IS = re.compile(r"\s?[，,]?(?P<clear>是指|指的是|是一[种个款家位部座项类条本套名所支篇首])|\s?[，,]?(?P<plain>是)")
 _END = re.compile("[，。；、,;：:（(]")
 _NOUN = re.compile(f"[{CJK}]{{2,6}}")
@@ -33,23 +43,20 @@ _CLASSES = (
     "软件 操作系统 数据库 算法 模型 协议 框架 技术 方法 组件 服务 药物 植物 动物 疾病 语言 货币 组织 机构 团队 系统 "
     "工具 平台 网站 杂志 报纸 车站"
 ).split()
-"""What a long phrase may end with to give a type: `总部位于深圳的通信设备公司` is a `公司`."""
+"""Types at the end of a phrase of more than six characters: `全球通信设备公司` is a `公司`."""
 
-_CUE = re.compile(rf"(?P<cue>{_CALLED})[:：]?\s?[“‘「《\"]?\s?")
+_CUE = re.compile(rf"(?P<cue>{_ALIAS_CUES})[:：]?\s?[“‘「《\"]?\s?")
 _RUN = re.compile(f"[{HAN}·]{{2,12}}")
 _LIST = re.compile(r"[”’」》\"]?(?:[、]|\s?(?:和|及|或|以及|或称|又称)\s?)[“‘「《\"]?")
 _STOP = re.compile("[，,。；;（）()、“”「」《》]|是|和|及|或|，")
 _BRACKET = re.compile(r"\s?[(（]([^()（）]{1,160})[)）]")
-_LEAD = re.compile(rf"(?:{_CALLED}|英语|法语|德语|日语|拉丁语|俄语)\s?[:：]?\s?")
-
-
-_LATIN = re.compile(r"[A-Za-z][\w.&+'-]*(?: [\w.&+'-]+){0,5}")
+_LEAD = re.compile(rf"(?:{_ALIAS_CUES}|英语|法语|德语|日语|拉丁语|俄语)\s?[:：]?\s?")
 _LATIN = re.compile(r"[A-Za-z][\w.&+'-]*(?: [\w.&+'-]+){0,5}")
 _BETWEEN = re.compile(rf"(?:{_ASIDE.pattern})*\s?[，,]?")
 
 
-class Called(NamedTuple):
-    """Another name, where it begins, and the word that introduces it."""
+class OtherName(NamedTuple):
+    """An alias, its offset, and the cue before it."""
 
     name: str
     start: int
@@ -58,10 +65,10 @@ class Called(NamedTuple):
 
 def find_chinese_type(text: str, end: int, *, is_clear_name: bool) -> tuple[int, str] | None:
     """
-    Return where `是` stands behind a name that ends at `end`, and the type behind it; None if it is not defined there.
+    Return the offset of `是` after a name that ends at `end`, and the type; None without a definition.
 
-    What may stand between are brackets and other names. A plain `是` defines only what is a name beyond doubt, or has
-    such an insertion behind it.
+    Brackets and aliases may stand in between. A plain `是` defines only a clear name, or a name followed by brackets or
+    aliases.
     """
     text = simplify(text)
     at = end
@@ -80,45 +87,45 @@ def find_chinese_type(text: str, end: int, *, is_clear_name: bool) -> tuple[int,
 
 
 def is_clear_definition(text: str, at: int) -> bool:
-    """Tell whether the verb at `at` says what something is in general: `是一种`, `是指`, not a plain `是`."""
+    """Return whether the verb at `at` is a clear definition: `是一种`, `是指`, not a plain `是`."""
     match = _IS.match(simplify(text), at)
     return match is not None and match["clear"] is not None
 
 
-def find_called(text: str, names: Sequence[Name], *, end: int) -> Iterator[Called]:
-    """Yield what stands behind `又称`, `原名`, `简称` … before `end`, each name of a list."""
+def find_other_names(text: str, names: Sequence[Name], *, end: int) -> Iterator[OtherName]:
+    """Iterate the names after `又称`, `原名`, `简称` … before `end`, including lists."""
     plain = simplify(text)
     starts = {name.start: name for name in names if name.kind != "term"}
     for match in _CUE.finditer(plain, 0, end):
         at = match.end()
         while at < len(plain):
             opened = at - 1 if text[at - 1 : at] in '“‘「《"' else at
-            if match["cue"] in _QUOTED and opened == at:
+            if match["cue"] in _QUOTED_CUES and opened == at:
                 break
             name, stop = _name_at(text, plain, at, starts.get(opened))
             if not name:
                 break
-            yield Called(name, opened, match["cue"])
+            yield OtherName(name, opened, match["cue"])
             joint = _LIST.match(plain, stop)
             if not joint:
                 break
             at = joint.end()
 
 
-def find_called_at(text: str, names: Sequence[Name], *, at: int) -> Iterator[Called]:
-    """Yield the other names that follow a name ending at `at` at once, or behind brackets and a comma."""
+def find_other_names_at(text: str, names: Sequence[Name], *, at: int) -> Iterator[OtherName]:
+    """Iterate the aliases directly after a name that ends at `at`, or after brackets and a comma."""
     plain = simplify(text)
-    for called in find_called(text, names, end=min(len(text), at + MAX_BETWEEN)):
-        cue = plain.rfind(called.cue, at, called.start)
+    for other in find_other_names(text, names, end=min(len(text), at + MAX_ALIAS_DISTANCE)):
+        cue = plain.rfind(other.cue, at, other.start)
         if cue >= 0 and _BETWEEN.fullmatch(plain, at, cue):
-            yield called
+            yield other
 
 
-def find_bracketed(text: str) -> Iterator[tuple[int, list[str]]]:
+def find_names_in_brackets(text: str) -> Iterator[tuple[int, list[str]]]:
     """
-    Yield where a bracket begins and the names in it: `（Knowledge Graph，简称KG）` holds two.
+    Iterate (offset of the bracket, names in it): `（Knowledge Graph，简称KG）` contains two names.
 
-    A part counts if it is written in Latin letters like a name, or is introduced as one.
+    A part is a name if it is written in Latin letters like one, or follows a cue.
     """
     for match in _BRACKET.finditer(text):
         found = []
@@ -133,7 +140,7 @@ def find_bracketed(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _name_at(text: str, plain: str, at: int, known: Name | None) -> tuple[str, int]:
-    """Return the name that begins at `at` and where it ends; empty if none does."""
+    """Return the name that begins at `at` and its end; ("", at) without one."""
     stop = _STOP.search(plain, at)
     end = stop.start() if stop else len(plain)
     whole = text[at:end].strip()
@@ -147,7 +154,7 @@ def _name_at(text: str, plain: str, at: int, known: Name | None) -> tuple[str, i
 
 
 def _is_latin(text: str) -> bool:
-    """One to six words with capital letters, or an identifier."""
+    """Return whether a text is a name of one to six capitalised Latin words."""
     if not _LATIN.fullmatch(text) or text.lower() in NO_ACRONYMS:
         return False
     return is_usable(text) and all(word[0].isupper() or word in SMALL_WORDS for word in text.split())

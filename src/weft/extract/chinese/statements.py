@@ -1,4 +1,15 @@
-"""Relations that Chinese sentences state: `X的首都是Y`, `X由Y创立`, `X位于Y`. What is read is simplified first."""
+"""
+Relations in Chinese sentences. Text is converted to simplified characters first.
+
+| sentence | relation |
+| --- | --- |
+| `澳大利亚的首都是堪培拉` | 澳大利亚 `has_capital` 堪培拉 |
+| `堪培拉是澳大利亚的首都` | 堪培拉 `capital_of` 澳大利亚 |
+| `华为由任正非创立` | 华为 `founded_by` 任正非 |
+| `鲁迅创作了《呐喊》` | 呐喊 `written_by` 鲁迅 |
+| `敦煌位于甘肃` | 敦煌 `located_in` 甘肃 |
+| `敦煌位于甘肃附近` | none: only near it |
+"""
 
 from __future__ import annotations
 
@@ -11,11 +22,11 @@ from weft.extract.subjects import Subject
 from weft.text.normalise import HAN
 from weft.text.simplified import simplify
 
-MAX_TITLE = 10
-"""Characters between `由` and a name: `美国建筑师`."""
+MAX_TITLE_CHARACTERS = 10
+"""Between `由` and a name: `美国建筑师`."""
 
-MAX_BETWEEN = 24
-"""Characters between who did something and the verb: a date, a place."""
+MAX_ADVERBIAL_CHARACTERS = 24
+"""Between an agent and the verb: a date, a place."""
 
 _ROLES = {
     "首都": "has_capital", "首府": "has_capital", "省会": "has_capital",
@@ -28,14 +39,14 @@ _ROLES = {
     "哥哥": "sibling_of", "弟弟": "sibling_of", "姐姐": "sibling_of", "妹妹": "sibling_of",
     "出生地": "born_in", "总部": "located_in", "母公司": "owned_by",
 }  # fmt: skip
-"""What `X的…是Y` says of X and Y."""
+"""Relation of X to Y in `X的…是Y`."""
 
 _OF = {
     "首都": "capital_of", "首府": "capital_of", "省会": "capital_of", "子公司": "owned_by", "一部分": "part_of",
     "儿子": "child_of", "女儿": "child_of", "母亲": "parent_of", "父亲": "parent_of", "妻子": "married_to",
     "丈夫": "married_to", "哥哥": "sibling_of", "弟弟": "sibling_of", "姐姐": "sibling_of", "妹妹": "sibling_of",
 }  # fmt: skip
-"""What `X是Y的…` says of X and Y."""
+"""Relation of X to Y in `X是Y的…`."""
 
 _VERBS = {
     "创立": "founded_by", "创办": "founded_by", "创建": "founded_by", "建立": "founded_by",
@@ -45,14 +56,14 @@ _VERBS = {
     "开发": "developed_by", "发明": "invented_by", "发现": "discovered_by", "推出": "created_by", "提出": "created_by",
     "出版": "published_by", "制作": "produced_by",
 }  # fmt: skip
-"""What somebody did, as a relation of the thing to them."""
+"""Relation of a thing to the agent of the verb."""
 
 _VERB = "|".join(_VERBS)
 _ROLE = re.compile(f"(?P<of>的)?(?P<role>{'|'.join(_ROLES)})(?:是|为|叫做?|名叫)")
 _IS_OF = re.compile(f"的(?P<role>{'|'.join(_OF)})(?![{HAN}]{{0,4}}(?:是|为))")
 _BY = re.compile("由")
 _BY_VERB = re.compile(
-    f"(?:等人?|(?:带领的)?团队|先生|女士|集团|公司)?(?:[于在][^，。；、《》]{{1,{MAX_BETWEEN}}}?)?(?:共同|联合|正式|首先|负责)?(?P<verb>{_VERB})"
+    f"(?:等人?|(?:带领的)?团队|先生|女士|集团|公司)?(?:[于在][^，。；、《》]{{1,{MAX_ADVERBIAL_CHARACTERS}}}?)?(?:共同|联合|正式|首先|负责)?(?P<verb>{_VERB})"
 )
 _DID = re.compile(f"(?P<verb>{_VERB})(?:了|的)?(?=[《“「{HAN}A-Za-z])")
 _IS_DONE = re.compile(f"(?:于[^，。；]{{1,12}})?(?P<verb>{_VERB})的")
@@ -65,16 +76,16 @@ _OPENS = re.compile(_ASIDE.pattern + "[，,]?")
 _DATE = re.compile(r"[\d\s年月日前公元世纪]{0,16}")
 
 
-class Stated(NamedTuple):
-    """That `source` stands in relation `type` to `target`."""
+class StatedRelation(NamedTuple):
+    """Relation `type` from `source` to `target`."""
 
     source: str
     target: str
     type: str
 
 
-def find_chinese_relations(text: str, names: Sequence[Name], *, subject: Subject | None) -> Iterator[Stated]:
-    """Yield what a sentence says about its names, by patterns that are seldom wrong."""
+def find_chinese_relations(text: str, names: Sequence[Name], *, subject: Subject | None) -> Iterator[StatedRelation]:
+    """Iterate the relations of a sentence, by patterns of high precision."""
     if not any(len(name.text) > 1 for name in names) and subject is None:
         return
     reader = _Reader(simplify(text), text, names, subject)
@@ -84,7 +95,7 @@ def find_chinese_relations(text: str, names: Sequence[Name], *, subject: Subject
 
 
 class _Reader:
-    """One sentence, its names, and what it is about."""
+    """A sentence with its names and subject."""
 
     def __init__(self, plain: str, text: str, names: Sequence[Name], subject: Subject | None) -> None:
         self._plain, self._text = plain, text
@@ -92,56 +103,56 @@ class _Reader:
         is_clear = subject is not None and subject.kind in ("topic", "name", "quoted", "pronoun")
         self._subject = subject if is_clear else None
 
-    def roles(self) -> Iterator[Stated]:
-        """`X的首都是Y`, `…，妻子是Y`, `X是Y的首都`."""
+    def roles(self) -> Iterator[StatedRelation]:
+        """Iterate relations by role: `X的首都是Y`, `…，妻子是Y`, `X是Y的首都`."""
         for match in _ROLE.finditer(self._plain):
             source = self._before(match.start()) if match["of"] else self._about(match.start())
             for target in self._after(match.end()) if source else ():
-                yield Stated(source, target, _ROLES[match["role"]])
+                yield StatedRelation(source, target, _ROLES[match["role"]])
         for match in _IS_OF.finditer(self._plain):
             owner = next((name for name in self._names if name.end == match.start()), None)
             if owner and owner.start and self._plain[owner.start - 1] == "是":
                 source = self._before(owner.start - 1)
                 if source:
-                    yield Stated(source, owner.text, _OF[match["role"]])
+                    yield StatedRelation(source, owner.text, _OF[match["role"]])
 
-    def done_by(self) -> Iterator[Stated]:
-        """`X由Y创立`, `Y创立了X`, `X是Y创立的`."""
+    def done_by(self) -> Iterator[StatedRelation]:
+        """Iterate relations by verb: `X由Y创立`, `Y创立了X`, `X是Y创立的`."""
         for by in _BY.finditer(self._plain):
             source = self._before(by.start()) or self._about(by.start())
             first = next((name for name in self._names if self._acts(name, by.end())), None)
             for agent in self._listed(first.start) if first and source else ():
                 if verb := _BY_VERB.match(self._plain, self._last(agent).end):
-                    yield Stated(source, agent.text, _VERBS[verb["verb"]])
+                    yield StatedRelation(source, agent.text, _VERBS[verb["verb"]])
         for agent in self._names:
             done = _IS_DONE.match(self._plain, agent.end)
-            is_told = agent.start > 0 and self._plain[agent.start - 1] == "是"
-            if done and is_told and (source := self._before(agent.start - 1)):
-                yield Stated(source, agent.text, _VERBS[done["verb"]])
+            is_predicate = agent.start > 0 and self._plain[agent.start - 1] == "是"
+            if done and is_predicate and (source := self._before(agent.start - 1)):
+                yield StatedRelation(source, agent.text, _VERBS[done["verb"]])
             elif (did := _DID.match(self._plain, agent.end)) and (thing := self._name_at(did.end())):
-                yield Stated(thing.text, agent.text, _VERBS[did["verb"]])
+                yield StatedRelation(thing.text, agent.text, _VERBS[did["verb"]])
 
-    def places(self) -> Iterator[Stated]:
-        """`X位于Y`, `X1950年出生于Y`."""
+    def places(self) -> Iterator[StatedRelation]:
+        """Iterate relations to places: `X位于Y`, `X1950年出生于Y`."""
         for match in _PLACE.finditer(self._plain):
             before = _DATE.match(self._plain[: match.start()][::-1])
             start = match.start() - (before.end() if before else 0)
             source = self._before(start) or self._about(start)
             place = None if _NEARBY.match(self._plain, match.end()) else self._name_at(match.end())
             while source and place and place.type in ("place", "organisation", ""):
-                yield Stated(source, place.text, "located_in" if match["located"] else "born_in")
+                yield StatedRelation(source, place.text, "located_in" if match["located"] else "born_in")
                 place = self._name_at(place.end)  # `陕西西安`
 
     def _acts(self, name: Name, by: int) -> bool:
-        """Tell whether a name behind `由` is who did it: `由美国建筑师格里芬设计` speaks of the last."""
-        is_near = by <= name.start <= by + MAX_TITLE and not _CLAUSE.search(self._plain, by, name.start)
+        """Return whether a name after `由` is the agent: `格里芬` in `由美国建筑师格里芬设计`."""
+        is_near = by <= name.start <= by + MAX_TITLE_CHARACTERS and not _CLAUSE.search(self._plain, by, name.start)
         return is_near and name.type != "place" and _BY_VERB.match(self._plain, self._last(name).end) is not None
 
     def _last(self, name: Name) -> Name:
         return list(self._listed(name.start))[-1]
 
     def _before(self, end: int) -> str:
-        """Return the name that ends at `end`, brackets left aside; empty if none does."""
+        """Return the name that ends at `end`, ignoring brackets; empty if none does."""
         if self._subject and _OPENS.fullmatch(self._plain, self._subject.end, end):
             return self._subject.name
         name = next(
@@ -150,7 +161,7 @@ class _Reader:
         return name.text if name else ""
 
     def _about(self, start: int) -> str:
-        """Return what the sentence is about where a clause of it begins at `start`."""
+        """Return the subject of the sentence if a clause begins at `start`; else an empty text."""
         opens = start > 0 and self._plain[start - 1] in "，,；;"
         return self._subject.name if self._subject and opens else ""
 
@@ -158,7 +169,7 @@ class _Reader:
         return next((name for name in self._names if name.start == start), None)
 
     def _listed(self, start: int) -> Iterator[Name]:
-        """Yield the name that begins at `start` and those that are listed with it."""
+        """Iterate the name that begins at `start` and those listed after it."""
         name = self._name_at(start)
         while name:
             yield name

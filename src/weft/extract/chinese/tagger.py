@@ -1,4 +1,4 @@
-"""Role of a word segmenter that marks names in Chinese text."""
+"""Protocol of a word segmenter that tags names in Chinese text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from weft.records import TaggedWord
 
 
 class Tagger(Protocol):
-    """Cuts text in a script without spaces into words and says which of them are names."""
+    """Word segmenter and name tagger for text without spaces."""
 
     @property
     def name(self) -> str:
-        """Changes whenever the same text would be read otherwise: `lac-0.1.0`."""
+        """Version, which changes whenever a text would be tagged differently: `lac-0.1.0`."""
 
     def tag(self, text: str) -> list[TaggedWord]:
-        """Return the words of one sentence in order, without gaps. Loads the model when it is first called."""
+        """Return the words of one sentence in order, without gaps. The first call loads the model."""

@@ -1,8 +1,29 @@
-"""
-Citation questions: what is asked of which paper, author or concept, and of which years.
+r"""
+Grammar of citation questions: kind, paper or author or concept, and years of publication.
 
-Cues are whole words and the question is read as a whole, so `an exciting reference` asks nothing. What a name stands
-for is not decided here: a question may have several readings, and the graph knows which of them it can answer.
+| question | kind | name | years |
+| --- | --- | --- | --- |
+| `which papers cite BERT since 2019` | `citing` | BERT | from 2019 |
+| `who cited the paper Attention Is All You Need?` | `citing` | the paper Attention Is All You Need | |
+| `what does BERT cite` | `references` | BERT | |
+| `papers cited by BERT` | `references` | BERT | |
+| `papers that build on RAG` | `builds_on` | RAG | |
+| `papers by Jane Doe from 2001 to 2005` | `written_by` | Jane Doe | 2001 to 2005 |
+| `papers co-cited with BERT` | `cocited` | BERT | |
+| `papers that share concepts with BERT` | `shared` | BERT | |
+| `which paper introduced the concept of attention` | `introduces` | attention | |
+| `2019年之后引用BERT的论文有哪些` | `citing` | BERT | from 2020 |
+| `BERT的参考文献` | `references` | BERT | |
+| `an exciting reference` | none: cues are whole words | | |
+| `does BERT cite anything useful` | none: the whole question must match | | |
+| `关于图神经网络的论文` | none: a topic, not an author | | |
+
+A question with years has two readings: with the years removed, and as it is, since a name may contain a year. The graph
+decides which reading has an answer.
+
+The grammar is the table `_FORMS`. `X` is the name; the parts in curly braces are shared sub-patterns:
+
+    {_ANY}{_CITE}\s+X      "which papers" | "who"      "cite" | "cites" | "reference" …      name
 """
 
 from __future__ import annotations
@@ -14,8 +35,8 @@ from functools import lru_cache
 from weft.records import CitationKind, CitationQuestion
 from weft.text.normalise import squeeze
 
-MAX_TEXT = 1000
-"""A longer question is no citation question: no title is so long."""
+MAX_QUESTION_CHARACTERS = 1000
+"""A longer text is not a citation question."""
 
 
 _PAPER = r"(?:papers?|articles?|works?|publications?|documents?|stud(?:y|ies)|research|preprints?|literature)"
@@ -43,7 +64,8 @@ _ZH_END = r"(?:(?:都)?(?:有哪些|是什么|是哪些|有什么|是谁))?"
 _ZH_WITH = r"(?:与|和|跟|同)"
 _ZH_TOGETHER = r"(?:一起|共同|同时|一同)"
 
-# kind, whether other questions have the same form, and the form; `X` is what is asked about
+# Kind, whether only citation questions have this form (`CitationQuestion.explicit`), form with `X` for the name.
+# The first form that matches the whole question wins.
 _FORMS: tuple[tuple[CitationKind, bool, str], ...] = (
     ("cocited", True, rf"{_ANY}(?:co-?cited|cited\s+(?:together|jointly|along(?:side)?))\s+(?:with\s+)?X"),
     ("cocited", True, rf"{_ASK}co-?citations?\s+(?:of|with|for)\s+X"),
@@ -149,11 +171,11 @@ _YEARS = re.compile(
     re.IGNORECASE,
 )
 _QUOTES = "\"'“”‘’«»„「」『』《》〈〉"
-_AROUND = re.compile(
+_NAME_PREFIX = re.compile(
     rf"^(?:the\s+)?{_PAPER}\s+(?:(?:called|titled|entitled|named)\s+)?(?=\S)|^(?:这篇|那篇)?论文(?=\S)", re.I
 )
-_BEHIND = re.compile(r"(?<=\S)\s+(?:paper|article)$|(?<=\S)(?:这篇|那篇|一)文?(?:论文|文)$", re.I)
-_ABOUT = re.compile(r"(?:关于|有关|涉及|讨论|最新|相关)")
+_NAME_SUFFIX = re.compile(r"(?<=\S)\s+(?:paper|article)$|(?<=\S)(?:这篇|那篇|一)文?(?:论文|文)$", re.I)
+_TOPIC_CUE = re.compile(r"(?:关于|有关|涉及|讨论|最新|相关)")
 _TRADITIONAL = str.maketrans(
     "論獻參於與幾誰發擴礎這後據過寫進關題鍵詞個優", "论献参于与几谁发扩础这后据过写进关题键词个优"
 )
@@ -161,9 +183,9 @@ _TRADITIONAL = str.maketrans(
 
 @lru_cache(maxsize=256)
 def read_citation(text: str) -> tuple[CitationQuestion, ...]:
-    """Return the readings of a citation question, first the one with years told apart; none for another question."""
+    """Return the readings of a citation question, the one without its years first; empty for another question."""
     text = squeeze(text).rstrip("?？!！.。 ")
-    if not text or len(text) > MAX_TEXT:
+    if not text or len(text) > MAX_QUESTION_CHARACTERS:
         return ()
     found: dict[CitationQuestion, None] = {}
     for rest, since, until in _without_years(text):
@@ -180,30 +202,30 @@ def split_names(name: str) -> list[str]:
 
 
 def _read(text: str, *, since: int | None, until: int | None) -> CitationQuestion | None:
-    plain = text.translate(_TRADITIONAL)  # one character for one, so that places stay
+    plain = text.translate(_TRADITIONAL)  # one character for one, so that offsets stay valid
     for kind, explicit, pattern in _PATTERNS:
         match = pattern.fullmatch(plain)
         if match is None:
             continue
         names = tuple(dict.fromkeys(_spellings(text[slice(*match.span("name"))])))
-        if not names or (kind == "written_by" and _ABOUT.match(names[0].translate(_TRADITIONAL))):
+        if not names or (kind == "written_by" and _TOPIC_CUE.match(names[0].translate(_TRADITIONAL))):
             continue
         return CitationQuestion(kind=kind, names=names, since=since, until=until, explicit=explicit)
     return None
 
 
 def _spellings(name: str) -> Iterator[str]:
-    """Yield a name as written, then without `the paper` around it."""
+    """Iterate a name as written, then without `the paper` around it."""
     name = name.strip(f" ,:{_QUOTES}")
     if name:
         yield name
-        bare = _BEHIND.sub("", _AROUND.sub("", name)).strip(f" ,:{_QUOTES}")
+        bare = _NAME_SUFFIX.sub("", _NAME_PREFIX.sub("", name)).strip(f" ,:{_QUOTES}")
         if bare:
             yield bare
 
 
 def _without_years(text: str) -> Iterator[tuple[str, int | None, int | None]]:
-    """Yield the question without its years and what they are, then the question as it is."""
+    """Iterate (question without years, first year, last year), then the question as it is without years."""
     plain = text.translate(_TRADITIONAL)
     for match in reversed(list(_YEARS.finditer(plain))):
         since, until = _bounds(match)

@@ -1,8 +1,13 @@
 """
-Ids of papers in every spelling: arXiv, DOI, OpenAlex.
+Paper ids in all spellings: arXiv, DOI, OpenAlex.
 
-The canonical form is `arXiv:2501.03236` without a version (also `arXiv:math/0211159`), `doi:10.1145/…` in lower case
-and `openalex:W123`. A DOI that arXiv itself gives (`10.48550/arXiv.2501.03236`) is that paper's arXiv id.
+| written | canonical id |
+| --- | --- |
+| `arXiv:2501.03236v2`, `https://arxiv.org/abs/2501.03236` | `arXiv:2501.03236` |
+| `math.GT/0309136` | `arXiv:math/0309136` |
+| `https://doi.org/10.1145/ABC.1` | `doi:10.1145/abc.1` |
+| `10.48550/arXiv.2501.03236` | `arXiv:2501.03236`, since arXiv issues this DOI |
+| `https://openalex.org/W123` | `openalex:W123` |
 """
 
 from __future__ import annotations
@@ -30,19 +35,19 @@ _ID = re.compile(
     rf"|arxiv\s{{0,3}}(?:id)?\s{{0,3}}[:：./-]?\s{{0,3}})?"
     rf"(?P<arxiv>{_NEW}|{_OLD})(?:v\d{{1,3}})?(?:\.pdf)?(?![\w/-]|\.\d)"
     rf")",
-    re.IGNORECASE | re.ASCII,  # an id may stand right behind a Chinese character
+    re.IGNORECASE | re.ASCII,  # ASCII, so that an id may directly follow a Chinese character
 )
-_OF_ARXIV = re.compile(rf"10\.48550/arxiv\.({_NEW}|{_OLD})(?:v\d{{1,3}})?", re.IGNORECASE | re.ASCII)
+_ARXIV_DOI = re.compile(rf"10\.48550/arxiv\.({_NEW}|{_OLD})(?:v\d{{1,3}})?", re.IGNORECASE | re.ASCII)
 _BARE_WORK = re.compile(r"w\d{6,15}", re.IGNORECASE | re.ASCII)
 _PAIRS = {")": "(", "]": "["}
 _CLOSING = ".,;:!?…*_~"
 
-ORDER = ("arXiv:", "doi:", "openalex:")
-"""Of several ids of a paper, whose kind comes first is the one it is kept under."""
+ID_PREFIXES = ("arXiv:", "doi:", "openalex:")
+"""Id kinds by priority: a paper with several ids is stored under the first."""
 
 
 def find_ids(text: str) -> list[FoundId]:
-    """Return the ids in a running text, in their order; what follows as punctuation is no part of one."""
+    """Return the ids in a text in order, without the punctuation after them."""
     found = []
     for match in _ID.finditer(text):
         if id := _canonical(match):
@@ -52,7 +57,7 @@ def find_ids(text: str) -> list[FoundId]:
 
 
 def read_id(value: str) -> str:
-    """Return the canonical id that a text consists of, whatever its spelling; empty if it is none."""
+    """Return the canonical id of a text that consists of an id in any spelling; else an empty text."""
     value = value.strip().strip("<>\"'").rstrip(_CLOSING)
     if _BARE_WORK.fullmatch(value):
         return f"openalex:{value.upper()}"
@@ -64,12 +69,16 @@ def read_id(value: str) -> str:
 
 
 def sort_ids(ids: Iterable[str]) -> list[str]:
-    """Return canonical ids, each once: first the one that a paper is kept under."""
-    return sorted(set(ids), key=lambda id: (next((n for n, kind in enumerate(ORDER) if id.startswith(kind)), 9), id))
+    """Return the distinct ids sorted by priority, then alphabetically."""
+
+    def priority(id: str) -> int:
+        return next((number for number, prefix in enumerate(ID_PREFIXES) if id.startswith(prefix)), len(ID_PREFIXES))
+
+    return sorted(set(ids), key=lambda id: (priority(id), id))
 
 
 def id_key(id: str) -> str:
-    """Return the key of a canonical id, with what stands in parentheses at its end."""
+    """Return the key of a canonical id. A DOI may end in parentheses, which are kept."""
     return whole_key(id)
 
 
@@ -78,7 +87,7 @@ def _canonical(match: re.Match[str]) -> str:
         doi = _trim(match["doi"]).lower()
         if doi.endswith("/"):
             return ""
-        own = _OF_ARXIV.fullmatch(doi)
+        own = _ARXIV_DOI.fullmatch(doi)
         return f"arXiv:{_without_class(own[1])}" if own else f"doi:{doi}"
     if match["openalex"]:
         return f"openalex:{match['openalex'].upper()}"
@@ -86,13 +95,13 @@ def _canonical(match: re.Match[str]) -> str:
 
 
 def _without_class(id: str) -> str:
-    """`math.GT/0309136` is `math/0309136`."""
+    """Return an old arXiv id without its subject class: `math/0309136` of `math.GT/0309136`."""
     archive, slash, number = id.lower().partition("/")
     return f"{archive.partition('.')[0]}/{number}" if slash else archive
 
 
 def _trim(doi: str) -> str:
-    """Return a DOI without the punctuation of the sentence around it; parentheses that it opens itself stay."""
+    """Return a DOI without the punctuation of the sentence after it. Balanced parentheses stay."""
     while doi:
         last = doi[-1]
         if last in _CLOSING or (last in _PAIRS and doi.count(last) > doi.count(_PAIRS[last])):

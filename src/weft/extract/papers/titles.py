@@ -1,4 +1,13 @@
-"""How alike a title and what somebody remembers of it are."""
+"""
+Similarity of a paper title and a remembered title.
+
+| query | title | similarity |
+| --- | --- | --- |
+| `attention is all you need` | the same | 1 |
+| `attention need` | `attention is all you need` | 0.82 |
+| `attention is all we need` | `attention is all you need` | 0.76 |
+| `resnet 50` | `resnet 101` | 0: a number of the query is missing |
+"""
 
 from __future__ import annotations
 
@@ -6,11 +15,11 @@ from collections.abc import Sequence
 
 from weft.extract.names import singular, words
 
-MAX_WORDS = 60
-"""Words of a title that are compared."""
+MAX_TITLE_WORDS = 60
+"""Compared words of a title."""
 
-SMALL = 0.25
-"""What a small word counts beside a telling one."""
+SMALL_WORD_WEIGHT = 0.25
+"""Weight of a small word; a content word has 1."""
 
 _SMALL_WORDS = frozenset(
     "a an the of for in on to and or by with from at as is are its it into via using towards toward some".split()
@@ -18,25 +27,26 @@ _SMALL_WORDS = frozenset(
 
 
 def title_words(title: str) -> tuple[str, ...]:
-    """Return the words of a title made comparable, without an article before them; each CJK character is one."""
-    found = [singular(word.text) for word in words(title)[: MAX_WORDS + 1]]
-    return tuple(found[1:] if len(found) > 1 and found[0] in ("the", "a", "an") else found[:MAX_WORDS])
+    """Return the folded words of a title without a leading article; each CJK character is a word."""
+    found = [singular(word.text) for word in words(title)[: MAX_TITLE_WORDS + 1]]
+    return tuple(found[1:] if len(found) > 1 and found[0] in ("the", "a", "an") else found[:MAX_TITLE_WORDS])
 
 
-def title_likeness(asked: Sequence[str], title: Sequence[str]) -> float:
+def title_similarity(query: Sequence[str], title: Sequence[str]) -> float:
     """
-    Return how surely `asked`, words in the order of the title, means `title`, 0 to 1; equal words give 1.
+    Return the similarity of two word sequences, 0 to 1; equal sequences give 1.
 
-    It is the mean of how much of both they share and of how much of what was asked is in the title, so that words left
-    out cost little and words that are not there much. A number that the title does not have makes it another one.
+    With the weight w of a sequence and the weight s of the longest common subsequence, it is the mean of
+    `2s / (w(query) + w(title))` and `s / w(query)`. A missing word of the title costs little, a wrong word of the query
+    much. A number of the query that is not in the title gives 0.
     """
-    if not asked or not title:
+    if not query or not title:
         return 0.0
-    if any(word.isdigit() and word not in title for word in asked):
+    if any(word.isdigit() and word not in title for word in query):
         return 0.0
-    shared = _common(asked, title)
-    of_both = 2 * shared / (_weight(asked) + _weight(title))
-    return (of_both + shared / _weight(asked)) / 2
+    shared = _common(query, title)
+    of_both = 2 * shared / (_weight(query) + _weight(title))
+    return (of_both + shared / _weight(query)) / 2
 
 
 def _weight(found: Sequence[str]) -> float:
@@ -44,7 +54,7 @@ def _weight(found: Sequence[str]) -> float:
 
 
 def _count(word: str) -> float:
-    return SMALL if word in _SMALL_WORDS else 1.0
+    return SMALL_WORD_WEIGHT if word in _SMALL_WORDS else 1.0
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from weft.extract.mentions import find_sentence
 from weft.extract.name_variants import name_variants
-from weft.extract.names import MAX_NAME, candidate_keys, match_names, name_key, whole_key, words
+from weft.extract.names import MAX_NAME_CHARACTERS, candidate_keys, match_names, name_key, whole_key, words
 from weft.extract.papers.paper_ids import find_ids, id_key
 from weft.extract.phrases import is_usable
 from weft.extract.statements import FIELD_WEIGHT, LINK_WEIGHT, VERB_WEIGHT, Statement, in_words
@@ -152,7 +152,7 @@ class _Statements:
     def relate(self, relation: str, name: str, *, type: str) -> None:
         """Claim a relation to a person, a concept or a venue."""
         key = name_key(name)
-        if key and len(name) <= MAX_NAME and not key.replace(" ", "").isdigit():
+        if key and len(name) <= MAX_NAME_CHARACTERS and not key.replace(" ", "").isdigit():
             # A concept is a separate entity: the project `transformers` is not the Transformer.
             self.nominate(name, key, "field" if type == "concept" else "metadata", type=type)
             self.claim(relation, key, name=name)

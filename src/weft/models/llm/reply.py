@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from weft.extract.names import MAX_NAME, candidate_keys, name_key, predicate_key, words
+from weft.extract.names import MAX_NAME_CHARACTERS, candidate_keys, name_key, predicate_key, words
 from weft.extract.phrases import is_common, is_usable
 from weft.extract.sentences import shorten
 from weft.extract.statements import Statement, canonical
@@ -81,7 +81,7 @@ def _fact(item: Item, note: Note) -> Item | None:
 
 def _name(value: object, note: Note) -> str:
     name = _clean(value) if isinstance(value, str) else ""
-    if len(name) > MAX_NAME:
+    if len(name) > MAX_NAME_CHARACTERS:
         note("names too long")
         return ""
     return name

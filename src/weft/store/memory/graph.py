@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weft.extract.mentions import MAX_SUPPORT, derived_weight, find_sentence, read_names
+from weft.extract.mentions import MAX_SUPPORT, derived_weight, find_mentions, find_sentence
 from weft.extract.names import name_text, words
 from weft.graph.entity_resolution import (
     KIND_RANKS,
@@ -363,7 +363,7 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
         derived.standings |= {key: standing for key, standing in joined.items() if standing.exists}
     for id, item in chunks.items():
         about = {n.key for n in item.extraction.nominations if n.about}
-        named = read_names(item.chunk.text, known=derived.standings, about=about, found=words(item.chunk.text))
+        named = find_mentions(item.chunk.text, known=derived.standings, about=about, found=words(item.chunk.text))
         for key, count in named.counts.items():
             mention = Mention(entity_id=entity_id(namespace, key), chunk_id=id, count=count, about=key in about)
             derived.mentions[key, id] = mention

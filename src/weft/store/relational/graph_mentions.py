@@ -1,4 +1,11 @@
-"""Which chunks mention which entities: read again only where a name came, went, or the text is new."""
+"""
+Incremental update of mentions.
+
+A chunk is read again if it is new, or if a name in it became or ceased to be an entity.
+
+    add_name    a new entity: only the chunks that may contain the name are read, and only for the new names
+    reread      a new chunk, or a deleted entity: the chunk is read for all names
+"""
 
 from __future__ import annotations
 
@@ -7,13 +14,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from weft.extract.mentions import Named, may_hold, read_names
+from weft.extract.mentions import ChunkMentions, find_mentions, may_mention
 from weft.extract.names import long_keys, match_names, short_keys, words
 from weft.records import Claim
 from weft.store.relational.session import Namespace, Session
+from weft.store.shared.merging import tie_rank
 
-SLICE = 32
-"""Chunks whose possible names are looked up at once."""
+BATCH_CHUNKS = 32
+"""Chunks whose candidate names one statement looks up."""
 
 
 class ChunkText(NamedTuple):
@@ -23,42 +31,55 @@ class ChunkText(NamedTuple):
     id: str
 
 
-Mentioned = tuple[int, int, bool]
-"""Number of the entity, count, about."""
+class MentionRow(NamedTuple):
+    """A mention of an entity in a chunk."""
 
-Read = tuple[int, str, tuple[Claim, ...], bool]
-"""Number and id of a chunk that was read, the claims that follow from its mentions, whether it is new."""
+    entity: int
+    """Number of the entity."""
+    count: int  # type: ignore[assignment]
+    about: bool
+
+
+class Read(NamedTuple):
+    """A chunk that was read again."""
+
+    chunk: int
+    """Number of the chunk."""
+    id: str
+    claims: tuple[Claim, ...]
+    """Claims derived from its mentions."""
+    is_new: bool
 
 
 class MentionChanges:
-    """Collects which chunks must be read again in a transaction, and reads them once."""
+    """Collects the chunks that a transaction must read again, and reads them once."""
 
     def __init__(self, db: Session, *, namespace: Namespace) -> None:
         self._db = db
         self._namespace = namespace
         self._whole: dict[int, bool] = {}
-        """Chunks to be read for all names, and whether they are new."""
+        """Chunks to read for all names, with whether they are new."""
         self._names: dict[int, set[str]] = defaultdict(set)
-        """Chunks to be read for names that became entities."""
+        """Chunks to read for names that became entities, with these names."""
         self._about: set[int] = set()
-        """Those of them that are about such a name, whether they hold it or not."""
+        """Those of them that define such a name; they need not contain it."""
         self._counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-        """By entity, how many mentions and chunks it gains."""
-        self._gone: list[dict[str, Any]] = []
+        """Change of the number of mentions and chunks, by entity."""
+        self._deleted: list[dict[str, Any]] = []
         self._new: list[dict[str, Any]] = []
 
     def remove(self, chunk: int) -> None:
-        """Take a chunk that is about to be deleted out of the counts."""
-        for entity, count, _ in self._old([chunk])[chunk].values():
-            self._count(entity, -count, -1)
+        """Subtract a chunk that is about to be deleted from the counts."""
+        for mention in self._old([chunk])[chunk].values():
+            self._count(mention.entity, -mention.count, -1)
         self._whole.pop(chunk, None)
 
-    def read(self, chunk: int, *, is_new: bool) -> None:
-        """Say that a chunk has to be read for all names."""
+    def reread(self, chunk: int, *, is_new: bool) -> None:
+        """Mark a chunk to be read for all names."""
         self._whole[chunk] = is_new and self._whole.get(chunk, True)
 
     def add_name(self, key: str, *, chunks: Iterable[int], about: Iterable[int]) -> None:
-        """Say that a name has become an entity, which chunks may hold it, and which are about it."""
+        """Mark a name that became an entity, the chunks that may contain it, and its defining chunks."""
         for chunk in chunks:
             self._names[chunk].add(key)
         for chunk in about:
@@ -66,12 +87,12 @@ class MentionChanges:
             self._about.add(chunk)
 
     def settle(self) -> Iterator[list[Read]]:
-        """Yield the chunks that are read, some at a time, with the claims that follow; then write the mentions."""
+        """Iterate over batches of chunks read again, with their derived claims; write the mentions at the end."""
         yield from self._read_names()
         whole = sorted(self._whole)
-        for start in range(0, len(whole), SLICE):
-            yield self._read_whole(whole[start : start + SLICE])
-        self._db.run_many("delete_mention", self._gone)
+        for start in range(0, len(whole), BATCH_CHUNKS):
+            yield self._read_whole(whole[start : start + BATCH_CHUNKS])
+        self._db.run_many("delete_mention", self._deleted)
         self._db.run_many("write_mention", self._new)
         rows = [
             {"namespace": self._namespace, "entity": entity, "mentions": mentions, "chunks": chunks}
@@ -81,54 +102,54 @@ class MentionChanges:
         self._db.run_many("count_mentions", rows)
 
     def _read_names(self) -> Iterator[list[Read]]:
-        """Add new names to the chunks that hold them; where that would move other matches, read the whole chunk."""
+        """Read chunks for new names only; mark a chunk to be read in full if a new name changes other matches."""
         chunks = sorted(self._names.keys() - self._whole.keys())
         numbers = self._numbers(set().union(*self._names.values()))
-        for start in range(0, len(chunks), SLICE):
-            part = chunks[start : start + SLICE]
+        for start in range(0, len(chunks), BATCH_CHUNKS):
+            part = chunks[start : start + BATCH_CHUNKS]
             texts = read_texts(self._db, part, namespace=self._namespace)
-            held = [c for c, (text, _) in texts.items() if c in self._about or may_hold(text, self._names[c])]
-            subjects, old = read_subjects(self._db, held, namespace=self._namespace), self._old(held)
+            found = [c for c, chunk in texts.items() if c in self._about or may_mention(chunk.text, self._names[c])]
+            subjects, old = read_subjects(self._db, found, namespace=self._namespace), self._old(found)
             yield [
                 read
-                for chunk in held
-                if (read := self._add_names(chunk, *texts[chunk], about=subjects[chunk], old=old[chunk], new=numbers))
+                for chunk in found
+                if (read := self._add_names(chunk, texts[chunk], about=subjects[chunk], old=old[chunk], new=numbers))
             ]
 
     def _add_names(
-        self, chunk: int, text: str, id: str, *, about: set[str], old: dict[str, Mentioned], new: Mapping[str, int]
+        self, chunk: int, text: ChunkText, *, about: set[str], old: dict[str, MentionRow], new: Mapping[str, int]
     ) -> Read | None:
-        """Add new names to a chunk; return it where that changes anything."""
+        """Add new names to a chunk; return it if its mentions changed, else None."""
         known = self._names[chunk] | old.keys()
-        found = words(text)
+        found = words(text.text)
         matches = match_names(found, known)
         if chunk not in self._about and self._names[chunk].isdisjoint(key for key, _, _ in matches):
             return None
         if not set(match_names(found, old)) <= set(matches):
             self._whole[chunk] = False
             return None
-        named = read_names(text, known=known, about=about, found=found, matches=matches)
-        if {key: count for key, (_, count, _) in old.items()} == named.counts:
+        named = find_mentions(text.text, known=known, about=about, found=found, matches=matches)
+        if {key: mention.count for key, mention in old.items()} == named.counts:
             return None
-        numbers = {**new, **{key: number for key, (number, _, _) in old.items()}}
-        self._write(chunk, id=id, named=named, about=about, old=old, numbers=numbers)
-        return chunk, id, named.claims, False
+        numbers = {**new, **{key: mention.entity for key, mention in old.items()}}
+        self._write(chunk, id=text.id, named=named, about=about, old=old, numbers=numbers)
+        return Read(chunk, text.id, named.claims, is_new=False)
 
     def _read_whole(self, chunks: Collection[int]) -> list[Read]:
         texts = read_texts(self._db, chunks, namespace=self._namespace)
         subjects = read_subjects(self._db, chunks, namespace=self._namespace)
         found = {chunk: words(text) for chunk, (text, _) in texts.items()}
         short = {chunk: short_keys(found[chunk]) for chunk in texts}
-        pairs = find_beginnings(self._db, self._namespace, set().union(*(pairs for _, pairs in short.values())))
+        pairs = find_key_prefixes(self._db, self._namespace, set().union(*(pairs for _, pairs in short.values())))
         possible = {chunk: short[chunk][0] | long_keys(found[chunk], pairs) | subjects[chunk] for chunk in texts}
         numbers = self._numbers(set().union(*possible.values()))
         old = self._old([chunk for chunk in texts if not self._whole[chunk]])
         reads: list[Read] = []
         for chunk, (text, id) in texts.items():
             known, about = {key for key in possible[chunk] if key in numbers}, subjects[chunk]
-            named = read_names(text, known=known, about=about, found=found[chunk])
+            named = find_mentions(text, known=known, about=about, found=found[chunk])
             self._write(chunk, id=id, named=named, about=about, old=old[chunk], numbers=numbers)
-            reads.append((chunk, id, named.claims, self._whole[chunk]))
+            reads.append(Read(chunk, id, named.claims, is_new=self._whole[chunk]))
         return reads
 
     def _write(
@@ -136,30 +157,29 @@ class MentionChanges:
         chunk: int,
         *,
         id: str,
-        named: Named,
+        named: ChunkMentions,
         about: Collection[str],
-        old: Mapping[str, Mentioned],
+        old: Mapping[str, MentionRow],
         numbers: Mapping[str, int],
     ) -> None:
-        """Note the mentions of a chunk that differ."""
-        new = {key: (numbers[key], count, key in about) for key, count in named.counts.items()}
+        """Collect the mentions of a chunk that changed."""
+        new = {key: MentionRow(numbers[key], count, key in about) for key, count in named.counts.items()}
         changed = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-        place = int(id[1:9], 16)
-        same = {"namespace": self._namespace, "chunk": chunk, "place": place}
-        for rows, noted, sign in ((old, self._gone, -1), (new, self._new, 1)):
-            for entity, count, is_about in (rows[key] for key in changed if key in rows):
-                self._count(entity, sign * count, sign)
-                noted.append({**same, "entity": entity, "count": count, "about": is_about})
+        same = {"namespace": self._namespace, "chunk": chunk, "place": tie_rank(id)}
+        for rows, collected, sign in ((old, self._deleted, -1), (new, self._new, 1)):
+            for mention in (rows[key] for key in changed if key in rows):
+                self._count(mention.entity, sign * mention.count, sign)
+                collected.append({**same, **mention._asdict()})
 
     def _count(self, entity: int, mentions: int, chunks: int) -> None:
         self._counts[entity][0] += mentions
         self._counts[entity][1] += chunks
 
-    def _old(self, chunks: Collection[int]) -> defaultdict[int, dict[str, Mentioned]]:
-        found: defaultdict[int, dict[str, Mentioned]] = defaultdict(dict)
+    def _old(self, chunks: Collection[int]) -> defaultdict[int, dict[str, MentionRow]]:
+        found: defaultdict[int, dict[str, MentionRow]] = defaultdict(dict)
         values = {"namespace": self._namespace, "chunks": json.dumps(list(chunks))}
         for chunk, key, entity, count, about in self._db.run("chunk_mentions", values) if chunks else ():
-            found[chunk][key] = (entity, count, bool(about))
+            found[chunk][key] = MentionRow(entity, count, bool(about))
         return found
 
     def _numbers(self, keys: Collection[str]) -> dict[str, int]:
@@ -167,8 +187,8 @@ class MentionChanges:
         return dict(self._db.run("known_keys", values))
 
 
-def find_beginnings(db: Session, namespace: Namespace, pairs: Collection[str]) -> set[str]:
-    """Return the pairs of words that longer names begin with."""
+def find_key_prefixes(db: Session, namespace: Namespace, pairs: Collection[str]) -> set[str]:
+    """Return the word pairs that start a longer key."""
     values = {"namespace": namespace, "pairs": json.dumps(sorted(pairs), ensure_ascii=False)}
     return {pair for (pair,) in db.run("known_beginnings", values)}
 
@@ -180,7 +200,7 @@ def read_texts(db: Session, chunks: Collection[int], *, namespace: Namespace) ->
 
 
 def read_subjects(db: Session, chunks: Collection[int], *, namespace: Namespace) -> defaultdict[int, set[str]]:
-    """Return the keys that chunks are about."""
+    """Return the keys that chunks define, by chunk number."""
     values = {"namespace": namespace, "chunks": json.dumps(list(chunks))}
     subjects: defaultdict[int, set[str]] = defaultdict(set)
     for chunk, key in db.run("chunk_subjects", values) if chunks else ():

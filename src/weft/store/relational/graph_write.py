@@ -1,4 +1,11 @@
-"""Keeps entities, mentions and relations in step with the documents, inside their transaction."""
+"""
+Incremental update of entities, mentions and relations in the transaction that changes their documents.
+
+    nominations, edits ─→ entities ─→ mentions ─→ derived claims ┐
+    stated claims ───────────────────────────────────────────────┴─→ relations
+
+`GraphChanges` collects the keys, chunks and pairs that a transaction touches; `settle` then derives only those again.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +13,9 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import groupby, islice
-from typing import Any
+from typing import Any, NamedTuple
 
-from weft.extract.mentions import derived_weight, must_hold
+from weft.extract.mentions import derived_weight, required_terms
 from weft.graph.entity_resolution import (
     KIND_RANKS,
     MAX_ALIAS_CHAIN,
@@ -29,49 +36,75 @@ from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
 
-Pair = tuple[str, str, str]
-"""Source key, target key, type."""
 
-SLICE = 2000
-"""Keys, pairs or chunks that are looked up at once."""
+class Pair(NamedTuple):
+    """A relation between two names."""
 
-MAX_ALIASES = 3
-"""Things read that a name is said to be another name of: itself, and the two that settle that it is unclear."""
+    source: str
+    """Key of a name."""
+    target: str
+    type: str
+
+
+class ClaimRow(NamedTuple):
+    """A stored claim of a chunk."""
+
+    source: str
+    target: str
+    type: str
+    origin: str
+
+
+class EntityChanges(NamedTuple):
+    """Keys whose rows in the entity table changed."""
+
+    created: set[str]
+    deleted: set[str]
+    written: set[str]
+    """Created or updated."""
+
+
+BATCH_ROWS = 2000
+"""Keys, pairs or chunks that one statement looks up."""
+
+MAX_ALIAS_TARGETS = 3
+"""Alias targets read for a name: itself, and two others, which already make it ambiguous."""
 
 
 class GraphChanges:
-    """Collects what a transaction changes in the graph, and settles it once."""
+    """Collects the changes of a transaction to the graph and applies them once."""
 
     def __init__(self, db: Session, *, namespace: Namespace, name: str) -> None:
         self._db = db
         self._namespace = namespace
         self._name = name
         self._keys: set[str] = set()
-        self._begun: set[str] = set()
-        """What names begin with that came or went."""
+        """Keys whose standing may have changed."""
+        self._first_words: set[str] = set()
+        """First words of names that were added or removed; they may be vague names."""
         self._pairs: set[Pair] = set()
         self._nominations: list[dict[str, Any]] = []
-        self._gone_claims: list[dict[str, Any]] = []
+        self._deleted_claims: list[dict[str, Any]] = []
         self._new_claims: list[dict[str, Any]] = []
         self._mentions = MentionChanges(db, namespace=namespace)
 
     def withdraw(self, document: int) -> None:
-        """Take back what a document itself nominated; what imports say of its chunks stays."""
+        """Delete the nominations of a document; annotations of imports stay."""
         key = {"namespace": self._namespace, "document": document}
-        self._withdrawn(row[0] for row in self._db.run("document_nominations", key))
+        self._touch_removed(name for (name,) in self._db.run("document_nominations", key))
         self._db.run("delete_nominations", key)
 
     def remove(self, chunk: int) -> None:
-        """Take a chunk that is about to be deleted out of the counts."""
+        """Subtract a chunk that is about to be deleted from the counts."""
         key = {"namespace": self._namespace, "chunk": chunk}
-        self._withdrawn(row[0] for row in self._db.run("chunk_keys", key))
-        self._pairs |= {(source, target, type) for source, target, type, _ in self._claims([chunk])[chunk]}
+        self._touch_removed(name for (name,) in self._db.run("chunk_keys", key))
+        self._pairs |= {Pair(claim.source, claim.target, claim.type) for claim in self._claims([chunk])[chunk]}
         self._mentions.remove(chunk)
 
     def nominate(
         self, chunk: int, *, id: str, document: int, extraction: Extraction, is_new: bool, origin: str = ""
     ) -> None:
-        """Write what a chunk, or an import about it, nominates and claims."""
+        """Collect the nominations and claims of a chunk, or of an import about it."""
         self._nominations += [
             {
                 "namespace": self._namespace, "chunk": chunk, "document": document, "origin": origin, "key": item.key,
@@ -82,10 +115,10 @@ class GraphChanges:
             for item in extraction.nominations
         ]  # fmt: skip
         self._keys |= {item.key for item in extraction.nominations}
-        self._begun |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
+        self._first_words |= first_words(item.key for item in extraction.nominations if item.kind in OWN_KINDS)
         old = () if is_new else self._claims([chunk])[chunk]
         self._change_claims(chunk, extraction.claims, id=id, origin=origin, old=old)
-        self._mentions.read(chunk, is_new=is_new)
+        self._mentions.reread(chunk, is_new=is_new)
 
     def annotations(self, origin: str) -> dict[int, Extraction]:
         """Return the annotations of an import, by chunk number."""
@@ -93,66 +126,64 @@ class GraphChanges:
         return to_extractions(self._db.run("origin_nominations", values), self._db.run("origin_claims", values))
 
     def retract(self, chunk: int, *, origin: str) -> None:
-        """Take back what an import nominated in a chunk; what it claimed goes with the next `nominate`."""
+        """Delete an import's nominations in a chunk; the next `nominate` replaces its claims."""
         key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
-        self._withdrawn(row[0] for row in self._db.run("origin_keys", key))
+        self._touch_removed(name for (name,) in self._db.run("origin_keys", key))
         self._db.run("delete_origin", key)
 
     def touch(self, keys: Iterable[str]) -> None:
-        """Say that the standing of these keys may have changed."""
+        """Mark keys whose standing may have changed."""
         self._keys |= set(keys)
 
-    def _withdrawn(self, keys: Iterable[str]) -> None:
-        gone = set(keys)
-        self._keys |= gone
-        self._begun |= first_words(gone)
+    def _touch_removed(self, keys: Iterable[str]) -> None:
+        removed = set(keys)
+        self._keys |= removed
+        self._first_words |= first_words(removed)
 
     def settle(self) -> None:
-        """Bring entities, mentions and relations up to date with all that was collected."""
+        """Write the collected changes and update entities, mentions and relations."""
         self._db.run_many("write_nomination", self._nominations)
         self._write_claims()
-        entered, left, moved = self._write_entities()
-        rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(entered)})
-        self._pairs |= {(source, target, type) for source, target, type in rows}
-        holding, about = self._holding(entered)
-        for key, chunks in sorted(holding.items()):
-            self._mentions.add_name(key, chunks=chunks, about=about[key])
-        for key in sorted(left):
+        changed = self._write_entities()
+        rows = self._db.run("claims_of_keys", {"namespace": self._namespace, "keys": _json(changed.created)})
+        self._pairs |= {Pair(*row) for row in rows}
+        self._add_mentions(changed.created)
+        for key in sorted(changed.deleted):
             values = {"namespace": self._namespace, "key": key}
-            number = self._db.run("entity_by_key", values)[0][0]
-            for row in self._db.run("entity_chunks", {"namespace": self._namespace, "entity": number}):
-                self._mentions.read(row[0], is_new=False)
+            entity = {"namespace": self._namespace, "entity": self._db.one("entity_by_key", values)}
+            for (chunk,) in self._db.run("entity_chunks", entity):
+                self._mentions.reread(chunk, is_new=False)
             self._db.run("delete_entity", values)
-        self._write_heads(moved | left)
+        self._write_heads(changed.written | changed.deleted)
         self._derive_claims(self._mentions)
         self._write_relations()
 
     def rebuild(self) -> None:
-        """Derive the graph of the whole namespace anew from what documents, imports and the user say."""
+        """Derive the graph of the whole namespace again from documents, annotations and edits."""
         values = {"namespace": self._namespace}
         self._db.run("delete_derived_claims", values)
         self._db.run("delete_entities", values)  # mentions and relations go with them
         written: set[str] = set()
         for keys in self.all_keys():
             self._keys = keys
-            written |= self._write_entities()[2]
+            written |= self._write_entities().written
         self._write_heads(written)
-        for chunks in slices(self._db.stream("all_chunk_numbers", values)):
+        for chunks in batched(self._db.stream("all_chunk_numbers", values)):
             mentions = MentionChanges(self._db, namespace=self._namespace)
             for (chunk,) in chunks:
-                mentions.read(chunk, is_new=True)
+                mentions.reread(chunk, is_new=True)
             self._derive_claims(mentions)
-            self._pairs.clear()  # they are all taken from the claims below
-        for pairs in slices(self._db.stream("all_pairs", values)):
-            self._pairs = {(source, target, type) for source, target, type, *_ in pairs}
+            self._pairs.clear()  # all pairs are read from the claims below
+        for pairs in batched(self._db.stream("all_pairs", values)):
+            self._pairs = {Pair(source, target, type) for source, target, type, *_ in pairs}
             self._write_relations()
 
     # ── entities ────────────────────────────────────────────────────────────────────────────────
 
-    def all_keys(self, size: int = SLICE) -> Iterator[set[str]]:
-        """Yield all keys that documents or the user name, so many at a time, those with the same letters together."""
+    def all_keys(self, size: int = BATCH_ROWS) -> Iterator[set[str]]:
+        """Iterate over sets of about `size` nominated or edited keys. Keys with the same letters are in one set."""
         keys: set[str] = set()
-        every = (row[0] for row in self._db.stream("all_keys", {"namespace": self._namespace}))
+        every = (key for (key,) in self._db.stream("all_keys", {"namespace": self._namespace}))
         for _, group in groupby(every, key=letters):
             keys |= set(group)
             if len(keys) >= size:
@@ -161,15 +192,17 @@ class GraphChanges:
         yield keys
 
     def standings(self, keys: Collection[str]) -> dict[str, Standing]:
-        """Return what keys are, by all documents and edits, and with them all that share their letters."""
+        """Return the standings of keys, and of all keys with the same letters, from all documents and edits."""
         values = {"namespace": self._namespace, "letters": _json({letters(key) for key in keys})}
-        every = set(keys) | {row[0] for row in self._db.run("keys_by_letters", values)}
+        every = set(keys) | {key for (key,) in self._db.run("keys_by_letters", values)}
         values = {"namespace": self._namespace, "keys": _json(every)}
         aliases: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for key, target, reason in self._db.run("key_aliases", {**values, "limit": MAX_ALIASES}):
+        for key, target, reason in self._db.run("key_aliases", {**values, "limit": MAX_ALIAS_TARGETS}):
             aliases[key].append((target, reason))
-        single = [key for key, said in aliases.items() if " " not in key and len({to for to, _ in said} - {key}) == 1]
-        vague = {row[0] for row in self._db.run("vague_names", {**values, "keys": _json(single)})} if single else set()
+        targets = {key: {target for target, _ in found} - {key} for key, found in aliases.items()}
+        single = [key for key, found in targets.items() if " " not in key and len(found) == 1]
+        rows = self._db.run("vague_names", {**values, "keys": _json(single)}) if single else []
+        vague = {key for (key,) in rows}
         edits: dict[str, set[tuple[str, str, str]]] = defaultdict(set)
         for kind, key, value in self._db.run("key_edits", values):
             edits[key].add((kind, key, value))
@@ -190,9 +223,9 @@ class GraphChanges:
             found |= join_spellings(group, own=own, edits=set().union(*(edits[key] for key in group)))
         return found
 
-    def _write_entities(self) -> tuple[set[str], set[str], set[str]]:
-        """Return the keys that have become entities, those that are none any more, and those that changed."""
-        after = self.standings(self._keys | self._begun)
+    def _write_entities(self) -> EntityChanges:
+        """Write the entities of the collected keys. Rows of deleted entities are left for the caller to delete."""
+        after = self.standings(self._keys | self._first_words)
         rows = self._db.run("entities_by_key", {"namespace": self._namespace, "keys": _json(after)})
         before = {
             key: Standing(exists=True, strong=bool(strong), same_as=same_as, reason=reason)
@@ -209,22 +242,22 @@ class GraphChanges:
                 for key in sorted(new)
             ],
         )  # fmt: skip
-        left = {key for key in before if not after[key].exists}
-        return new.keys() - before.keys(), left, set(new)
+        deleted = {key for key in before if not after[key].exists}
+        return EntityChanges(created=new.keys() - before.keys(), deleted=deleted, written=set(new))
 
-    def _write_heads(self, moved: Collection[str]) -> None:
-        """Say under which entity each of these keys, and each that leads to them, is read."""
-        affected, frontier = set(moved), set(moved)
+    def _write_heads(self, keys: Collection[str]) -> None:
+        """Write the entity that each of these keys, and each alias of them, resolves to."""
+        affected, frontier = set(keys), set(keys)
         for _ in range(MAX_ALIAS_CHAIN):
             values = {"namespace": self._namespace, "keys": _json(frontier)}
-            frontier = {row[0] for row in self._db.run("other_names", values)} - affected
+            frontier = {key for (key,) in self._db.run("other_names", values)} - affected
             if not frontier:
                 break
             affected |= frontier
         numbers: dict[str, int] = {}
         same_as: dict[str, str] = {}
         wanted = affected
-        for _ in range(MAX_ALIAS_CHAIN + 1):  # follow the chains to their ends
+        for _ in range(MAX_ALIAS_CHAIN + 1):  # follow the alias chains to their ends
             rows = self._db.run("resolve_keys", {"namespace": self._namespace, "keys": _json(wanted)})
             numbers |= {key: number for key, _, number in rows}
             same_as |= {key: target for key, target, _ in rows}
@@ -237,80 +270,82 @@ class GraphChanges:
         ]
         self._db.run_many("write_head", heads)
 
-    def _holding(self, keys: Collection[str]) -> tuple[dict[str, set[int]], defaultdict[str, set[int]]]:
-        """Return the chunks that can mention keys: those that hold every word of one, and those said to be about it."""
+    def _add_mentions(self, keys: Collection[str]) -> None:
+        """Collect the chunks that can mention new keys: those with every word of a key, and its defining chunks."""
         about: defaultdict[str, set[int]] = defaultdict(set)
         for key, chunk in self._db.run("chunks_about", {"namespace": self._namespace, "keys": _json(keys)}):
             about[key].add(chunk)
-        return self._db.find_holders(self._namespace, {key: must_hold(key) for key in sorted(keys)}), about
+        found = self._db.find_holders(self._namespace, {key: required_terms(key) for key in sorted(keys)})
+        for key, chunks in sorted(found.items()):
+            self._mentions.add_name(key, chunks=chunks, about=about[key])
 
     # ── relations ───────────────────────────────────────────────────────────────────────────────
 
-    def _claims(self, chunks: Collection[int]) -> defaultdict[int, list[tuple[str, str, str, str]]]:
-        """Return source, target, type and origin of what chunks claim."""
+    def _claims(self, chunks: Collection[int]) -> defaultdict[int, list[ClaimRow]]:
+        """Return the claims of chunks, by chunk number."""
         self._write_claims()
-        found: defaultdict[int, list[tuple[str, str, str, str]]] = defaultdict(list)
+        found: defaultdict[int, list[ClaimRow]] = defaultdict(list)
         values = {"namespace": self._namespace, "chunks": json.dumps(list(chunks))}
         for chunk, *claim in self._db.run("chunk_claims", values) if chunks else ():
-            found[chunk].append((claim[0], claim[1], claim[2], claim[3]))
+            found[chunk].append(ClaimRow(*claim))
         return found
 
     def _derive_claims(self, mentions: MentionChanges) -> None:
-        """Write the mentions of chunks, and what chunks claim by them."""
+        """Write the mentions of chunks and the claims derived from them."""
         for reads in mentions.settle():
-            old = self._claims([chunk for chunk, _, _, is_new in reads if not is_new])
-            for chunk, id, claims, _ in reads:
-                self._change_claims(chunk, claims, id=id, origin=DERIVED, old=old[chunk])
+            old = self._claims([read.chunk for read in reads if not read.is_new])
+            for read in reads:
+                self._change_claims(read.chunk, read.claims, id=read.id, origin=DERIVED, old=old[read.chunk])
         self._write_claims()
 
     def _change_claims(
-        self, chunk: int, claims: Iterable[Claim], *, id: str, origin: str, old: Iterable[tuple[str, str, str, str]]
+        self, chunk: int, claims: Iterable[Claim], *, id: str, origin: str, old: Iterable[ClaimRow]
     ) -> None:
-        """Make what a chunk claims under an origin exactly these claims, once they are written."""
-        before = {(source, target, type) for source, target, type, by in old if by == origin}
-        after = {(claim.source, claim.target, claim.type): claim for claim in claims}
+        """Collect the changes that replace the claims of a chunk under an origin."""
+        before = {Pair(claim.source, claim.target, claim.type) for claim in old if claim.origin == origin}
+        after = {Pair(claim.source, claim.target, claim.type): claim for claim in claims}
         key = {"namespace": self._namespace, "chunk": chunk, "origin": origin}
-        self._gone_claims += [{**key, "source": s, "target": t, "type": type} for s, t, type in before - after.keys()]
+        self._deleted_claims += [{**key, **pair._asdict()} for pair in before - after.keys()]
         added = after.keys() - before if origin == DERIVED else after.keys()
-        for source, target, type in sorted(added):
-            claim = after[source, target, type]
+        for pair in sorted(added):
+            claim = after[pair]
             self._new_claims.append(
                 {
-                    **key, "source": source, "target": target, "type": type, "place": tie_rank(id),
+                    **key, **pair._asdict(), "place": tie_rank(id),
                     "weight": claim.weight, "description": claim.description, "extractor": claim.extractor,
                 }
             )  # fmt: skip
         self._pairs |= (before ^ after.keys()) if origin == DERIVED else before | after.keys()
 
     def _write_claims(self) -> None:
-        self._db.run_many("delete_claim", self._gone_claims)
+        self._db.run_many("delete_claim", self._deleted_claims)
         self._db.run_many("write_claim", self._new_claims)
-        self._gone_claims, self._new_claims = [], []
+        self._deleted_claims, self._new_claims = [], []
 
     def _write_relations(self) -> None:
-        """Bring the relations of the pairs collected up to date with the claims they rest on."""
-        gone, kept = [], []
-        for pairs in slices(sorted(self._pairs)):
+        """Update the relations of the collected pairs from their claims."""
+        deleted, written = [], []
+        for pairs in batched(sorted(self._pairs)):
             rows = self._db.run("pair_support", {"namespace": self._namespace, "pairs": _json(pairs)})
             for source, target, type, source_key, target_key, support, weight in rows:
                 ends = {"namespace": self._namespace, "source": source, "target": target, "type": type}
                 if not support:
-                    gone.append(ends)
+                    deleted.append(ends)
                     continue
                 if weight is None:
                     weight = derived_weight(type, support=support)
-                at = pair_tie_rank(self._name, source_key, target_key)
-                kept.append({**ends, "weight": weight, "support": support, "place": at})
-        self._db.run_many("delete_relation", gone)
-        self._db.run_many("write_relation", kept)
+                place = pair_tie_rank(self._name, source_key, target_key)
+                written.append({**ends, "weight": weight, "support": support, "place": place})
+        self._db.run_many("delete_relation", deleted)
+        self._db.run_many("write_relation", written)
 
 
 DERIVED = "*"
-"""The origin of claims that follow from mentions."""
+"""Origin of claims derived from mentions."""
 
 
-def slices(values: Iterable[Any], size: int = SLICE) -> Iterator[list[Any]]:
-    """Yield values a few at a time."""
+def batched(values: Iterable[Any], size: int = BATCH_ROWS) -> Iterator[list[Any]]:
+    """Iterate over lists of at most `size` values."""
     rest = iter(values)
     while part := list(islice(rest, size)):
         yield part

@@ -1,8 +1,8 @@
 """
-Whether the graph is what the documents say, and deriving it anew where it is not.
+Consistency check of the graph with its documents, and rebuilding it.
 
-What documents and imports nominate and claim, and what the user said, is the source. Everything else is derived
-here a second time, a slice at a time: what is kept in memory grows with the entities, not with the text.
+Nominations, stated claims and the user's edits are the source. The check derives everything else a second time and
+compares it with the stored rows. Chunks are read in batches, so memory grows with the entities, not with the text.
 """
 
 from __future__ import annotations
@@ -16,113 +16,112 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from weft.extract.mentions import MAX_SUPPORT, Named, derived_weight, read_names
+from weft.extract.mentions import MAX_SUPPORT, ChunkMentions, derived_weight, find_mentions
 from weft.extract.names import candidate_keys, words
 from weft.graph.entity_resolution import KIND_RANKS, Standing, follow, vote
 from weft.records import Problem
 from weft.store.relational.graph_mentions import read_subjects, read_texts
-from weft.store.relational.graph_write import GraphChanges, Pair, slices
+from weft.store.relational.graph_write import GraphChanges, Pair, batched
 from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import pair_tie_rank, tie_rank
 from weft.text.ids import entity_id
 
-CHUNKS = 256
+BATCH_CHUNKS = 256
 """Chunks whose text is in memory at once."""
 
 Rows: TypeAlias = Iterable[tuple[Hashable, Any]]
-"""What a row is about, and what it says."""
-
+"""Keys and values of rows."""
 
 GRAPH_TABLES = ("nomination", "claim", "mention", "relation", "entity_vector")
-"""Tables whose rows mean nothing without the row they belong to."""
+"""Tables whose rows are useless without the row they refer to."""
 
 
 def find_graph_problems(db: Session, namespace: Namespace, name: str) -> list[Problem]:
-    """Return what contradicts the documents in the graph of a namespace, in plain words. Reads only."""
+    """Return the differences between the graph of a namespace and its documents. Reads only."""
     known = _derive_entities(GraphChanges(db, namespace=namespace, name=name))
-    seen = _Chunks()
-    for rows in slices(db.stream("all_chunk_numbers", {"namespace": namespace}), CHUNKS):
-        seen.compare(db, [number for (number,) in rows], namespace=namespace, known=known)
-    lines = [
-        _check_statements(db, namespace, claims=seen.misplaced),
-        *_check_entities(db, namespace, name, known=known, counts=seen.counts),
-        seen.mentions.say("mention", "mentions"),
-        seen.claims.say("derived claim", "derived claims"),
+    chunks = _Chunks()
+    for rows in batched(db.stream("all_chunk_numbers", {"namespace": namespace}), BATCH_CHUNKS):
+        chunks.compare(db, [number for (number,) in rows], namespace=namespace, known=known)
+    findings = [
+        _check_statements(db, namespace, claims=chunks.misplaced),
+        *_check_entities(db, namespace, name, known=known, counts=chunks.counts),
+        chunks.mentions.describe("mention", "mentions"),
+        chunks.claims.describe("derived claim", "derived claims"),
         _check_relations(db, namespace, name, known=known),
         _check_vectors(db, namespace),
     ]
-    return [Problem(where=f"namespace {name!r}", what=line, repairable=True) for line in lines if line]
+    return [Problem(where=f"namespace {name!r}", what=what, repairable=True) for what in findings if what]
 
 
 def rebuild_graph(db: Session, namespace: Namespace, name: str) -> None:
-    """Make the graph of a namespace exactly what its documents and edits give. Inside a transaction."""
+    """Derive the graph of a namespace again from its documents and edits. Inside a transaction."""
     db.run("delete_stray_entity_vectors", {"namespace": namespace})
     GraphChanges(db, namespace=namespace, name=name).rebuild()
 
 
 def restore_statements(db: Session, namespace: Namespace) -> int:
-    """Make nominations and claims fit chunk and kind; return how many did not."""
+    """Correct the derived columns of nominations and claims; return how many rows changed."""
     before = db.total_changes()
     values = {"namespace": namespace}
     db.run("place_nominations", values)
     for kind, rank in KIND_RANKS.items():
         db.run("set_kind", {**values, "kind": kind, "vote": vote(kind), "rank": rank})
-    for rows in slices(db.stream("all_chunk_numbers", values)):
+    for rows in batched(db.stream("all_chunk_numbers", values)):
         numbers = json.dumps([number for (number,) in rows])
         for number, id in db.run("chunk_ids", {**values, "numbers": numbers}):
             db.run("place_claims", {**values, "chunk": number, "place": tie_rank(id)})
     return db.total_changes() - before
 
 
-# ── comparing ───────────────────────────────────────────────────────────────────────────────────
+# ── comparison ──────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass
 class Tally:
-    """How many rows are not as they should be."""
+    """Number of rows that are missing, wrong or unexpected."""
 
     missing: int = 0
     wrong: int = 0
     extra: int = 0
 
     def compare(self, expected: Rows, found: Rows) -> None:
-        """Count the rows that are only in one of two, or in both but with other values."""
-        left = dict(expected)
+        """Count rows that only one side has, and rows with different values."""
+        missing = dict(expected)
         for at, value in found:
-            if at not in left:
+            if at not in missing:
                 self.extra += 1
-            elif left.pop(at) != value:
+            elif missing.pop(at) != value:
                 self.wrong += 1
-        self.missing += len(left)
+        self.missing += len(missing)
 
-    def say(self, one: str, many: str) -> str:
-        """Return `12 mentions are missing, 3 are wrong`; empty when all is well."""
-        said = ""
+    def describe(self, one: str, many: str) -> str:
+        """Return `12 mentions are missing, 3 are wrong`; empty if all counts are 0."""
+        text = ""
         for count, is_one, are_many in (
             (self.missing, "is missing", "are missing"),
             (self.wrong, "is wrong", "are wrong"),
-            (self.extra, "should not be there", "should not be there"),
+            (self.extra, "should not exist", "should not exist"),
         ):
             if count:
-                names = ("", "") if said else (f"{one} ", f"{many} ")
-                said += (", " if said else "") + counted(count, names[0] + is_one, names[1] + are_many)
-        return said
+                names = ("", "") if text else (f"{one} ", f"{many} ")
+                text += (", " if text else "") + counted(count, names[0] + is_one, names[1] + are_many)
+        return text
 
 
 class _Chunks:
-    """What the chunks read so far mention and what follows from it, against what is stored."""
+    """Mentions and derived claims of the chunks read so far, compared with the stored ones."""
 
     def __init__(self) -> None:
         self.mentions, self.claims = Tally(), Tally()
         self.counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-        """By key, in how many places and in how many chunks it is mentioned."""
+        """Number of mentions and of mentioning chunks, by key."""
         self.misplaced = 0
-        """Claims that do not carry the namespace and the place of their chunk."""
+        """Claims without the namespace and tie rank of their chunk."""
 
     def compare(
         self, db: Session, numbers: Collection[int], *, namespace: Namespace, known: Mapping[str, Standing]
     ) -> None:
-        """Derive what these chunks mention, and compare it with what is stored of them."""
+        """Derive the mentions and claims of these chunks and compare them with the stored ones."""
         mentions: dict[tuple[int, Namespace, str], tuple[int, bool, int]] = {}
         claims: dict[tuple[int, str, str, str], tuple[float, str]] = {}
         texts = read_texts(db, numbers, namespace=namespace)
@@ -136,22 +135,28 @@ class _Chunks:
                 self.counts[key][1] += 1
             claims |= {(chunk, c.source, c.target, c.type): (c.weight, c.description) for c in named.claims}
         chunks = json.dumps(list(numbers))
-        stored = db.run("all_mentions_in", {"namespace": namespace, "chunks": chunks})
-        self.mentions.compare(mentions.items(), ((row[:3], (row[3], bool(row[4]), row[5])) for row in stored))
-        stored = db.run("all_derived_claims_in", {"namespace": namespace, "chunks": chunks})
-        self.claims.compare(claims.items(), ((row[:4], row[4:]) for row in stored))
+        stored = (
+            ((chunk, owner, key), (count, bool(about), rank))
+            for chunk, owner, key, count, about, rank in db.run(
+                "all_mentions_in", {"namespace": namespace, "chunks": chunks}
+            )
+        )
+        self.mentions.compare(mentions.items(), stored)
+        rows = db.run("all_derived_claims_in", {"namespace": namespace, "chunks": chunks})
+        found = (((chunk, source, target, type), (weight, text)) for chunk, source, target, type, weight, text in rows)
+        self.claims.compare(claims.items(), found)
         places = json.dumps([(chunk, tie_rank(id)) for chunk, (_, id) in texts.items()])
         self.misplaced += db.one("misplaced_claims", {"namespace": namespace, "places": places})
 
 
-def _read(text: str, *, about: Collection[str], known: Mapping[str, Standing]) -> Named:
+def _read(text: str, *, about: Collection[str], known: Mapping[str, Standing]) -> ChunkMentions:
     found = words(text) if known else []
     mine = {key for key in candidate_keys(found) | set(about) if key in known}
-    return read_names(text, known=mine, about=about, found=found)
+    return find_mentions(text, known=mine, about=about, found=found)
 
 
 def _derive_entities(changes: GraphChanges) -> dict[str, Standing]:
-    """Return what is an entity by all documents and edits."""
+    """Return the standings of all keys that are entities."""
     found: dict[str, Standing] = {}
     for keys in changes.all_keys():
         found |= {key: standing for key, standing in changes.standings(keys).items() if standing.exists}
@@ -163,13 +168,13 @@ def _check_statements(db: Session, namespace: Namespace, *, claims: int) -> str:
     for kind, votes, rank, count in db.run("nomination_kinds", {"namespace": namespace}):
         if kind in KIND_RANKS and (votes, rank) != (vote(kind), KIND_RANKS[kind]):
             wrong += count
-    return f"{counted(wrong, 'statement does', 'statements do')} not fit chunk or kind" if wrong else ""
+    return f"{counted(wrong, 'statement does', 'statements do')} not match chunk or kind" if wrong else ""
 
 
 def _check_entities(
     db: Session, namespace: Namespace, name: str, *, known: Mapping[str, Standing], counts: Mapping[str, list[int]]
 ) -> Iterator[str]:
-    tally, miscounted, misled = Tally(), 0, 0
+    tally, miscounted, misdirected = Tally(), 0, 0
     same_as = {key: standing.same_as for key, standing in known.items()}
     rows = db.run("all_entities", {"namespace": namespace})
     keys = {number: key for number, _, key, *_ in rows}
@@ -179,25 +184,25 @@ def _check_entities(
     for _, _, key, _, _, _, mentions, chunks, head in rows:
         if key in known:
             miscounted += [mentions, chunks] != counts.get(key, [0, 0])
-            misled += keys.get(head) != follow(key, same_as)
-    yield tally.say("entity", "entities")
+            misdirected += keys.get(head) != follow(key, same_as)
+    yield tally.describe("entity", "entities")
     if miscounted:
-        yield counted(miscounted, "entity counts its", "entities count their") + " mentions wrong"
-    if misled:
-        yield counted(misled, "entity is", "entities are") + " read under the wrong one"
+        yield counted(miscounted, "entity has a", "entities have a") + " wrong number of mentions"
+    if misdirected:
+        yield counted(misdirected, "name resolves", "names resolve") + " to the wrong entity"
 
 
 def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Mapping[str, Standing]) -> str:
-    """Compare relations with the claims they rest on; both sides come sorted, so that neither has to be kept."""
+    """Compare relations with their claims. Both sides come sorted and are merged, so neither is kept in memory."""
     values = {"namespace": namespace}
     expected = (
-        ((source, target, type), 0, namespace, _weighed(name, (source, target, type), support, weight))
+        (Pair(source, target, type), 0, namespace, _weigh(name, Pair(source, target, type), support, weight))
         for source, target, type, support, weight in db.stream("all_pairs", values)
         if source in known and target in known
     )
     stored = (
-        ((source, target, type), 1, other, (weight, support, at))
-        for source, target, type, other, weight, support, at in db.stream("all_relations", values)
+        (Pair(source, target, type), 1, owner, (weight, support, rank))
+        for source, target, type, owner, weight, support, rank in db.stream("all_relations", values)
     )
     tally = Tally()
     for _, group in groupby(merge(expected, stored, key=itemgetter(0)), key=itemgetter(0)):
@@ -205,20 +210,20 @@ def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Map
         for _, side, owner, value in group:
             sides[side].append((owner, value))
         tally.compare(*sides)
-    return tally.say("relation", "relations")
+    return tally.describe("relation", "relations")
 
 
-def _weighed(name: str, pair: Pair, support: int, weight: float | None) -> tuple[float, int, int]:
-    """Return weight, support and place of a relation that so many chunks bear out; `weight` is what somebody gave."""
+def _weigh(name: str, pair: Pair, support: int, weight: float | None) -> tuple[float, int, int]:
+    """Return weight, support and tie rank of a relation; `weight` is the largest stated one, or None."""
     support = min(support, MAX_SUPPORT)
     if weight is None:
-        weight = derived_weight(pair[2], support=support)
-    return weight, support, pair_tie_rank(name, pair[0], pair[1])
+        weight = derived_weight(pair.type, support=support)
+    return weight, support, pair_tie_rank(name, pair.source, pair.target)
 
 
 def _check_vectors(db: Session, namespace: Namespace) -> str:
     stray = db.one("stray_entity_vectors", {"namespace": namespace})
-    return f"{counted(stray, 'vector of a name fits', 'vectors of names fit')} no description" if stray else ""
+    return f"{counted(stray, 'vector of a name has', 'vectors of names have')} no description" if stray else ""
 
 
 def counted(count: int, one: str, many: str) -> str:

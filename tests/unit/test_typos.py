@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.extract.names import name_key
-from weft.extract.typos import MAX_ALIKE, Slip, Written, find_slips, tell_slip, written
+from weft.extract.typos import MAX_SIMILAR_KEYS, Typo, WrittenKey, describe_typo, find_typos, to_written_key
 
 
 def tell(first, second):
-    return tell_slip(*(written(name_key(name), name) for name in (first, second)))
+    return describe_typo(*(to_written_key(name_key(name), name) for name in (first, second)))
 
 
 @pytest.mark.parametrize(
@@ -99,15 +99,15 @@ LETTERS = st.text("abci d", min_size=6, max_size=12).map(lambda text: " ".join(t
 @given(st.dictionaries(LETTERS, st.booleans(), max_size=40))
 def test_all_slips_are_found_and_no_others(keys):
     """Blocks by first letter and shape find what comparing all with all would."""
-    every = [Written(*item) for item in sorted(keys.items())]
-    pairs = [Slip(one.key, two.key, tell_slip(one, two)) for at, one in enumerate(every) for two in every[at + 1 :]]
+    every = [WrittenKey(*item) for item in sorted(keys.items())]
+    pairs = [Typo(one.key, two.key, describe_typo(one, two)) for at, one in enumerate(every) for two in every[at + 1 :]]
 
-    assert list(find_slips(every)) == [pair for pair in pairs if pair.how]
+    assert list(find_typos(every)) == [pair for pair in pairs if pair.how]
 
 
 def test_where_one_letter_makes_many_names_it_tells_them_apart():
     """More than a few dozen names alike but for one letter are a scheme of names."""
-    scheme = [Written(f"station{chr(0x430 + at)}name") for at in range(MAX_ALIKE + 1)]
+    scheme = [WrittenKey(f"station{chr(0x430 + at)}name") for at in range(MAX_SIMILAR_KEYS + 1)]
 
-    assert list(find_slips(scheme)) == []
-    assert len(list(find_slips(scheme[:3]))) == 3
+    assert list(find_typos(scheme)) == []
+    assert len(list(find_typos(scheme[:3]))) == 3

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.extract.relation_cues import asked_types
+from weft.extract.relation_cues import relation_types
 from weft.extract.statements import INVERSE
 
 
@@ -21,23 +21,23 @@ from weft.extract.statements import INVERSE
 )
 def test_a_question_asks_for_relations(question, type):
     """By the name they have when walked from what the question names."""
-    assert type in asked_types(question)
+    assert type in relation_types(question)
 
 
 @pytest.mark.parametrize("question", ["", "Redis evictions", "支付网关", "starship directory bornite"])
 def test_words_that_only_look_alike_ask_for_nothing(question):
     """Cues are whole words."""
-    assert not asked_types(question) & {"directed_by", "born_in", "stars", "depended_on_by"}
+    assert not relation_types(question) & {"directed_by", "born_in", "stars", "depended_on_by"}
 
 
 def test_a_pasted_book_is_cut():
     """A question is read to a bounded length."""
-    assert asked_types("x " * 50_000 + "who directed it") == frozenset()
+    assert relation_types("x " * 50_000 + "who directed it") == frozenset()
 
 
 def test_only_known_types_are_asked_for():
     """A cue for a relation nobody makes would never fire."""
     words = "director wrote produced composed sang founder designer editor starring mother wife sister born"
-    every = asked_types(words + " died where member owner impact depends on why cites replaced")
+    every = relation_types(words + " died where member owner impact depends on why cites replaced")
     assert every
     assert every <= set(INVERSE)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.extract.papers.citation_questions import MAX_TEXT, read_citation, split_names
+from weft.extract.papers.citation_questions import MAX_QUESTION_CHARACTERS, read_citation, split_names
 
 QUESTIONS = {
     "citing": """
@@ -199,7 +199,7 @@ def test_any_text_can_be_read(text):
 @pytest.mark.parametrize("text", ["papers that ", "what is ", "引用", "papers cited ", "is cited by "])
 def test_text_that_nearly_fits_is_read_to_its_end(text):
     """Forms do not explode on what repeats their beginning: it is none of them, or the name is short of all of it."""
-    long = text * (MAX_TEXT // len(text))
+    long = text * (MAX_QUESTION_CHARACTERS // len(text))
 
     assert all(len(name) < len(long) for question in read_citation(long) for name in question.names)
     assert read_citation(long + "papers that cite MAGMA") == ()
