@@ -269,7 +269,7 @@ def test_the_files_to_load_are_listed_without_being_opened(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", ["missing.txt", "a.txt/below", "nul\0.txt"])
 def test_a_path_that_does_not_exist_is_an_error_at_once(tmp_path: Path, name: str) -> None:
-    """Nothing is loaded before the mistake is told."""
+    """The error is raised before anything is loaded."""
     write(tmp_path, "a.txt")
 
     with pytest.raises(InputError) as caught:

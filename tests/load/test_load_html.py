@@ -70,7 +70,7 @@ def read(load: Load, path: Path, data: str | bytes) -> Document:
 
 
 def test_the_structure_of_a_page_becomes_markdown(load: Load, tmp_path: Path) -> None:
-    """Headings, lists, tables and code stay what they are; scripts and navigation are gone."""
+    """Headings, lists, tables and code are kept; scripts and navigation are removed."""
     document = read(load, tmp_path / "a.html", PAGE)
 
     assert document.text == (

@@ -95,7 +95,7 @@ def test_a_pdf_with_too_many_pages_is_skipped(load: Load, tmp_path: Path) -> Non
 
 
 def test_nothing_is_printed(load: Load, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """pypdf has a remark on every oddity, and standard output belongs to the door."""
+    """pypdf logs many warnings; standard output and standard error must stay clean."""
     (tmp_path / "a.pdf").write_bytes(make_pdf(["one"]).replace(b"startxref\n", b"startxref\n9"))
 
     load()

@@ -96,7 +96,7 @@ def test_two_lone_quotes_swallow_nothing_between_them(load: Load, tmp_path: Path
 
 
 def test_a_huge_cell_is_read_and_the_limit_of_the_module_restored(load: Load, tmp_path: Path) -> None:
-    """The csv module stops at 128 KiB unless told otherwise, and is told for all readers at once."""
+    """The csv module has a global limit of 128 KiB, which is raised while a table is read."""
     before = csv.field_size_limit()
     document = read(load, tmp_path / "a.csv", "name,note\na," + "x" * 1_000_000 + "\n")
 

@@ -1,4 +1,4 @@
-"""The write path, one part beside the other: what is read, embedded and written at a time."""
+"""Overlap of reading, embedding and writing in the write path."""
 
 import threading
 import time
@@ -22,7 +22,7 @@ def notes(count):
 
 
 class Waiting(FakeEmbedder):
-    """Begins when it is told to, or too long has passed, and can be waited for."""
+    """Starts to embed when allowed, or after a timeout; tests can wait for its progress."""
 
     def __init__(self):
         super().__init__()
@@ -140,7 +140,7 @@ class Slow(FakeEmbedder):
 
 @pytest.mark.parametrize("size", [0, 1, TEXTS_PER_GROUP, MAX_PENDING_TEXTS + 1])
 def test_what_is_under_way_is_bounded(database, size):
-    """However many texts a document has: beside what is held, one group is read and one more may be."""
+    """For any document size: the pending texts, one group being read, and one more document."""
     embedder = Slow()
     store = adopt(database.store("default"), embedder)
     texts = [f"# {part}\n\nPassage {part} of this one.\n\n" for part in range(size)]
@@ -170,7 +170,7 @@ class Interrupted(Waiting):
 
 
 def test_ctrl_c_does_not_wait_for_the_model_to_finish(database):
-    """It is told that nobody waits any more; other failures let it finish."""
+    """The embedder is interrupted; other errors let it finish."""
     embedder = Interrupted()
     store = adopt(database.store("default"), embedder)
 

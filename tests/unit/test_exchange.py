@@ -211,7 +211,7 @@ def test_a_form_is_recognised(tmp_path, form, name, text):
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_encodings_and_line_ends_do_not_matter(tmp_path, encoding):
-    """Byte order marks and Windows line ends are gone from names."""
+    """Byte order marks and Windows line ends are removed from names."""
     path = write(tmp_path, "graph.csv", "subject,predicate,object\r\nZürich,liegt am,Zürichsee\r\n".encode(encoding))
     graph = read_graph(path)
 

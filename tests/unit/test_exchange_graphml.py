@@ -141,7 +141,7 @@ def test_the_word_doctype_in_a_text_is_no_declaration():
 
 
 def test_what_stands_before_a_fault_is_kept():
-    """And the line of the fault is told."""
+    """And the line of the error is reported."""
     graph = from_graphml(
         '<graphml><graph>\n<node id="a"/>\n<edge source="a" target="a"/>\n<node id="b" & /></graph></graphml>'
     )

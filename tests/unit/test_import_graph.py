@@ -186,7 +186,7 @@ def test_a_guess_that_is_the_title_of_its_document_is_none():
 
 
 def test_numbers_are_no_guesses_but_may_be_given():
-    """What a person gives is meant."""
+    """Names given by a person are accepted as they are."""
     relation = GivenRelation(source="Auth Service", target="1969", type="since")
 
     assert plan_graph(relation, kind="phrase").documents == ()

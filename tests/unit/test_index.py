@@ -154,7 +154,7 @@ def test_what_comes_with_a_document_is_said_by_its_first_chunk(index, store, emb
 
 
 @pytest.mark.parametrize(
-    "kind, expected", [("given", {"owns": 2.0}), ("phrase", {"owns": 2.0, "uses": 7.0})], ids=["meant", "guessed"]
+    "kind, expected", [("given", {"owns": 2.0}), ("phrase", {"owns": 2.0, "uses": 7.0})], ids=["given", "extracted"]
 )
 def test_how_two_given_entities_are_related_stands_as_it_was_given(index, store, kind, expected):
     """Whatever an extractor reads out of the text, which may be made from it; guesses stand beside it."""
@@ -201,7 +201,7 @@ class Breaking(FakeEmbedder):
     def embed(self, texts, *, kind="document"):
         self.calls += 1
         if self.calls == 3:
-            raise ModelUnavailable("gone")
+            raise ModelUnavailable("unreachable")
         return super().embed(texts, kind=kind)
 
 
@@ -211,7 +211,7 @@ def test_a_failing_embedder_leaves_a_sound_store_and_the_next_run_completes_it(d
     store = adopt(database.store("default"), embedder)
     documents = [doc(f"d{number:03}", f"Passage number {number} of many.") for number in range(3 * TEXTS_PER_GROUP)]
     steps = []
-    with pytest.raises(ModelUnavailable, match="gone"):
+    with pytest.raises(ModelUnavailable, match="unreachable"):
         index_documents(documents, store=store, embedder=embedder, options=SPLIT, on_step=steps.append)
 
     assert store.stats().documents == len(steps) == 2 * TEXTS_PER_GROUP

@@ -31,7 +31,7 @@ DOCUMENTS = [
 
 
 class WorkerPool:
-    """Workers in this process: they do what there is whenever they are looked after."""
+    """Workers in this process; `maintain` runs all open jobs."""
 
     def __init__(self, components, **options):
         self.components, self.options = components, options
@@ -83,8 +83,8 @@ def enqueue(components, *documents):
     components.store.jobs.enqueue(made)
 
 
-def held(store):
-    """Return all that can be compared of what a store holds."""
+def store_content(store):
+    """Return documents, chunks and entities of a store."""
     found = store.find_documents(where=Filter())
     return found, [store.find_chunks(d.id) for d in found], store.graph.entities_after("", limit=99)
 
@@ -118,7 +118,7 @@ def test_workers_leave_the_same_store_and_receipt(components):
     for mine, theirs in receipts:
         assert replace(mine, seconds=0) == replace(theirs, seconds=0)
     assert receipts[0][0].changed == 1, "the second one of the same source"
-    assert held(components.store) == held(other.store)
+    assert store_content(components.store) == store_content(other.store)
     assert components.store.jobs.counts() == JobCounts()
     assert sorted(components.embedder.seen) == sorted(other.embedder.seen)
 
@@ -139,7 +139,7 @@ def test_a_document_that_is_too_large_for_a_job_is_indexed_here(components, monk
     receipt = index_by_jobs([large], components, pool=pool)
 
     assert replace(receipt, seconds=0) == replace(index_here([large], other), seconds=0)
-    assert held(components.store) == held(other.store)
+    assert store_content(components.store) == store_content(other.store)
 
 
 class Picky(RuleExtractor):
@@ -235,7 +235,7 @@ def test_a_worker_without_its_model_gives_back_what_it_has(components):
 
 
 def test_a_worker_waits_for_a_store_that_is_away(components, monkeypatch):
-    """Where it ends only when it is told to; else it says so and ends."""
+    """With `until="stopped"` it waits; otherwise it raises."""
     monkeypatch.setattr(work, "MIN_IDLE_S", 0.001)
     monkeypatch.setattr(work, "MAX_IDLE_S", 0.001)
     enqueue(components, *DOCUMENTS)

@@ -1,4 +1,4 @@
-"""Documents whose files are gone are deleted when asked, and nothing else is."""
+"""Pruning: documents whose files no longer exist are deleted on request, and no others."""
 
 import gzip
 import os
@@ -42,7 +42,7 @@ def kept(engine):
     return [document.source for document in engine.documents()]
 
 
-def test_a_file_that_is_gone_is_pruned_and_only_when_asked(engine, write, tmp_path):
+def test_a_deleted_file_is_pruned_only_on_request(engine, write, tmp_path):
     """Deleting files by mistake must not empty the index by itself."""
     write(docs__a_md="alpha", docs__b_md="beta")
     engine.index(tmp_path / "docs")
@@ -54,7 +54,7 @@ def test_a_file_that_is_gone_is_pruned_and_only_when_asked(engine, write, tmp_pa
     assert engine.index(tmp_path / "docs", prune=True).pruned == 0
 
 
-def test_a_folder_that_is_gone_is_pruned_with_all_in_it(engine, write, tmp_path):
+def test_a_deleted_folder_is_pruned_with_its_content(engine, write, tmp_path):
     """By the folder around it; a root that does not exist is an error and prunes nothing."""
     write(docs__sub__a_md="alpha", docs__sub__deep__b_md="beta", docs__c_md="gamma")
     engine.index(tmp_path / "docs")
@@ -89,7 +89,7 @@ def test_what_is_emptied_is_pruned(engine, write, tmp_path):
         {},
     ],
 )
-def test_a_file_that_is_left_out_is_not_gone(write, tmp_path, options):
+def test_an_excluded_file_is_not_orphaned(write, tmp_path, options):
     """Filters, bounds and hidden names say what to read, not what to delete."""
     at = {"store.db": str(tmp_path / "weft.db")}
     write(docs__a_md="alpha", docs__b_txt="a longer text", docs__sub__c_txt="gamma text", docs___h_md="hidden text")
@@ -147,7 +147,7 @@ def test_a_folder_that_is_a_corpus_now_loses_no_other_file(engine, write, tmp_pa
     assert "docs/a.md" in kept(engine)
 
 
-def test_a_file_whose_place_a_folder_took_is_gone(engine, write, tmp_path):
+def test_a_file_replaced_by_a_folder_is_orphaned(engine, write, tmp_path):
     """The name is there, the file is not."""
     write(docs__a_md="alpha")
     engine.index(tmp_path / "docs")
@@ -180,7 +180,7 @@ def test_what_cannot_be_read_today_stays(engine, write, tmp_path):
     assert len(kept(engine)) == 3
 
 
-def test_a_record_that_is_gone_from_its_file_is_pruned(engine, write, tmp_path):
+def test_a_record_removed_from_its_file_is_pruned(engine, write, tmp_path):
     """JSON Lines are files of documents, and a file given by name is a root."""
     write(docs__r_jsonl='{"id": "x", "text": "one"}\n{"id": "y", "text": "two"}\n', docs__r_jsonl2="other")
     engine.index(tmp_path / "docs")
@@ -203,7 +203,7 @@ def test_a_truncated_file_loses_no_records(engine, write, tmp_path):
 
 
 def test_a_broken_record_loses_no_other(engine, write, tmp_path):
-    """Its id cannot be read, so it may be any of the file's; an emptied one is gone."""
+    """Its id cannot be read, so it may be any of the file's; a removed one is orphaned."""
     record = '{"id": "%s", "text": "%s"}\n'
     write(docs__r_jsonl=record % ("x", "one") + record % ("y", "two"))
     engine.index(tmp_path / "docs")
@@ -319,7 +319,7 @@ def store():
 
 
 @pytest.mark.parametrize(
-    "reason, source, gone",
+    "reason, source, orphans",
     [
         ("unreadable", "docs/sub", ["docs/a"]),
         ("unreadable", "docs", []),
@@ -329,17 +329,17 @@ def store():
         ("empty", "docs/a", ["docs/a", "docs/sub/b", "docs/sub/c#1"]),
     ],
 )
-def test_what_lies_behind_something_unreadable_stays(store, reason, source, gone):
+def test_what_lies_behind_something_unreadable_stays(store, reason, source, orphans):
     """A folder that cannot be opened hides all that is in it, the outermost included."""
     for root in ("docs", "."):
         found = find_orphans(
             [root], seen=(), skipped=[Skipped(source=source, reason=reason)], store=store, on_disk=nowhere
         )
-        assert [document.source for document in found] == gone
+        assert [document.source for document in found] == orphans
 
 
 @pytest.mark.parametrize(
-    "there, seen, gone",
+    "there, seen, orphans",
     [
         ("docs/sub/c", (), ["docs/a", "docs/sub/b"]),
         ("docs/sub/c", {"docs/sub/c#2"}, ["docs/a", "docs/sub/b", "docs/sub/c#1"]),
@@ -347,11 +347,11 @@ def test_what_lies_behind_something_unreadable_stays(store, reason, source, gone
         ("docs/a", {"docs/sub/b"}, ["docs/sub/c#1"]),
     ],
 )
-def test_a_record_is_gone_where_its_file_was_read_without_it(store, there, seen, gone):
+def test_a_record_is_orphaned_if_its_file_was_read_without_it(store, there, seen, orphans):
     """A file that is on disk and was not read keeps its records; its own name may hold a `#`."""
     found = find_orphans(["docs"], seen=seen, skipped=[], store=store, on_disk=lambda source: source == there)
 
-    assert [document.source for document in found] == gone
+    assert [document.source for document in found] == orphans
 
 
 def test_overlapping_roots_name_a_document_once(store):

@@ -23,7 +23,7 @@ class Breaking(FakeEmbedder):
     def embed(self, texts, *, kind="document"):
         self.calls -= 1
         if self.calls < 0:
-            raise ModelUnavailable("gone")
+            raise ModelUnavailable("unreachable")
         return super().embed(texts, kind=kind)
 
 
@@ -37,7 +37,7 @@ def active(store):
 
 
 def test_every_chunk_gets_a_vector_of_the_new_embedder(store, embedder, database):
-    """Then it answers, and the vectors of the old one are gone."""
+    """Then it is active, and the vectors of the old one are deleted."""
     fill(store, embedder, **TEXTS)
     new, steps = FakeEmbedder(name="fake/new", dimension=16), []
 

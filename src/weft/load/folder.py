@@ -32,7 +32,7 @@ class FoundFile:
     path: Path
     source: str
     is_corpus: bool = False
-    """Whether it is the corpus of a BEIR folder."""
+    """True for the corpus file of a BEIR folder."""
 
 
 def iter_files(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[FoundFile | Skipped]:
