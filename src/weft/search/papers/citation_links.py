@@ -1,11 +1,23 @@
-"""Following citations and their like from entity to entity, a bounded number of steps."""
+"""
+Traversal of citations between papers, authors and concepts, a bounded number of steps.
+
+| kind | relations followed from the start | score |
+| --- | --- | --- |
+| `citing` | ← cites | 1 |
+| `references` | cites → | 1 |
+| `written_by` | ← written_by | 1 |
+| `builds_on` | ← cites, repeated up to `graph.citation_depth` | `graph.citation_share` per further step |
+| `cocited` | ← cites, cites → | share of the citing papers that cite both |
+| `shared` | introduces →, ← introduces | share of the concepts in common |
+| `introduces` | ← introduces, then citations in both directions | sum over concepts, less per further step |
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from weft.config import GraphOptions
 from weft.extract.statements import inverse
@@ -14,22 +26,22 @@ from weft.store.base import Graph
 
 CITES, INTRODUCES, WRITTEN_BY = "cites", "introduces", "written_by"
 
-DIRECT = 1.0
-"""What a paper counts that is reached at once."""
+DIRECT_SCORE = 1.0
+"""Score of a paper reached in one step."""
 
 MAX_LINKS = 1000
-"""Relations of one type and direction that are read of what a question is about."""
+"""Relations of one type and direction that are read from the entity in the question."""
 
-MAX_FURTHER = 100
-"""The same of each entity that was reached, for the second step."""
+MAX_FURTHER_LINKS = 100
+"""Relations that are read from each entity of the first step."""
 
-MAX_EXPANDED = 50
-"""Entities whose own relations are read for the second step."""
+MAX_EXPANDED_ENTITIES = 50
+"""Entities of one step whose relations are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A relation that was followed, by the ids of its ends and the name it has in this direction."""
+    """A relation that was followed: the ids of its ends, and its name in this direction."""
 
     source: str
     type: str
@@ -37,15 +49,24 @@ class Step:
     target: str
 
 
-Way: TypeAlias = tuple[Step, ...]
-Reached: TypeAlias = dict[str, tuple[float, Way]]
-"""By entity id: what it counts, and the best way to it."""
+Path: TypeAlias = tuple[Step, ...]
+
+
+class Reach(NamedTuple):
+    """The score of an entity that was reached, and the best path to it."""
+
+    score: float
+    path: Path
+
+
+Reached: TypeAlias = dict[str, Reach]
+"""By entity id."""
 
 
 def find_links(
     graph: Graph, ids: Sequence[str], type: str, *, outgoing: bool, limit: int = MAX_LINKS
 ) -> dict[str, list[tuple[str, float]]]:
-    """Return, by entity, what relations of one type and direction lead to, with their weights."""
+    """Return, by entity, the targets of its relations of one type and direction, with their weights."""
     wanted = set(ids)
     found: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for relation in graph.relations_of(list(ids), limit=limit, types=(type,)) if wanted else ():
@@ -57,25 +78,25 @@ def find_links(
     return found
 
 
-def _follow(graph: Graph, ways: Mapping[str, Way], type: str, *, outgoing: bool) -> dict[str, list[Way]]:
-    """Return, by entity, the ways to it that are one relation longer than those given."""
-    longer: dict[str, list[Way]] = defaultdict(list)
+def _follow(graph: Graph, paths: Mapping[str, Path], type: str, *, outgoing: bool) -> dict[str, list[Path]]:
+    """Return, by entity, the paths to it that are one relation longer than the given ones."""
+    longer: dict[str, list[Path]] = defaultdict(list)
     name = type if outgoing else inverse(type)
-    limit = MAX_FURTHER if any(ways.values()) else MAX_LINKS
-    found = find_links(graph, list(ways)[:MAX_EXPANDED], type, outgoing=outgoing, limit=limit)
+    limit = MAX_FURTHER_LINKS if any(paths.values()) else MAX_LINKS
+    found = find_links(graph, list(paths)[:MAX_EXPANDED_ENTITIES], type, outgoing=outgoing, limit=limit)
     for source, links in found.items():
         for target, weight in links:
-            longer[target].append((*ways[source], Step(source, name, weight, target)))
+            longer[target].append((*paths[source], Step(source, name, weight, target)))
     return longer
 
 
 def reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph, options: GraphOptions) -> Reached:
     """
-    Return what the question asks for.
+    Return the entities that the question asks for, by id.
 
-    Where papers of one title are asked about, one that cites another of them is an answer too.
+    With `citing`, `references` and `written_by`, one of several start papers of the same title may be an answer.
     """
-    origin: dict[str, Way] = {entity.id: () for entity in starts}
+    origin: dict[str, Path] = {entity.id: () for entity in starts}
     match question.kind:
         case "citing":
             return _direct(_follow(graph, origin, CITES, outgoing=False))
@@ -98,53 +119,55 @@ def reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph,
 
 
 def _introducing(concepts: Sequence[Entity], *, graph: Graph, options: GraphOptions) -> Reached:
-    """Sum over the concepts: 1 for a paper that introduces one, less for papers citations away from such a paper."""
+    """Return the papers that introduce the concepts, and papers around them; scores are summed over the concepts."""
     sums: dict[str, float] = defaultdict(float)
     best: Reached = {}
     for concept in concepts:
         first = _first(_follow(graph, {concept.id: ()}, INTRODUCES, outgoing=False))
         near = _further(first, graph=graph, directions=(True, False), options=options)
-        for id, (score, way) in near.items():
-            sums[id] += score
-            if id not in best or score > best[id][0]:
-                best[id] = (score, way)
-    return {id: (sums[id], way) for id, (_, way) in best.items()}
+        for id, found in near.items():
+            sums[id] += found.score
+            if id not in best or found.score > best[id].score:
+                best[id] = found
+    return {id: Reach(sums[id], found.path) for id, found in best.items()}
 
 
-def _further(first: Mapping[str, Way], *, graph: Graph, directions: Sequence[bool], options: GraphOptions) -> Reached:
+def _further(first: Mapping[str, Path], *, graph: Graph, directions: Sequence[bool], options: GraphOptions) -> Reached:
     """
-    Return papers and those around them, as far as the settings say: each citation further counts so much less.
+    Return papers and those up to `graph.citation_depth` citations away, each step times `graph.citation_share`.
 
-    `directions` tell whether citations are followed from the paper that cites.
+    `directions` has True for citations followed from the citing paper, False for those followed to it.
     """
     levels = [dict(first)]
     while len(levels) < options.citation_depth:
-        near: dict[str, Way] = {}
+        near: dict[str, Path] = {}
         for outgoing in directions:
-            for id, ways in _follow(graph, levels[-1], CITES, outgoing=outgoing).items():
-                near.setdefault(id, ways[0])
+            for id, paths in _follow(graph, levels[-1], CITES, outgoing=outgoing).items():
+                near.setdefault(id, paths[0])
         levels.append(near)
     reached: Reached = {}
-    for steps, level in reversed(list(enumerate(levels))):  # the nearest of several ways counts
-        reached |= {id: (DIRECT * options.citation_share**steps, way) for id, way in level.items()}
+    for steps, level in reversed(list(enumerate(levels))):  # the shortest of several paths counts
+        reached |= {id: Reach(DIRECT_SCORE * options.citation_share**steps, path) for id, path in level.items()}
     return reached
 
 
-def _direct(found: Mapping[str, Sequence[Way]]) -> Reached:
-    return {id: (DIRECT, ways[0]) for id, ways in found.items()}
+def _direct(found: Mapping[str, Sequence[Path]]) -> Reached:
+    return {id: Reach(DIRECT_SCORE, paths[0]) for id, paths in found.items()}
 
 
-def _first(found: Mapping[str, Sequence[Way]]) -> dict[str, Way]:
-    return {id: ways[0] for id, ways in found.items()}
+def _first(found: Mapping[str, Sequence[Path]]) -> dict[str, Path]:
+    return {id: paths[0] for id, paths in found.items()}
 
 
-def _shared(found: Mapping[str, Sequence[Way]], *, count: int) -> Reached:
-    """A paper counts the share of what lies between that it is linked with."""
-    return {id: (len({way[-1].source for way in ways}) / max(1, count), ways[0]) for id, ways in found.items()}
+def _shared(found: Mapping[str, Sequence[Path]], *, count: int) -> Reached:
+    """Return each paper with the share of the `count` entities between that it is linked with."""
+    return {
+        id: Reach(len({path[-1].source for path in paths}) / max(1, count), paths[0]) for id, paths in found.items()
+    }
 
 
 def has_links(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph) -> bool:
-    """Tell whether anything is known that a question of this kind asks for, in either direction."""
+    """Return True if a start has any relation of the type that the question asks for, in either direction."""
     type = {"written_by": WRITTEN_BY, "shared": INTRODUCES, "introduces": INTRODUCES}.get(question.kind, CITES)
     ids = [entity.id for entity in starts]
     return bool(graph.relations_of(ids, limit=1, types=(type,)))
