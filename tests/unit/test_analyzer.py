@@ -1,4 +1,4 @@
-"""Which terms a text has, and that a question finds the text it was taken from."""
+"""Index terms of a text, and questions that find the text they were taken from."""
 
 import time
 import unicodedata
@@ -12,8 +12,8 @@ from weft.text.analyzer import MAX_TERM_CHARACTERS, count_terms, query_terms, te
 
 def finds(question, text):
     """Tell whether every term of a question is one of the text's."""
-    asked = query_terms(question)
-    return bool(asked) and set(asked) <= set(terms(text))
+    searched = query_terms(question)
+    return bool(searched) and set(searched) <= set(terms(text))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_every_emoji_can_be_searched():
 
 
 def test_a_question_of_two_characters_asks_for_the_pair_alone():
-    """Single characters are everywhere; the pair is telling."""
+    """Single characters are too common; the bigram is selective."""
     assert query_terms("密钥") == ["密钥"]
     assert query_terms("密") == ["密"]
     assert terms("密钥") == ["密", "钥", "密钥"]

@@ -1,4 +1,4 @@
-"""BM25, by hand."""
+"""BM25 against hand-computed scores."""
 
 import math
 

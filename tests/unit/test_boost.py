@@ -1,4 +1,4 @@
-"""Merging the graph's ranking with that of the text."""
+"""Fusion of the graph ranking with the text ranking."""
 
 import pytest
 from hypothesis import given

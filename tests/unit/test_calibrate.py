@@ -1,4 +1,4 @@
-"""Curves fitted to questions of which it is known whether they are answered."""
+"""Curves fitted to labelled questions."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What is read out of Chinese text by rules alone, and with a tagger."""
+"""Extraction from Chinese text by rules, with and without a tagger."""
 
 import pytest
 from extracting import aliases, claims, extract, make_chunk, names

@@ -87,7 +87,7 @@ def test_a_name_is_found_in_text_without_spaces(text, name):
 
 
 def test_the_longest_name_wins():
-    """`北京` is no part of what is asked where the university is named."""
+    """`北京` is not matched inside the longer name of the university."""
     known = {"北京", "北京大学", "大学"}
 
     assert [key for key, _, _ in match_names(words("北京大学和北京的关系"), known)] == ["北京大学", "北京"]

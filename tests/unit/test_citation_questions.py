@@ -1,4 +1,4 @@
-"""Citation questions are read as a whole, in English and Chinese; other questions are left alone."""
+"""Grammar of citation questions in English and Chinese."""
 
 import pytest
 from hypothesis import given
@@ -176,7 +176,7 @@ def test_what_stands_around_a_name_is_tried_without_too():
 
 
 def test_questions_of_a_common_form_say_so():
-    """`what is based on X` is asked of films too; nobody need hear that there is no such paper."""
+    """`what is based on X` may concern a film, so a missing paper is not reported."""
     assert not read_citation("what is based on MAGMA")[0].explicit
     assert read_citation("papers based on MAGMA")[0].explicit
 

@@ -1,4 +1,4 @@
-"""Evidence as text for a model, inside its budget."""
+"""Context format `evidence` within its token budget."""
 
 import re
 
@@ -124,7 +124,7 @@ def test_a_counter_that_counts_oddly_is_obeyed_as_well(sizes, budget, odd):
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.integers(1, 300))
 def test_a_larger_budget_never_shows_fewer_tokens_of_a_single_piece(sizes, budget):
-    """More room, more text."""
+    """A larger budget never gives less text."""
     piece = make_evidence(" ".join("w" * size for size in sizes))
 
     assert build(piece, budget=budget).tokens <= build(piece, budget=budget + 10).tokens

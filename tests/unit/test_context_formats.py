@@ -1,4 +1,4 @@
-"""A result as text for a model, in each format, from a real store."""
+"""Every context format of a result from a real store."""
 
 import re
 from dataclasses import replace
@@ -123,7 +123,7 @@ def test_the_evidence_is_that_of_the_design(engine, result):
 
 
 def test_the_block_can_stand_behind_the_evidence(engine, result):
-    """Then the entities are not told twice."""
+    """The entities appear once."""
     context = engine.context(result, format="evidence+graph")
 
     assert context.text.startswith("[Score: ")
@@ -145,7 +145,7 @@ def test_relationships_and_sources_are_left_out_by_setting(engine, result):
 @pytest.mark.parametrize("format", ["evidence", "graph", "evidence+graph"])
 @pytest.mark.parametrize("budget", [0, 1, 20, 40, 80, 120, 200, 400])
 def test_every_format_keeps_to_the_budget_and_says_what_it_left_out(engine, result, format, budget):
-    """In the last line, unless there is no room for anything."""
+    """In the last line, unless nothing fits."""
     context = engine.context(result, format=format, budget=budget)
     whole = engine.context(result, format=format, budget=4000)
 
@@ -170,16 +170,16 @@ def test_the_block_has_a_budget_of_its_own(engine, result):
 def test_what_is_said_of_an_entity_is_set(engine, result):
     """Its section of the block, and its description before the evidence."""
 
-    def told(format, **changes):
+    def context_text(format, **changes):
         options = replace(engine.settings.context, format=format, **changes)
         other = Engine(replace(engine.settings, context=options), database=engine.database, embedder=engine.embedder)
         return other.context(result).text
 
     section = re.compile(r"### Auth Service .*?(?=\n\n)", re.DOTALL)
-    short = section.search(told("graph", entity_tokens=30)).group()
+    short = section.search(context_text("graph", entity_tokens=30)).group()
     assert engine._counter.count(short) <= 30 < engine._counter.count(section.search(BLOCK_TEXT).group())
-    assert told("evidence", entity_tokens=100) == told("evidence")
-    assert "\n\nCore …\n\n" in told("evidence", entity_tokens=3)
+    assert context_text("evidence", entity_tokens=100) == context_text("evidence")
+    assert "\n\nCore …\n\n" in context_text("evidence", entity_tokens=3)
 
 
 @pytest.mark.parametrize("format", ["evidence", "evidence+graph"])
@@ -212,7 +212,7 @@ def test_without_a_graph_its_format_says_so_in_a_line(engine, result):
 
 
 def test_what_is_stated_of_two_hides_that_they_are_named_together():
-    """A link or a mention beside it would say less and take room."""
+    """A link or a mention beside it would only cost tokens."""
     engine = open_with()
     pages = {
         "Old Mill": ({}, "Grinds corn by the river."),

@@ -1,4 +1,4 @@
-"""The rule extractor: what documents nominate."""
+"""Nominations of the rule extractor."""
 
 import pytest
 from extracting import aliases, claims, extract, extract_all, find, names

@@ -1,4 +1,4 @@
-"""The rule extractor: what documents claim."""
+"""Claims of the rule extractor."""
 
 import pytest
 from extracting import claims, extract, extract_all, names

@@ -1,4 +1,4 @@
-"""What real documents are full of and what names nothing: parameters, labels, code, comments, other scripts."""
+"""Text that gives no names: parameters, labels, code, comments, other scripts."""
 
 import pytest
 from extracting import extract, find, make_chunk, names

@@ -1,4 +1,4 @@
-"""Text into plain sentences."""
+"""Sentence segmentation."""
 
 import pytest
 from hypothesis import given

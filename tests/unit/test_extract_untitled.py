@@ -1,4 +1,4 @@
-"""Texts without a title: what they are about stands in their first sentence."""
+"""Topic of a text without a title, from its first sentence."""
 
 import pytest
 from extracting import extract

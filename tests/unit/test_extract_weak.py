@@ -1,4 +1,4 @@
-"""The rule extractor: names that need several documents to agree."""
+"""Weak nominations, which need a second document."""
 
 import pytest
 from extracting import claims, extract, names

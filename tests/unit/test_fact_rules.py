@@ -1,4 +1,4 @@
-"""What a fact is worth, how it lives, what is not kept, and how facts read."""
+"""Score, life cycle, validation and narrative of facts."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""Merging rankings."""
+"""Fusion of rankings."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Whether there is enough evidence."""
+"""Relevance gate."""
 
 import pytest
 from hypothesis import given
@@ -60,7 +60,7 @@ def test_strong_evidence_is_ok():
 
 
 def test_nothing_that_passes_is_no_match_with_the_best_rejected_and_why():
-    """The caller is told what came closest."""
+    """The reason names the best cosine and keyword score."""
     verdict = decide(vector=vector(a=0.1, b=0.05), keyword=keyword(b=0.05))
 
     assert (verdict.status, verdict.kept) == ("no_match", ())
@@ -72,13 +72,13 @@ def test_the_thresholds_are_where_they_are_said_to_be():
     """At the floor with ordinary overlap the odds are even."""
     even = decide(vector=vector(a=0.3), keyword=keyword(a=0.15))
     below = decide(vector=vector(a=0.29), keyword=keyword(a=0.15))
-    gone = decide(vector=vector(a=0.20), keyword=keyword(a=0.15))
+    weak = decide(vector=vector(a=0.20), keyword=keyword(a=0.15))
 
     assert (even.confidence, even.status) == (pytest.approx(MIN_OK_CONFIDENCE), "ok")
     assert below.status == "low_confidence"
     assert "cosine 0.29" in below.reason
-    assert gone.confidence < MIN_CONFIDENCE
-    assert gone.status == "no_match"
+    assert weak.confidence < MIN_CONFIDENCE
+    assert weak.status == "no_match"
 
 
 def test_weak_chunks_are_not_shown_beside_strong_ones():
@@ -98,7 +98,7 @@ def test_words_alone_are_judged_by_their_share():
 
 
 def test_cosines_alone_are_judged_without_words():
-    """The keyword channel was not asked, which is not the same as finding nothing."""
+    """A keyword channel that was not searched differs from one that found nothing."""
     assert decide(vector=vector(a=0.3)).confidence == pytest.approx(0.5)
     assert decide(vector=vector(a=0.3), keyword=keyword()).confidence < 0.1
 
@@ -120,7 +120,7 @@ def test_where_a_filter_leaves_nothing_we_are_sure_of_nothing():
 
 
 def test_no_hits_are_no_match():
-    """Whatever was asked."""
+    """For every set of channels."""
     for rankings in ({}, {"vector": Ranking()}, {"keyword": Ranking()}, {"vector": Ranking(), "keyword": Ranking()}):
         verdict = gate([], rankings, calibration=SHIPPED)
         assert (verdict.status, verdict.kept, verdict.rejected) == ("no_match", (), ())
@@ -167,7 +167,7 @@ def test_a_better_best_chunk_never_loses_confidence(cosines, shares, more):
 
 @given(COSINES, SHARES, st.booleans(), st.booleans())
 def test_what_text_may_show_is_what_it_would_keep_alone(cosines, shares, trusted, words):
-    """Whatever the graph found and vouches for beside it."""
+    """Whatever the graph found and supports."""
     rankings = {"vector": vector(**cosines)} | ({"keyword": keyword(**shares)} if words else {})
     text = [Hit(id, rank, 1.0 / rank) for rank, id in enumerate({**cosines, **(shares if words else {})}, start=1)]
     seen = {channel: ranking for channel, ranking in rankings.items() if trusted or channel != "vector"}
@@ -205,7 +205,7 @@ def test_the_shipped_calibration_is_the_card_with_the_constants_of_the_gate():
 
 
 def test_what_was_measured_is_the_best_of_each_channel():
-    """A channel that was not asked gives nothing, one that found nothing gives no share."""
+    """A channel that was not searched gives None; a keyword channel without hits gives share 0."""
     assert best_scores({"vector": vector(a=0.4, b=0.6), "keyword": keyword(b=0.3)}) == pytest.approx((0.6, 0.3))
     assert best_scores({"vector": vector(a=0.4)}) == (0.4, None)
     assert best_scores({"keyword": keyword()}) == (None, 0.0)
@@ -237,7 +237,7 @@ def test_a_trusted_graph_answers_where_words_and_meaning_find_nothing(trust, sta
     ("share", "status", "kept"), [(1.0, "ok", ["b"]), (0.8, "low_confidence", ["b"]), (0.79, "no_match", [])]
 )
 def test_a_chunk_that_holds_all_telling_words_is_no_stranger(share, status, kept):
-    """In a corpus of a few pages a word that stands on one of them scores little, and it is asked for all the same."""
+    """In a corpus of a few pages a rare word has a low score, but a chunk with all content words answers."""
     rankings = {"vector": vector(a=0.1, b=0.05), "keyword": keyword(b=0.05)}
     hits = [Hit("a", 1, 0.5), Hit("b", 2, 0.4)]
     verdict = gate(hits, rankings, calibration=SHIPPED, text=hits, cover=lambda: {"a": 0.0, "b": share})
@@ -249,7 +249,7 @@ def test_how_far_a_question_is_covered_is_asked_where_there_is_doubt():
     """It costs a look at texts, and a sure answer needs none."""
     sure = {"vector": vector(a=0.6), "keyword": keyword(a=0.4)}
 
-    assert gate([Hit("a", 1, 1.0)], sure, calibration=SHIPPED, cover=lambda: pytest.fail("asked")).status == "ok"
+    assert gate([Hit("a", 1, 1.0)], sure, calibration=SHIPPED, cover=lambda: pytest.fail("called")).status == "ok"
 
 
 def test_where_no_vector_counts_the_mean_of_all_stands_for_the_best():

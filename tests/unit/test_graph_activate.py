@@ -1,4 +1,4 @@
-"""The one activation routine, against dense matrices."""
+"""Activation against dense matrices."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Entities and relations as text for a model."""
+"""Context format `graph`."""
 
 import re
 
@@ -39,7 +39,7 @@ def test_nothing_to_show_is_an_empty_text():
 
 def test_a_relation_to_an_entity_without_a_name_is_not_shown():
     """It may have been deleted between two reads."""
-    context = block(GraphView(entities=(entity("a"),), relations=(relation("a", "gone"),)))
+    context = block(GraphView(entities=(entity("a"),), relations=(relation("a", "unknown"),)))
 
     assert "Related" not in context.text
     assert context.omitted == 0
@@ -84,7 +84,7 @@ def test_a_text_cannot_pass_for_a_heading():
 
 
 def test_a_long_section_keeps_some_of_both_names_and_description():
-    """Neither a hub's relations nor a long description take all of the room."""
+    """Neither the relations of a hub nor a long description use the whole budget."""
     names = {f"n{i:03}": f"neighbour {i:03}" for i in range(300)}
     hub = entity("hub", "Hub", "service", "It does many things for many people. " * 30)
     view = GraphView(entities=(hub,), relations=tuple(relation("hub", id) for id in names), names=names)
@@ -98,7 +98,7 @@ def test_a_long_section_keeps_some_of_both_names_and_description():
 
 
 def test_a_long_description_of_a_relation_is_cut():
-    """So that the others have room."""
+    """So that the other entities fit."""
     view = GraphView(
         relations=(relation("a", "b", weight=9, description="word " * 500), relation("b", "a", weight=2)),
         names={"a": "A", "b": "B"},

@@ -1,4 +1,4 @@
-"""Entities and relations before the evidence, and the block of the graph behind it."""
+"""Entities and relations before the evidence, graph block after it."""
 
 import re
 

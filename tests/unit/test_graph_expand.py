@@ -1,4 +1,4 @@
-"""Neighbourhoods and what their chunks are worth."""
+"""Neighbourhood expansion and the scores of its chunks."""
 
 from itertools import product
 
@@ -125,23 +125,23 @@ def test_only_one_to_three_hops_are_walked(hops):
 
 
 def test_no_seeds_have_no_neighbours():
-    """And the store is not asked."""
-    assert neighbourhood([], fetch=lambda ids: pytest.fail("asked"), inverse=inverse, max_hops=3) == []
+    """The store is not queried."""
+    assert neighbourhood([], fetch=lambda ids: pytest.fail("queried"), inverse=inverse, max_hops=3) == []
 
 
 def test_no_more_than_the_strongest_are_walked_on_from():
     """What is cut does not come back over a longer path."""
     star = [relation("a", f"n{i}", 3 + i / 10) for i in range(50)]
-    asked = []
+    queried = []
 
     def fetch(ids):
-        asked.append(list(ids))
+        queried.append(list(ids))
         return fetching([*star, relation("n49", "n0", 9)])(ids)
 
     found = neighbourhood(["a"], fetch=fetch, inverse=inverse, max_hops=2, width=2)
 
     assert [n.entity_id for n in found] == ["n49", "n48"]
-    assert asked == [["a"], ["n48", "n49"]]
+    assert queried == [["a"], ["n48", "n49"]]
 
 
 PAIRS = st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef"), st.integers(1, 10))

@@ -1,4 +1,4 @@
-"""Expansion queries, after KG2RAG."""
+"""Expansion queries after KG2RAG."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""How two entities are connected."""
+"""Best path between two entities."""
 
 from itertools import pairwise, permutations
 from math import prod
@@ -81,15 +81,15 @@ def test_a_weak_target_is_found_in_a_large_neighbourhood():
 def test_the_store_is_asked_for_no_more_than_the_width():
     """However many there are."""
     relations = [relation("a", f"n{i}", 9) for i in range(50)] + [relation("z", f"m{i}", 9) for i in range(50)]
-    asked = []
+    queried = []
 
     def fetch(wanted):
-        asked.append(len(wanted))
+        queried.append(len(wanted))
         return fetching(relations)(wanted)
 
     assert best_path("a", "z", fetch=fetch, inverse=str, width=7) is None
-    assert max(asked) == 7
-    assert len(asked) <= 4
+    assert max(queried) == 7
+    assert len(queried) <= 4
 
 
 PAIRS = st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef"), st.integers(1, 10))

@@ -1,4 +1,4 @@
-"""The heuristic confidence, and when the graph is not asked."""
+"""Heuristic confidence, and conditions for graph expansion."""
 
 import pytest
 

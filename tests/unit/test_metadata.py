@@ -1,4 +1,4 @@
-"""What may be said of a document, and that it is found by it."""
+"""Metadata of documents, and search in it."""
 
 from datetime import date
 

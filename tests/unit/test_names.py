@@ -1,4 +1,4 @@
-"""Names made comparable and found again."""
+"""Name keys, and known names in text."""
 
 import pytest
 from hypothesis import given
@@ -181,7 +181,7 @@ def test_a_singular_has_no_singular(text):
 
 @given(NAMES)
 def test_a_key_is_its_own_key(name):
-    """A key can be used where a name is asked for."""
+    """The key of a key is the key itself."""
     assert name_key(name_key(name)) == name_key(name)
 
 

@@ -1,4 +1,4 @@
-"""Folding and scripts."""
+"""Folding and script detection."""
 
 import re
 import unicodedata

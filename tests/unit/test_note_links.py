@@ -1,4 +1,4 @@
-"""Wikilinks lead to the notes they name, by file, folder or title."""
+"""Link syntax, and wikilinks that lead to notes by file, folder or title."""
 
 import pytest
 from extracting import aliases, claims, extract

@@ -1,3 +1,5 @@
+"""Paper ids in all spellings."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What a note says about its own subject."""
+"""Facts that a note states about its subject."""
 
 import pytest
 

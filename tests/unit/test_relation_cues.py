@@ -1,4 +1,4 @@
-"""Which relations a question asks for."""
+"""Relation types of a question."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Results as plain values."""
+"""JSON values of records."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`C`, `C++` and `C#` from the text to the answer: names that differ in the sign at the end of a word alone."""
+"""`C`, `C++` and `C#` from the text to the answer."""
 
 from datetime import datetime, timezone
 

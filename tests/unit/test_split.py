@@ -1,4 +1,4 @@
-"""How documents become chunks."""
+"""Chunking of documents."""
 
 import re
 import time
@@ -28,7 +28,7 @@ def headings(text, *, title=""):
     return {chunk.text: chunk.heading for chunk in chunks_of(text, title=title, options=APART)}
 
 
-# ── what is generated: headings in Greek, bodies never, so that they can be told apart ──────────
+# ── strategies: headings in Greek, bodies in other scripts, so that they can be distinguished ───
 
 WORDS = st.text(alphabet="abcxyz.!?,-'\"", min_size=1, max_size=12)
 LONG = st.text(alphabet="abc", min_size=60, max_size=200)

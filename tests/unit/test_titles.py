@@ -1,12 +1,12 @@
-"""Titles are compared by their words, in their order."""
+"""Similarity of paper titles."""
 
 from weft.extract.papers.titles import title_similarity, title_words
 
 TITLE = title_words("Stable Numerical Methods for Obtaining the Chebyshev Solution to an Overdetermined System")
 
 
-def like(asked, title=TITLE):
-    return title_similarity(title_words(asked), title)
+def like(query, title=TITLE):
+    return title_similarity(title_words(query), title)
 
 
 def test_equal_titles_are_wholly_alike():

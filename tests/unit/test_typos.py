@@ -1,4 +1,4 @@
-"""Names that are a slip apart, and names that only look so."""
+"""Typo detection between names."""
 
 import pytest
 from hypothesis import given

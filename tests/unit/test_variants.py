@@ -1,4 +1,4 @@
-"""Other ways to write a person's name."""
+"""Variants of names of persons and places."""
 
 import pytest
 

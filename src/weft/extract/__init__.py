@@ -1,1 +1,15 @@
-"""Rules that read names, relations and facts out of text, without a model. Start at `weft.extract.rules`."""
+"""
+Rule-based extraction of names, relations and facts from text, without a model.
+
+| module | subject |
+| --- | --- |
+| `rules` | `RuleExtractor`, the entry point: document and chunks to nominations and claims |
+| `sentences`, `phrases`, `subjects` | sentences, the names in a sentence, its subject |
+| `definitions`, `statements` | types and aliases, relations |
+| `attributes`, `properties` | relations of fields, facts of notes |
+| `names`, `mentions` | keys of names, mentions of known names |
+| `name_variants`, `typos` | possible spellings of one name |
+| `relation_cues`, `papers/` | relation types and citations in a question |
+| `chinese/` | the same for Chinese |
+| `nominations`, `lexicon` | the collector of one chunk, word lists |
+"""

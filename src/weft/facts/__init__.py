@@ -1,1 +1,1 @@
-"""Facts: what they are worth, how they live, what is not worth keeping. Pure."""
+"""Facts: life cycle, score with decay, validation. Pure functions."""

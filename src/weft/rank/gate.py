@@ -57,7 +57,7 @@ RESCUE_CONFIDENCE = 0.4
 """Confidence of such an answer at full trust."""
 
 GRAPH_ONLY_CONFIDENCE = 0.95
-"""Confidence at full trust if no text channel was asked."""
+"""Confidence at full trust if no text channel was searched."""
 
 NO_CHUNK = "no channel found a chunk"
 GRAPH_ONLY = "found by the graph only"
