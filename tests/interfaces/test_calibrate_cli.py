@@ -26,15 +26,15 @@ def test_what_was_fitted_is_printed_kept_and_forgotten(indexed):
     rows = {line.split("\t")[0]: line.split("\t")[1:] for line in done.out.splitlines()}
 
     assert rows[""] == ["shipped", "fitted"]
-    assert rows["words alone"][0] == "middle 0.200, slope 30.0" != rows["words alone"][1]
+    assert rows["words alone"][0] == "midpoint 0.200, slope 30.0" != rows["words alone"][1]
     assert rows["own: ok / low / no match"][1].startswith("40 / 0 / 0")
-    assert "40 probes of namespace 'default', 143 foreign ones (16 that came closest left out)" in done.err
+    assert "40 probes of namespace 'default', 143 foreign ones (16 most similar ones omitted)" in done.err
     assert "confidence: fitted to 183 probes, area" in indexed("stats").out
     assert "confidence in default: fitted to 183 probes" in indexed("doctor").out
-    assert "would be forgotten" in indexed("calibrate", "--reset", "--dry-run").err
-    assert indexed("calibrate", "--reset").err == "forgotten\n"
+    assert "would delete the calibration" in indexed("calibrate", "--reset", "--dry-run").err
+    assert indexed("calibrate", "--reset").err == "deleted the calibration\n"
     assert "confidence: shipped with the embedder" in indexed("stats").out
-    assert "nothing to forget" in indexed("calibrate", "--reset").err
+    assert "there is no calibration to delete" in indexed("calibrate", "--reset").err
 
 
 def test_a_dry_run_writes_nothing(indexed):
@@ -87,5 +87,5 @@ def test_an_index_that_has_outgrown_its_numbers_is_told_so(indexed, tmp_path):
         (tmp_path / "docs" / f"new{number}.txt").write_text(f"Note {number} about ferry timetables and tides.\n")
     indexed("index", "docs", "-q")
 
-    assert "weft calibrate fits it again" in indexed("doctor").out
-    assert "when there were 40 chunks" in indexed("stats").out
+    assert "weft calibrate" in indexed("doctor").out
+    assert "with 40 chunks at that time" in indexed("stats").out

@@ -36,6 +36,6 @@ def test_what_cannot_be_measured_is_said(weft, tmp_path):
     write(tmp_path, [*LINES, {"question": "?"}])
 
     assert "line 5" in weft("eval", "--facts", "scenario.jsonl", expect=1).err
-    assert "--facts goes alone" in weft("eval", "--facts", "scenario.jsonl", "--all", expect=2).err
-    assert "name the folders" in weft("eval", expect=2).err
-    assert "name the folders" in weft("eval", ".", "--facts", "scenario.jsonl", expect=2).err
+    assert "--facts cannot be combined" in weft("eval", "--facts", "scenario.jsonl", "--all", expect=2).err
+    assert "give folders of datasets" in weft("eval", expect=2).err
+    assert "give folders of datasets" in weft("eval", ".", "--facts", "scenario.jsonl", expect=2).err

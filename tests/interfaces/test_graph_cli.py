@@ -142,7 +142,7 @@ def test_similar_names_are_listed_and_left_as_they_are(misspelt):
 def test_similar_names_are_merged_after_a_yes_and_parted_as_it_says(misspelt):
     """A no, or nobody, merges nothing; the command that undoes it is printed."""
     assert "nothing was merged" in misspelt("entity", "similar", "--merge", stdin="n\n", expect=1).err
-    assert "--yes merges without asking" in misspelt("entity", "similar", "--merge", stdin="", expect=2).err
+    assert "--yes merges without confirmation" in misspelt("entity", "similar", "--merge", stdin="", expect=2).err
     assert len(misspelt("entity", "similar", "--json").json) == 1
     said = misspelt("entity", "similar", "--merge", stdin="y\n").err
     assert "merged Kubernets into Kubernetes; undo: weft entity unmerge Kubernets" in said
