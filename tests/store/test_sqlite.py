@@ -147,7 +147,7 @@ def test_a_missing_folder_is_named(tmp_path):
     """The error says which folder is not there."""
     with pytest.raises(StoreUnavailable) as caught:
         SqliteDatabase(str(tmp_path / "no" / "weft.db"))
-    assert "no folder" in caught.value.hint
+    assert "create the folder" in caught.value.hint
 
 
 def test_check_finds_what_repair_mends(tmp_path):
@@ -168,7 +168,7 @@ def test_check_finds_what_repair_mends(tmp_path):
     done = database.repair()
     assert any("keyword index" in line for line in done)
     assert [p.what for p in database.check()] == [
-        f"document {document_id('default', 'b')} does not hold the text it was indexed from"
+        f"document {document_id('default', 'b')} does not match the text it was indexed from"
     ]
     assert content(path)["posting"] == sound["posting"]
     assert store.documents([document_id("default", "b")])[0].content_hash == ""
@@ -294,7 +294,7 @@ def test_compact_leaves_no_trace_of_deleted_text(tmp_path):
 
 def test_compact_says_that_a_reader_keeps_deleted_text_in_the_file(tmp_path, monkeypatch):
     """A transaction that began before sees the text, so it is still there; afterwards it can be done again."""
-    monkeypatch.setattr(connect, "BUSY_MS", 1)
+    monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 1)
     path = tmp_path / "weft.db"
     database = SqliteDatabase(str(path))
     store = database.store("default")
@@ -304,7 +304,7 @@ def test_compact_says_that_a_reader_keeps_deleted_text_in_the_file(tmp_path, mon
     with reader.store("default").reading():
         assert reader.store("default").stats().documents == 1
         store.delete([document_id("default", "a")])
-        with pytest.raises(StoreUnavailable, match="deleted text is still in it"):
+        with pytest.raises(StoreUnavailable, match="still contains deleted text"):
             database.compact()
     database.compact()
 

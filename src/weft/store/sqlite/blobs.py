@@ -1,4 +1,4 @@
-"""Reads numbers out of the blobs of a file; what somebody damaged by hand is an error of ours."""
+"""Arrays from BLOB columns; a malformed value raises `StoreCorrupt`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from weft.store.relational.json_columns import unreadable
 
 
 def read_matrix(blobs: Sequence[bytes], *, dimension: int) -> NDArray[np.float32]:
-    """Return vectors as the rows of a matrix. Raises `StoreCorrupt` where one has another dimension."""
+    """Return vectors as the rows of a matrix. Raises `StoreCorrupt` if one has another dimension."""
     try:
         return np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), dimension)
     except ValueError as error:
         raise unreadable("a vector of a chunk") from error
 
 
-def read_entries(blobs: Sequence[bytes], kind: np.dtype[Any]) -> NDArray[Any]:
-    """Return the entries of blocks of postings. Raises `StoreCorrupt` where they are no whole entries."""
+def read_entries(blobs: Sequence[bytes], entry_type: np.dtype[Any]) -> NDArray[Any]:
+    """Return the entries of postings blocks. Raises `StoreCorrupt` if a block ends inside an entry."""
     try:
-        return np.frombuffer(b"".join(blobs), dtype=kind)
+        return np.frombuffer(b"".join(blobs), dtype=entry_type)
     except ValueError as error:
         raise unreadable("the keyword index") from error

@@ -1,4 +1,4 @@
-"""Chunks by their numbers: which pass a filter, and which have the best scores."""
+"""Candidate chunks by number: those that pass a filter, and those with the best scores."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from weft.store.relational.session import Namespace, Session
 
 
 def allowed_chunks(db: Session, namespace: Namespace, where: Filter) -> set[int] | None:
-    """Return the numbers of the chunks that pass the filter; None when everything does."""
+    """Return the numbers of the chunks that pass a filter; None for an empty filter."""
     if not where:
         return None
-    return {row[0] for row in db.run("filter_chunks", {"namespace": namespace, **bind(where)})}
+    return {number for (number,) in db.run("filter_chunks", {"namespace": namespace, **bind(where)})}
 
 
 def best_chunks(
     db: Session, namespace: Namespace, scores: NDArray[np.float64], *, limit: int, least: float
 ) -> tuple[Hit, ...]:
-    """Return the best of `scores` (by chunk number) above `least`; ties go to the smaller id."""
+    """Return the chunks with the best scores above `least`; `scores` is indexed by chunk number. Ties by id."""
     numbers = np.flatnonzero(scores > least)
     return rank_numbers(db, namespace, numbers, scores[numbers], limit=limit)
 
@@ -31,7 +31,7 @@ def best_chunks(
 def rank_numbers(
     db: Session, namespace: Namespace, numbers: NDArray[np.int64], scores: NDArray[np.float64], *, limit: int
 ) -> tuple[Hit, ...]:
-    """Return the best of chunks with these numbers and scores; ties go to the smaller id."""
+    """Return the best of these chunks; `scores` is parallel to `numbers`. Ties by id; deleted chunks are left out."""
     if len(numbers) > limit:
         kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
         numbers, scores = numbers[scores >= kth], scores[scores >= kth]

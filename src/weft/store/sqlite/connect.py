@@ -1,4 +1,4 @@
-"""Opens SQLite files: one connection per thread, our pragmas, our schema, and errors that become ours."""
+"""Connections to a SQLite file: one per thread, with pragmas, schema migration and translated errors."""
 
 from __future__ import annotations
 
@@ -22,38 +22,41 @@ from weft.store.sqlite.session import SqliteSession
 logger = logging.getLogger(__name__)
 
 APPLICATION_ID = 0x57454654
-"""`WEFT`, written into the header of every file we make."""
+"""`WEFT`, in the header of every store."""
 
-BUSY_MS = 30_000
-"""How long a writer waits for another one."""
+BUSY_TIMEOUT_MS = 30_000
+"""Longest wait of a writer for another one, in milliseconds."""
 
-MAPPED = 1 << 34
+MAX_MAPPED_BYTES = 1 << 34
 """
-Bytes of a file that questions are answered through a map of: a fifth less time among 100,000 chunks. Writers and what
-reads a whole table map nothing: what they touch would stay in memory, in a large store all of it.
-"""
+Bytes of the file that queries read through a memory map, which is a fifth faster at 100,000 chunks.
 
-PAGE = 8192
-"""
-Bytes of a page of a new file, and of a backup. A vector of 384 numbers takes 1.5 kB: pages of 4096 held two of them, or
-one of a name, and were half empty; a file of 100,000 chunks was a quarter larger.
+Writers and scans of whole tables map nothing: the pages they touch would stay in memory, in a large store all of them.
 """
 
-STATEMENTS = 256
-"""Prepared statements that a connection keeps: all of ours."""
+PAGE_BYTES = 8192
+"""
+Page size of a new file and of a backup.
+
+A vector of 384 numbers takes 1.5 kB. Pages of 4096 bytes held two chunk vectors or one entity vector and were half
+empty; a file of 100,000 chunks was a quarter larger.
+"""
+
+MAX_CACHED_STATEMENTS = 256
+"""Prepared statements that a connection keeps; more than Weft has."""
 
 
 class Connections:
     """
-    Connections to one file. Each thread gets its own, so that readers do not wait for each other.
+    Connections to one file. Each thread has its own, so that readers do not wait for each other.
 
-    `:memory:` lives in a single connection, which all threads share and take turns with.
+    `:memory:` has a single connection, which threads use in turn.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.vector_problem = ""
-        """Why sqlite-vec did not load; empty when it did."""
+        """Reason why sqlite-vec did not load; empty if it did."""
         self._local = threading.local()
         self._shared = self._connect() if path == ":memory:" else None
         self._lock = threading.RLock()
@@ -74,8 +77,8 @@ class Connections:
         return self._read(mapped=0)
 
     @contextmanager
-    def _read(self, *, mapped: int = MAPPED) -> Iterator[SqliteSession]:
-        with self._turn() as db, _ours(self.path):
+    def _read(self, *, mapped: int = MAX_MAPPED_BYTES) -> Iterator[SqliteSession]:
+        with self._turn() as db, _translated_errors(self.path):
             is_writing = db.in_transaction
             if is_writing:
                 yield self._session(db)
@@ -102,11 +105,11 @@ class Connections:
 
     @contextmanager
     def _write(self) -> Iterator[SqliteSession]:
-        with self._turn() as db, _ours(self.path):
+        with self._turn() as db, _translated_errors(self.path):
             if db.in_transaction:
-                raise StoreError("a write inside another transaction of the same thread")
+                raise StoreError("cannot open a write transaction inside another transaction of the same thread")
             self._map(db, 0)
-            with _committing(db):  # around the beginning too: Ctrl-C while it waits must not leave it open
+            with _committing(db):  # covers BEGIN too: Ctrl-C while it waits must not leave the transaction open
                 db.execute("BEGIN IMMEDIATE")
                 yield self._session(db)
             if self.indexes.is_usable and find_targets(self._session(db), min_rows=reader.MIN_INDEXED_ROWS):
@@ -120,24 +123,24 @@ class Connections:
     @contextmanager
     def try_write(self, namespace: str = "") -> Iterator[SqliteSession | None]:
         """Open a writing session; None if another writer is active, or inside another session."""
-        with self._turn() as db, _ours(self.path):
-            if db.in_transaction or not _begin_at_once(db):
+        with self._turn() as db, _translated_errors(self.path):
+            if db.in_transaction or not _try_begin(db):
                 yield None
                 return
             with _committing(db):
                 yield self._session(db)
 
     def prepare_vectors(self, dimension: int) -> None:
-        """Nothing: vectors of any dimension are scanned."""
+        """Do nothing: vectors of any dimension are scanned or have a read index."""
 
     @contextmanager
     def bare(self) -> Iterator[apsw.Connection]:
-        """Give a connection outside any transaction, for VACUUM and pragmas."""
-        with self._turn() as db, _ours(self.path):
+        """Open a connection outside any transaction, for VACUUM and pragmas."""
+        with self._turn() as db, _translated_errors(self.path):
             yield db
 
     def close(self) -> None:
-        """Close every thread's connection, when read indexes have caught up with what was written here."""
+        """Extend the read indexes if this process has written, then close the connections of all threads."""
         if not self._closed:
             self.index_builder.close()
         with self._lock:
@@ -164,35 +167,35 @@ class Connections:
         yield db
 
     def _map(self, db: apsw.Connection, size: int) -> None:
-        """Let the connection of this thread map so many bytes of the file."""
+        """Set how many bytes of the file the connection of this thread maps into memory."""
         if getattr(self._local, "mapped", 0) != size:
             db.execute(f"PRAGMA mmap_size = {size}")
             self._local.mapped = size
 
     def _connect(self) -> apsw.Connection:
-        with _ours(self.path):
-            db = apsw.Connection(self.path, statementcachesize=STATEMENTS)
-            db.set_busy_timeout(BUSY_MS)
-            db.execute(f"PRAGMA page_size = {PAGE}")  # before anything is written
+        with _translated_errors(self.path):
+            db = apsw.Connection(self.path, statementcachesize=MAX_CACHED_STATEMENTS)
+            db.set_busy_timeout(BUSY_TIMEOUT_MS)
+            db.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # takes effect only before the first write
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -65536")
-            # One plan for all values: else SQLite plans a statement again each time that other values are bound.
+            # One plan for all values: otherwise SQLite plans a statement again whenever other values are bound.
             db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             self.vector_problem = _load_vector_functions(db)
             return db
 
 
-def _begin_at_once(db: apsw.Connection) -> bool:
-    """Begin to write where nobody else does; return whether that was so."""
+def _try_begin(db: apsw.Connection) -> bool:
+    """Begin a write transaction unless another writer is active; return whether it began."""
     db.set_busy_timeout(0)
     try:
         db.execute("BEGIN IMMEDIATE")
     except apsw.BusyError:
         return False
     finally:
-        db.set_busy_timeout(BUSY_MS)
+        db.set_busy_timeout(BUSY_TIMEOUT_MS)
     return True
 
 
@@ -207,7 +210,7 @@ def _committing(db: apsw.Connection) -> Iterator[None]:
 
 
 def _load_vector_functions(db: apsw.Connection) -> str:
-    """Load sqlite-vec; return why it cannot be had, or nothing."""
+    """Load sqlite-vec; return the reason if that fails, else an empty string."""
     try:
         import sqlite_vec
 
@@ -220,19 +223,19 @@ def _load_vector_functions(db: apsw.Connection) -> str:
 
 
 def _prepare(db: apsw.Connection, path: str) -> None:
-    """Make the tables of a new file, or bring an older one up to date."""
+    """Create the tables of a new file, or migrate an older one. Raises for other files and newer schemas."""
     newest = max(load_migrations("sqlite"))
     version, application, tables = _state(db)
     if version == newest and application == APPLICATION_ID:
         return
     db.execute("BEGIN IMMEDIATE")
-    # Another process may have been faster, so look again under the lock.
+    # Another process may have created the tables meanwhile: read the state again under the lock.
     version, application, tables = _state(db)
     if application not in (0, APPLICATION_ID) or (application == 0 and tables):
-        raise InputError(f"{path!r} is a SQLite file, but not a Weft store", hint="choose another --db")
+        raise InputError(f"{path!r} is a SQLite file but not a Weft store", hint="choose another --db")
     if version > newest:
         raise SchemaMismatch(
-            f"{path!r} was made by a newer Weft (schema {version}, this one knows {newest})",
+            f"{path!r} was created by a newer Weft (schema {version}, this version supports {newest})",
             hint="pip install --upgrade weft-search",
         )
     if version == 0:
@@ -248,8 +251,8 @@ def _prepare(db: apsw.Connection, path: str) -> None:
 
 
 def read_version(path: str) -> int:
-    """Return the schema of a file that exists, without changing it; 0 where it is empty."""
-    with _ours(path), contextlib.closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as db:
+    """Return the schema version of an existing file, without changing it; 0 if it is empty."""
+    with _translated_errors(path), contextlib.closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as db:
         return _state(db)[0]
 
 
@@ -261,23 +264,23 @@ def _state(db: apsw.Connection) -> tuple[int, int, int]:
 
 
 @contextmanager
-def writing(target: Path) -> Iterator[None]:
-    """Let errors of a copy that cannot be written name the copy, not the file it is made from."""
+def copy_errors(target: Path) -> Iterator[None]:
+    """Translate errors of writing a copy, so that they name the copy and not the source file."""
     try:
         yield
     except apsw.FullError as error:
-        hint = "free some space, or choose another place; nothing was lost"
+        hint = "free disk space or choose another path; no data was lost"
         raise StoreError(f"no space left for {str(target)!r}", hint=hint) from error
     except (apsw.CantOpenError, apsw.ReadOnlyError, OSError) as error:
         hint = f"check the permissions of the folder {str(target.parent)!r}"
         raise StoreError(f"cannot write {str(target)!r}", hint=hint) from error
     except apsw.IOError as error:
-        raise StoreError(f"cannot write {str(target)!r}: {error}", hint="check its disk") from error
+        raise StoreError(f"cannot write {str(target)!r}: {error}", hint="check the disk") from error
 
 
 @contextmanager
-def _ours(path: str) -> Iterator[None]:
-    """The one place where a driver's error becomes ours."""
+def _translated_errors(path: str) -> Iterator[None]:
+    """Raise errors of Weft for those of the driver."""
     try:
         yield
     except apsw.NotADBError as error:
@@ -287,33 +290,33 @@ def _ours(path: str) -> Iterator[None]:
     except apsw.BusyError as error:
         raise StoreUnavailable(f"{path!r} is busy: another process is writing", hint="try again") from error
     except apsw.FullError as error:
-        raise StoreError(f"no space left for {path!r}", hint="free some space; nothing was lost") from error
+        raise StoreError(f"no space left for {path!r}", hint="free disk space; no data was lost") from error
     except apsw.ReadOnlyError as error:
-        hint = "check its permissions, and those of its folder"
-        raise StoreUnavailable(f"{path!r} cannot be written to", hint=hint) from error
+        hint = "check the permissions of the file and its folder"
+        raise StoreUnavailable(f"cannot write {path!r}", hint=hint) from error
     except apsw.CantOpenError as error:
         raise StoreUnavailable(f"cannot open {path!r}", hint=_remedy(Path(path))) from error
     except apsw.IOError as error:
-        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:  # 32 kB beside the file, also to ask
-            raise StoreError(f"no space left beside {path!r}", hint="free some space; nothing was lost") from error
-        hint = "check its disk, and how much may be written there; what was committed is kept"
-        raise StoreError(f"{path!r} cannot be read or written: {error}", hint=hint) from error
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:  # WAL needs 32 kB, even to read
+            raise StoreError(f"no space left beside {path!r}", hint="free disk space; no data was lost") from error
+        hint = "check the disk and its quota; committed data is kept"
+        raise StoreError(f"cannot read or write {path!r}: {error}", hint=hint) from error
     except UnicodeDecodeError as error:
-        what = f"{path!r} is damaged: it holds text that is not UTF-8"
+        what = f"{path!r} is damaged: it contains text that is not UTF-8"
         raise StoreCorrupt(what, hint="weft repair, or restore a backup") from error
     except UnicodeEncodeError as error:
-        raise InputError("the text holds half characters, which cannot be kept or looked up") from error
+        raise InputError("the text contains unpaired surrogates, which cannot be stored") from error
     except apsw.Error as error:
         raise StoreError(f"SQLite: {error}") from error
 
 
 def _remedy(path: Path) -> str:
-    """Return what to do about a file that cannot be opened."""
+    """Return the hint for a file that cannot be opened."""
     try:
         if not path.parent.is_dir():
-            return f"there is no folder {str(path.parent)!r}"
+            return f"create the folder {str(path.parent)!r}"
         if path.is_dir():
-            return "it is a folder: name a file in it"
+            return "it is a folder; give the path of a file in it"
     except OSError as error:
         return f"choose another --db: {error.strerror}"
-    return "check its permissions, and those of its folder"
+    return "check the permissions of the file and its folder"

@@ -1,4 +1,4 @@
-"""A SQLite file with all its namespaces."""
+"""Database in one SQLite file, with all its namespaces."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 
 from weft.errors import InputError, StoreUnavailable
 from weft.records import Problem
-from weft.store.relational.check.documents import drop_lost_rows, find_lost_rows, find_problems, mend
+from weft.store.relational.check.documents import drop_orphans, find_orphans, find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.store import RelationalStore
-from weft.store.sqlite.connect import Connections, writing
+from weft.store.sqlite.connect import Connections, copy_errors
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.targets import find_targets
 from weft.store.sqlite.index.verify import compare
 
 
 class SqliteDatabase:
-    """The embedded database: one file, WAL beside it while it is open."""
+    """Embedded database: one file, with a WAL file beside it while it is open."""
 
     def __init__(self, path: str) -> None:
         self._connections = Connections(path)
@@ -26,7 +26,7 @@ class SqliteDatabase:
     @property
     def notes(self) -> tuple[str, ...]:
         problem = self._connections.vector_problem
-        return (f"vectors are scanned by numpy, because sqlite-vec did not load: {problem}",) if problem else ()
+        return (f"vectors are scanned with numpy because sqlite-vec did not load: {problem}",) if problem else ()
 
     @property
     def keys(self) -> RelationalKeys:
@@ -37,14 +37,14 @@ class SqliteDatabase:
 
     def namespaces(self) -> list[str]:
         with self._connections.read() as db:
-            return [row[0] for row in db.run("list_namespaces")]
+            return [name for (name,) in db.run("list_namespaces")]
 
     def drop(self, namespace: str) -> bool:
         with self._connections.write() as db:
             db.run("delete_namespace", {"name": namespace})
             dropped = db.changes() > 0
-            left = find_targets(db, min_rows=reader.MIN_INDEXED_ROWS)
-        self._connections.indexes.retain(left)
+            remaining = find_targets(db, min_rows=reader.MIN_INDEXED_ROWS)
+        self._connections.indexes.retain(remaining)
         return dropped
 
     def check(self) -> list[Problem]:
@@ -52,7 +52,7 @@ class SqliteDatabase:
             problems = db.find_damage()
             if problems:
                 return problems
-            problems = find_lost_rows(db) + find_unreadable_keys(db)
+            problems = find_orphans(db) + find_unreadable_keys(db)
             for namespace, name, chunks, length in db.run("all_namespaces"):
                 problems += find_problems(db, namespace, name, chunks=chunks, length=length)
             return problems
@@ -66,21 +66,21 @@ class SqliteDatabase:
         with self._connections.bare() as db:
             db.execute("REINDEX")
         with self._connections.write() as db:
-            done = drop_lost_rows(db) + revoke_unreadable_keys(db)
+            done = drop_orphans(db) + revoke_unreadable_keys(db)
             for namespace, name, *_ in db.run("all_namespaces"):
-                done += mend(db, namespace, name)
+                done += repair_namespace(db, namespace, name)
             return done
 
     def backup(self, target: Path) -> None:
-        with writing(target):
+        with copy_errors(target):
             if target.exists():
-                raise InputError(f"{str(target)!r} exists already", hint="choose another name")
+                raise InputError(f"{str(target)!r} already exists", hint="choose another file name")
             if not target.parent.is_dir():
-                hint = f"there is no folder {str(target.parent)!r}"
+                hint = f"create the folder {str(target.parent)!r}"
                 raise InputError(f"cannot write {str(target)!r}", hint=hint)
         partial = target.with_name(target.name + ".partial")
         try:
-            with self._connections.bare() as db, writing(target):
+            with self._connections.bare() as db, copy_errors(target):
                 partial.unlink(missing_ok=True)
                 db.execute("VACUUM INTO :target", {"target": str(partial)})
                 partial.replace(target)
@@ -93,13 +93,13 @@ class SqliteDatabase:
         return path.stat().st_size + self._connections.indexes.folder.size() if path.is_file() else 0
 
     def compact(self) -> None:
-        self._connections.indexes.clear()  # they tell of deleted texts, and are built again
+        self._connections.indexes.clear()  # they contain data of deleted texts, and are built again
         with self._connections.bare() as db:
             db.execute("VACUUM")
             ((is_busy, *_),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        if is_busy:  # it still reads the pages of before, so they are still there
-            what = f"{self._connections.path!r} is being read by another process, so that deleted text is still in it"
-            raise StoreUnavailable(what, hint="weft compact, when that process has ended")
+        if is_busy:  # another process reads the old pages, so they were not overwritten
+            what = f"another process reads {self._connections.path!r}, so it still contains deleted text"
+            raise StoreUnavailable(what, hint="run weft compact after that process has ended")
 
     def close(self) -> None:
         self._connections.close()

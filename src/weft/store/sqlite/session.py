@@ -17,8 +17,8 @@ from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.targets import Target
 from weft.store.sqlite.postings import (
     TermChanges,
-    count_holders,
     derive_postings,
+    document_frequencies,
     find_holders,
     read_postings,
     search_postings,
@@ -26,9 +26,8 @@ from weft.store.sqlite.postings import (
 
 _SQL = load_queries("sqlite")
 
-
-KEPT = frozenset({"find_namespace", "list_models", "namespace_state"})
-"""Statements with few rows that nearly every call begins with."""
+CACHED_STATEMENTS = frozenset({"find_namespace", "list_models", "namespace_state"})
+"""Statements with few rows that nearly every call begins with; a reading session runs each once."""
 
 
 class SqliteSession:
@@ -36,24 +35,25 @@ class SqliteSession:
 
     def __init__(self, db: apsw.Connection, *, indexes: ReadIndexes | None, reads: bool = False) -> None:
         """
-        Without `indexes` there is no sqlite-vec either.
+        Start a session. `indexes` is None if sqlite-vec did not load.
 
-        Where it only `reads`, all of it sees one state, and what is asked for again and again is kept.
+        A session that only `reads` sees one state, so it caches the rows of `CACHED_STATEMENTS` and document
+        frequencies.
         """
         self._db = db
         self._indexes = indexes
-        self._known: dict[tuple[Any, ...], list[Row]] | None = {} if reads else None
-        self._keys: dict[str, int] = {}
-        self._counts: dict[tuple[Namespace, str], int] = {}
+        self._cache: dict[tuple[Any, ...], list[Row]] | None = {} if reads else None
+        self._namespace_keys: dict[str, int] = {}
+        self._frequencies: dict[tuple[Namespace, str], int] = {}
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
 
     def run(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> list[Row]:
-        if name in KEPT and self._known is not None:
-            at = (name, *values.values())
-            if at not in self._known:
-                self._known[at] = self._db.execute(_SQL[name], values).fetchall()
-            return self._known[at]
+        if name in CACHED_STATEMENTS and self._cache is not None:
+            key = (name, *values.values())
+            if key not in self._cache:
+                self._cache[key] = self._db.execute(_SQL[name], values).fetchall()
+            return self._cache[key]
         rows: list[Row] = self._db.execute(_SQL[name], values).fetchall()
         return rows
 
@@ -75,15 +75,15 @@ class SqliteSession:
         return self._db.total_changes()
 
     def namespace_key(self, name: str) -> int:
-        key = self._keys.get(name)
+        key = self._namespace_keys.get(name)
         if key is None:
             key = int(self.one("find_namespace", {"name": name}) or 0)
-            if self._known is not None:
-                self._keys[name] = key
+            if self._cache is not None:
+                self._namespace_keys[name] = key
         return key
 
     def lock(self, name: str) -> None:
-        """There is one writer of a file at a time."""
+        """Do nothing: a file has one writer at a time."""
 
     # ── vectors ─────────────────────────────────────────────────────────────────────────────────
 
@@ -99,32 +99,32 @@ class SqliteSession:
     def search_vector(self, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
         if self._indexes is None:
             return vectors.search_with_numpy(self, namespace, vector, model=model, limit=limit, where=where)
-        asked: dict[str, Any] = {"model": model, "limit": limit, "where": where}
-        found = None if self._writes() else self._indexes.search_vectors(self, namespace, vector, **asked)
-        return vectors.search(self, namespace, vector, **asked) if found is None else found
+        options: dict[str, Any] = {"model": model, "limit": limit, "where": where}
+        found = None if self._has_written() else self._indexes.search_vectors(self, namespace, vector, **options)
+        return vectors.search(self, namespace, vector, **options) if found is None else found
 
     def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
         if self._indexes is None:
             exact = "exact" if model else ""
             return SearchMethods(vectors=exact, keywords="exact", entities=exact)
-        words = self._indexes.describe(self, Target("keywords", namespace, namespace))
+        keywords = self._indexes.describe(self, Target("keywords", namespace, namespace))
         if model is None:
-            return SearchMethods(vectors="", keywords=words, entities="")
+            return SearchMethods(vectors="", keywords=keywords, entities="")
         dimension = next(row.model.dimension for row in read_models(self, namespace) if row.number == model)
-        near = self._indexes.describe(self, Target("vectors", namespace, model, dimension))
+        chunks = self._indexes.describe(self, Target("vectors", namespace, model, dimension))
         entities = self._indexes.describe(self, Target("entities", namespace, model, dimension))
-        return SearchMethods(vectors=near, keywords=words, entities=entities)
+        return SearchMethods(vectors=chunks, keywords=keywords, entities=entities)
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]]:
         if self._indexes is None:
             return vectors.search_facts_with_numpy(self, vector, model=model, limit=limit)
-        asked: dict[str, Any] = {"model": model, "limit": limit}
-        found = None if self._writes() else self._indexes.search_entities(self, namespace, vector, **asked)
-        return vectors.search_facts(self, vector, **asked) if found is None else found
+        options: dict[str, Any] = {"model": model, "limit": limit}
+        found = None if self._has_written() else self._indexes.search_entities(self, namespace, vector, **options)
+        return vectors.search_facts(self, vector, **options) if found is None else found
 
-    # ── words ───────────────────────────────────────────────────────────────────────────────────
+    # ── keywords ────────────────────────────────────────────────────────────────────────────────
 
     def term_changes(self, namespace: Namespace) -> TermChanges:
         return TermChanges(self, namespace=namespace)
@@ -132,7 +132,7 @@ class SqliteSession:
     def search_keyword(
         self, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
     ) -> Ranking:
-        if self._indexes and not self._writes():
+        if self._indexes and not self._has_written():
             found = self._indexes.search_keywords(self, namespace, terms, limit=limit, where=where)
             if found is not None:
                 return found
@@ -141,12 +141,12 @@ class SqliteSession:
         )
 
     def count_terms(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
-        counts = {} if self._known is None else self._counts
+        counts = {} if self._cache is None else self._frequencies
         missing = [term for term in terms if (namespace, term) not in counts]
         if missing:
-            asked = {"namespace": namespace, "terms": json.dumps(missing, ensure_ascii=False)}
+            values = {"namespace": namespace, "terms": json.dumps(missing, ensure_ascii=False)}
             counts.update(((namespace, term), 0) for term in missing)
-            counts.update(((namespace, term), count) for term, count in self.run("term_counts", asked))
+            counts.update(((namespace, term), count) for term, count in self.run("term_counts", values))
         return {term: count for term in terms if (count := counts[namespace, term])}
 
     def find_holders(
@@ -154,10 +154,10 @@ class SqliteSession:
     ) -> dict[str, set[int]]:
         return {name: find_holders(self, namespace=namespace, groups=groups) for name, groups in wanted.items()}
 
-    # ── soundness ───────────────────────────────────────────────────────────────────────────────
+    # ── consistency ─────────────────────────────────────────────────────────────────────────────
 
     def find_damage(self) -> list[Problem]:
-        lines = [str(row[0]) for row in self._db.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+        lines = [str(line) for (line,) in self._db.execute("PRAGMA integrity_check(20)") if line != "ok"]
         return [Problem(where="file", what=line, repairable=False) for line in lines]
 
     def count_orphans(self, table: str) -> int:
@@ -170,7 +170,7 @@ class SqliteSession:
         derived, key = derive_postings(self, namespace), {"namespace": namespace}
         counts: dict[str, int] = dict(self.run("all_term_counts", key))
         unnumbered = self.one("count_unnumbered_terms", key)
-        return not unnumbered and read_postings(self, namespace) == derived and counts == count_holders(derived)
+        return not unnumbered and read_postings(self, namespace) == derived and counts == document_frequencies(derived)
 
     def rebuild_terms(self, namespace: Namespace) -> int:
         derived, key = derive_postings(self, namespace), {"namespace": namespace}
@@ -178,10 +178,10 @@ class SqliteSession:
             self.run(statement, key)
         for (term, block), entries in derived.items():
             self.run("write_posting", {**key, "term": term, "block": block, "entries": entries})
-        rows = [{**key, "term": term, "chunks": count} for term, count in count_holders(derived).items()]
+        rows = [{**key, "term": term, "chunks": count} for term, count in document_frequencies(derived).items()]
         self.run_many("add_term", rows)
         return len(derived)
 
-    def _writes(self) -> bool:
-        """Return whether this transaction has written: what it sees may never be committed."""
+    def _has_written(self) -> bool:
+        """Return whether this transaction has written; its rows may never be committed and must not be indexed."""
         return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE
