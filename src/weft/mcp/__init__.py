@@ -1,1 +1,1 @@
-"""The door for MCP clients, over standard input and output or HTTP."""
+"""MCP server over stdio or streamable HTTP. Start at `weft.mcp.serve`."""

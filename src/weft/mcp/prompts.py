@@ -1,4 +1,4 @@
-"""Prompts: text that teaches a model when to search and how to use what it finds."""
+"""MCP prompts: a guide that tells a model when to search and how to use the results."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Prompts:
     async def list(
         self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
     ) -> ListPromptsResult:
-        """Return what there is."""
+        """Return the prompts."""
         return ListPromptsResult(prompts=[USE_MEMORY])
 
     async def get(self, context: ServerRequestContext[Any, Any], params: GetPromptRequestParams) -> GetPromptResult:
-        """Return the guide, with the question after it where one is given."""
+        """Return the guide, followed by the question if there is one."""
         if params.name != USE_MEMORY.name:
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}: prompts/list names them all")
+            raise MCPError(INVALID_PARAMS, f"unknown prompt {params.name[:80]!r}; prompts/list returns all prompts")
         guide = (resources.files("weft.mcp") / "prompt_files" / "use_memory-1.md").read_text("utf-8")
         question = (params.arguments or {}).get("question", "").strip()
         text = f"{guide}\nThe question: {question}\n" if question else guide

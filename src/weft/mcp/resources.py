@@ -1,4 +1,4 @@
-"""Resources: documents and entities by their address."""
+"""MCP resources: documents and entities by URI."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from weft.errors import InputError, NotFound, StoreUnavailable, WeftError
 Answer = TypeVar("Answer")
 
 CODES: tuple[tuple[type[WeftError], int], ...] = ((InputError, INVALID_PARAMS), (NotFound, INVALID_PARAMS))
-"""What an error is on the wire; all others are `INTERNAL_ERROR`."""
+"""JSON-RPC code by error class; all others are `INTERNAL_ERROR`."""
 
 TEMPLATES = (
     ResourceTemplate(
@@ -56,19 +56,19 @@ class Resources:
     async def list(
         self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Return a page of documents, and of entities after them. Where there is no store yet, there are none."""
+        """Return a page of documents, then entities. Empty without a store."""
         return await asyncio.to_thread(_reporting, lambda: self._list((params and params.cursor) or ""))
 
     async def list_templates(
         self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
-        """Return how addresses are made."""
+        """Return the URI templates."""
         return ListResourceTemplatesResult(resource_templates=[*TEMPLATES])
 
     async def read(
         self, context: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
     ) -> ReadResourceResult:
-        """Return what stands behind an address."""
+        """Return the resource at a URI."""
         return await asyncio.to_thread(_reporting, lambda: self._read(params.uri))
 
     def _list(self, cursor: str) -> ListResourcesResult:
@@ -96,7 +96,7 @@ class Resources:
 
 
 def _reporting(call: Callable[[], Answer]) -> Answer:
-    """Return what a call gives; its errors are those of the protocol."""
+    """Return the result of a call; errors of Weft become protocol errors."""
     try:
         return call()
     except WeftError as error:

@@ -1,4 +1,4 @@
-"""Runs the server, over standard input and output or over HTTP on this machine."""
+"""MCP server process: stdio, or streamable HTTP on loopback."""
 
 from __future__ import annotations
 
@@ -12,29 +12,36 @@ from typing import Any
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.message import SessionMessage
+from mcp_types.jsonrpc import JSONRPCError
 
 from weft.config import Settings
 from weft.engine.lazy import LazyEngine
 from weft.errors import ConfigError
 from weft.mcp.server import Compat, make_server
-from weft.mcp.stdio import claimed_stdin, iter_lines
+from weft.mcp.stdio import claimed_stdin, iter_messages
 
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-NAMES = ("127.0.0.1", "localhost", "[::1]")
-"""What a request may call this machine; any other Host or Origin is refused, so that no web page can get in."""
+HOST_NAMES = ("127.0.0.1", "localhost", "[::1]")
+"""Accepted Host and Origin names. Others are refused, as a defence against DNS rebinding by web pages."""
 
-MAX_BODY = 1024 * 1024
-"""Bytes of a request."""
+MAX_BODY_BYTES = 1024 * 1024
 
 
 def serve_stdio(settings: Settings, *, compat: Compat | None = None) -> None:
-    """Serve the client that started this process until it closes standard input. Nothing else goes to stdout."""
+    """Serve the client that started this process until it closes standard input. Only messages go to stdout."""
 
     async def run(server: Server[Any], wire: int) -> None:
-        lines: Any = iter_lines(wire)
+        ready: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        async def reject(error: JSONRPCError) -> None:
+            await (await ready).send(SessionMessage(error))
+
+        lines: Any = iter_messages(wire, reject)
         async with stdio_server(stdin=lines) as (incoming, outgoing):
-            with redirect_stdout(sys.stderr):  # what is printed would lie in a buffer until stdout is itself again
+            ready.set_result(outgoing)
+            with redirect_stdout(sys.stderr):  # printed text would be buffered until stdout is restored
                 await server.run(incoming, outgoing, server.create_initialization_options())
 
     with claimed_stdin() as wire, LazyEngine(settings) as standby:
@@ -50,32 +57,40 @@ def serve_http(
     on_listen: Callable[[str], None] = lambda url: None,
 ) -> None:
     """
-    Serve clients on this machine over streamable HTTP until interrupted; port 0 takes a free one.
+    Serve clients on this machine over streamable HTTP until interrupted; port 0 selects a free port.
 
-    `on_listen` is told the address. Raises `ConfigError` for an address that others can reach.
+    `on_listen` receives the URL. Raises `ConfigError` for an address beyond loopback.
     """
     import uvicorn
 
+    from weft.connection_limits import ConnectionLimits
+
     with bind(host, port) as listener, LazyEngine(settings) as standby:
         app = make_server(standby, compat=compat).streamable_http_app(
-            streamable_http_path=PATH, transport_security=security(), max_request_body_size=MAX_BODY
+            streamable_http_path=PATH, transport_security=security(), max_request_body_size=MAX_BODY_BYTES
         )
         on_listen(f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}{PATH}")
-        options = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=10)
+        options = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=10,
+            http=ConnectionLimits().protocol,  # type: ignore[arg-type]  # uvicorn only calls it
+        )
         uvicorn.Server(options).run(sockets=[listener])
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on this machine only. Raises `ConfigError`."""
+    """Return a listening loopback socket. Raises `ConfigError`."""
     if host not in LOOPBACK:
-        raise ConfigError(f"{host!r} can be reached from elsewhere", hint=f"use one of {', '.join(LOOPBACK)}")
+        raise ConfigError(f"{host!r} is reachable from other machines", hint=f"use one of {', '.join(LOOPBACK)}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # asyncio switches Nagle's delay off (40 ms an answer) only where the protocol is named
+    # asyncio sets TCP_NODELAY only if the protocol is given; without it a response is delayed by 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen()  # from here on clients may come; they wait until the application runs
+        listener.listen()  # clients can connect now and wait until the application runs
     except OSError as error:
         listener.close()
         raise ConfigError(
@@ -85,9 +100,9 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def security() -> TransportSecuritySettings:
-    """Return which Host and Origin headers are let in: those of this machine, with or without a port."""
+    """Return the accepted Host and Origin headers: loopback names with or without a port."""
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
-        allowed_hosts=[*NAMES, *(f"{name}:*" for name in NAMES)],
-        allowed_origins=[f"http://{name}{port}" for name in NAMES for port in ("", ":*")],
+        allowed_hosts=[*HOST_NAMES, *(f"{name}:*" for name in HOST_NAMES)],
+        allowed_origins=[f"http://{name}{port}" for name in HOST_NAMES for port in ("", ":*")],
     )

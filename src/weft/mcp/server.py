@@ -1,4 +1,4 @@
-"""The MCP server: hands requests to tools, resources and prompts, and answers before anything is loaded."""
+"""MCP server: dispatches requests to tools, resources and prompts; starts before the models are loaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weft.mcp.tools import Tools
 Compat: TypeAlias = Literal["memory"]
 
 GREETINGS = ("initialize", "server/discover", "ping")
-"""Requests that are answered before anything is opened."""
+"""Requests that are answered without opening the store."""
 
 
 def make_server(standby: LazyEngine, *, compat: Compat | None = None) -> Server[Any]:
@@ -47,6 +47,6 @@ def make_server(standby: LazyEngine, *, compat: Compat | None = None) -> Server[
             standby.start()
         return await call_next(ctx)
 
-    # The middleware that the SDK puts here reports every request to OpenTelemetry; this project has no telemetry.
+    # The default middleware of the SDK reports every request to OpenTelemetry; Weft has no telemetry.
     server.middleware[:] = [start_standby]
     return server

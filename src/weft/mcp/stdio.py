@@ -1,19 +1,38 @@
-"""Standard input as lines, in a way that an interrupt can end."""
+r"""
+Standard input as a stream of valid JSON-RPC lines.
+
+The SDK drops a line that it cannot read, and its client waits for ever. Here every request is answered:
+
+    line                                          what happens
+    {"jsonrpc": "2.0", "id": 1, "method": …}      passed on
+    the same with a lone surrogate ("\ud800")     passed on with U+FFFD in its place
+    {"id": 2, "method": 5}                        error -32600 with id 2
+    [{"id": 3, …}, {"id": 4, …}]                  error -32600 for 3 and for 4: there are no batches
+    no JSON                                       error -32700 without an id
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
-BLOCK = 65536
+from mcp_types.jsonrpc import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+from pydantic import ValidationError
+
+BLOCK_BYTES = 65_536
+"""Bytes of one read from standard input."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @contextmanager
 def claimed_stdin() -> Iterator[int]:
-    """Give a descriptor of what standard input was; whoever reads standard input itself meanwhile finds it empty."""
+    """Yield a duplicate of standard input; other readers of standard input find it empty meanwhile."""
     wire = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     try:
@@ -24,22 +43,73 @@ def claimed_stdin() -> Iterator[int]:
         os.close(nothing)
 
 
+async def iter_messages(descriptor: int, reject: Callable[[JSONRPCError], Awaitable[None]]) -> AsyncIterator[str]:
+    """Yield the lines that are valid JSON-RPC messages; call `reject` with the response to any other line."""
+    async for line in iter_lines(descriptor):
+        if not line.strip():
+            continue
+        if (valid := clean_message(line)) is not None:
+            yield valid
+            continue
+        for error in error_responses(line):
+            await reject(error)
+
+
+def clean_message(line: str) -> str | None:
+    """Return a line that the SDK accepts, lone surrogates replaced by U+FFFD; None if it is no valid message."""
+    for text in (line, _without_surrogates(line)):
+        with suppress(ValidationError, ValueError):
+            jsonrpc_message_adapter.validate_json(text, by_name=False)
+            return text
+    return None
+
+
+def error_responses(line: str) -> list[JSONRPCError]:
+    """Return the error responses to an invalid line: one per request in it, at least one."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return [_error(PARSE_ERROR, "the line is not valid JSON", None)]
+    requests = found if isinstance(found, list) and found else [found]
+    return [_error(INVALID_REQUEST, "not a valid JSON-RPC message", _id(request)) for request in requests]
+
+
+def _error(code: int, message: str, id: int | str | None) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=id, error=ErrorData(code=code, message=message))
+
+
+def _id(request: Any) -> int | str | None:
+    """Return the id of a request; None if it has none that a response may repeat."""
+    found = request.get("id") if isinstance(request, dict) else None
+    if isinstance(found, str):
+        return _SURROGATE.sub("\ufffd", found)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def _without_surrogates(line: str) -> str:
+    """Return a line of JSON with U+FFFD for each lone surrogate; pairs of them are one character already."""
+    try:
+        return _SURROGATE.sub("\ufffd", json.dumps(json.loads(line), ensure_ascii=False))
+    except (ValueError, RecursionError):
+        return line
+
+
 async def iter_lines(descriptor: int) -> AsyncIterator[str]:
     """
-    Yield lines as they come, until the other side closes.
+    Yield lines as they arrive, until the other side closes.
 
-    They are read by a thread that nobody waits for: a read that blocks cannot be called off, and the SDK's own reader
-    would hold the process until its client sends something.
+    A daemon thread reads them. A blocking read cannot be cancelled, and the reader of the SDK would keep the process
+    alive until its client sends something.
     """
     loop = asyncio.get_running_loop()
     blocks: asyncio.Queue[bytes] = asyncio.Queue()
 
     def pump() -> None:
-        block = b"something"
-        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+        block = b"more"
+        with suppress(RuntimeError):  # the loop is closed
             while block:
                 try:
-                    block = os.read(descriptor, BLOCK)
+                    block = os.read(descriptor, BLOCK_BYTES)
                 except OSError:
                     block = b""
                 loop.call_soon_threadsafe(blocks.put_nowait, block)

@@ -1,4 +1,4 @@
-"""Tools: what clients are told of them, and their calls."""
+"""MCP tools: list and call."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MISUSES: tuple[type[WeftError], ...] = (InputError, NotFound)
-"""Errors that the caller can mend by another call. All others say that something does not work as it should."""
+CALLER_ERRORS: tuple[type[WeftError], ...] = (InputError, NotFound)
+"""Errors that the caller can correct with another call. All others are failures of the system."""
 
 
 class Tools:
@@ -43,30 +43,30 @@ class Tools:
     async def list(
         self, context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        """Return what there is to call."""
+        """Return the tools."""
         definitions = await asyncio.to_thread(self._definitions)
         return ListToolsResult(tools=[to_tool(definition) for definition in definitions.values()])
 
     async def call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
-        """Call a tool; whatever happens there is an answer that says so."""
+        """Call a tool. Errors become tool results."""
         definition = (await asyncio.to_thread(self._definitions)).get(params.name)
         if definition is None:
-            raise MCPError(INVALID_PARAMS, f"there is no tool {params.name[:80]!r}: tools/list names them all")
+            raise MCPError(INVALID_PARAMS, f"unknown tool {params.name[:80]!r}; tools/list returns all tools")
         return await asyncio.to_thread(self._call, definition, params.arguments or {})
 
     def _call(self, definition: ToolDefinition, arguments: Mapping[str, Any]) -> CallToolResult:
         try:
-            # The reference memory server reads a file that is not there as an empty graph; so it is made.
+            # The reference memory server treats a missing file as an empty graph, so the store is created.
             engine = self._standby.engine(writes=definition.writes or bool(self._compat))
             answer = self._caller()(engine, definition.name, arguments)
-        except MISUSES as error:
+        except CALLER_ERRORS as error:
             return _memory_failure(error) if self._compat else _failure(error=str(error), action=error.hint)
         except WeftError as error:
             logger.warning("%s: %s", definition.name, error)
-            return _failure(warning=str(error), action=error.hint or "tell the user; `weft doctor` says more")
-        except Exception as error:  # the server stays up, and the log has the rest
+            return _failure(warning=str(error), action=error.hint or "tell the user to run `weft doctor`")
+        except Exception as error:  # the server continues; the log has the traceback
             logger.exception("%s failed", definition.name)
-            return _failure(warning=f"it failed inside: {type(error).__name__}", action="tell the user to see the log")
+            return _failure(warning=f"internal error: {type(error).__name__}", action="tell the user to see the log")
         texts = [TextContent(text=text) for text in (answer.text, *answer.notes)]
         return CallToolResult(content=[*texts], structured_content=dict(answer.values))
 
@@ -84,7 +84,7 @@ class Tools:
 
 
 def to_tool(definition: ToolDefinition) -> Tool:
-    """Return a definition as the protocol has it."""
+    """Return a definition as a tool of the protocol."""
     return Tool(
         name=definition.name,
         title=definition.title,
@@ -96,13 +96,13 @@ def to_tool(definition: ToolDefinition) -> Tool:
 
 
 def _failure(**values: str) -> CallToolResult:
-    """Return an answer that says what is wrong and what to do, as text and as values."""
+    """Return an error result with the problem and the remedy, as text and as structured content."""
     said = {name: value for name, value in values.items() if value}
     text = "\n".join(f"{name}: {value}" for name, value in said.items())
     return CallToolResult(content=[TextContent(text=text)], structured_content=said, is_error=True)
 
 
 def _memory_failure(error: WeftError) -> CallToolResult:
-    """Return an error as the reference memory server does: in its words, as text alone. What to do stands after it."""
+    """Return an error like the reference memory server: text only, followed by the remedy."""
     texts = [str(error), *([f"action: {error.hint}"] if error.hint else [])]
     return CallToolResult(content=[TextContent(text=text) for text in texts], is_error=True)
