@@ -15,10 +15,10 @@ from weft.text.analyzer import terms
 
 class FakeEmbedder:
     """
-    An embedder for tests: texts that share words have close vectors.
+    An embedder for tests: texts that share words have similar vectors.
 
-    Each term is hashed to a direction, so the same text has the same vector on every machine. It records
-    every text it was asked for in `seen`, and raises `ModelUnavailable` while `failing` is set.
+    Each term is hashed to a direction, so the same text has the same vector on every machine. `seen` records every
+    embedded text. Calls raise `ModelUnavailable` while `failing` is set.
     """
 
     def __init__(self, *, name: str = "fake/words", dimension: int = 64, scripts: frozenset[str] | None = None) -> None:

@@ -93,4 +93,4 @@ def test_the_limits_in_the_help_are_those_of_the_engine():
 
     assert lease.default == LEASE_S
     assert index.MAX_WORKERS == MAX_WORKERS
-    assert (calibrate.MIN_PROBES, calibrate.DEFAULT_PROBES) == (fitting.FEWEST, fitting.PROBES)
+    assert (calibrate.MIN_PROBES, calibrate.DEFAULT_PROBES) == (fitting.MIN_PROBES, fitting.DEFAULT_PROBES)

@@ -40,7 +40,7 @@ def test_what_is_said_of_the_store_never_holds_the_password(server, weft_here, t
     assert stats["db"].startswith("postgresql://")
     assert stats["bytes"] > 0
     assert server("config", "--json")["store.db"]["value"] == stats["db"]
-    assert "is sound" in server("doctor")
+    assert "is consistent" in server("doctor")
     assert "pg_dump" in server("backup", tmp_path / "copy.db", expect=1)
     for verb in ("stats", "doctor"):
         assert "127.0.0.1:1" in weft_here(verb, "-vv", "--db", "postgresql://me:sesame@127.0.0.1:1/db", expect=1)

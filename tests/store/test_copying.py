@@ -89,8 +89,8 @@ def filled(tmp_path_factory):
 
 @pytest.fixture
 def small_pages(monkeypatch):
-    monkeypatch.setattr(copy_parts, "PAGE", 2)
-    monkeypatch.setattr(copy_parts, "CHUNKS", 2)
+    monkeypatch.setattr(copy_parts, "PAGE_ITEMS", 2)
+    monkeypatch.setattr(copy_parts, "PAGE_CHUNKS", 2)
 
 
 SETTINGS = read_settings(environment={})
@@ -202,7 +202,7 @@ def test_a_connection_lost_in_the_middle_is_said_and_the_next_run_goes_on(
         patched.setattr(fact_store, "restore_facts", lose)
         with pytest.raises(StoreUnavailable, match="lost") as raised:
             copy(filled, postgres_address)
-    assert "run the same again" in raised.value.hint
+    assert "run the command again" in raised.value.hint
     assert sound(postgres_address)
     once = iter([True])
     done = copy(filled, postgres_address, on_step=lambda count: next(once, False) and cut(postgres_dsn))
@@ -245,11 +245,11 @@ def test_what_a_server_cannot_hold_is_named_and_left_out(tmp_path, postgres_addr
 
 def test_what_cannot_be_copied_is_refused(filled, tmp_path):
     """The store itself, a namespace that is not there, another embedder there."""
-    with pytest.raises(InputError, match="itself"):
+    with pytest.raises(InputError, match="the same store"):
         copy(filled, filled)
     with pytest.raises(InputError, match="no namespace"):
         copy(filled, tmp_path / "copy.db", namespaces=["nobody"])
-    with pytest.raises(InputError, match="no store"):
+    with pytest.raises(InputError, match="does not exist"):
         copy(tmp_path / "none.db", tmp_path / "copy.db")
     with open_at(tmp_path / "other.db", embedder=FakeEmbedder(name="fake/other")) as engine:
         engine.add(NOTES[:1])

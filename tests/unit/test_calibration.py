@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from making import ask
 
-from weft.admin.calibrate import FEWEST, OUTGROWN, calibrate, describe
+from weft.admin.calibrate import MAX_GROWTH, MIN_PROBES, calibrate, describe
 from weft.engine.engine import open_engine
 from weft.errors import InputError, ModelUnavailable, SchemaMismatch
 from weft.rank.gate import KEYWORD_ALONE, shipped_calibration
@@ -129,7 +129,7 @@ def test_chinese_text_is_asked_in_chinese():
 
 def test_a_small_namespace_is_refused():
     """Too few chunks say nothing about questions."""
-    with filled(count=FEWEST - 1) as engine, pytest.raises(InputError, match="29 probes, 30 are needed"):
+    with filled(count=MIN_PROBES - 1) as engine, pytest.raises(InputError, match="29 probes, 30 are needed"):
         calibrate(engine)
 
 
@@ -140,7 +140,7 @@ def test_probes_that_cannot_be_told_apart_are_refused():
     words = " ".join(foreign_questions("en"))
     with open_engine(":memory:", embedder=FakeEmbedder()) as engine:
         engine.add(Document(source=f"text:{n}", title="", text=f"{words[n * 40 :]} {n}") for n in range(40))
-        with pytest.raises(InputError, match="cannot be told apart"):
+        with pytest.raises(InputError, match="are indistinguishable"):
             calibrate(engine)
         assert engine.store.calibration() is None
 
@@ -183,6 +183,6 @@ def test_where_the_confidence_comes_from_is_said_in_words():
     fitted = replace(shipped_calibration(None), origin="fitted", probes=343, area=0.9876, chunks=100)
 
     assert describe(None, chunks=5) == ("shipped with the embedder", False)
-    assert describe(fitted, chunks=OUTGROWN * 100) == ("fitted to 343 probes, area 0.988", False)
-    said, outgrown = describe(fitted, chunks=OUTGROWN * 100 + 1)
-    assert (outgrown, said.endswith("when there were 100 chunks")) == (True, True)
+    assert describe(fitted, chunks=MAX_GROWTH * 100) == ("fitted to 343 probes, area 0.988", False)
+    said, outgrown = describe(fitted, chunks=MAX_GROWTH * 100 + 1)
+    assert (outgrown, said.endswith("with 100 chunks at that time")) == (True, True)

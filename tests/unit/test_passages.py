@@ -60,7 +60,7 @@ def test_a_question_that_is_none_is_refused(engine, question):
     with pytest.raises(InputError, match="the question is") as caught:
         find_passages(engine, question)
 
-    assert caught.value.hint == "give a text that is not empty"
+    assert caught.value.hint == "pass a non-empty string"
 
 
 def test_options_are_checked_by_the_engine(engine):

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.admin.calibration_probes import NAME, PIECE, TOGETHER, foreign_questions, make_probe
+from weft.admin.calibration_probes import (
+    MAX_QUOTED_WORDS,
+    MAX_TITLE_WORDS,
+    PIECE_CHARACTERS,
+    foreign_questions,
+    make_probe,
+)
 from weft.records import Chunk
 from weft.text.analyzer import query_terms, terms
 from weft.text.normalise import is_unspaced
@@ -92,8 +98,11 @@ def test_another_process_makes_the_same_probes():
 @pytest.mark.parametrize("number", range(40))
 def test_no_probe_quotes_more_than_a_few_words(number):
     """A quote would be found by anything. One word more may come from the form of the question."""
-    assert longest_quote(probe(TURBINE, number=number), TURBINE) <= TOGETHER + 1
-    assert longest_quote(probe(TURBINE, number=number, title="Tidal turbine of the strait"), TURBINE) <= NAME + 1
+    assert longest_quote(probe(TURBINE, number=number), TURBINE) <= MAX_QUOTED_WORDS + 1
+    assert (
+        longest_quote(probe(TURBINE, number=number, title="Tidal turbine of the strait"), TURBINE)
+        <= MAX_TITLE_WORDS + 1
+    )
 
 
 @given(
@@ -106,7 +115,7 @@ def test_no_length_of_sentences_makes_a_long_quote(letter, words, every, number)
     question = probe(text, title=text[:30], number=number, other="zebra")
 
     assert question.endswith("?")
-    assert longest_quote(question, text) <= NAME
+    assert longest_quote(question, text) <= MAX_TITLE_WORDS
 
 
 @given(text=st.text(max_size=300), title=st.text(max_size=40), heading=st.lists(st.text(max_size=20), max_size=2))
@@ -127,7 +136,7 @@ def test_chinese_is_asked_in_chinese():
     assert titled.removeprefix("为什么").startswith("丹顶鹤")
     for question in questions:
         bare = re.sub(r"是什么|在哪里|有哪些|为什么|是谁|有多少|是哪一年|怎么样|？", "", question)
-        assert longest_quote(bare, CRANE, split=list) <= PIECE + 2
+        assert longest_quote(bare, CRANE, split=list) <= PIECE_CHARACTERS + 2
 
 
 def test_text_without_words_gives_no_probe():

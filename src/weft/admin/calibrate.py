@@ -1,4 +1,4 @@
-"""Fits the confidence of answers to one namespace: probes of its own chunks against questions about other things."""
+"""Calibration of the confidence for one namespace, with probes from its chunks and foreign questions."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ from weft.text.normalise import is_unspaced, squeeze
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
 
-PROBES = 200
-"""Questions made from the namespace, unless told otherwise; more move the curves by less than a hundredth."""
+DEFAULT_PROBES = 200
+"""Questions made from the namespace; more of them move the curves by less than 0.01."""
 
-FEWEST = 30
-"""Own probes of a kind below which nothing is fitted to them."""
+MIN_PROBES = 30
+"""Fewer own probes of a kind fit nothing."""
 
-LEAST_AREA = 0.8
-"""Area under ROC below which own and foreign probes count as not told apart."""
+MIN_AREA = 0.8
+"""Area under the ROC curve below which own and foreign probes count as indistinguishable."""
 
 FOREIGN_SHARE = 0.9
-"""Share of the foreign questions that is used: the most similar tenth may be answered here after all."""
+"""Share of foreign questions used: the most similar tenth may have answers in the namespace."""
 
 COSINE_RIDGE = 0.004
 WORDS_RIDGE = 0.02
-"""How much slopes are held back, so that probes, which are easier than questions, do not make us too sure."""
+"""Penalties on slopes: probes are easier than questions, so unpenalised curves would be overconfident."""
 
 WORDING = 0.7
-"""A question shares about this much of the words that a probe shares with its answer. Measured on five open sets."""
+"""Word overlap of a question with its answer, relative to that of a probe. Measured on five open sets."""
 
-OUTGROWN = 2
-"""How many times as many chunks there may be as when it was fitted: among more chunks more cosines are high."""
+MAX_GROWTH = 2
+"""Growth of the number of chunks after which a calibration is outdated: more chunks have more high cosines."""
 
-GROUP = 32
-"""Probes embedded at a time."""
+EMBED_PROBES = 32
+"""Probes per call of the embedder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a calibration makes of the probes."""
+    """The verdicts of a calibration on the probes."""
 
     calibration: Calibration
     area: float
@@ -66,22 +66,22 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrated:
-    """What fitting gave, beside the numbers that come with the embedder."""
+    """The fitted calibration beside that shipped with the embedder."""
 
     model: str
     own: int
     """Probes made from the namespace."""
     foreign: int
-    """Questions about other things."""
+    """Foreign questions used."""
     left_out: int
-    """Foreign questions that were asked but not used, because they came closest."""
+    """Foreign questions not used because they came closest."""
     shipped: Judgement
     fitted: Judgement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """A probe and what the channels measured."""
+class _Probe:
+    """A probe with the measurements of the channels."""
 
     text: str
     is_own: bool
@@ -96,34 +96,34 @@ class _Asked:
 def calibrate(
     engine: Engine,
     *,
-    probes: int = PROBES,
+    probes: int = DEFAULT_PROBES,
     on_step: Callable[[int, int], None] = lambda count, total: None,
 ) -> Calibrated:
     """
-    Fit the confidence of the engine's namespace; nothing is written, `engine.store.write_calibration` does that.
+    Return a calibration fitted to the engine's namespace; `engine.store.write_calibration` stores it.
 
-    `on_step` is told how many more probes are done, and how many there are in all. Raises `InputError` where the
-    namespace is too small or the probes cannot be told apart.
+    `on_step` is called with the number of probes done since the last call and the total. Raises `InputError` if the
+    namespace is too small, or own and foreign probes are indistinguishable.
     """
     store = engine.store
     embedder = engine.answering_embedder()
     own = _own_probes(store, limit=probes)
-    if len(own) < FEWEST:
+    if len(own) < MIN_PROBES:
         raise InputError(
-            f"namespace {store.namespace!r} gives {len(own)} probes, {FEWEST} are needed",
-            hint="index more, or keep the numbers that come with the embedder",
+            f"namespace {store.namespace!r} has text for {len(own)} probes, {MIN_PROBES} are needed",
+            hint="index more, or keep the calibration of the embedder",
         )
     foreign = _foreign_probes(own)
-    asked = _ask(own, foreign, store=store, embedder=embedder, on_step=on_step)
-    used, left_out = _without_the_closest(asked)
+    measured = _measure(own, foreign, store=store, embedder=embedder, on_step=on_step)
+    used, left_out = _without_the_closest(measured)
     before = shipped_calibration(embedder.card if embedder else None)
     fitted = _fit(used, before)
     judgement = _judge(used, fitted)
-    if fitted == before or judgement.area < LEAST_AREA:
+    if fitted == before or judgement.area < MIN_AREA:
         raise InputError(
-            f"the probes of namespace {store.namespace!r} cannot be told apart (area {judgement.area:.2f}); "
-            "the numbers that come with the embedder stay",
-            hint="texts of a few words, tables and code give poor probes",
+            f"own and foreign probes of namespace {store.namespace!r} are indistinguishable "
+            f"(area {judgement.area:.2f}); the calibration of the embedder stays",
+            hint="short texts, tables and code make poor probes",
         )
     found = round(judgement.area, 4)
     fitted = replace(fitted, origin="fitted", probes=len(used), area=found, chunks=store.graph.size())
@@ -138,19 +138,19 @@ def calibrate(
 
 
 def describe(calibration: Calibration | None, *, chunks: int) -> tuple[str, bool]:
-    """Say where the confidence of a namespace comes from, and whether it has outgrown it."""
+    """Return a description of a calibration, and whether it is outdated."""
     if calibration is None:
         return "shipped with the embedder", False
     detail = f"fitted to {calibration.probes:,} probes, area {calibration.area:.3f}"
-    outgrown = chunks > OUTGROWN * calibration.chunks
-    return detail + (f", when there were {calibration.chunks:,} chunks" if outgrown else ""), outgrown
+    outgrown = chunks > MAX_GROWTH * calibration.chunks
+    return detail + (f", with {calibration.chunks:,} chunks at that time" if outgrown else ""), outgrown
 
 
-# ── asking ──────────────────────────────────────────────────────────────────────────────────────
+# ── probes ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def _own_probes(store: Store, *, limit: int) -> list[str]:
-    """Return a question for each of the first chunks in the order of their ids, each once."""
+    """Return a question for each chunk of a sample, without duplicates."""
     chunks = store.sample(limit=limit)
     titles = {d.id: d.title for d in store.documents(list({chunk.document_id for chunk in chunks}))}
     following = [*chunks[1:], *chunks[:1]]
@@ -162,26 +162,26 @@ def _own_probes(store: Store, *, limit: int) -> list[str]:
 
 
 def _foreign_probes(own: Sequence[str]) -> list[str]:
-    """Return questions about other things in the languages of the own ones."""
+    """Return foreign questions in the languages of the own probes."""
     unspaced = sum(map(is_unspaced, own))
-    chinese = foreign_questions("zh") if unspaced >= FEWEST else ()
-    english = foreign_questions("en") if len(own) - unspaced >= FEWEST or not chinese else ()
+    chinese = foreign_questions("zh") if unspaced >= MIN_PROBES else ()
+    english = foreign_questions("en") if len(own) - unspaced >= MIN_PROBES or not chinese else ()
     return [*english, *chinese]
 
 
-def _ask(
+def _measure(
     own: Sequence[str],
     foreign: Sequence[str],
     *,
     store: Store,
     embedder: Embedder | None,
     on_step: Callable[[int, int], None],
-) -> list[_Asked]:
-    """Measure every probe as the read path would."""
-    asked: list[_Asked] = []
+) -> list[_Probe]:
+    """Measure every probe as the read path does."""
+    probes: list[_Probe] = []
     texts = [*own, *foreign]
-    for start in range(0, len(texts), GROUP):
-        group = texts[start : start + GROUP]
+    for start in range(0, len(texts), EMBED_PROBES):
+        group = texts[start : start + EMBED_PROBES]
         ready = _Embedded(embedder, group) if embedder else None
         for text in group:
             query = embed_question(
@@ -190,13 +190,13 @@ def _ask(
             search = SearchContext(store=store, embedder=embedder, options=SearchOptions(top_k=1, pool=1))
             rankings = search_channels(query, CHANNELS["hybrid"], search)
             cosine, share = best_scores(keep_meaningful(query, rankings, store=store, embedder=embedder))
-            asked.append(_Asked(text=text, is_own=len(asked) < len(own), cosine=cosine, share=share or 0.0))
+            probes.append(_Probe(text=text, is_own=len(probes) < len(own), cosine=cosine, share=share or 0.0))
         on_step(len(group), len(texts))
-    return asked
+    return probes
 
 
 class _Embedded:
-    """An embedder that knows the vectors of some texts, which were embedded together."""
+    """An embedder with precomputed vectors of some texts."""
 
     def __init__(self, inner: Embedder, texts: Sequence[str]) -> None:
         self._inner = inner
@@ -211,24 +211,24 @@ class _Embedded:
         return np.stack([self._vectors[text] for text in texts])
 
 
-def _without_the_closest(asked: Sequence[_Asked]) -> tuple[list[_Asked], int]:
-    """Return the probes without the foreign ones that come closest, in each language, and how many these are."""
-    used = [probe for probe in asked if probe.is_own]
+def _without_the_closest(probes: Sequence[_Probe]) -> tuple[list[_Probe], int]:
+    """Return the probes without the closest foreign ones of each language, and the number left out."""
+    used = [probe for probe in probes if probe.is_own]
     for unspaced in (False, True):
-        foreign = [probe for probe in asked if not probe.is_own and probe.is_unspaced == unspaced]
+        foreign = [probe for probe in probes if not probe.is_own and probe.is_unspaced == unspaced]
         rows = np.array([(np.nan if p.cosine is None else p.cosine, p.share) for p in foreign]).reshape(-1, 2)
         used += [foreign[at] for at in select_typical(rows, share=FOREIGN_SHARE)]
-    return used, len(asked) - len(used)
+    return used, len(probes) - len(used)
 
 
 # ── fitting ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def _fit(asked: Sequence[_Asked], before: Calibration) -> Calibration:
-    """Return `before` with every curve replaced that the probes say something about."""
-    spaced = [probe for probe in asked if not probe.is_unspaced]
-    unspaced = [probe for probe in asked if probe.is_unspaced]
-    cosine = _fit_cosine([probe for probe in asked if probe.cosine is not None], before)
+def _fit(probes: Sequence[_Probe], before: Calibration) -> Calibration:
+    """Return `before` with every curve replaced that enough probes could fit."""
+    spaced = [probe for probe in probes if not probe.is_unspaced]
+    unspaced = [probe for probe in probes if probe.is_unspaced]
+    cosine = _fit_cosine([probe for probe in probes if probe.cosine is not None], before)
     words = _fit_share(spaced, wording=WORDING)
     pairs = _fit_share(unspaced, wording=1.0)
     return replace(
@@ -239,37 +239,37 @@ def _fit(asked: Sequence[_Asked], before: Calibration) -> Calibration:
     )
 
 
-def _fit_cosine(asked: Sequence[_Asked], before: Calibration) -> Curve | None:
-    """What the share adds stays: words that a probe has from its answer prove less than those of a question."""
-    own, foreign = _split(asked)
+def _fit_cosine(probes: Sequence[_Probe], before: Calibration) -> Curve | None:
+    """Return the curve of the cosine; that of shared words stays, as probes share more words than questions do."""
+    own, foreign = _split(probes)
     cosines = [_values(probe.cosine or 0.0 for probe in kind) for kind in (own, foreign)]
     beside = before.beside
     odds = [_values(beside.slope * (probe.share - beside.middle) for probe in kind) for kind in (own, foreign)]
-    if len(own) < FEWEST or roc_area(*cosines) < LEAST_AREA:
+    if len(own) < MIN_PROBES or roc_area(*cosines) < MIN_AREA:
         return None
     return fit_curve(*cosines, ridge=COSINE_RIDGE, own_odds=odds[0], foreign_odds=odds[1])
 
 
-def _fit_share(asked: Sequence[_Asked], *, wording: float) -> Curve | None:
-    own, foreign = _split(asked)
+def _fit_share(probes: Sequence[_Probe], *, wording: float) -> Curve | None:
+    own, foreign = _split(probes)
     shares = _values(wording * probe.share for probe in own), _values(probe.share for probe in foreign)
-    if len(own) < FEWEST or roc_area(*shares) < LEAST_AREA:
+    if len(own) < MIN_PROBES or roc_area(*shares) < MIN_AREA:
         return None
     return fit_curve(*shares, ridge=WORDS_RIDGE)
 
 
-def _judge(asked: Sequence[_Asked], calibration: Calibration) -> Judgement:
-    """Count what the gate would say to the probes."""
+def _judge(probes: Sequence[_Probe], calibration: Calibration) -> Judgement:
+    """Count the verdicts of the gate on the probes."""
     chances = [
         [probability(p.cosine, p.share, calibration=fit_script(calibration, is_unspaced=p.is_unspaced)) for p in kind]
-        for kind in _split(asked)
+        for kind in _split(probes)
     ]
     own, foreign = (Counter(map(judge, kind)) for kind in chances)
     return Judgement(calibration=calibration, area=roc_area(*map(np.array, chances)), own=own, foreign=foreign)
 
 
-def _split(asked: Sequence[_Asked]) -> tuple[list[_Asked], list[_Asked]]:
-    return [probe for probe in asked if probe.is_own], [probe for probe in asked if not probe.is_own]
+def _split(probes: Sequence[_Probe]) -> tuple[list[_Probe], list[_Probe]]:
+    return [probe for probe in probes if probe.is_own], [probe for probe in probes if not probe.is_own]
 
 
 def _values(values: Iterable[float]) -> Values:
@@ -277,5 +277,5 @@ def _values(values: Iterable[float]) -> Values:
 
 
 def _rounded(curve: Curve | None) -> Curve | None:
-    """Four digits are more than the probes know, and the same on every machine."""
+    """Round to the precision that probes support, so that every machine stores the same curve."""
     return Curve(middle=round(curve.middle, 4), slope=round(curve.slope, 2)) if curve else None

@@ -1,4 +1,4 @@
-"""Moves namespaces from one store to another: what differs is written page by page, then all of it is compared."""
+"""Copy of namespaces from one store to another: differences are written in pages, then everything is compared."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from typing import Literal, TypeAlias
 from weft.admin.copy_parts import PARTS, Part
 from weft.config import Settings, find_path, is_missing, shown
 from weft.engine.adapters import open_database
+from weft.engine.embedder import find_active
 from weft.errors import InputError, SchemaMismatch
-from weft.records import StoredModel
 from weft.store.base import Store
 
-How: TypeAlias = Literal["missing", "differs", "extra"]
+DifferenceKind: TypeAlias = Literal["missing", "differs", "extra"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Something that is not the same in both stores."""
+    """An item that differs between the two stores."""
 
     what: str
     """`document`, `import`, `edit`, `fact`, `entity`, `calibration` or `receipt`."""
     name: str
-    how: How
-    """`missing` and `extra`: in the copy."""
+    how: DifferenceKind
+    """`missing` and `extra` refer to the copy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyReceipt:
-    """What became of a namespace."""
+    """The result of copying a namespace."""
 
     namespace: str
     documents: int
     facts: int
     written: dict[str, int] = field(default_factory=dict)
-    """By kind, how much differed and was written."""
+    """Written items by kind."""
     removed: dict[str, int] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
-    """What the other store cannot hold, and why."""
+    """Items that the target cannot store, with reasons."""
     differences: tuple[Difference, ...] = ()
-    """What a last comparison by checksums found; nothing: the copy is the same."""
+    """Differences found by checksums at the end; empty if the copy is equal."""
     is_moving: bool = False
-    """Whether the source was written to meanwhile, so that a second run has to bring the rest."""
+    """Whether the source changed meanwhile, so that a second run is needed."""
 
 
 def copy_namespaces(
@@ -57,15 +57,15 @@ def copy_namespaces(
     on_step: Callable[[int], None] = lambda count: None,
 ) -> list[CopyReceipt]:
     """
-    Make namespaces (all of them by default) the same in `target` as they are in `source`, files or servers.
+    Copy namespaces, by default all, from `source` to `target`; both are files or servers.
 
-    Interrupted, both are sound, and the next run goes on where this one stopped. What only the target has is removed
-    with `prune`, else reported. Raises `SchemaMismatch` where a namespace is indexed with another embedder there.
+    After an interruption both stores are consistent and the next run continues. Items that only the target has are
+    deleted with `prune`, else reported. Raises `SchemaMismatch` if the target has another embedder.
     """
     if _resolved(source) == _resolved(target):
-        raise InputError(f"{shown(source)} cannot be copied to itself", hint="name another store with --to")
+        raise InputError(f"source and target are the same store: {shown(source)}", hint="name another store with --to")
     if is_missing(source):
-        raise InputError(f"there is no store {source!r}", hint="name another one with --from")
+        raise InputError(f"the store {source!r} does not exist", hint="name another one with --from")
     with (
         closing(open_database(_at(settings, source))) as here,
         closing(open_database(_at(settings, target))) as there,
@@ -73,7 +73,7 @@ def copy_namespaces(
         known = here.namespaces()
         for name in namespaces:
             if name not in known:
-                raise InputError(f"there is no namespace {name!r} in {shown(source)}", hint="weft namespaces")
+                raise InputError(f"no namespace {name!r} in {shown(source)}", hint="weft namespaces")
         receipts = []
         for name in namespaces or known:
             store = here.store(name)
@@ -86,8 +86,8 @@ def copy_namespaces(
 def copy_namespace(
     source: Store, target: Store, *, prune: bool = False, on_step: Callable[[int], None] = lambda count: None
 ) -> CopyReceipt:
-    """Make a namespace the same in another store; each write is one transaction. Ids hold the namespace's name."""
-    _agree(source, target)
+    """Copy a namespace to another store under the same name, since ids contain it. Each write is one transaction."""
+    _adopt_embedder(source, target)
     generation = source.facts.generation()
     written: dict[str, int] = {}
     removed: dict[str, int] = {}
@@ -116,7 +116,7 @@ def copy_namespace(
 def compare(
     source: Store, target: Store, *, on_step: Callable[[int], None] = lambda count: None
 ) -> Iterator[Difference]:
-    """Yield what is not the same in two stores, by checksums over everything that is not derived."""
+    """Iterate the differences of two stores, by checksums of everything that is not derived."""
     for part in PARTS:
         for ids in part.pages(source):
             for id, how in _differing(part, ids, source, target):
@@ -127,7 +127,7 @@ def compare(
                 yield Difference(what=part.what, name=part.name(target, id), how="extra")
 
 
-def _differing(part: Part, ids: Sequence[str], source: Store, target: Store) -> list[tuple[str, How]]:
+def _differing(part: Part, ids: Sequence[str], source: Store, target: Store) -> list[tuple[str, DifferenceKind]]:
     wanted, found = part.checksums(source, ids), part.checksums(target, ids)
     return [(id, "differs" if id in found else "missing") for id in ids if id in wanted and found.get(id) != wanted[id]]
 
@@ -140,7 +140,7 @@ def _extra(part: Part, source: Store, target: Store) -> Iterator[list[str]]:
 
 
 def _write(part: Part, source: Store, target: Store, ids: Sequence[str], refused: list[str]) -> int:
-    """Write some of a part in one transaction; what the target cannot hold is left out and noted."""
+    """Write items in one transaction; return how many. Those the target cannot store are added to `refused`."""
     if not ids:
         return 0
     try:
@@ -153,21 +153,17 @@ def _write(part: Part, source: Store, target: Store, ids: Sequence[str], refused
     return len(ids)
 
 
-def _agree(source: Store, target: Store) -> None:
-    """Let the target know the embedder of the source; refuse another one."""
-    wanted, have = _active(source), _active(target)
+def _adopt_embedder(source: Store, target: Store) -> None:
+    """Record the embedder of the source in the target. Raises `SchemaMismatch` if the target has another one."""
+    wanted, have = find_active(source), find_active(target)
     if have is not None and (wanted is None or wanted.fingerprint != have.fingerprint):
         raise SchemaMismatch(
-            f"namespace {source.namespace!r} is indexed with {have.name!r} there, "
-            f"with {wanted.name if wanted else 'no embedder'!r} here",
-            hint="copy to another store, or drop the namespace there with weft namespaces --drop",
+            f"namespace {source.namespace!r} is indexed with {have.name!r} in the target, "
+            f"with {wanted.name if wanted else 'no embedder'!r} in the source",
+            hint="copy to another store, or drop the namespace in the target with weft namespaces --drop",
         )
     if wanted is not None and have != wanted:
         target.write_model(wanted)
-
-
-def _active(store: Store) -> StoredModel | None:
-    return next((model for model in store.models() if model.active), None)
 
 
 def _at(settings: Settings, db: str) -> Settings:

@@ -1,4 +1,4 @@
-"""What a namespace consists of, for those who compare and move it: each part can be listed, checked and written."""
+"""Parts of a namespace that can be listed, compared and written: documents, facts, edits and others."""
 
 from __future__ import annotations
 
@@ -11,52 +11,52 @@ from weft.records import Batch, Extraction, Fact, Filter, Vector
 from weft.store.base import Store
 from weft.text.ids import digest
 
-PAGE = 500
-"""Facts, entities and documents that are compared at once."""
+PAGE_ITEMS = 500
+"""Facts, entities and documents per comparison."""
 
-CHUNKS = 128
-"""Chunks of documents that are compared at once and written in one transaction; one document may have more."""
+PAGE_CHUNKS = 128
+"""Chunks of documents per comparison and transaction; one document may have more."""
 
 
 class Part(Protocol):
-    """One kind of content. What the database derives from it, such as the graph, is no part: it follows."""
+    """One kind of stored content. Derived data, such as the graph, is no part."""
 
     what: str
     is_counted: bool
-    """Whether there are so many that progress counts them."""
+    """Whether progress counts its items."""
 
     def pages(self, store: Store) -> Iterator[list[str]]:
-        """Yield the ids of all there is, a few at a time."""
+        """Iterate the ids of all items in pages."""
 
     def known(self, store: Store, ids: Sequence[str]) -> set[str]:
-        """Return which of these are there."""
+        """Return the ids that exist."""
 
     def checksums(self, store: Store, ids: Sequence[str]) -> Mapping[str, str]:
-        """Return for those that are there what changes with anything about them."""
+        """Return a checksum of the whole content of each existing item."""
 
     def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
-        """Make these the same in the target."""
+        """Write these items to the target."""
 
     def remove(self, store: Store, ids: Sequence[str]) -> int:
-        """Take these out; return how many there were."""
+        """Delete these items; return how many."""
 
     def name(self, store: Store, id: str) -> str:
-        """Return what people call it."""
+        """Return the display name of an item."""
 
 
 class Documents:
-    """Documents with chunks, terms, vectors and what they put forward."""
+    """Documents with chunks, terms, vectors and extractions."""
 
     what = "document"
     is_counted = True
 
     def pages(self, store: Store) -> Iterator[list[str]]:
         after, ids, chunks = "", list[str](), 0
-        while page := store.find_documents(Filter(), after=after, limit=PAGE):
+        while page := store.find_documents(Filter(), after=after, limit=PAGE_ITEMS):
             for document in page:
                 ids.append(document.id)
                 chunks += document.chunk_count
-                if chunks >= CHUNKS or len(ids) >= PAGE:
+                if chunks >= PAGE_CHUNKS or len(ids) >= PAGE_ITEMS:
                     yield ids
                     ids, chunks = [], 0
             after = page[-1].source
@@ -80,7 +80,7 @@ class Documents:
 
 
 class Imports:
-    """What imports say of chunks, by the name of the import, with the vectors of the names they describe."""
+    """Annotations of imports, by the name of the import, with the vectors of described names."""
 
     what = "import"
     is_counted = False
@@ -98,9 +98,9 @@ class Imports:
     def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
         active = next((model.fingerprint for model in source.models() if model.active), "")
         for origin in ids:
-            said = source.annotations(origin)
-            target.annotate(origin, said)
-            for page in _slices(sorted(said)):
+            extractions = source.annotations(origin)
+            target.annotate(origin, extractions)
+            for page in _slices(sorted(extractions)):
                 if vectors := source.graph.vectors(page):
                     target.graph.write_vectors(active, vectors)
 
@@ -113,18 +113,18 @@ class Imports:
         return id
 
     def _texts(self, store: Store, origin: str) -> Iterator[str]:
-        said = store.annotations(origin)
-        for page in _slices(sorted(said)):
+        extractions = store.annotations(origin)
+        for page in _slices(sorted(extractions)):
             vectors = store.graph.vectors(page)
             for id in page:
                 yield id
-                yield from _extraction_texts(said[id])
-                for key in sorted({n.key for n in said[id].nominations if n.description}):
+                yield from _extraction_texts(extractions[id])
+                for key in sorted({n.key for n in extractions[id].nominations if n.description}):
                     yield _vector_text(vectors.get((id, key)))
 
 
 class Edits:
-    """What the user said about entities."""
+    """Edits of entities: merges, aliases, renames."""
 
     what = "edit"
     is_counted = False
@@ -154,14 +154,14 @@ class Edits:
 
 
 class Facts:
-    """Facts with history, accesses and the documents that state them."""
+    """Facts with history, accesses and source documents."""
 
     what = "fact"
     is_counted = True
 
     def pages(self, store: Store) -> Iterator[list[str]]:
         after = ""
-        while page := store.facts.facts_after(after, limit=PAGE):
+        while page := store.facts.facts_after(after, limit=PAGE_ITEMS):
             yield [fact.id for fact in page]
             after = page[-1].id
 
@@ -178,7 +178,7 @@ class Facts:
         }
 
     def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
-        facts = self._with_others(source, target, ids)
+        facts = self._with_references(source, target, ids)
         every = [fact.id for fact in facts]
         keys = sorted({key for fact in facts for key in (fact.subject, fact.object) if key})
         target.facts.restore(
@@ -194,8 +194,8 @@ class Facts:
     def name(self, store: Store, id: str) -> str:
         return id
 
-    def _with_others(self, source: Store, target: Store, ids: Sequence[str]) -> list[Fact]:
-        """Return facts with those they refer to that are not there yet, so that nothing is referred to in vain."""
+    def _with_references(self, source: Store, target: Store, ids: Sequence[str]) -> list[Fact]:
+        """Return facts, with the facts they refer to that the target does not have yet."""
         facts = {fact.id: fact for fact in source.facts.facts(ids)}
         todo = list(facts.values())
         while todo:
@@ -216,7 +216,7 @@ class FactEntities:
 
     def pages(self, store: Store) -> Iterator[list[str]]:
         after = ""
-        while page := store.facts.entities_after(after, limit=PAGE):
+        while page := store.facts.entities_after(after, limit=PAGE_ITEMS):
             yield [entity.key for entity in page]
             after = page[-1].key
 
@@ -243,7 +243,7 @@ class FactEntities:
 
 
 class Calibrations:
-    """How sure a namespace is of its answers, where that was fitted to it."""
+    """The fitted calibration of the confidence."""
 
     what = "calibration"
     is_counted = False
@@ -271,7 +271,7 @@ class Calibrations:
 
 
 class Spending:
-    """What asking language models cost, run by run."""
+    """Costs of language models, run by run."""
 
     what = "receipt"
     is_counted = False
@@ -296,7 +296,7 @@ class Spending:
 
 
 PARTS: tuple[Part, ...] = (Documents(), Imports(), Edits(), Facts(), FactEntities(), Calibrations(), Spending())
-"""In the order they are written: facts name the documents that state them, imports speak of chunks."""
+"""In the order of writing: facts refer to documents, annotations to chunks."""
 
 
 def _batch_texts(batch: Batch) -> Iterator[str]:
@@ -330,5 +330,5 @@ def _vector_text(vector: Vector | None) -> str:
 
 
 def _slices(ids: Sequence[str]) -> Iterator[list[str]]:
-    for start in range(0, len(ids), PAGE):
-        yield list(ids[start : start + PAGE])
+    for start in range(0, len(ids), PAGE_ITEMS):
+        yield list(ids[start : start + PAGE_ITEMS])

@@ -1,4 +1,4 @@
-"""Looks over an installation and a store, and says what needs attention."""
+"""Diagnosis of an installation and a store (`weft doctor`)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EXTRAS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     what: str
     state: Literal["ok", "absent", "warning", "problem"]
@@ -53,7 +53,7 @@ class Finding:
 
 
 def diagnose(settings: Settings) -> list[Finding]:
-    """Return what was found, in the order things depend on each other. Never raises for what it finds."""
+    """Return the results of all checks in the order of their dependencies. Problems are results, not errors."""
     return [*_installation(), *_models(settings), *_reranker(settings), *_store(settings)]
 
 
@@ -95,7 +95,7 @@ def _models(settings: Settings) -> Iterator[Finding]:
 
 
 def _reranker(settings: Settings) -> Iterator[Finding]:
-    """Tell whether the reranker of the settings can be opened; nothing is loaded or sent."""
+    """Check that the reranker of the settings can be opened; nothing is loaded or sent."""
     if not settings.rerank.model:
         return
     try:
@@ -103,7 +103,7 @@ def _reranker(settings: Settings) -> Iterator[Finding]:
     except WeftError as error:
         yield Finding(what="reranker", state="problem", detail=f"{settings.rerank.model}: {error}", hint=error.hint)
         return
-    when = "every question" if settings.rerank.enabled else "questions that ask for it"
+    when = "every question" if settings.rerank.enabled else "questions that request it"
     yield Finding(what="reranker", state="ok", detail=f"{name}, for {when}")
 
 
@@ -131,10 +131,10 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
         hint = "weft repair" if problem.repairable else problem.command or "restore a backup"
         yield Finding(what=problem.where, state="problem", detail=problem.what, hint=hint)
     if not problems:
-        yield Finding(what="store", state="ok", detail=f"{shown(settings.store.db)} is sound")
+        yield Finding(what="store", state="ok", detail=f"{shown(settings.store.db)} is consistent")
     usual = "pgvector" if is_server(settings.store.db) else "sqlite-vec"
-    way = database.notes[0] if database.notes else usual
-    yield Finding(what="vector search", state="warning" if database.notes else "ok", detail=way)
+    detail = database.notes[0] if database.notes else usual
+    yield Finding(what="vector search", state="warning" if database.notes else "ok", detail=detail)
     if settings.store.replica:
         yield _replica(settings)
     for name in database.namespaces():
@@ -145,20 +145,20 @@ def _content(database: Database, settings: Settings) -> Iterator[Finding]:
             state="ok",
             detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active or 'no embedder'}",
         )
-        ways = {"vector": stats.vector_search, "keyword": stats.keyword_search, "entity": stats.entity_search}
-        for kind, detail in ways.items():
+        indexes = {"vector": stats.vector_search, "keyword": stats.keyword_search, "entity": stats.entity_search}
+        for kind, detail in indexes.items():
             if detail:
                 yield Finding(what=f"{kind} search in {name}", state="ok", detail=detail)
         yield from _embedder(database.store(name), active, settings)
         if advice := advise_chinese(database.store(name)):
             yield Finding(what=f"Chinese in {name}", state="warning", detail=advice.what, hint=advice.hint)
         detail, outgrown = describe(database.store(name).calibration(), chunks=stats.chunks)
-        hint = "weft calibrate fits it again" if outgrown else ""
+        hint = "weft calibrate" if outgrown else ""
         yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)
 
 
 def _replica(settings: Settings) -> Finding:
-    """Tell whether the replica answers and holds the same tables."""
+    """Check that the replica answers and has the same schema."""
     where = shown(settings.store.replica)
     try:
         there, here = find_schema(settings.store.replica), find_schema(settings.store.db)
@@ -171,7 +171,7 @@ def _replica(settings: Settings) -> Finding:
 
 
 def _embedder(store: Store, name: str, settings: Settings) -> Iterator[Finding]:
-    """Tell whether the embedder of a namespace can be opened, and whether it knows the scripts of the text."""
+    """Check that the embedder of a namespace can be opened and supports the scripts of the text."""
     what = f"embedder of {store.namespace}"
     try:
         embedder = open_embedder(settings, name=name) if name else None

@@ -1,4 +1,4 @@
-"""Facts into a namespace and out of it, as files."""
+"""Import and export of facts as files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from weft.store.base import Store
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
 
-PAGE = 1000
+PAGE_ENTITIES = 1000
 
 
 def find_fact_form(text: str) -> FactForm | None:
-    """Return the form of a file of facts by its first value, or None."""
+    """Return the format of a file of facts by its first value, None if it is unknown."""
     first = next((value for _, value in iter_values(text, skip=lambda place, reason: None)), None)
     if isinstance(first, dict) and ({"subject", "predicate", "id"} <= first.keys() or "entity" in first):
         return "facts"
@@ -34,36 +34,36 @@ def import_facts(
     engine: Engine, path: str | Path, *, form: FactForm | None = None, source: str = "file"
 ) -> FactReceipt:
     """
-    Read facts from a file into the namespace, wholly or not at all.
+    Import facts from a file in one transaction.
 
-    `facts` is what `export_facts` writes, and comes back as it was; `memory` is stated anew, by `source`. Without a
-    form it is recognised. What hygiene refuses, and lines of a memory that cannot be read, are listed.
+    The format `facts` is that of `export_facts` and is restored unchanged; facts of the format `memory` are added with
+    the given `source`. The default is detected. The receipt lists refused facts and unreadable lines.
     """
     text = read_text(Path(path))
     form = form or find_fact_form(text)
     if form is None:
-        raise InputError(f"{path} holds no facts in a form that is known", hint="facts or memory: say which")
+        raise InputError(f"{path} has no known format of facts", hint="name it: facts or memory")
     if form == "facts":
         entities, kept = from_fact_lines(text)
         if not (entities or kept):
-            raise InputError(f"there is nothing in {path}")
+            raise InputError(f"{path} is empty")
         done = engine.memory.restore(kept, entities=entities)
-        return _receipt(form, [_say(item.fact) for item in kept], done, entities=entities)
+        return _receipt(form, [_describe(item.fact) for item in kept], done, entities=entities)
     given = from_memory_facts(text, source=source)
     if not (given.entities or given.facts):
         reason = f": {given.skipped[0]}" if given.skipped else ""
-        raise InputError(f"nothing in {path} could be read as memory{reason}")
+        raise InputError(f"{path} has no readable facts{reason}")
     done = engine.memory.add_many(given.facts, entities=given.entities)
-    said = [_say(item) for item in given.facts]
-    return _receipt(form, said, done, entities=given.entities, skipped=given.skipped)
+    described = [_describe(item) for item in given.facts]
+    return _receipt(form, described, done, entities=given.entities, skipped=given.skipped)
 
 
 def export_facts(engine: Engine, *, form: FactForm = "facts") -> Iterator[str]:
     """
-    Yield the lines of a file with the facts of the namespace.
+    Iterate the lines of a file with the facts of the namespace.
 
-    `facts` has all of them by id, with their whole life; `memory` those that are staged or confirmed and have not
-    ended, oldest first.
+    The format `facts` has all facts by id with their history; `memory` has live facts whose validity has not ended,
+    oldest first.
     """
     store = engine.store
     with store.reading():
@@ -75,9 +75,9 @@ def export_facts(engine: Engine, *, form: FactForm = "facts") -> Iterator[str]:
 
 
 def iter_entities(store: Store) -> Iterator[FactEntity]:
-    """Yield the entities of facts by key."""
+    """Iterate the entities of facts in the order of their keys."""
     after = ""
-    while page := store.facts.entities_after(after, limit=PAGE):
+    while page := store.facts.entities_after(after, limit=PAGE_ENTITIES):
         yield from page
         after = page[-1].key
 
@@ -91,18 +91,18 @@ def _iter_kept(store: Store) -> Iterator[KeptFact]:
 
 def _receipt(
     form: str,
-    said: Sequence[str],
+    described: Sequence[str],
     done: Sequence[Remembered],
     *,
     entities: Sequence[FactEntity],
     skipped: Sequence[str] = (),
 ) -> FactReceipt:
     counts = {outcome: sum(item.outcome == outcome for item in done) for outcome in ("added", "strengthened", "known")}
-    refused = [f"{what}: {item.reason}" for what, item in zip(said, done, strict=True) if item.reason]
+    refused = [f"{what}: {item.reason}" for what, item in zip(described, done, strict=True) if item.reason]
     return FactReceipt(form=form, entities=len(entities), refused=tuple(refused), skipped=tuple(skipped), **counts)
 
 
-def _say(fact: Fact | GivenFact) -> str:
-    """Name a fact without its value, which may be a secret."""
+def _describe(fact: Fact | GivenFact) -> str:
+    """Return a fact as text without its value, which may be a secret."""
     subject = fact.subject_name if isinstance(fact, Fact) else fact.subject
     return f"{subject[:80]} {fact.predicate[:80]}"

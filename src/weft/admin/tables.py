@@ -105,7 +105,7 @@ def _make_on_server(db: str, *, partitions: int) -> Tables:
             partitions=parts,
             pgvector=state.pgvector,
             has_citus=state.has_citus,
-            is_spread=schema.is_spread(server),
+            is_spread=schema.is_distributed(server),
         )
 
 

@@ -17,7 +17,7 @@ _GRADE = re.compile("-?[0-9]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A question with the documents that answer it, graded."""
+    """A question with its graded gold documents."""
 
     id: str
     text: str
@@ -25,20 +25,20 @@ class Case:
 
 
 def find_sets(folders: Sequence[Path]) -> list[Path]:
-    """Return the folders that are sets; one that is none stands for the sets in it, by name."""
+    """Return the folders that are sets; any other folder stands for the sets in it, by name. Raises `InputError`."""
     found: list[Path] = []
     for folder in folders:
         inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
         found += [folder] if find_corpus(folder) else [path for path in inside if find_corpus(path)]
     if not found:
         raise InputError(
-            "there is no evaluation set", hint="a set is a folder with corpus.jsonl, queries.jsonl and qrels/"
+            "no evaluation set found", hint="a set is a folder with corpus.jsonl, queries.jsonl and qrels/"
         )
     return list(dict.fromkeys(found))
 
 
 def read_cases(folder: Path, *, limit: int | None = None) -> list[Case]:
-    """Return the questions that have at least one gold document, in their order."""
+    """Return the questions with at least one gold document, in file order. Raises `InputError`."""
     gold = _read_gold(find_file(folder, "qrels/test.tsv"))
     cases = []
     with open_text(find_file(folder, "queries.jsonl")) as lines:
@@ -52,7 +52,7 @@ def read_cases(folder: Path, *, limit: int | None = None) -> list[Case]:
 
 
 def _read_gold(path: Path) -> dict[str, dict[str, int]]:
-    """Return the documents with a grade above 0 for each question; a first line without a grade is the header."""
+    """Return the documents of grade above 0 for each question. A first line without a grade is a header."""
     gold: dict[str, dict[str, int]] = {}
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -72,7 +72,7 @@ def _read_question(line: str, *, number: int) -> tuple[str, str]:
         row = json.loads(line)
         id, text = str(row["_id"]), row["text"]
         if not isinstance(text, str):
-            raise TypeError("the text is none")
+            raise TypeError("text is not a string")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         message = f"line {number} of the queries is not an object with _id and text: {line[:80]!r}"
         raise InputError(message) from error
@@ -80,16 +80,16 @@ def _read_question(line: str, *, number: int) -> tuple[str, str]:
 
 
 def find_file(folder: Path, name: str) -> Path:
-    """Return the file `name` of a set, plain or compressed."""
+    """Return the file `name` of a set, plain or compressed. Raises `InputError`."""
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():
             return path
     hint = "BEIR layout: corpus.jsonl, queries.jsonl, qrels/test.tsv"
-    raise InputError(f"there is no {name!r} in {str(folder)!r}", hint=hint)
+    raise InputError(f"no {name!r} in {str(folder)!r}", hint=hint)
 
 
 def corpus_hash(folder: Path) -> str:
-    """Return a hash of the corpus file, so that an index of it can be used again."""
+    """Return a hash of the corpus file, the cache key of its index."""
     state = hashlib.sha256()
     with find_file(folder, "corpus.jsonl").open("rb") as file:
         while block := file.read(1 << 20):

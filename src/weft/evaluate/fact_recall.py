@@ -1,4 +1,4 @@
-"""Measures recall of facts on a scenario: replay what was stated, then ask every question as of its time."""
+"""Evaluation of fact recall on a scenario: replay the statements, then ask every question as of its time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weft.records import Fact
 
 
 class ReplayedClock:
-    """A clock that stands where a scenario is."""
+    """A clock at the current time of a scenario."""
 
     def __init__(self) -> None:
         self.time = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -36,16 +36,15 @@ def evaluate_facts(
     on_step: Callable[[], None] = lambda: None,
 ) -> list[dict[str, Any]]:
     """
-    Return rows of figures for recall and, with an embedder, for the nearest statements by vector.
+    Return rows of figures for recall and, with an embedder, for a baseline of nearest statements by vector.
 
-    `vector` knows which facts hold at the time of a question, `vector, all` takes whatever was ever stated. The
-    scenario is written to a store of its own, which is gone afterwards.
+    `vector` uses facts valid at the time of a question, `vector, all` every fact. The scenario has a temporary store.
     """
     scenario = read_scenario(path)
     with TemporaryDirectory() as folder:
-        own = StoreOptions(db=str(Path(folder) / "facts.db"))
-        given: dict[str, Any] = dict(scenario.settings)
-        settings = replace(settings, store=own, memory=replace(settings.memory, **given))
+        temporary = StoreOptions(db=str(Path(folder) / "facts.db"))
+        overrides: dict[str, Any] = dict(scenario.settings)
+        settings = replace(settings, store=temporary, memory=replace(settings.memory, **overrides))
         clock = ReplayedClock()
         with Engine(settings, embedder=embedder, clock=clock) as engine:
             facts = replay(scenario, memory=engine.memory, clock=clock, on_step=on_step)
@@ -56,17 +55,17 @@ def evaluate_facts(
 def replay(
     scenario: Scenario, *, memory: Memory, clock: ReplayedClock, on_step: Callable[[], None] = lambda: None
 ) -> dict[str, Fact]:
-    """State and act at the times of a scenario; return the facts at its end by the ids of their statements."""
+    """Run the steps of a scenario at their times; return the final facts by statement id."""
     ids: dict[str, str] = {}
     for step in scenario.steps:
         clock.time = step.at
-        _take(step, memory=memory, ids=ids)
+        _run_step(step, memory=memory, ids=ids)
         on_step()
     known = {fact.id: fact for fact in memory.list()}
     return {statement: known[id] for statement, id in ids.items() if id in known}
 
 
-def _take(step: Step, *, memory: Memory, ids: dict[str, str]) -> None:
+def _run_step(step: Step, *, memory: Memory, ids: dict[str, str]) -> None:
     if step.given is not None:
         (done,) = memory.add_many([step.given])
         if done.fact:

@@ -1,4 +1,4 @@
-"""Asks the questions of a scenario, of the memory and of plain vectors, and scores what comes back."""
+"""Scores of fact recall and of a vector baseline on the questions of a scenario."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from weft.search.facts import recall as read_path
 from weft.store.base import Store
 from weft.text.normalise import squeeze
 
-DEPTH = 10
-"""Facts of an answer that are measured."""
+MEASURED_FACTS = 10
+"""Facts of an answer that are scored."""
 
-EVERY_KIND = "all"
+ALL_KINDS = "all"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +36,13 @@ class AnsweredFacts:
     """Ids of facts."""
     ranked: tuple[Fact, ...]
     is_match: bool
-    """False where the answer is that nothing is known."""
+    """False if the answer is `no_match`."""
     milliseconds: float
-    """Beyond embedding the question."""
+    """Time without embedding the question."""
 
 
 class KnownQuestions:
-    """An embedder that has embedded some questions already, so that answering them is timed alone."""
+    """An embedder with precomputed vectors of questions, so that timings exclude embedding."""
 
     def __init__(self, embedder: Embedder, questions: Sequence[str]) -> None:
         self._embedder = embedder
@@ -60,10 +60,10 @@ class KnownQuestions:
 
 
 def expected_facts(case: FactCase, facts: Mapping[str, Fact]) -> frozenset[str]:
-    """Return the ids of the facts that answer a case. Raises `InputError` where one does not hold at its time."""
+    """Return the ids of the facts that answer a case. Raises `InputError` if one is not valid at its time."""
     for id in case.expected:
         if id not in facts or not holds(facts[id], at=case.at):
-            raise InputError(f"{case.text!r} expects {id!r}, which does not hold on {case.at.date().isoformat()}")
+            raise InputError(f"{case.text!r} expects {id!r}, which is not valid on {case.at.date().isoformat()}")
     return frozenset(facts[id].id for id in case.expected)
 
 
@@ -76,19 +76,19 @@ def answer_by_recall(
     options: MemoryOptions,
     on_step: Callable[[], None] = lambda: None,
 ) -> list[AnsweredFacts]:
-    """Ask every question as `weft recall --as-of` would, but count no access: no answer depends on another."""
+    """Ask every question as `weft recall --as-of` does, without counting accesses, so that answers are independent."""
     answered = []
     for case in cases:
         start = time.perf_counter()
         found = read_path.recall(case.text, store=store, embedder=embedder, options=options, at=case.at)
-        taken = time.perf_counter() - start
+        seconds = time.perf_counter() - start
         answered.append(
             AnsweredFacts(
                 case=case,
                 expected=expected_facts(case, facts),
                 ranked=tuple(piece.fact for piece in found.facts),
                 is_match=found.status != "no_match",
-                milliseconds=1000 * taken,
+                milliseconds=1000 * seconds,
             )
         )
         on_step()
@@ -104,10 +104,10 @@ def answer_by_vector(
     on_step: Callable[[], None] = lambda: None,
 ) -> list[AnsweredFacts]:
     """
-    Take the facts whose sentences are closest to each question by cosine.
+    Return the facts whose sentences have the highest cosine with each question.
 
-    With `live_only` those that hold at its time, else all that were ever stated. Nothing is known where the closest is
-    below the embedder's floor; its facts are measured all the same.
+    With `live_only` these are facts valid at its time, else all facts. If the best cosine is below the floor of the
+    embedder, the answer is `no_match`; its facts are scored nevertheless.
     """
     known = list({fact.id: fact for fact in facts.values()}.values())
     vectors = embedder.embed([sentence(fact) for fact in known])
@@ -115,17 +115,17 @@ def answer_by_vector(
     for case in cases:
         question = embedder.embed([squeeze(case.text)], kind="query")[0]
         start = time.perf_counter()
-        places = [place for place, fact in enumerate(known) if not live_only or holds(fact, at=case.at)]
-        scores = vectors[places] @ question
-        best = sorted(range(len(places)), key=lambda at: (-float(scores[at]), known[places[at]].id))[:DEPTH]
-        taken = time.perf_counter() - start
+        rows = [row for row, fact in enumerate(known) if not live_only or holds(fact, at=case.at)]
+        scores = vectors[rows] @ question
+        best = sorted(range(len(rows)), key=lambda at: (-float(scores[at]), known[rows[at]].id))[:MEASURED_FACTS]
+        seconds = time.perf_counter() - start
         answered.append(
             AnsweredFacts(
                 case=case,
                 expected=expected_facts(case, facts),
-                ranked=tuple(known[places[at]] for at in best),
+                ranked=tuple(known[rows[at]] for at in best),
                 is_match=bool(best) and float(scores[best[0]]) >= embedder.card.floor,
-                milliseconds=1000 * taken,
+                milliseconds=1000 * seconds,
             )
         )
         on_step()
@@ -133,23 +133,23 @@ def answer_by_vector(
 
 
 def sentence(fact: Fact) -> str:
-    """Return a fact as plain words."""
+    """Return a fact as a sentence."""
     return f"{fact.subject_name} {fact.predicate.replace('_', ' ')} {fact.value}"
 
 
 def summarise(answered: Sequence[AnsweredFacts]) -> list[dict[str, Any]]:
-    """Return the figures over all questions, then those of each kind in the order of the scenario."""
+    """Return the figures of all questions, then of each kind in the order of the scenario."""
     kinds = dict.fromkeys(item.case.kind for item in answered)
-    groups = {EVERY_KIND: list(answered)}
+    groups = {ALL_KINDS: list(answered)}
     groups |= {kind: [item for item in answered if item.case.kind == kind] for kind in kinds}
     return [{"kind": kind, "questions": len(group), **_figures(group)} for kind, group in groups.items()]
 
 
 def _figures(answered: Sequence[AnsweredFacts]) -> dict[str, float | None]:
-    """Return the measures of some answers; None for one that none of them has to do with."""
+    """Return the measures of answers; None for a measure that applies to none of them."""
     known = [item for item in answered if item.expected]
     unknown = [item for item in answered if not item.expected]
-    shown = [(fact, item.case.at) for item in known for fact in item.ranked[:DEPTH]]
+    shown = [(fact, item.case.at) for item in known for fact in item.ranked[:MEASURED_FACTS]]
     return {
         "recall@5": _mean([recall([f.id for f in item.ranked], item.expected, k=5) for item in known]),
         "recall@10": _mean([recall([f.id for f in item.ranked], item.expected, k=10) for item in known]),

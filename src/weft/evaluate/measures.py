@@ -1,4 +1,4 @@
-"""Figures for rankings of documents, as in information retrieval since Cranfield. Ranks start at 1."""
+"""Measures of rankings: recall, nDCG, reciprocal rank. Ranks start at 1."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def reciprocal_rank(ranked: Sequence[str], gold: Collection[str], *, k: int) -> 
 
 
 def ndcg(ranked: Sequence[str], gold: Mapping[str, int], *, k: int) -> float:
-    """Return the discounted gain of the first `k` as a share of the best possible, gains as graded."""
+    """Return the discounted cumulative gain of the first `k`, divided by the best possible; gains are the grades."""
     gain = sum(gold.get(id, 0) / math.log2(rank + 1) for rank, id in enumerate(ranked[:k], start=1))
     best = sorted(gold.values(), reverse=True)[:k]
     return gain / sum(value / math.log2(rank + 1) for rank, value in enumerate(best, start=1))
@@ -43,6 +43,6 @@ def measure(runs: Sequence[tuple[Sequence[str], Mapping[str, int]]]) -> dict[str
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Return the value that `share` of `values` do not exceed, by nearest rank; 0 for none."""
+    """Return the percentile of the values by nearest rank, `share` from 0 to 1; 0 if there are none."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else 0.0

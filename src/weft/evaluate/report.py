@@ -1,4 +1,4 @@
-"""Figures as a table and as a plot."""
+"""Figures of an evaluation as tables, Markdown and plots."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = ("recall@1", "recall@2", "recall@5", "recall@10", "recall@20", "ndcg@1
 PLOTTED = "recall@5"
 PLOT_TITLE = "recall@5 of every method on every set"
 MARKS = ("<!-- quality -->", "<!-- /quality -->")
-"""Between them a page holds the figures."""
+"""Comments around the figures in a page."""
 TIMES = ("p50_ms", "p95_ms", "embed_p50_ms", "index_seconds")
 
 
@@ -42,7 +42,7 @@ def set_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[s
 
 
 def fact_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Return headings and cells: one row per method and kind of question; a dash where a measure does not apply."""
+    """Return headings and cells: one row per method and kind of question; a dash if a measure does not apply."""
     shares = ("recall@5", "recall@10", "no_match", "turned_away", "stale@10")
     cells = [
         [
@@ -58,7 +58,7 @@ def fact_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[
 
 
 def _method(row: Mapping[str, Any]) -> str:
-    """Return the method of a row; where the choice was open, with what was chosen how often and by which rules."""
+    """Return the method of a row; for `auto` with the counts of chosen methods and rules."""
     if not row.get("rules"):
         return str(row["method"])
     ran = ", ".join(f"{count:,} {method}" for method, count in row["ran"].items())
@@ -68,9 +68,9 @@ def _method(row: Mapping[str, Any]) -> str:
 
 def write_page(rows: Sequence[Mapping[str, Any]], path: Path, *, plot: Path | None = None) -> None:
     """
-    Write the figures as a Markdown table, between the marks of a page that has them, or else as a new page.
+    Write the figures as a Markdown table between the marks of a page, or into a new page.
 
-    What stands around the marks stays.
+    Text around the marks is kept. Raises `InputError` if an existing page has no marks.
     """
     head, cells = set_table(rows)
     lines = [head, ["---"] * len(head), *cells]
@@ -79,7 +79,7 @@ def write_page(rows: Sequence[Mapping[str, Any]], path: Path, *, plot: Path | No
         body += f"\n\n![{PLOT_TITLE}]({plot.name})"
     text = path.read_text("utf-8") if path.is_file() else f"# Quality\n\n{MARKS[0]}\n{MARKS[1]}\n"
     if MARKS[0] not in text or MARKS[1] not in text:
-        raise InputError(f"{str(path)!r} has no place for the figures", hint=f"put {MARKS[0]} and {MARKS[1]} in it")
+        raise InputError(f"{str(path)!r} has no marks for the figures", hint=f"add {MARKS[0]} and {MARKS[1]}")
     before, rest = text.split(MARKS[0], 1)
     after = rest.split(MARKS[1], 1)[1]
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -92,9 +92,9 @@ def write_set_plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     methods = list(dict.fromkeys(row["method"] for row in rows))
     figure, axes = _figure(width=1.5 * len(sets) + 2)
     width = 0.8 / len(methods)
-    for place, method in enumerate(methods):
+    for position, method in enumerate(methods):
         found = {row["dataset"]: row[PLOTTED] for row in rows if row["method"] == method}
-        left = [index + place * width for index, name in enumerate(sets) if name in found]
+        left = [index + position * width for index, name in enumerate(sets) if name in found]
         bars = axes.bar(left, [found[name] for name in sets if name in found], width=width, label=method)
         axes.bar_label(bars, fmt="%.2f", fontsize=6, padding=1, rotation=90)
     axes.set_xticks([index + 0.4 - width / 2 for index in range(len(sets))], sets, rotation=15)
@@ -119,8 +119,8 @@ def write_plot(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Draw the measures as groups of bars, one colour per method."""
     figure, axes = _figure(width=10)
     width = 0.8 / len(rows)
-    for place, row in enumerate(rows):
-        left = [index + place * width for index in range(len(COLUMNS))]
+    for position, row in enumerate(rows):
+        left = [index + position * width for index in range(len(COLUMNS))]
         bars = axes.bar(left, [row[name] for name in COLUMNS], width=width, label=row["method"])
         axes.bar_label(bars, fmt="%.2f", fontsize=7, padding=1)
     axes.set_xticks([index + 0.4 - width / 2 for index in range(len(COLUMNS))], COLUMNS)

@@ -1,4 +1,4 @@
-"""Measures retrieval on a set in BEIR layout: index it once, ask every question."""
+"""Evaluation of retrieval on a set in BEIR layout: index it once, ask every question."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ logger = logging.getLogger(__name__)
 
 TEXT_METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid")
 GRAPH_METHODS: tuple[Method, ...] = ("graph", "mix", "auto")
-BY_VECTOR: frozenset[Method] = frozenset({"vector", "hybrid", "graph"})
-"""Without an embedder keywords answer in the place of vectors: figures under these names would be theirs."""
+VECTOR_METHODS: frozenset[Method] = frozenset({"vector", "hybrid", "graph"})
+"""Methods that fall back to keywords without an embedder, so that their figures would mislead."""
 
 
 def all_methods(settings: Settings) -> tuple[Method, ...]:
-    """Return the methods that can be compared: those of graph or vectors only where there is one or the other."""
+    """Return the methods to compare; graph methods need an extractor, vector methods an embedder."""
     methods = TEXT_METHODS + (GRAPH_METHODS if settings.graph.extractor != "none" else ())
-    return methods if settings.models.embedder != "none" else tuple(m for m in methods if m not in BY_VECTOR)
+    return methods if settings.models.embedder != "none" else tuple(m for m in methods if m not in VECTOR_METHODS)
 
 
 Stage: TypeAlias = Literal["indexing", "asking"]
@@ -43,10 +43,10 @@ def open_evaluation(
     folder: Path, *, settings: Settings, use_cache: bool, on_step: Callable[[Stage, int], None]
 ) -> Iterator[tuple[Engine, float]]:
     """
-    Give an engine on the indexed set, and the seconds indexing took.
+    Return an engine on the indexed set, and the seconds of indexing.
 
-    With `use_cache` the index is kept under a name made of data, place, model and code version: in a file of the cache
-    folder, or on a server in a namespace of that name. An index that was made before tells how long it took then.
+    With `use_cache` the index is kept: in a file of the cache folder, or in a namespace on a server. Its name is made
+    of the data, the folder, the model and the version. A cached index returns its original seconds.
     """
     corpus = find_file(folder, "corpus.jsonl")
     note = Path()
@@ -56,7 +56,7 @@ def open_evaluation(
         start = time.perf_counter()
         receipt = engine.index(corpus.parent, on_step=lambda step: on_step("indexing", 1))
         if receipt.stopped:  # figures of a part of the set would mislead
-            raise BoundReached(receipt.stopped, hint="run it again to go on, or raise the bound")
+            raise BoundReached(receipt.stopped, hint="run it again to continue, or raise the limit")
         seconds = round(time.perf_counter() - start, 3)
         if use_cache and (receipt.added or receipt.changed):
             note.write_text(str(seconds))
@@ -64,7 +64,7 @@ def open_evaluation(
             seconds = float(note.read_text())
         others = engine.stats().documents - receipt.documents
         if others > 0:
-            logger.warning("documents searched that are not of this set: %d (--namespace keeps sets apart)", others)
+            logger.warning("documents outside this set are searched too: %d (--namespace separates sets)", others)
         yield engine, seconds
 
 
@@ -78,7 +78,7 @@ def evaluate_folder(
     run_file: Path | None = None,
     on_step: Callable[[Stage, int], None] = lambda stage, count: None,
 ) -> list[dict[str, Any]]:
-    """Return one row of figures per method; without methods, the one `weft query` runs by default."""
+    """Return one row of figures per method, by default the method of the settings."""
     cases = read_cases(folder, limit=limit)
     with open_evaluation(folder, settings=settings, use_cache=use_cache, on_step=on_step) as (engine, seconds):
         documents, reranker = engine.stats().documents, engine.reranking.find(None, store=engine.store)
@@ -107,26 +107,26 @@ def evaluate_folder(
 
 
 def _cached_store(folder: Path, settings: Settings) -> tuple[Settings, Path]:
-    """Return settings with the store of a set, and the file that says how long indexing it took."""
+    """Return settings with the cached store of a set, and the file with its seconds of indexing."""
     extractor = open_extractor(settings)
     key = digest(
         (
             corpus_hash(folder),
-            str(folder.resolve()),  # documents go by where they lie: of a copy they would be others
+            str(folder.resolve()),  # sources, and so ids, depend on the folder
             settings.models.embedder,
             version("weft-search"),
             f"{analyzer.VERSION} {split.VERSION} {settings.split} {settings.load.titles} {settings.load.citations}",
             extractor.name if extractor else "",
         )
     )
-    home = settings.cache_dir / "eval"
-    home.mkdir(parents=True, exist_ok=True)
+    cache = settings.cache_dir / "eval"
+    cache.mkdir(parents=True, exist_ok=True)
     if is_server(settings.store.db):
-        note = home / f"{digest((key, shown(settings.store.db)))}.seconds"
+        note = cache / f"{digest((key, shown(settings.store.db)))}.seconds"
         name = f"eval {folder.resolve().name} {key[:12]}"
         return replace(settings, store=replace(settings.store, namespace=name)), note
-    store = replace(settings.store, db=str(home / f"{key}.db"), replica="", namespace="default")
-    return replace(settings, store=store), home / f"{key}.seconds"
+    store = replace(settings.store, db=str(cache / f"{key}.db"), replica="", namespace="default")
+    return replace(settings, store=store), cache / f"{key}.seconds"
 
 
 def _rounded(figures: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _rounded(figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _chosen(answered: Sequence[Answered]) -> dict[str, Any]:
-    """Return how often each method ran and, where `auto` chose, which of its rules decided how often."""
+    """Return the counts of the methods that ran, and of the rules by which `auto` chose them."""
     ran = Counter(item.method for item in answered)
     rules = Counter(item.rule for item in answered if item.rule)
     return {"ran": dict(ran.most_common()), "rules": dict(rules.most_common())}

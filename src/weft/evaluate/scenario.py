@@ -1,4 +1,4 @@
-"""Scenarios of facts: dated statements, what became of them, and questions with the statements that answer them."""
+"""Scenarios of facts: dated statements and actions, and questions with their expected statements."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from weft.records import GivenFact
 Action: TypeAlias = Literal["confirm", "reject", "expire", "forget"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 SETTINGS = ("single_valued", "confirm_sources")
-"""Settings of the memory that a scenario may bring."""
+"""Settings of `[memory]` that a scenario may contain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """Something that happens at a time: a fact is stated, or a statement made before is acted on."""
+    """A dated event: a statement, or an action on an earlier statement."""
 
     at: datetime
     id: str
-    """Of the statement that is made, or acted on."""
+    """Id of the statement."""
     given: GivenFact | None = None
-    """What is stated; None where there is an action."""
+    """The statement; None for an action."""
     action: Action | None = None
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactCase:
-    """A question, the time it is asked about, and the statements that answer it: none where nothing is known."""
+    """A question, its time, and the statements that answer it; none if `no_match` is expected."""
 
     text: str
     kind: str
@@ -44,7 +44,7 @@ class FactCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """What is stated, in the order of time, and what is asked, in the order of the file."""
+    """Steps in the order of time, and cases in the order of the file."""
 
     steps: tuple[Step, ...]
     cases: tuple[FactCase, ...]
@@ -52,7 +52,7 @@ class Scenario:
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Return the scenario of a JSON Lines file. Raises `InputError` with the number of a line that is wrong."""
+    """Return the scenario of a JSON Lines file. Raises `InputError` with the line number."""
     settings: dict[str, tuple[str, ...]] = {}
     steps: list[Step] = []
     cases: list[FactCase] = []
@@ -63,7 +63,7 @@ def read_scenario(path: Path) -> Scenario:
             try:
                 row = json.loads(line)
                 if not isinstance(row, dict):
-                    raise ValueError("it is no object")
+                    raise ValueError("not an object")
                 if "settings" in row:
                     settings |= _read_settings(row["settings"])
                 elif "question" in row:
@@ -71,9 +71,9 @@ def read_scenario(path: Path) -> Scenario:
                 else:
                     steps.append(_read_step(row))
             except (ValueError, TypeError, KeyError, RecursionError) as error:
-                said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+                message = f"missing key {error}" if isinstance(error, KeyError) else str(error)
                 raise InputError(
-                    f"line {number} of {path.name!r}: {said}", hint="docs/memory.md has the form"
+                    f"line {number} of {path.name!r}: {message}", hint="docs/memory.md shows the format"
                 ) from error
     scenario = Scenario(steps=tuple(sorted(steps, key=lambda step: step.at)), cases=tuple(cases), settings=settings)
     _check(scenario)
@@ -96,21 +96,21 @@ def _read_step(row: Mapping[str, Any]) -> Step:
     for action in ACTIONS:
         if action in row:
             return Step(at=at, id=str(row[action]), action=action, reason=str(row.get("reason", "")))
-    given = {name: value for name, value in row.items() if name not in ("id", "at")}
-    return Step(at=at, id=str(row["id"]), given=read_statement(given))
+    fields = {name: value for name, value in row.items() if name not in ("id", "at")}
+    return Step(at=at, id=str(row["id"]), given=read_statement(fields))
 
 
 def _check(scenario: Scenario) -> None:
-    """Raise `InputError` where ids are used twice, or before or without a statement."""
+    """Raise `InputError` if an id is used twice, or without an earlier statement."""
     if not scenario.cases:
-        raise InputError("the scenario asks nothing", hint="add lines with question, kind, as_of and expected")
+        raise InputError("the scenario has no questions", hint="add lines with question, kind, as_of and expected")
     stated: set[str] = set()
     for step in scenario.steps:
         if step.action is None and step.id in stated:
             raise InputError(f"two statements have the id {step.id!r}")
         if step.action is not None and step.id not in stated:
-            raise InputError(f"{step.id!r} is to {step.action}, but is not stated before {step.at.isoformat()}")
+            raise InputError(f"{step.action} of {step.id!r}, which has no statement before {step.at.isoformat()}")
         stated.add(step.id)
     for case in scenario.cases:
         if unknown := set(case.expected) - stated:
-            raise InputError(f"{case.text!r} expects {min(unknown)!r}, which nobody states")
+            raise InputError(f"{case.text!r} expects {min(unknown)!r}, which is not stated")

@@ -1,4 +1,4 @@
-"""Asks every question of a set and scores the rankings."""
+"""Rankings and measures of the questions of a set."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from weft.search.run import find
 from weft.search.search_context import SearchContext
 from weft.store.base import Store
 
-DEPTH = 100
-"""Chunks looked at per question; 20 documents are measured."""
+RANKED_CHUNKS = 100
+"""Chunks per question; 20 documents are scored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The documents found for one case, best first, each once, with their scores."""
+    """The ranking of one case: documents with scores, best first, each once."""
 
     case: Case
     ranked: tuple[tuple[str, float], ...]
@@ -29,9 +29,9 @@ class Answered:
     search_ms: float
     method: str
     rule: str = ""
-    """The rule that chose the method; empty where the caller chose."""
+    """The rule that chose the method; empty if the caller chose."""
     unranked: str = ""
-    """Why a reranker that was to be asked had no say; empty where it had, or there was none."""
+    """Why the reranker was not used; empty if it was, or if there is none."""
 
 
 def answer_cases(
@@ -45,8 +45,8 @@ def answer_cases(
     rerank: RerankOptions = RerankOptions(),  # noqa: B008 - frozen
     on_step: Callable[[], None] = lambda: None,
 ) -> list[Answered]:
-    """Ask every question as `weft query` would, before floors and gates."""
-    options = replace(options, top_k=DEPTH, pool=max(options.pool, DEPTH), gate=False, min_score=None)
+    """Search for every question as `weft query` does, without floor and gate."""
+    options = replace(options, top_k=RANKED_CHUNKS, pool=max(options.pool, RANKED_CHUNKS), gate=False, min_score=None)
     answered = []
     for case in cases:
         search = SearchContext(
@@ -88,7 +88,7 @@ def trec_lines(answered: Sequence[Answered], *, tag: str) -> list[str]:
 
 
 def _documents(result: Result) -> tuple[tuple[str, float], ...]:
-    """A document counts at the rank of its best chunk."""
+    """Return the documents of a result, each at the rank of its best chunk."""
     best: dict[str, float] = {}
     for piece in result.evidence:
         best.setdefault(str(piece.document.metadata.get("_id", piece.document.source)), piece.score)

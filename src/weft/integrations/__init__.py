@@ -1,1 +1,1 @@
-"""Doors into other libraries: their retrievers and tools, answered by the engine."""
+"""Adapters for other libraries: retrievers and tools."""

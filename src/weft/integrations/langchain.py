@@ -1,4 +1,4 @@
-"""The engine as a retriever and as a tool of LangChain."""
+"""Retriever and tool for LangChain."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ except ImportError as error:
 
 class WeftRetriever(BaseRetriever):
     """
-    Finds the passages of an engine that answer a question; an empty list where nothing relevant is stored.
+    Retrieves the passages of an engine that answer a question; an empty list if nothing relevant is stored.
 
-    What is not given is as the engine is set. Every field, and any other of `[search]`, can also be given for one
-    call: `retriever.invoke(question, top_k=3)`. Closing the engine is left to whoever opened it.
+    The settings of the engine are the defaults. Every field, and any other of `[search]`, can be passed for one call:
+    `retriever.invoke(question, top_k=3)`. The caller closes the engine.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     engine: Engine
     top_k: int | None = None
-    """At most so many documents."""
+    """Maximum number of documents."""
     method: str | None = None
     where: Filter | None = None
 
     def model_post_init(self, context: Any, /) -> None:
-        """Refuse wrong options now, not at the first question."""
+        """Check the options now rather than at the first question."""
         super().model_post_init(context)
         check_options(self.engine, self._options())
 
@@ -67,9 +67,9 @@ class WeftRetriever(BaseRetriever):
 
 def memory_search_tool(engine: Engine) -> StructuredTool:
     """
-    Return `memory_search` as a tool: its message is text for the model, its artifact the whole answer.
+    Return `memory_search` as a tool: the message is text for the model, the artifact is the whole answer.
 
-    A call that cannot be answered is a message that says what to write instead.
+    An invalid call returns a message with the error and the hint.
     """
 
     def call(**arguments: Any) -> tuple[str, dict[str, Any]]:

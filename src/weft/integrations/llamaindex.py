@@ -1,4 +1,4 @@
-"""The engine as a retriever and as a tool of LlamaIndex."""
+"""Retriever and tool for LlamaIndex."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ try:
 except ImportError as error:
     raise MissingExtra("llama-index-core", extra="llamaindex") from error
 
-TOLD = frozenset({"citation", "status"})
-"""Metadata that LlamaIndex writes above the text when it hands a node to a model; the rest is for programs."""
+MODEL_METADATA = frozenset({"citation", "status"})
+"""Metadata that LlamaIndex writes above the text of a node for a model; the rest is for programs."""
 
 
 class WeftRetriever(BaseRetriever):
     """
-    Finds the passages of an engine that answer a question; an empty list where nothing relevant is stored.
+    Retrieves the passages of an engine that answer a question; an empty list if nothing relevant is stored.
 
-    What is not given is as the engine is set; `settings` are those of `BaseRetriever`. Closing the engine is left to
-    whoever opened it. The text of a `QueryBundle` is asked; vectors in it are of another model and left aside.
+    The settings of the engine are the defaults; `settings` are those of `BaseRetriever`. The caller closes the engine.
+    Only the text of a `QueryBundle` is used, as its vectors come from another model.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class WeftRetriever(BaseRetriever):
 
 
 class MemorySearchArguments(BaseModel):
-    """The arguments of `memory_search` as its definition has them; the engine reads them."""
+    """The arguments of `memory_search` with the schema of its definition; the engine validates them."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -75,9 +75,9 @@ class MemorySearchArguments(BaseModel):
 
 class MemorySearchTool(AsyncBaseTool):
     """
-    `memory_search` as a tool: its content is text for the model, its raw output the whole answer.
+    `memory_search` as a tool: the content is text for the model, the raw output is the whole answer.
 
-    A call that cannot be answered gives an output marked as an error, which says what to write instead.
+    An invalid call returns an output marked as an error, with the hint.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -85,9 +85,11 @@ class MemorySearchTool(AsyncBaseTool):
 
     @property
     def metadata(self) -> ToolMetadata:
-        """What the model is told of it."""
-        told = anthropic_tool()
-        return ToolMetadata(name=told["name"], description=told["description"], fn_schema=MemorySearchArguments)
+        """The definition for the model."""
+        definition = anthropic_tool()
+        return ToolMetadata(
+            name=definition["name"], description=definition["description"], fn_schema=MemorySearchArguments
+        )
 
     def call(self, /, *query: Any, **arguments: Any) -> ToolOutput:
         """Answer a call."""
@@ -98,20 +100,20 @@ class MemorySearchTool(AsyncBaseTool):
         return self._to_output(values, {"args": query, "kwargs": arguments})
 
     async def acall(self, /, *query: Any, **arguments: Any) -> ToolOutput:
-        """Answer a call in a worker thread."""
+        """Answer a call in a thread."""
         try:
             values = await AsyncEngine(self._engine).memory_search(*query, **arguments)
         except WeftError as error:
             return self._to_error(error, {"args": query, "kwargs": arguments})
         return self._to_output(values, {"args": query, "kwargs": arguments})
 
-    def _to_output(self, values: dict[str, Any], given: dict[str, Any]) -> ToolOutput:
+    def _to_output(self, values: dict[str, Any], arguments: dict[str, Any]) -> ToolOutput:
         name, text = self.metadata.get_name(), answer_to_text(values)
-        return ToolOutput(tool_name=name, content=text, raw_input=given, raw_output=values)
+        return ToolOutput(tool_name=name, content=text, raw_input=arguments, raw_output=values)
 
-    def _to_error(self, error: WeftError, given: dict[str, Any]) -> ToolOutput:
+    def _to_error(self, error: WeftError, arguments: dict[str, Any]) -> ToolOutput:
         name, text = self.metadata.get_name(), error_to_text(error)
-        return ToolOutput(tool_name=name, content=text, raw_input=given, raw_output=text, is_error=True)
+        return ToolOutput(tool_name=name, content=text, raw_input=arguments, raw_output=text, is_error=True)
 
 
 def _to_node(passage: Passage) -> NodeWithScore:
@@ -119,7 +121,7 @@ def _to_node(passage: Passage) -> NodeWithScore:
         id_=passage.id,
         text=passage.text,
         metadata=dict(passage.metadata),
-        excluded_llm_metadata_keys=sorted(passage.metadata.keys() - TOLD),
+        excluded_llm_metadata_keys=sorted(passage.metadata.keys() - MODEL_METADATA),
         excluded_embed_metadata_keys=sorted(passage.metadata),
         relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=passage.document_id)},
     )

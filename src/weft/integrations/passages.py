@@ -1,4 +1,4 @@
-"""What the doors into other libraries share: a question in, passages that say where they come from out."""
+"""Passages for other libraries: a question in, cited passages out."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from weft.records import Evidence, Filter, Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A chunk that answers a question, as other libraries want it."""
+    """A chunk that answers a question, with metadata for other libraries."""
 
     id: str
     document_id: str
     text: str
     score: float
     metadata: Mapping[str, Any]
-    """JSON values: where it stands, how it was found, how sure the answer is. Fields in docs/integrations.md."""
+    """JSON values: position, channels, confidence and others. docs/integrations.md lists the fields."""
 
 
 def check_options(engine: Engine, options: Mapping[str, Any]) -> None:
-    """Raise `ConfigError` or `InputError` where the engine would refuse these options of a question."""
+    """Raise `ConfigError` or `InputError` if `Engine.query` would refuse these options."""
     if not isinstance(engine, Engine):
-        raise ConfigError(f"engine is a {type(engine).__name__}", hint="give what open_engine returns")
+        raise ConfigError(f"engine is a {type(engine).__name__}", hint="pass the result of open_engine")
     if options.get("where") is not None:
         check_filter(options["where"])
     engine.search_options({name: value for name, value in options.items() if name not in ("where", "rerank")})
@@ -37,9 +37,9 @@ def check_options(engine: Engine, options: Mapping[str, Any]) -> None:
 
 def find_passages(engine: Engine, question: str, *, where: Filter | None = None, **options: Any) -> list[Passage]:
     """
-    Return the passages that answer a question, best first; none where nothing relevant is stored.
+    Return the passages that answer a question, best first; none if nothing relevant is stored.
 
-    `options` are fields of `[search]` for this call. Where `top_k` is given, there are at most so many.
+    `options` override fields of `[search]` for this call. With `top_k` there are at most that many passages.
     """
     result = engine.query(_read_question(question), where=where, **options)
     return _to_passages(result, limit=options.get("top_k"))
@@ -48,38 +48,38 @@ def find_passages(engine: Engine, question: str, *, where: Filter | None = None,
 async def find_passages_async(
     engine: Engine, question: str, *, where: Filter | None = None, **options: Any
 ) -> list[Passage]:
-    """Return what `find_passages` does, found in a worker thread."""
+    """Return the result of `find_passages`, run in a thread."""
     result = await AsyncEngine(engine).query(_read_question(question), where=where, **options)
     return _to_passages(result, limit=options.get("top_k"))
 
 
 def answer_to_text(values: Mapping[str, Any]) -> str:
-    """Return an answer of `memory_search` as a model should read it: how sure it is, then what was found."""
+    """Return an answer of `memory_search` as text for a model: status and confidence, then the context."""
     status = f"status: {values['status']}, confidence: {values['confidence']:.2f}"
     return "\n\n".join(filter(None, ["; ".join([status, *values["notes"]]), values["context"]]))
 
 
 def error_to_text(error: WeftError) -> str:
-    """Return an error as a model should read it: what is wrong, and what to do about it."""
+    """Return an error as text for a model: the problem, then the hint."""
     return "; ".join(filter(None, [f"error: {error}", error.hint]))
 
 
 def _read_question(question: Any) -> str:
     if not isinstance(question, str) or not question.strip():
         shown = repr(question)[:80]
-        raise InputError(f"the question is {shown}", hint="give a text that is not empty")
+        raise InputError(f"the question is {shown}", hint="pass a non-empty string")
     return question
 
 
 def _to_passages(result: Result, *, limit: int | None) -> list[Passage]:
-    # The graph may add to what was asked for; who asks for k passages has room for k.
+    # The graph may add evidence beyond top_k, but the caller has space for top_k passages.
     evidence = result.evidence[:limit]
     return [_to_passage(result, piece, rank) for rank, piece in enumerate(evidence, start=1)]
 
 
 def _to_passage(result: Result, piece: Evidence, rank: int) -> Passage:
     found = evidence_to_dict(piece, rank)
-    way = {name: value for name, value in found["source"].items() if name not in ("type", "origin")}
+    graph = {name: value for name, value in found["source"].items() if name not in ("type", "origin")}
     metadata = {
         "citation": piece.citation,
         "source": piece.document.source,
@@ -93,7 +93,7 @@ def _to_passage(result: Result, piece: Evidence, rank: int) -> Passage:
         "rank": rank,
         "score": found["score"],
         "channels": found["channels"],
-        "graph": way or None,
+        "graph": graph or None,
         "names": found["names"],
         "method": result.method,
         "status": result.status,
