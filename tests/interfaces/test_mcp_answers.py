@@ -11,9 +11,9 @@ from mcp_driving import ask, connect, drive, fill, settings_for
 from weft.engine.engine import Engine
 from weft.records import Document, GivenFact
 from weft.tools import paging
-from weft.tools.calls import FETCHED
+from weft.tools.calls import MAX_DOCUMENT_CHARACTERS
 from weft.tools.definitions import TOOLS
-from weft.tools.reference_memory import GRAPH_CHARACTERS
+from weft.tools.reference_memory import MAX_GRAPH_CHARACTERS
 from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
 
@@ -128,7 +128,7 @@ def test_every_argument_has_the_spellings_that_are_promised(filled, compat, tool
 
     assert len(calls) > 2 * len(tools)
     for call, answer, is_known in zip(calls, answers, known, strict=True):
-        assert ("there is no argument" in answer.content[0].text) is not is_known, call
+        assert ("unknown argument" in answer.content[0].text) is not is_known, call
 
 
 # ── size ────────────────────────────────────────────────────────────────────────────────────────
@@ -215,14 +215,14 @@ LARGEST = {
 """A call of each tool that reads, for which there is more than fits."""
 
 
-@pytest.mark.parametrize("compat, limit", [(None, 1.5 * paging.PAGE_CHARACTERS), ("memory", 1.2 * GRAPH_CHARACTERS)])
+@pytest.mark.parametrize("compat, limit", [(None, 1.5 * paging.PAGE_CHARACTERS), ("memory", 1.2 * MAX_GRAPH_CHARACTERS)])
 def test_no_answer_is_larger_than_promised(large, compat, limit):
     """Text and values of every tool that reads, by the list of tools; `fetch` gives a document up to its own bound."""
     tools = [tool for tool in (MEMORY_TOOLS if compat else TOOLS) if not tool.writes]
     answers = ask(large, *((tool.name, LARGEST[tool.name]) for tool in tools), compat=compat)
 
     for tool, answer in zip(tools, answers, strict=True):
-        most = 1.2 * FETCHED if tool.name == "fetch" else limit
+        most = 1.2 * MAX_DOCUMENT_CHARACTERS if tool.name == "fetch" else limit
         assert not answer.is_error, answer.content[0].text
         assert paging.measure(answer.structured_content) < most, tool.name
         assert sum(len(part.text) for part in answer.content) < 2 * most, tool.name  # indented in the reference's way

@@ -283,7 +283,7 @@ def collect(memory, name, **arguments):
 
 def test_a_large_graph_comes_in_parts(company, monkeypatch):
     """The shape stays; a second text says what is left and how to get it."""
-    monkeypatch.setattr(reference_memory, "GRAPH_CHARACTERS", 250)
+    monkeypatch.setattr(reference_memory, "MAX_GRAPH_CHARACTERS", 250)
     found = collect(company, "read_graph")
 
     assert sorted(map(str, found)) == sorted(map(str, [*company_entities(company), WORKS, COMPETES]))
@@ -291,7 +291,7 @@ def test_a_large_graph_comes_in_parts(company, monkeypatch):
 
 def test_an_entity_too_large_for_one_answer_comes_in_parts(company, monkeypatch):
     """Under the same name and type, each time with the next observations."""
-    monkeypatch.setattr(reference_memory, "GRAPH_CHARACTERS", 200)
+    monkeypatch.setattr(reference_memory, "MAX_GRAPH_CHARACTERS", 200)
     more = [f"likes programming language number {n}" for n in range(20)]
     company("add_observations", observations=[{"entityName": "Bob", "contents": more}])
     parts = collect(company, "open_nodes", names=["Bob"])

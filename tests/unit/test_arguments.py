@@ -49,10 +49,10 @@ def test_what_is_meant_is_understood(given, expected):
 @pytest.mark.parametrize(
     "given, said",
     [
-        ({}, "give name"),
-        ({"name": " "}, "not empty"),
-        ({"name": None}, "give name"),
-        ({"name": True}, "name: a text"),
+        ({}, "use name"),
+        ({"name": " "}, "non-empty"),
+        ({"name": None}, "use name"),
+        ({"name": True}, "name: a non-empty string"),
         ({"name": "x" * 21}, "at most 20"),
         ({"name": "x", "colour": "red"}, "maxHops (optional)"),
         ({"name": "x", "maxHops": 4}, "from 1 to 3"),
@@ -62,13 +62,13 @@ def test_what_is_meant_is_understood(given, expected):
         ({"name": "x", "maxHops": 10**400}, "a whole number"),
         ({"name": "x", "share": "much"}, "from 0 to 1"),
         ({"name": "x", "deep": 1}, "true or false"),
-        ({"name": "x", "ids": [1, [2]]}, "ids[1]: a text"),
+        ({"name": "x", "ids": [1, [2]]}, "ids[1]: a string"),
         ({"name": "x", "ids": "[1, "}, "ids: a list"),
         ({"name": "x", "ids": ["a"] * 4}, "at most 3"),
         ({"name": "x", "rows": "k"}, "rows: a list"),
         ({"name": "x", "rows": ["k"]}, "an object with key"),
-        ({"name": "x", "rows": [{}]}, "give key"),
-        ({"name": "x", "entity": "y"}, "give name once"),
+        ({"name": "x", "rows": [{}]}, "use key"),
+        ({"name": "x", "entity": "y"}, "pass name once"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_what_to_write(given, said):

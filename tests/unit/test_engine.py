@@ -129,7 +129,7 @@ def test_reembedding_switches_and_the_engine_goes_on_with_the_new_one(open_at):
     assert engine.embedder.card.name == "hash"
     assert sources(engine.query("cats purr")) == ["text:a"]
     assert open_at().embedder.card.name == "hash"
-    with pytest.raises(ConfigError, match="no embedder to switch to"):
+    with pytest.raises(ConfigError, match="the settings name no embedder"):
         open_at(models__embedder="none").reembed()
 
 

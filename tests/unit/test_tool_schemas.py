@@ -64,7 +64,7 @@ def test_the_other_tools_are_called_as_the_docs_show(tmp_path, monkeypatch, caps
     monkeypatch.chdir(tmp_path)
     with open_engine("weft.db", embedder="none") as engine:
         engine.add_text("Remember the milk.", source="memo")
-        with pytest.raises(InputError, match="there is no tool 'memory_serach'") as caught:
+        with pytest.raises(InputError, match="unknown tool 'memory_serach'") as caught:
             call_tool(engine, "memory_serach", {})
     scope = {}
     exec(block, scope)

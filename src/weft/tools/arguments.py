@@ -1,4 +1,4 @@
-"""Arguments of tools as models write them: in camelCase or not, numbers in text, null for what is not given."""
+"""Arguments of tool calls as models write them: any case style, numbers as strings, null for missing."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from weft.errors import InputError
 
 
 def read_arguments(
-    given: Mapping[str, Any], schema: Mapping[str, Any], *, aliases: Mapping[str, str] | None = None
+    arguments: Mapping[str, Any], schema: Mapping[str, Any], *, aliases: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """
-    Return arguments under the names that a JSON schema gives them, in the types it asks for; defaults are filled in.
+    Return arguments under the names and in the types of a JSON schema, with defaults filled in.
 
-    `aliases` are further names, beside those that differ in case and underscores only. Raises `InputError`, whose hint
-    says what to write instead.
+    `aliases` map other names to those of the schema; case and underscores never matter. Raises `InputError`, whose
+    hint shows a valid call.
     """
     known = {_plain(name): name for name in schema["properties"]}
     known |= {_plain(other): name for other, name in (aliases or {}).items()}
     values: dict[str, Any] = {}
-    for spelling, value in given.items():
+    for spelling, value in arguments.items():
         name = known.get(_plain(spelling))
         if name is None:
-            raise InputError(f"there is no argument {show_value(spelling)}", hint=f"give {_list(schema)}")
+            raise InputError(f"unknown argument {show_value(spelling)}", hint=f"use {_list(schema)}")
         if value is None:
             continue
         read = read_value(spelling, value, schema["properties"][name])
         if values.setdefault(name, read) != read:
-            raise InputError(f"{name} is given twice and differs", hint=f"give {name} once")
+            raise InputError(f"{name} has two different values", hint=f"pass {name} once")
     if missing := [name for name in schema.get("required", ()) if name not in values]:
-        raise InputError(f"{missing[0]} is missing", hint=f"give {_list(schema)}")
+        raise InputError(f"{missing[0]} is missing", hint=f"use {_list(schema)}")
     defaults = {name: field["default"] for name, field in schema["properties"].items() if "default" in field}
     return {**defaults, **values}
 
 
 def read_value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
-    """Return a value in the type a schema asks for. Raises `InputError`."""
+    """Return a value in the type of a schema. Raises `InputError`."""
     match schema.get("type"):
         case "string":
             return _read_text(name, value, schema)
@@ -58,7 +58,7 @@ def read_value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def refusal(name: str, value: Any, wanted: str) -> InputError:
-    """Return the error for an argument that is not what it should be."""
+    """Return the error for an invalid argument."""
     return InputError(f"{name} is {show_value(value)}", hint=f"{name}: {wanted}")
 
 
@@ -67,9 +67,9 @@ def _read_text(name: str, value: Any, schema: Mapping[str, Any]) -> str:
         value = str(value)
     least, most = schema.get("minLength", 0), schema.get("maxLength")
     if not isinstance(value, str) or (least and not value.strip()):
-        raise refusal(name, value, "a text that is not empty" if least else "a text")
+        raise refusal(name, value, "a non-empty string" if least else "a string")
     if most is not None and len(value) > most:
-        raise refusal(name, value, f"a text of at most {most:,} characters")
+        raise refusal(name, value, f"a string of at most {most:,} characters")
     return value
 
 
@@ -86,7 +86,7 @@ def _read_number(name: str, value: Any, schema: Mapping[str, Any], *, is_whole: 
 
 
 def _read_list(name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
-    if isinstance(value, str) and value.lstrip().startswith("["):  # some models write lists as text
+    if isinstance(value, str) and value.lstrip().startswith("["):  # some models write lists as JSON strings
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):

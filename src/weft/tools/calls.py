@@ -1,4 +1,4 @@
-"""What runs when a model calls a tool: arguments as it wrote them in, a bounded answer out."""
+"""Tool calls of models: arguments in, an answer of bounded size out."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from weft.tools.definitions import TOOLS, ToolDefinition
 from weft.tools.fallback import LIMITED_ACTION, answerable, find_problem
 from weft.tools.paging import cut_page, measure, shorten
 
-SNIPPET = 1200
-"""Characters of a passage in the answer to a search; memory_get gives all of it."""
+MAX_SNIPPET_CHARACTERS = 1200
+"""Characters of a passage in a search answer; memory_get returns all of it."""
 
-FETCHED = 60_000
-"""Characters of a document that `fetch` and resources give."""
+MAX_DOCUMENT_CHARACTERS = 60_000
+"""Characters of a document in answers of `fetch` and in resources."""
 
-METADATA = 1000
-"""Characters of one value of a document's metadata; all together have four times as many."""
+MAX_METADATA_CHARACTERS = 1000
+"""Characters of one metadata value; all values together may have four times as many."""
 
-SHOWN = 20
-"""Relations and mentions of an entity that are shown."""
+MAX_ENTITY_ITEMS = 20
+"""Relations and mentions in the answer about an entity."""
 
-ELSEWHERE = "look for it with memory_search; ids and names stand in its answers"
+NOT_FOUND_HINT = "search with memory_search; its answers contain ids and names"
 
 _CITATION = re.compile(r"(?P<source>.+):p?(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?")
 _BY_NAME = {tool.name: tool for tool in TOOLS}
@@ -49,47 +49,47 @@ _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
-    """What a tool gives back: values that keep to its definition, and the same as text for a model."""
+    """The answer of a tool: values as its definition says, and the same as text."""
 
     values: Mapping[str, Any]
     text: str
     notes: tuple[str, ...] = ()
-    """What the values have no place for, one line each."""
+    """Messages outside the values, one line each."""
 
 
 def call_tool(engine: Engine, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
     """
-    Return the answer of a tool, as its definition says.
+    Return the answer of a tool.
 
-    Where something does not work as it should, `warning` says what and `action` what helps. Raises `InputError` and
-    `NotFound`, whose hints a model can act on, and what the engine raises.
+    If the search is limited, `warning` names the problem and `action` the fix. Raises `InputError` and `NotFound`,
+    whose hints a model can act on, and errors of the engine.
     """
     tool = _BY_NAME.get(name)
     if tool is None:
-        raise InputError(f"there is no tool {name[:80]!r}", hint=f"call one of {', '.join(_BY_NAME)}")
+        raise InputError(f"unknown tool {name[:80]!r}", hint=f"call one of {', '.join(_BY_NAME)}")
     values = read_arguments(arguments, tool.input_schema, aliases=tool.aliases)
     try:
         answer = _CALLS[name](engine, values)
     except NotFound as error:
-        raise NotFound(str(error), hint=_elsewhere(engine, values)) from error
+        raise NotFound(str(error), hint=_find_hint(engine, values)) from error
     context = answer.pop("context", None)
     answer |= _impairment(engine, tool, answer)
     return ToolAnswer(values=answer, text=to_json(answer) if context is None else _search_text(answer, context))
 
 
 def to_json(value: Any) -> str:
-    """Return a value as JSON in its own script."""
+    """Return a value as JSON without escaping non-ASCII characters."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a question with passages and facts, a page of them at a time."""
-    given = {name: value for name, value in values.items() if name != "cursor"}
-    found = engine.memory_search(**given)
+    """Return a page of passages and facts for a question."""
+    arguments = {name: value for name, value in values.items() if name != "cursor"}
+    found = engine.memory_search(**arguments)
     results, cursor = cut_page([_result_to_dict(item) for item in found["results"]], cursor=values.get("cursor", ""))
     facts = [_remembered_fact(fact) for fact in (found["facts"] or {"facts": ()})["facts"]]
     context = found["context"]
-    if values.get("cursor"):  # what stands before it was given with the first page
+    if values.get("cursor"):  # the first page had the facts and the text before
         facts, context = [], "\n\n".join(map(_further, results))
     return {
         "status": found["status"],
@@ -107,23 +107,23 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def memory_get(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Read a document or a passage, in parts where it is long."""
+    """Return a document or a passage, in pages if it is long."""
     document, chunks = find_cited(engine, values["id"])
     passages, cursor = cut_page([_passage(document, chunk) for chunk in chunks], cursor=values.get("cursor", ""))
-    told = {**document_to_dict(document), "metadata": _metadata(document)}
-    return {**told, "passages": passages, **_next(cursor)}
+    described = {**document_to_dict(document), "metadata": _metadata(document)}
+    return {**described, "passages": passages, **_next(cursor)}
 
 
 def memory_add(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Remember a fact that came up in a conversation."""
+    """Add a fact from the conversation."""
     if ("value" in values) == ("object" in values):
-        raise InputError("a fact needs a value or an object, and not both", hint="give value, or object for a name")
+        raise InputError("a fact needs either a value or an object", hint="pass value, or object for a name")
     done = remembered_to_dict(engine.memory.add(**{"value": "", **values}, source="conversation"))
     return {name: value for name, value in done.items() if value is not None}
 
 
 def memory_confirm(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Confirm a fact, or reject it."""
+    """Confirm or reject a fact."""
     memory = engine.memory
     if values["reject"]:
         return {"fact": fact_to_dict(memory.reject(values["id"], reason=values.get("reason", "")))}
@@ -131,29 +131,34 @@ def memory_confirm(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def memory_forget(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Erase facts, by id or all of an entity; of both together it is not clear which is meant."""
+    """Erase facts by id, or all facts of an entity. Both at once are refused as ambiguous."""
     entities = [values["entity"]] if values.get("entity") else []
     if not values["ids"] and not entities:
-        raise InputError("there is nothing to forget", hint="give ids of facts, or the name of an entity")
+        raise InputError("neither ids nor entity is given", hint="pass ids of facts, or the name of an entity")
     if values["ids"] and entities:
-        raise InputError("ids and entity are both given", hint="give ids for these facts, entity for all of its facts")
+        raise InputError(
+            "ids and entity are both given", hint="pass ids for these facts, or entity for all of its facts"
+        )
     return {"forgotten": engine.memory.forget(*values["ids"], entities=entities)}
 
 
 def entity_lookup(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what documents and facts know of a name."""
+    """Return the entity of a name with its relations, mentions and facts."""
     name, cursor = values["name"], values.get("cursor", "")
     try:
-        view = engine.entities.show(name, limit=SHOWN)
+        view = engine.entities.show(name, limit=MAX_ENTITY_ITEMS)
     except NotFound:
         remembered = engine.store.facts.find_entities([name_key(name)]).get(name_key(name))
         facts = _facts_of(engine, [name], cursor=cursor)
         if remembered is None or not facts["facts"]:
             raise
-        # of another time: none of them holds now
+        # The facts are of another time: none of them is valid now.
         known = {"name": remembered.name, "type": remembered.type, "description": remembered.description}
         return {**known, "aliases": [], "relations": [], "mentions": [], **facts}
-    places = [{"citation": engine.cite(m.chunk_id), "id": m.chunk_id, "about": m.about} for m in view.mentions[:SHOWN]]
+    places = [
+        {"citation": engine.cite(m.chunk_id), "id": m.chunk_id, "about": m.about}
+        for m in view.mentions[:MAX_ENTITY_ITEMS]
+    ]
     relations = [
         {"type": step.type, "target": step.target, "weight": step.weight, **readers_to_dict(step)}
         for step in view.relations
@@ -163,7 +168,7 @@ def entity_lookup(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def graph_neighbours(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """List the entities around one."""
+    """Return the neighbours of an entity."""
     entities = engine.entities
     start = entities.get(values["name"])
     found = entities.neighbours(values["name"], hops=values["hops"], min_weight=values["minWeight"])
@@ -183,7 +188,7 @@ def graph_neighbours(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any
 
 
 def graph_path(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Find the best path between two entities."""
+    """Return the best path between two entities."""
     entities = engine.entities
     source, target = entities.get(values["source"]), entities.get(values["target"])
     steps = entities.path(values["source"], values["target"], max_hops=values["maxHops"])
@@ -192,7 +197,7 @@ def graph_path(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def memory_stats(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Say what the namespace holds."""
+    """Return the counts of the namespace."""
     stats, (entities, relations) = engine.stats(), engine.store.graph.count()
     active = next((model.name for model in stats.models if model.active), None)
     return {
@@ -207,7 +212,7 @@ def memory_stats(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Find documents in the form that connector clients expect."""
+    """Return documents for a question in the format of connector clients."""
     found = answerable(engine).query(values["query"])
     documents = {piece.document.id: piece.document for piece in found.evidence}
     results = [{"id": d.id, "title": d.title, "url": url_of(d)} for d in documents.values()]
@@ -215,7 +220,7 @@ def search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fetch(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a document in the form that connector clients expect."""
+    """Return a document in the format of connector clients."""
     document, chunks = find_cited(engine, values["id"])
     metadata = {**_metadata(document), "source": document.source}
     text = whole_text(document, chunks)
@@ -241,7 +246,7 @@ _CALLS: Mapping[str, Callable[[Engine, Mapping[str, Any]], dict[str, Any]]] = {
 
 
 def find_cited(engine: Engine, name: str) -> tuple[DocumentInfo, list[Chunk]]:
-    """Return a document with its chunks, or one chunk: by id, source or citation. Raises `NotFound`."""
+    """Return a document with its chunks, or one chunk, by id, source or citation. Raises `NotFound`."""
     try:
         return engine.get(name)
     except NotFound:
@@ -255,34 +260,34 @@ def find_cited(engine: Engine, name: str) -> tuple[DocumentInfo, list[Chunk]]:
 
 
 def whole_text(document: DocumentInfo, chunks: list[Chunk]) -> str:
-    """Return a document's text from its chunks, cut where it is very long."""
+    """Return the text of a document from its chunks, cut at `MAX_DOCUMENT_CHARACTERS`."""
     text: list[str] = []
-    spent = 0
+    size = 0
     for chunk in chunks:
-        if text and spent + len(chunk.text) > FETCHED:
-            text.append(f"[… goes on at {cite(document, chunk)}; memory_get reads it in parts]")
+        if text and size + len(chunk.text) > MAX_DOCUMENT_CHARACTERS:
+            text.append(f"[… continues at {cite(document, chunk)}; memory_get reads it in pages]")
             break
-        text.append(shorten(chunk.text, size=FETCHED))
-        spent += len(chunk.text)
+        text.append(shorten(chunk.text, size=MAX_DOCUMENT_CHARACTERS))
+        size += len(chunk.text)
     return "\n\n".join(text)
 
 
 def url_of(document: DocumentInfo) -> str:
-    """Return where a document is found: its own address where it has one, else that of its resource."""
+    """Return the URL of a document: its own if it comes from the web, else that of its resource."""
     is_web = document.source.startswith(("https://", "http://"))
     return document.source if is_web else f"weft://document/{quote(document.id, safe='')}"
 
 
 def _impairment(engine: Engine, tool: ToolDefinition, answer: dict[str, Any]) -> dict[str, str]:
-    """Return what hinders a tool that reads and what helps, or nothing; what it says of itself is taken out."""
+    """Return `warning` and `action` if the search is limited. Removes `degraded` from the answer."""
     degraded = str(answer.pop("degraded", ""))
     if tool.name not in ("memory_search", "memory_stats", "search"):
         return {}
     is_empty = not (answer.get("results") or answer.get("facts") or answer.get("documents"))
     if is_empty and not engine.stats().documents and not engine.memory.stats()["facts"]:
         return {
-            "warning": f"namespace {engine.store.namespace!r} is empty: nothing is indexed or remembered",
-            "action": "ask the user to run `weft index PATH` for this namespace, or remember facts with memory_add",
+            "warning": f"namespace {engine.store.namespace!r} is empty: it has no documents and no facts",
+            "action": "ask the user to run `weft index PATH` for this namespace, or add facts with memory_add",
         }
     problem = find_problem(engine) if degraded or tool.name == "memory_stats" else None
     warning, action = problem or (degraded, LIMITED_ACTION)
@@ -290,25 +295,27 @@ def _impairment(engine: Engine, tool: ToolDefinition, answer: dict[str, Any]) ->
 
 
 def _search_text(answer: Mapping[str, Any], context: str) -> str:
-    """Return the answer to a search as a model reads it: status, what is wrong, notes, evidence, ids of facts."""
+    """Return a search answer as text: status, warning, notes, evidence, ids of facts."""
     parts = [f"status: {answer['status']}, confidence {answer['confidence']:.2f}"]
     parts += [f"{name}: {answer[name]}" for name in ("warning", "action") if name in answer]
     parts += [f"note: {note}" for note in answer["notes"]]
     if "rejected" in answer:
-        parts.append(f"closest, not shown: {flat(answer['rejected']['citation'])}")
-    if facts := [fact for fact in answer["facts"] if fact["source"] != "file"]:  # those of files change with them
-        known = "; ".join(f"{fact['id']} = {fact['subject']} {fact['predicate']} ({fact['status']})" for fact in facts)
-        context += f"\nIds of facts: {known}"
+        parts.append(f"closest passage, not shown: {flat(answer['rejected']['citation'])}")
+    if facts := [
+        fact for fact in answer["facts"] if fact["source"] != "file"
+    ]:  # facts from files change with the files
+        ids = "; ".join(f"{fact['id']} = {fact['subject']} {fact['predicate']} ({fact['status']})" for fact in facts)
+        context += f"\nIds of facts: {ids}"
     more = [f"More results: cursor {answer['cursor']}"] if "cursor" in answer else []
     return "\n".join([*parts, *([context] if context else []), *more])
 
 
-def _elsewhere(engine: Engine, values: Mapping[str, Any]) -> str:
-    """Say where to look for what was not found."""
+def _find_hint(engine: Engine, values: Mapping[str, Any]) -> str:
+    """Return the hint for a name that was not found."""
     names = [values[name] for name in ("name", "source", "target") if name in values]
     if _facts_of(engine, [name for name in names if not _is_known(engine, name)], cursor="")["facts"]:
-        return "only facts know it, and none that holds now: entity_lookup shows them"
-    return ELSEWHERE
+        return "it occurs only in facts that are not valid now: entity_lookup shows them"
+    return NOT_FOUND_HINT
 
 
 def _is_known(engine: Engine, name: str) -> bool:
@@ -320,7 +327,7 @@ def _is_known(engine: Engine, name: str) -> bool:
 
 
 def _facts_of(engine: Engine, names: Sequence[str], *, cursor: str) -> dict[str, Any]:
-    """Return a page of what stands of something that has these names."""
+    """Return a page of the live facts of an entity with these names."""
     keys = dict.fromkeys(filter(None, map(name_key, names)))
     found = [fact for key in keys for fact in engine.memory.list(key) if is_live(fact)]
     page, after = cut_page([_remembered_fact(fact_to_dict(fact)) for fact in found], cursor=cursor)
@@ -334,7 +341,7 @@ def _result_to_dict(result: Mapping[str, Any]) -> dict[str, Any]:
         "citation": result["citation"],
         "score": result["score"],
         "title": " › ".join((document["title"], *chunk["heading"])),
-        "snippet": shorten(chunk["text"], size=SNIPPET),
+        "snippet": shorten(chunk["text"], size=MAX_SNIPPET_CHARACTERS),
         "path": document["source"],
         "startLine": chunk["start_line"],
         "endLine": chunk["end_line"],
@@ -343,7 +350,7 @@ def _result_to_dict(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _further(result: Mapping[str, Any]) -> str:
-    """Return a result behind the first page as text for a model."""
+    """Return a result of a later page as text for a model."""
     return f"{quoted(flat(result['title']))}\n{quoted(result['snippet'])}\nSource: {flat(result['citation'])}"
 
 
@@ -357,17 +364,19 @@ def _passage(document: DocumentInfo, chunk: Chunk) -> dict[str, Any]:
         "id": chunk.id,
         "citation": cite(document, chunk),
         "heading": list(chunk.heading),
-        "text": shorten(chunk.text, size=FETCHED),
+        "text": shorten(chunk.text, size=MAX_DOCUMENT_CHARACTERS),
     }
 
 
 def _metadata(document: DocumentInfo) -> dict[str, Any]:
-    """Return as much of a document's metadata as fits beside its text; long values as text that is cut."""
+    """Return the metadata of a document that fits into an answer; long values become shortened JSON."""
     short = {
-        name: value if measure(value) <= METADATA else shorten(to_json(value), size=METADATA)
+        name: value
+        if measure(value) <= MAX_METADATA_CHARACTERS
+        else shorten(to_json(value), size=MAX_METADATA_CHARACTERS)
         for name, value in document.metadata.items()
     }
-    return dict(cut_page(short.items(), characters=4 * METADATA)[0])
+    return dict(cut_page(short.items(), characters=4 * MAX_METADATA_CHARACTERS)[0])
 
 
 def _next(cursor: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What models are told of the tools: names, descriptions, arguments and answers, in as few tokens as do the job."""
+"""Definitions of the tools for models: names, descriptions, arguments and answers, in few tokens."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 from weft.tools.memory_search import DESCRIPTION, INPUT_SCHEMA
 
-CURSOR = {"type": "string", "description": "The `cursor` of the answer before, for what follows it."}
+CURSOR = {"type": "string", "description": "`cursor` of the previous answer, for the next page."}
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
 OBJECTS = {"type": "array", "items": {"type": "object"}}
 IMPAIRED = {"warning": TEXT, "action": TEXT}
-"""Stand in an answer where something does not work as it should: what, and what helps."""
+"""Fields of an answer with limits: the problem and its fix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDefinition:
-    """A tool as models see it."""
+    """The definition of a tool."""
 
     name: str
     title: str
@@ -27,15 +27,15 @@ class ToolDefinition:
     properties: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     answer: Mapping[str, Any] = field(default_factory=dict)
-    """Properties of the answer; `warning` and `action` may stand in every one."""
+    """Properties of the answer, besides `warning` and `action`."""
     certain: tuple[str, ...] = ()
-    """Those that every answer has."""
+    """Properties that every answer has."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Further names of arguments, beside other spellings of the same name."""
+    """Other accepted names of arguments. Case and underscores never matter."""
     writes: bool = False
     destroys: bool = False
     repeatable: bool = True
-    """Whether calling it again changes nothing more."""
+    """Whether a repeated call has no further effect."""
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -51,7 +51,7 @@ class ToolDefinition:
 
     @property
     def annotations(self) -> dict[str, bool]:
-        """What a client may know before it asks its user."""
+        """The MCP annotations."""
         return {
             "readOnlyHint": not self.writes,
             "destructiveHint": self.destroys,
@@ -60,17 +60,17 @@ class ToolDefinition:
         }
 
     def to_openai(self) -> dict[str, Any]:
-        """Return it as an entry of `tools` for OpenAI's chat completions, and whoever speaks like them."""
-        told = {"name": self.name, "description": self.description, "parameters": deepcopy(self.input_schema)}
-        return {"type": "function", "function": told}
+        """Return an entry of `tools` for OpenAI-compatible chat completions."""
+        function = {"name": self.name, "description": self.description, "parameters": deepcopy(self.input_schema)}
+        return {"type": "function", "function": function}
 
     def to_anthropic(self) -> dict[str, Any]:
-        """Return it as an entry of `tools` for Anthropic's messages."""
+        """Return an entry of `tools` for the messages API of Anthropic."""
         return {"name": self.name, "description": self.description, "input_schema": deepcopy(self.input_schema)}
 
 
-def _text(about: str, **more: Any) -> dict[str, Any]:
-    return {"type": "string", "minLength": 1, "description": about, **more}
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "minLength": 1, "description": description}
 
 
 _QUERY_ALIASES = {"q": "query", "question": "query", "limit": "maxResults", "top_k": "maxResults", "k": "maxResults"}
@@ -81,7 +81,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         name="memory_search",
         title="Search memory",
         description=DESCRIPTION.replace(
-            "; in `context` both as text. Cite what you use.", ". Cite what you use; memory_get reads on."
+            "; `context` has both as text. Cite", ". memory_get reads more. Cite"
         ),
         properties={**INPUT_SCHEMA["properties"], "cursor": CURSOR},
         required=("query",),
@@ -92,9 +92,9 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="memory_get",
         title="Read a document or passage",
-        description="Read one passage, or a whole document, that memory_search cited. Long ones come in parts.",
+        description="Read a passage or document that memory_search cited. Long documents come in pages.",
         properties={
-            "id": _text("Id of a passage or document, its source, or a citation such as docs/auth.md:3-9."),
+            "id": _text("Id of a passage or document, a source, or a citation such as docs/auth.md:3-9."),
             "cursor": CURSOR,
         },
         required=("id",),
@@ -107,16 +107,16 @@ TOOLS: tuple[ToolDefinition, ...] = (
         name="memory_add",
         title="Remember a fact",
         description="Remember one lasting fact that the user stated or decided: preferences, people, systems, "
-        "decisions. Not small talk, secrets, or what documents say. It is staged until memory_confirm; stated again "
-        "it grows stronger. Look at `outcome`: a refusal has its `reason`.",
+        "decisions. No small talk, secrets or document contents. The fact is staged until memory_confirm; "
+        "repetition strengthens it. Check `outcome`; `reason` explains a refusal.",
         properties={
-            "subject": _text("Who or what it is about; `user` for the user."),
-            "predicate": _text("What is said of it, e.g. `prefers`, `works_on`."),
-            "value": _text("A text or number."),
-            "object": _text("Instead of value: the name of the person or thing it leads to."),
+            "subject": _text("Whom or what the fact is about; `user` for the user."),
+            "predicate": _text("Property or relation, e.g. `prefers`, `works_on`."),
+            "value": _text("Text or number."),
+            "object": _text("Instead of value: name of a related person or thing."),
             "confidence": {"type": "number", "minimum": 0, "maximum": 1, "default": 1},
-            "note": {"type": "string", "description": "Why, or who said so."},
-            "supersedes": {"type": "string", "description": "Id of the fact that this one corrects."},
+            "note": {"type": "string", "description": "Reason or origin."},
+            "supersedes": {"type": "string", "description": "Id of the fact this one corrects."},
         },
         required=("subject", "predicate"),
         answer={"outcome": TEXT, "reason": TEXT, "fact": {"type": "object"},
@@ -128,12 +128,12 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="memory_confirm",
         title="Confirm or reject a fact",
-        description="Confirm a remembered fact once the user has agreed to it; with `reject`, mark it as wrong, so "
-        "that it is neither recalled nor learned again.",
+        description="Confirm a remembered fact after the user agreed. With `reject`, mark it as wrong: it is neither "
+        "recalled nor learned again.",
         properties={
             "id": _text("Id of the fact."),
             "reject": {"type": "boolean", "default": False},
-            "reason": {"type": "string", "description": "Why it is wrong."},
+            "reason": {"type": "string", "description": "Why the fact is wrong."},
         },
         required=("id",),
         answer={"fact": {"type": "object"}},
@@ -143,12 +143,12 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         name="memory_forget",
-        title="Forget facts for good",
-        description="Erase facts with their history, for good. Only when the user asks for it; what is merely wrong "
-        "is rejected with memory_confirm, what changed is superseded with memory_add. Documents stay.",
+        title="Erase facts",
+        description="Erase facts and their history permanently, only if the user asks. Reject wrong facts with "
+        "memory_confirm; supersede changed ones with memory_add. Documents stay.",
         properties={
             "ids": {"type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": 100, "default": []},
-            "entity": {"type": "string", "description": "All facts about this name, and leading to it."},
+            "entity": {"type": "string", "description": "Name: erase all facts with it as subject or object."},
         },
         answer={"forgotten": {"type": "integer"}},
         certain=("forgotten",),
@@ -159,9 +159,9 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="entity_lookup",
         title="Look up an entity",
-        description="What is known of one person, system or thing by name: type, other names, relations, facts with "
-        "their ids, and where documents mention it.",
-        properties={"name": _text("Its name, in any spelling."), "cursor": CURSOR},
+        description="Look up one person, system or thing by name: type, aliases, relations, facts with ids, and "
+        "mentions in documents.",
+        properties={"name": _text("Name, in any spelling."), "cursor": CURSOR},
         required=("name",),
         answer={"name": TEXT, "type": TEXT, "description": TEXT, "aliases": {"type": "array", "items": TEXT},
                 "relations": OBJECTS, "mentions": OBJECTS, "facts": OBJECTS, "cursor": TEXT},
@@ -170,9 +170,9 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         name="graph_neighbours",
-        title="List what surrounds an entity",
-        description="The entities connected to one, nearest and strongest first, each with the path to it. For "
-        "`what depends on X` and `what does X touch`.",
+        title="List neighbours of an entity",
+        description="List entities connected to one, nearest and strongest first, each with its path. For `what "
+        "depends on X` and `what does X affect`.",
         properties={
             "name": _text("Name of the entity."),
             "hops": {"type": "integer", "minimum": 1, "maximum": 3, "default": 1},
@@ -187,10 +187,10 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="graph_path",
         title="Find how two entities are connected",
-        description="The best path between two entities: fewest steps, then strongest.",
+        description="Find the best path between two entities: fewest hops, then strongest.",
         properties={
-            "source": _text("Name it starts from."),
-            "target": _text("Name it leads to."),
+            "source": _text("First entity."),
+            "target": _text("Last entity."),
             "maxHops": {"type": "integer", "minimum": 1, "maximum": 6, "default": 4},
         },
         required=("source", "target"),
@@ -200,8 +200,8 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ),
     ToolDefinition(
         name="memory_stats",
-        title="Say what memory holds",
-        description="How many documents, entities and facts there are, and whether search works as it should.",
+        title="Show memory statistics",
+        description="Count documents, entities and facts, and report search problems.",
         answer={name: {"type": "integer"} for name in ("documents", "chunks", "entities", "relations", "facts")}
         | {"namespace": TEXT, "embedder": TEXT},
         certain=("documents", "facts"),
@@ -209,8 +209,8 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="search",
         title="Search documents",
-        description="Find documents for a question. Gives ids for `fetch`.",
-        properties={"query": _text("The question.")},
+        description="Find documents for a question. Returns ids for `fetch`.",
+        properties={"query": _text("Question.")},
         required=("query",),
         answer={"results": OBJECTS},
         certain=("results",),
@@ -219,8 +219,8 @@ TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="fetch",
         title="Fetch a document",
-        description="The text of a document that `search` found.",
-        properties={"id": _text("Its id.")},
+        description="Read a document found by `search`.",
+        properties={"id": _text("Document id.")},
         required=("id",),
         answer={"id": TEXT, "title": TEXT, "text": TEXT, "url": TEXT, "metadata": {"type": "object"}},
         certain=("id", "title", "text", "url"),

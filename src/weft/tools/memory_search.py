@@ -1,4 +1,4 @@
-"""The tool `memory_search` for function-calling models: what they are told of it, and what runs when they call it."""
+"""The tool `memory_search` for function-calling models: its definition and its implementation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.engine.engine import Engine
 
 DEFAULTS: Mapping[str, Any] = {"max_results": 10, "use_graph": True, "min_graph_score": 0.3}
-"""What an argument is where it is not given, or null. They are the tool's own, as its definition says."""
+"""Values of missing or null arguments; they are the tool's own, not those of the settings."""
 
 MAX_RESULTS = 1000
 
@@ -27,7 +27,7 @@ SPELLINGS: Mapping[str, str] = {
     "useGraph": "use_graph",
     "minGraphScore": "min_graph_score",
 }
-"""Names of arguments as the definition has them, and as Python does. Both are accepted."""
+"""Argument names of the definition and of Python. Both are accepted."""
 
 INPUT_SCHEMA: Mapping[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -39,54 +39,51 @@ INPUT_SCHEMA: Mapping[str, Any] = {
             "type": "string",
             "minLength": 1,
             "pattern": "\\S",
-            "description": "What you want to know, best as a whole question in the language of the documents. Write "
-            "names, ids and error codes exactly as they are written there.",
+            "description": "What you want to know, best as a full question in the language of the documents. Write "
+            "names, ids and error codes exactly as documents do.",
         },
         "maxResults": {
             "type": "integer",
             "minimum": 1,
             "maximum": MAX_RESULTS,
             "default": DEFAULTS["max_results"],
-            "description": "At most so many passages.",
+            "description": "Maximum number of passages.",
         },
         "useGraph": {
             "type": "boolean",
             "default": DEFAULTS["use_graph"],
-            "description": "Also follow the connections between the things the question names, and recall facts. "
-            "False searches documents by meaning and by words only: for a quote, a code or a plain look-up.",
+            "description": "Also follow relations of the entities in the question, and recall facts. False searches "
+            "documents by vectors and keywords only: for a quote, a code or a plain lookup.",
         },
         "minGraphScore": {
             "type": "number",
             "minimum": 0,
             "maximum": 1,
             "default": DEFAULTS["min_graph_score"],
-            "description": "Weakest connection that is followed: 0 for all, 1 for the strongest only. Leave it out "
-            "unless connections bring in noise.",
+            "description": "Weakest relation to follow: 0 for all, 1 for the strongest only. Omit it unless relations "
+            "add noise.",
         },
     },
 }
 
 DESCRIPTION = (
-    "Search the user's memory: remembered facts, indexed documents and the knowledge graph of what they name. Call it "
-    "before you answer anything that may depend on the user's own notes, preferences, documents, decisions, people or "
-    "systems. One subject per call; for a chain of facts, call again with what you found. Gives facts, and passages, "
-    "best first, each with its text, score and citation; in `context` both as text. Cite what you use. If `status` is "
-    "`no_match`, nothing relevant is stored: say so, or ask again in other words; `low_confidence` is a hint at most; "
-    "`degraded` means that a part of the search was not available."
+    "Search the user's memory: remembered facts, indexed documents and their knowledge graph. Call it before you "
+    "answer anything that may depend on the user's notes, preferences, documents, decisions, people or systems. Ask "
+    "about one subject per call; for a chain of facts, call again with what you found. Returns facts, and passages, "
+    "best first, each with text, score and citation; `context` has both as text. Cite what you use. If `status` is "
+    "`no_match`, nothing relevant is stored: say so, or rephrase; `low_confidence` is a hint at most; `degraded` means "
+    "that part of the search was unavailable."
 )
 
 
 def _output_schema() -> dict[str, Any]:
     schema: dict[str, Any] = json.loads((resources.files("weft.context") / "result.schema.json").read_text("utf-8"))
-    about = (
-        "The answer as text inside the token budget: what is remembered, then passages; its last line says how much "
-        "was left out."
-    )
+    description = "The answer as text within the token budget: facts, then passages; the last line counts omissions."
     return {
         **schema,
         "title": "Answer of memory_search",
         "required": [*schema["required"], "facts", "context"],
-        "properties": {**schema["properties"], "context": {"type": "string", "description": about}},
+        "properties": {**schema["properties"], "context": {"type": "string", "description": description}},
     }
 
 
@@ -98,11 +95,11 @@ MEMORY_SEARCH: Mapping[str, Any] = {
     "outputSchema": _output_schema(),
     "annotations": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
 }
-"""The definition in the form of MCP; published as docs/memory_search.schema.json. `weft mcp` gives a shorter answer."""
+"""The MCP definition, published as docs/memory_search.schema.json. `weft mcp` returns a shorter answer."""
 
 
 def openai_tool() -> dict[str, Any]:
-    """Return the definition as an entry of `tools` for OpenAI's chat completions, and whoever speaks like them."""
+    """Return the definition as an entry of `tools` for OpenAI-compatible chat completions."""
     return {
         "type": "function",
         "function": {"name": MEMORY_SEARCH["name"], "description": DESCRIPTION, "parameters": _input_schema()},
@@ -110,7 +107,7 @@ def openai_tool() -> dict[str, Any]:
 
 
 def anthropic_tool() -> dict[str, Any]:
-    """Return the definition as an entry of `tools` for Anthropic's messages."""
+    """Return the definition as an entry of `tools` for the messages API of Anthropic."""
     return {"name": MEMORY_SEARCH["name"], "description": DESCRIPTION, "input_schema": _input_schema()}
 
 
@@ -129,21 +126,20 @@ def memory_search(
     **aliases: Any,
 ) -> dict[str, Any]:
     """
-    Answer the call of a model: the document of `weft query --facts --json`, and `context`, the same as text.
+    Answer a tool call of a model: the JSON of `weft query --facts --json`, and `context`, the same as text.
 
-    At most `max_results` (10) results: the ranked union is cut there. Without `use_graph` it is exactly the method
-    `hybrid` and there are no facts, else the method of the settings; the narrative of facts and the evidence share the
-    budget of the settings. `min_graph_score` (0.3) is `[graph] min_graph_score` for this call.
-    Where the embedder cannot be used, the answer is found without it and `degraded` says why. Names may be in
-    camelCase and numbers in text, as models write them. Raises `InputError` naming the argument.
+    There are at most `max_results` (10) results. Without `use_graph` the method is `hybrid` and there are no facts;
+    else it is the method of the settings. Facts and evidence share the budget of the settings. `min_graph_score` (0.3)
+    overrides `[graph] min_graph_score`. If the embedder cannot be used, the search works without it and `degraded`
+    says why. Argument names may be in camelCase, and numbers may be strings. Raises `InputError` naming the argument.
     """
     text = _read_text("query", query)
-    given = {"max_results": max_results, "use_graph": use_graph, "min_graph_score": min_graph_score, **aliases}
-    asked = {**DEFAULTS, **_read_arguments(given)}
-    count, graph = asked["max_results"], {"min_graph_score": asked["min_graph_score"]}
+    arguments = {"max_results": max_results, "use_graph": use_graph, "min_graph_score": min_graph_score, **aliases}
+    values = {**DEFAULTS, **_read_arguments(arguments)}
+    count, graph = values["max_results"], {"min_graph_score": values["min_graph_score"]}
     recall = None
     engine = answerable(engine)
-    if asked["use_graph"]:
+    if values["use_graph"]:
         result, recall = engine.query_with_facts(text, top_k=count, graph=graph)
     else:
         result = engine.query(text, top_k=count, method="hybrid", graph=graph)
@@ -152,24 +148,24 @@ def memory_search(
     return {**result_to_dict(cut), "facts": facts, "context": engine.context(cut, recall=recall).text}
 
 
-def _read_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that are not None, in whichever spelling, by their names in Python."""
+def _read_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are not None, in either spelling, under their Python names."""
     values: dict[str, Any] = {}
-    for spelling, value in given.items():
+    for spelling, value in arguments.items():
         name = SPELLINGS.get(spelling, spelling)
         if name not in _READERS:
-            raise InputError(f"there is no argument {spelling[:80]!r}", hint=f"give query, {', '.join(SPELLINGS)}")
+            raise InputError(f"unknown argument {spelling[:80]!r}", hint=f"use query, {', '.join(SPELLINGS)}")
         if value is None:
             continue
         read = _READERS[name](spelling, value)
         if values.setdefault(name, read) != read:
-            raise InputError(f"{name} is {values[name]!r} and {spelling} is {read!r}", hint=f"give only {spelling}")
+            raise InputError(f"{name} is {values[name]!r} and {spelling} is {read!r}", hint=f"pass only {spelling}")
     return values
 
 
 def _read_text(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise _refusal(name, value, "a text that is not empty")
+        raise _refusal(name, value, "a non-empty string")
     return value
 
 
@@ -202,7 +198,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
 
 
 def _read_number(value: Any) -> float:
-    """Return a number, also one in text, or NaN, which is in no range."""
+    """Return a number, also from a string, or NaN, which is outside every range."""
     try:
         number = float(value) if isinstance(value, str) else value
     except ValueError:

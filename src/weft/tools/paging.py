@@ -1,4 +1,4 @@
-"""Long lists in bounded pages, each with the cursor of the next one."""
+"""Pages of long lists, each with the cursor of the next page."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, TypeVar
 from weft.errors import InputError
 
 PAGE_CHARACTERS = 16_000
-"""How much JSON one answer may hold, about 4,000 tokens."""
+"""Maximum size of the JSON of one answer, about 4,000 tokens."""
 
 Item = TypeVar("Item")
 
 
 def read_cursor(cursor: str) -> int:
-    """Return how many items a cursor leaves behind. Raises `InputError`."""
+    """Return the number of items before a cursor. Raises `InputError`."""
     if not cursor:
         return 0
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= 9):
-        raise InputError(f"cursor is {cursor[:80]!r}", hint="cursor: as the answer before gave it, or none at all")
+        raise InputError(f"cursor is {cursor[:80]!r}", hint="cursor: that of the previous answer, or none")
     return int(cursor)
 
 
@@ -27,27 +27,27 @@ def cut_page(
     items: Iterable[Item], *, cursor: str = "", characters: int = PAGE_CHARACTERS, limit: int = 1000
 ) -> tuple[list[Item], str]:
     """
-    Return the items after a cursor that fit into one answer, at least one, and the cursor of those that do not.
+    Return the items after a cursor that fit into one answer, at least one, and the cursor of the next page.
 
-    An empty cursor says that nothing is left.
+    The last page has an empty cursor.
     """
-    start, spent = read_cursor(cursor), 0
+    start, size = read_cursor(cursor), 0
     page: list[Item] = []
-    for place, item in enumerate(items):
-        if place < start:
+    for position, item in enumerate(items):
+        if position < start:
             continue
-        spent += measure(item)
-        if page and (spent > characters or len(page) == limit):
-            return page, str(place)
+        size += measure(item)
+        if page and (size > characters or len(page) == limit):
+            return page, str(position)
         page.append(item)
     return page, ""
 
 
 def measure(value: Any) -> int:
-    """Return how many characters a value has as JSON."""
+    """Return the number of characters of a value as JSON."""
     return len(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def shorten(text: str, *, size: int) -> str:
-    """Return the beginning of a text, with a mark where something is left out."""
+    """Return the beginning of a text, with an ellipsis if it is cut."""
     return text if len(text) <= size else text[: size - 2].rstrip() + " …"

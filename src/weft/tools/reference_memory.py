@@ -1,4 +1,4 @@
-"""The nine tools of the MCP reference memory server on facts: the same arguments, the same answers."""
+"""The nine tools of the MCP reference memory server, implemented on facts with the same arguments and answers."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from weft.tools.paging import cut_page
 from weft.tools.reference_memory_definitions import MEMORY_TOOLS
 
 SOURCE = "conversation"
-"""Who states what comes in through these tools."""
+"""Source of facts added by these tools."""
 
-GRAPH_CHARACTERS = 40_000
-"""How much of the graph one answer holds, about 10,000 tokens."""
+MAX_GRAPH_CHARACTERS = 40_000
+"""Characters of the graph in one answer, about 10,000 tokens."""
 
 Answer = tuple[Any, dict[str, Any], tuple[str, ...]]
-"""What is shown as text, the structured answer, and notes."""
+"""The text, the structured answer, and notes."""
 
 
 def call_memory_tool(engine: Engine, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
-    """Return the answer of one of the nine tools. Raises `InputError`, and what the engine raises."""
+    """Return the answer of one of the nine tools. Raises `InputError` and errors of the engine."""
     tool = next(tool for tool in MEMORY_TOOLS if tool.name == name)
     values = read_arguments(arguments, tool.input_schema, aliases=tool.aliases)
     shown, answer, notes = _CALLS[name](engine, values)
@@ -40,18 +40,18 @@ def call_memory_tool(engine: Engine, name: str, arguments: Mapping[str, Any]) ->
 
 
 def create_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
-    """Create entities that are not there yet; those that are stay as they are. The end of a relation may be created."""
+    """Create new entities; existing ones stay unchanged. An entity known only as the end of a relation is new."""
     names = {key: _find_created(engine, key) for key in {name_key(entity["name"]) for entity in values["entities"]}}
     fresh: dict[str, Any] = {}
     joined: list[str] = []
     for entity in values["entities"]:
         name, key = to_name(entity["name"]), name_key(entity["name"])
         if not key:
-            raise InputError(f"{entity['name'][:80]!r} is not a name", hint="name: with letters or digits")
+            raise InputError(f"{entity['name'][:80]!r} is not a valid name", hint="name: with letters or digits")
         if not names[key]:
             fresh[key], names[key] = entity, name
         elif names[key] != name:
-            joined.append(f"{name!r} is one entity with {names[key]!r}, which stays as it is: use add_observations")
+            joined.append(f"{name!r} is the existing entity {names[key]!r}, which is unchanged: use add_observations")
     given = from_memory_facts(json.dumps({"entities": list(fresh.values())}), source=SOURCE)
     done = engine.memory.add_many(given.facts, entities=given.entities)
     refused = {(name_key(f.subject), f.value) for f, item in zip(given.facts, done, strict=True) if item.reason}
@@ -66,7 +66,7 @@ def create_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
 
 
 def create_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
-    """Create relations; those that are known are left out."""
+    """Create relations; return the new ones."""
     given = from_memory_facts(json.dumps({"relations": values["relations"]}), source=SOURCE)
     done = engine.memory.add_many(given.facts)
     pairs = zip(given.facts, done, strict=True)
@@ -81,7 +81,7 @@ def create_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
 
 
 def add_observations(engine: Engine, values: Mapping[str, Any]) -> Answer:
-    """Add observations to entities that are there; return those that are new."""
+    """Add observations to existing entities; return the new ones."""
     items = values["observations"]
     for item in items:
         _get(engine, item["entityName"])
@@ -100,51 +100,51 @@ def add_observations(engine: Engine, values: Mapping[str, Any]) -> Answer:
 
 
 def delete_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
-    """Delete entities with all that is said of them and leads to them."""
+    """Delete entities with their observations and relations."""
     names = values["entityNames"]
     present = [name for name in names if _find(engine, name_key(name))]
     missing = [name for name in names if name not in present]
     if present:
         engine.memory.forget(entities=present)
-    return _done("Entities", f"there was no entity {', '.join(missing)}" if missing else "")
+    return _done("Entities", f"unknown entity: {', '.join(missing)}" if missing else "")
 
 
 def delete_observations(engine: Engine, values: Mapping[str, Any]) -> Answer:
     """Delete observations of entities."""
-    missing, gone = [], 0
+    missing, deleted = [], 0
     for item in values["deletions"]:
         if not _find(engine, name_key(item["entityName"])):
             missing.append(item["entityName"])
             continue
         wanted = {to_text(text) for text in item["observations"]}
         ids = [f.id for f in _live(engine, item["entityName"]) if not f.object and to_observation(f) in wanted]
-        gone += engine.memory.forget(*ids) if ids else 0
-    asked = sum(len(item["observations"]) for item in values["deletions"])
-    note = f"{gone} of {asked} observations were there"
-    note += f", and no entity {', '.join(missing)}" if missing else ""
-    return _done("Observations", note if gone != asked else "")
+        deleted += engine.memory.forget(*ids) if ids else 0
+    requested = sum(len(item["observations"]) for item in values["deletions"])
+    note = f"{deleted} of {requested} observations existed"
+    note += f"; unknown entity: {', '.join(missing)}" if missing else ""
+    return _done("Observations", note if deleted != requested else "")
 
 
 def delete_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
     """Delete relations between entities."""
-    gone = 0
+    deleted = 0
     for relation in values["relations"]:
         target, type = name_key(relation["to"]), predicate_key(relation["relationType"])
         known = [f for f in _live(engine, relation["from"]) if f.object]
         ids = [f.id for f in known if (f.object, f.predicate) == (target, type)]
-        gone += engine.memory.forget(*ids) if ids else 0
-    asked = len(values["relations"])
-    return _done("Relations", f"{gone} of {asked} relations were there" if gone != asked else "")
+        deleted += engine.memory.forget(*ids) if ids else 0
+    requested = len(values["relations"])
+    return _done("Relations", f"{deleted} of {requested} relations existed" if deleted != requested else "")
 
 
 def read_graph(engine: Engine, values: Mapping[str, Any]) -> Answer:
-    """Return all entities and relations, as many as fit into one answer."""
+    """Return a page of all entities and relations."""
     entities, relations = _read(engine)
     return _shown(engine, entities, relations, known=entities, cursor=values.get("cursor", ""))
 
 
 def search_nodes(engine: Engine, values: Mapping[str, Any]) -> Answer:
-    """Return entities whose name, type or observations hold a text, with the relations at them."""
+    """Return entities whose name, type or observations contain a text, with their relations."""
     wanted = fold(values["query"])
 
     def holds(entity: Mapping[str, Any]) -> bool:
@@ -156,7 +156,7 @@ def search_nodes(engine: Engine, values: Mapping[str, Any]) -> Answer:
 
 
 def open_nodes(engine: Engine, values: Mapping[str, Any]) -> Answer:
-    """Return entities by name, with the relations at them."""
+    """Return entities by name, with their relations."""
     keys = {name_key(name) for name in values["names"]}
     entities, relations = _read(engine)
     found = _around([entity for entity in entities if name_key(entity["name"]) in keys], relations)
@@ -180,7 +180,7 @@ _CALLS: Mapping[str, Callable[[Engine, Mapping[str, Any]], Answer]] = {
 
 
 def _read(engine: Engine) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return all entities and relations as the reference server has them."""
+    """Return all entities and relations in the format of the reference server."""
     entities: list[dict[str, Any]] = []
     relations: list[dict[str, Any]] = []
     for line in export_facts(engine, form="memory"):
@@ -205,25 +205,25 @@ def _shown(
     known: Sequence[object],
     cursor: str,
 ) -> Answer:
-    """Return a part of the graph that fits into one answer: entities first, then relations. Nothing known is said."""
+    """Return a page of the graph: entities first, then relations. An empty namespace gets a note."""
     items = [*(part for entity in entities for part in _parts(entity)), *relations]
-    page, after = cut_page(items, cursor=cursor, characters=GRAPH_CHARACTERS, limit=10_000)
+    page, after = cut_page(items, cursor=cursor, characters=MAX_GRAPH_CHARACTERS, limit=10_000)
     graph = {"entities": [i for i in page if "name" in i], "relations": [i for i in page if "name" not in i]}
     notes = []
     if not known:
-        notes.append(f"nothing is remembered in namespace {engine.store.namespace!r} yet: create_entities begins")
+        notes.append(f"namespace {engine.store.namespace!r} has no entities yet: create_entities adds some")
     if after:
-        left = f"{len(items) - int(after):,} more entities and relations do not fit"
-        notes.append(f"{left}: narrow with search_nodes, or go on with cursor {after!r}")
+        rest = f"{len(items) - int(after):,} more entities and relations do not fit"
+        notes.append(f"{rest}: narrow with search_nodes, or continue with cursor {after!r}")
     return graph, graph, tuple(notes)
 
 
 def _parts(entity: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield an entity, more than once where one answer cannot hold its observations: each time with the next ones."""
+    """Iterate an entity in parts, each with as many of its observations as fit into one answer."""
     cursor = ""
     while True:
         page, cursor = cut_page(
-            entity["observations"], cursor=cursor, characters=GRAPH_CHARACTERS * 9 // 10, limit=10_000
+            entity["observations"], cursor=cursor, characters=MAX_GRAPH_CHARACTERS * 9 // 10, limit=10_000
         )
         yield {**entity, "observations": page}
         if not cursor:
@@ -231,7 +231,7 @@ def _parts(entity: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _done(what: str, note: str) -> Answer:
-    """Return the answer to a deletion: always the same, as in the reference. What was not there is a note."""
+    """Return the answer to a deletion, which is always the same, as in the reference server. Misses go into a note."""
     message = f"{what} deleted successfully"
     return message, {"success": True, "message": message}, (note,) if note else ()
 
@@ -241,7 +241,7 @@ def _find(engine: Engine, key: str) -> bool:
 
 
 def _find_created(engine: Engine, key: str) -> str:
-    """Return the name of an entity that was created or has observations; one that only relations name has none yet."""
+    """Return the name of an entity that was created or has observations, empty if only relations name it."""
     entity = engine.store.facts.find_entities([key]).get(key) if key else None
     is_created = entity and (entity.declared or any(not fact.object for fact in _live(engine, key)))
     return entity.name if entity and is_created else ""
@@ -257,4 +257,4 @@ def _live(engine: Engine, name: str) -> list[Fact]:
 
 
 def _refusals(done: Sequence[Remembered]) -> list[str]:
-    return [f"one statement was not kept: {item.reason}" for item in done if item.reason]
+    return [f"one statement was refused: {item.reason}" for item in done if item.reason]

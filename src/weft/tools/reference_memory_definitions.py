@@ -1,4 +1,4 @@
-"""What models are told of the nine tools that answer as the MCP reference memory server does."""
+"""Definitions of the nine tools that are compatible with the MCP reference memory server."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from typing import Any
 
 from weft.tools.definitions import CURSOR, TEXT, ToolDefinition
 
-MANY = 1000
-"""Entities or relations in one call."""
+MAX_ITEMS = 1000
+"""Entities or relations per call."""
 
 
-def _objects(items: dict[str, Any], *, about: str = "") -> dict[str, Any]:
-    schema = {"type": "object", "properties": items, "required": list(items)}
-    return {"type": "array", "maxItems": MANY, "items": schema, **({"description": about} if about else {})}
+def _objects(properties: dict[str, Any]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {"type": "array", "maxItems": MAX_ITEMS, "items": schema}
 
 
-def _texts(about: str) -> dict[str, Any]:
-    return {"type": "array", "items": TEXT, "description": about}
+def _texts(description: str) -> dict[str, Any]:
+    return {"type": "array", "items": TEXT, "description": description}
 
 
 _ENTITIES = _objects(
     {
         "name": {"type": "string", "description": "Name of the entity"},
-        "entityType": {"type": "string", "description": "What kind of thing it is"},
-        "observations": _texts("What is said of it"),
+        "entityType": {"type": "string", "description": "Type of the entity"},
+        "observations": _texts("Statements about it"),
     }
 )
 _RELATIONS = _objects(
     {
-        "from": {"type": "string", "description": "Entity where it starts"},
-        "to": {"type": "string", "description": "Entity where it ends"},
-        "relationType": {"type": "string", "description": "How they are related, in active voice"},
+        "from": {"type": "string", "description": "Source entity"},
+        "to": {"type": "string", "description": "Target entity"},
+        "relationType": {"type": "string", "description": "Relation in active voice"},
     }
 )
 _GRAPH = {
@@ -43,8 +43,8 @@ MEMORY_TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="create_entities",
         title="Create Entities",
-        description="Create entities in the knowledge graph, each with a type and observations. Those that are there "
-        "already are left as they are.",
+        description="Create entities in the knowledge graph, each with a type and observations. Existing entities stay "
+        "unchanged.",
         properties={"entities": _ENTITIES},
         required=("entities",),
         answer={"entities": _GRAPH["entities"]},
@@ -55,7 +55,7 @@ MEMORY_TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="create_relations",
         title="Create Relations",
-        description="Create relations between entities of the knowledge graph, in active voice.",
+        description="Create relations between entities in the knowledge graph, in active voice.",
         properties={"relations": _RELATIONS},
         required=("relations",),
         answer={"relations": _GRAPH["relations"]},
@@ -66,11 +66,11 @@ MEMORY_TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="add_observations",
         title="Add Observations",
-        description="Add observations to entities that are in the knowledge graph.",
+        description="Add observations to existing entities in the knowledge graph.",
         properties={
             "observations": _objects(
                 {
-                    "entityName": {"type": "string", "description": "Entity they are about"},
+                    "entityName": {"type": "string", "description": "Name of the entity"},
                     "contents": _texts("Observations to add"),
                 }
             )
@@ -99,8 +99,8 @@ MEMORY_TOOLS: tuple[ToolDefinition, ...] = (
         properties={
             "deletions": _objects(
                 {
-                    "entityName": {"type": "string", "description": "Entity they are about"},
-                    "observations": _texts("Observations to delete, as they are written"),
+                    "entityName": {"type": "string", "description": "Name of the entity"},
+                    "observations": _texts("Observations to delete, verbatim"),
                 }
             )
         },
@@ -124,7 +124,7 @@ MEMORY_TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="read_graph",
         title="Read Graph",
-        description="Read the knowledge graph, in parts where it is large; search_nodes is quicker.",
+        description="Read the knowledge graph, in pages if large; search_nodes is faster.",
         properties={"cursor": CURSOR},
         answer=_GRAPH,
         certain=("entities", "relations"),
@@ -132,9 +132,8 @@ MEMORY_TOOLS: tuple[ToolDefinition, ...] = (
     ToolDefinition(
         name="search_nodes",
         title="Search Nodes",
-        description="Find entities of the knowledge graph whose name, type or observations hold a text, with their "
-        "relations.",
-        properties={"query": {"type": "string", "maxLength": 2048, "description": "The text"}, "cursor": CURSOR},
+        description="Find entities whose name, type or observations contain a text, with their relations.",
+        properties={"query": {"type": "string", "maxLength": 2048, "description": "Text to find"}, "cursor": CURSOR},
         required=("query",),
         answer=_GRAPH,
         certain=("entities", "relations"),

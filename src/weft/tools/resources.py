@@ -1,4 +1,4 @@
-"""Documents and entities as resources: addresses, pages of them, and what stands behind one."""
+"""Documents and entities as MCP resources: URIs, pages and contents."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from weft.errors import InputError, NotFound
 from weft.records import DocumentInfo, Entity, Filter
 from weft.tools.calls import call_tool, find_cited, whole_text
 
-PAGE = 50
-"""Resources in one page."""
+PAGE_RESOURCES = 50
+"""Resources per page."""
 
 DOCUMENT = "weft://document/"
 ENTITY = "weft://entity/"
@@ -20,7 +20,7 @@ ENTITY = "weft://entity/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResource:
-    """Something that can be read by its address."""
+    """A document or an entity that can be read by its URI."""
 
     uri: str
     name: str
@@ -31,16 +31,15 @@ class ToolResource:
     """Empty in lists."""
 
 
-def list_resources(engine: Engine, *, cursor: str = "", limit: int = PAGE) -> tuple[list[ToolResource], str]:
+def list_resources(engine: Engine, *, cursor: str = "", limit: int = PAGE_RESOURCES) -> tuple[list[ToolResource], str]:
     """
-    Return a page of resources and the cursor of the next one, empty at the end.
+    Return a page of resources and the cursor of the next page, empty on the last one. Raises `InputError`.
 
-    Documents come first, by source, then the entities of the graph by key, then those that facts alone know. Raises
-    `InputError`.
+    The order is: documents by source, entities of the graph by key, entities that occur in facts only by key.
     """
     kind, _, after = cursor.partition(":")
     if cursor and kind not in ("document", "entity", "fact"):
-        raise InputError(f"cursor is {cursor[:80]!r}", hint="cursor: as the answer before gave it")
+        raise InputError(f"cursor is {cursor[:80]!r}", hint="cursor: that of the previous page")
     store = engine.store
     page: list[ToolResource] = []
     if kind in ("", "document"):
@@ -61,7 +60,7 @@ def list_resources(engine: Engine, *, cursor: str = "", limit: int = PAGE) -> tu
 
 
 def read_resource(engine: Engine, uri: str) -> ToolResource:
-    """Return a document or an entity by its address. Raises `InputError`, `NotFound`."""
+    """Return a document or an entity by its URI. Raises `InputError`, `NotFound`."""
     if uri.startswith(DOCUMENT):
         document, chunks = find_cited(engine, unquote(uri.removeprefix(DOCUMENT)))
         found = _document_resource(document)
@@ -69,10 +68,10 @@ def read_resource(engine: Engine, uri: str) -> ToolResource:
     if uri.startswith(ENTITY):
         name = unquote(uri.removeprefix(ENTITY))
         if not name.strip():
-            raise NotFound("the address names no entity", hint="weft://entity/NAME")
+            raise NotFound("the URI names no entity", hint="weft://entity/NAME")
         answer = call_tool(engine, "entity_lookup", {"name": name})
         return ToolResource(uri=uri, name=name, title=name, mime_type="application/json", text=answer.text)
-    raise InputError(f"{uri[:80]!r} is no address of this server", hint=f"{DOCUMENT}ID or {ENTITY}NAME")
+    raise InputError(f"unknown resource URI {uri[:80]!r}", hint=f"{DOCUMENT}ID or {ENTITY}NAME")
 
 
 def _document_resource(document: DocumentInfo) -> ToolResource:
