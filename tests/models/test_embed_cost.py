@@ -108,7 +108,7 @@ def test_tokens_that_the_endpoint_does_not_count_are_estimated(tmp_path: Path, e
 
     assert done["tokens_estimated"] and done["tokens"] == said["tokens"] > 0
     (tmp_path / "texts" / "one.txt").write_text("One more text.")
-    assert "they are estimated" in weft("index", "texts", as_json=False)
+    assert "tokens are estimated" in weft("index", "texts", as_json=False)
 
 
 def test_a_total_is_taken_where_it_is_all_that_is_counted(tmp_path: Path, endpoint: Endpoint, weft: Weft) -> None:

@@ -31,7 +31,7 @@ def test_another_model_under_the_same_name_is_refused(
     endpoint.default = lambda request: vectors(request, dimension=8)
     message = weft("index", "texts", expect=1)
 
-    assert OTHER_LENGTH in message and "name it otherwise and weft reembed" in message
+    assert OTHER_LENGTH in message and "rename it and run weft reembed" in message
     assert OTHER_LENGTH in weft("query", "Passage 1")["degraded"]
     assert (weft("stats")["documents"], weft("check")) == (3, [])
     monkeypatch.setenv("WEFT_CACHE_DIR", str(tmp_path / "another"))  # where no vector of it is known
@@ -49,7 +49,7 @@ def test_the_same_name_at_another_address_is_another_model(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     message = weft("index", "texts", expect=1)
 
-    assert "mean another model by that name" in message
+    assert "name another model of that name" in message
     assert "or restore models.base_url and models.dimensions" in message
     assert "or use --embedder" not in message
 
@@ -60,7 +60,7 @@ def test_an_endpoint_that_does_not_shorten_vectors_is_reported(
     """The setting that asks for it is named."""
     monkeypatch.setenv("WEFT_MODELS_DIMENSIONS", "2")
 
-    assert "leave models.dimensions out" in weft("index", "texts", expect=1)
+    assert "remove models.dimensions" in weft("index", "texts", expect=1)
 
 
 @pytest.mark.parametrize(

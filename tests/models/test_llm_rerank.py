@@ -255,7 +255,7 @@ def test_a_cost_that_cannot_be_bounded_is_an_error(tmp_path: Path) -> None:
     settings = {"llm_model": "openai/strange", "llm_base_url": "https://models.example.org/v1", "llm_max_cost": 1.0}
     with open_engine(tmp_path / "weft.db", embedder="none", reranker="llm", **settings) as engine:
         engine.add_text("cats sleep", source="t")
-        with pytest.raises(ConfigError, match="price of openai/strange is not known"):
+        with pytest.raises(ConfigError, match="price of openai/strange is unknown"):
             engine.query("cats sleep")
 
 
