@@ -45,48 +45,51 @@ def fill_facts(database):
 
 
 BREAKS = {
-    "an entity is lost": ("DELETE FROM fact_entity WHERE key = 'user'", "1 entity that facts name is missing"),
-    "an object is lost": ("DELETE FROM fact_entity WHERE key = 'jacq'", "1 entity that facts name is missing"),
+    "an entity is lost": ("DELETE FROM fact_entity WHERE key = 'user'", "1 entity used by facts is missing"),
+    "an object is lost": ("DELETE FROM fact_entity WHERE key = 'jacq'", "1 entity used by facts is missing"),
     "an entity nobody needs": (
         "INSERT INTO fact_entity (namespace, key, name, description) VALUES (1, 'x', 'X', '')",
-        "1 entity is named by no fact",
+        "1 entity is used by no fact",
     ),
-    "words are lost": ("DELETE FROM fact_word WHERE key = 'user'", "the words of the entities of facts are wrong"),
+    "words are lost": ("DELETE FROM fact_word WHERE key = 'user'", "the words of the fact entities are wrong"),
     "a wrong word": (
         "INSERT INTO fact_word (namespace, word, key, size) VALUES (1, 'tea', 'user', 1)",
-        "the words of the entities of facts are wrong",
+        "the words of the fact entities are wrong",
     ),
-    "a wrong content": ("UPDATE fact SET content = 'x' WHERE id = 'f1'", "1 fact is filed under another statement"),
-    "a counter below zero": ("UPDATE fact SET accesses = -3 WHERE id = 'f1'", "1 fact counts its accesses wrong"),
-    "accesses without a time": ("UPDATE fact SET accesses = 3 WHERE id = 'f1'", "1 fact counts its accesses wrong"),
-    "a time without accesses": ("UPDATE fact SET accessed = 3 WHERE id = 'f1'", "1 fact counts its accesses wrong"),
+    "a wrong content": ("UPDATE fact SET content = 'x' WHERE id = 'f1'", "1 fact has a wrong content hash"),
+    "a counter below zero": ("UPDATE fact SET accesses = -3 WHERE id = 'f1'", "1 fact has a wrong access count"),
+    "accesses without a time": ("UPDATE fact SET accesses = 3 WHERE id = 'f1'", "1 fact has a wrong access count"),
+    "a time without accesses": ("UPDATE fact SET accessed = 3 WHERE id = 'f1'", "1 fact has a wrong access count"),
     "a history of nothing": (
         "INSERT INTO fact_event VALUES (1, 'f9', 1, 0, 'added', '', '')",
-        "1 fact that is not there has a history",
+        "1 history belongs to a missing fact",
     ),
-    "no history": ("DELETE FROM fact_event WHERE fact = 'f1'", "1 fact has no beginning in its history"),
+    "no history": ("DELETE FROM fact_event WHERE fact = 'f1'", "1 fact has no `added` event"),
     "a history without a beginning": (
         "DELETE FROM fact_event WHERE fact = 'f2' AND place = 1",
-        "1 fact has no beginning in its history",
+        "1 fact has no `added` event",
     ),
     "it supersedes nothing": (
         "UPDATE fact SET supersedes = 'f9' WHERE id = 'f1'",
-        "1 fact that is not there is referred to",
+        "1 missing fact is referred to",
     ),
     "an event refers to nothing": (
         "UPDATE fact_event SET other = 'f9' WHERE fact = 'f1'",
-        "1 fact that is not there is referred to",
+        "1 missing fact is referred to",
     ),
-    "an origin of nothing": ("INSERT INTO fact_origin VALUES (1, 'f9', '')", "1 origin of a fact means nothing"),
-    "an origin without document": ("INSERT INTO fact_origin VALUES (1, 'f1', '')", "1 origin of a fact means nothing"),
+    "an origin of nothing": ("INSERT INTO fact_origin VALUES (1, 'f9', '')", "1 origin of a fact is invalid"),
+    "an origin without document": ("INSERT INTO fact_origin VALUES (1, 'f1', '')", "1 origin of a fact is invalid"),
     "an origin in no document": ("INSERT INTO fact_origin VALUES (1, 'f1', 'd9'), (1, 'f1', '')", "1 origin of a fact"),
-    "the document is gone": ("UPDATE fact_origin SET document = 'd9'", "1 origin of a fact means nothing"),
-    "a vector of nobody": ("UPDATE fact_vector SET key = 'x'", "1 vector of an entity of facts fits nothing"),
-    "a vector too short": ("UPDATE fact_vector SET vector = x'00'", "1 vector of an entity of facts fits nothing"),
-    "a wrong sketch": ("UPDATE fact_vector SET sketch = x'00'", "1 vector of an entity of facts fits nothing"),
-    "a vector of no embedder": ("UPDATE fact_vector SET model = 99", "1 row refers to nothing"),
-    "events of no namespace": ("UPDATE fact_event SET namespace = 9 WHERE fact = 'f2'", "2 rows refer to nothing"),
-    "a fact of no namespace": ("UPDATE fact SET namespace = 9 WHERE id = 'f2'", "1 row refers to nothing"),
+    "the document is gone": ("UPDATE fact_origin SET document = 'd9'", "1 origin of a fact is invalid"),
+    "a vector of nobody": ("UPDATE fact_vector SET key = 'x'", "1 vector of a fact entity is invalid"),
+    "a vector too short": ("UPDATE fact_vector SET vector = x'00'", "1 vector of a fact entity is invalid"),
+    "a wrong sketch": ("UPDATE fact_vector SET sketch = x'00'", "1 vector of a fact entity is invalid"),
+    "a vector of no embedder": ("UPDATE fact_vector SET model = 99", "1 row refers to a missing row"),
+    "events of no namespace": (
+        "UPDATE fact_event SET namespace = 9 WHERE fact = 'f2'",
+        "2 rows refer to a missing row",
+    ),
+    "a fact of no namespace": ("UPDATE fact SET namespace = 9 WHERE id = 'f2'", "1 row refers to a missing row"),
 }
 
 
@@ -106,7 +109,7 @@ def test_what_is_broken_is_reported_and_mended(path, name):
 
     assert any(said in problem.what for problem in problems), problems
     assert all(problem.repairable for problem in problems)
-    assert any("facts" in line or "dropped" in line for line in database.repair())
+    assert any("facts" in line or "deleted" in line for line in database.repair())
     assert database.check() == []
     assert database.repair() == []
     database.close()

@@ -114,7 +114,7 @@ DAMAGE = {
     "entities lost": ("DELETE FROM entity WHERE key = 'ledger'", "1 entity is missing"),
     "an entity nobody named": (
         "INSERT INTO entity (namespace, id, key, strong, same_as, reason) VALUES (1, 'e0', 'ghost', 1, 'ghost', '')",
-        "1 entity should not be there",
+        "1 entity should not exist",
     ),
     "weak for strong": ("UPDATE entity SET strong = 1 - strong WHERE key = 'night shift'", "1 entity is wrong"),
     "merged by nobody": ("UPDATE entity SET same_as = 'paris' WHERE key = 'ledger'", "1 entity is wrong"),
@@ -122,18 +122,18 @@ DAMAGE = {
     "another id": ("UPDATE entity SET id = 'e1' WHERE key = 'as'", "1 entity is wrong"),
     "counts": (
         "UPDATE entity SET mentions = mentions + 1, chunks = 99 WHERE key IN ('ledger', 'paris')",
-        "2 entities count their mentions wrong",
+        "2 entities have a wrong number of mentions",
     ),
-    "heads": ("UPDATE entity SET head = number WHERE key = 'lutece'", "1 entity is read under the wrong one"),
-    "heads to nowhere": ("UPDATE entity SET head = 0", "entities are read under the wrong one"),
+    "heads": ("UPDATE entity SET head = number WHERE key = 'lutece'", "1 name resolves to the wrong entity"),
+    "heads to nowhere": ("UPDATE entity SET head = 0", "names resolve to the wrong entity"),
     "mentions lost": (f"DELETE FROM mention WHERE entity = {LEDGER}", "mentions are missing"),
     "a mention nobody made": (
         f"INSERT INTO mention (entity, chunk, count, about, place) VALUES ({PARIS}, {STRAY}, 1, 0, 0)",
-        "1 mention should not be there",
+        "1 mention should not exist",
     ),
     "a mention twice": (
         "INSERT INTO mention SELECT entity, chunk, count + 1, about, place FROM mention LIMIT 1",
-        "1 should not be there",
+        "1 should not exist",
     ),
     "counted wrong": (f"UPDATE mention SET count = count + 1 WHERE entity = {PARIS}", "mentions are wrong"),
     "about nothing": ("UPDATE mention SET about = 0", "mentions are wrong"),
@@ -141,39 +141,39 @@ DAMAGE = {
     "derived claims lost": ("DELETE FROM claim WHERE origin = '*' AND source = 'paris'", "derived claims are missing"),
     "stray claims": (
         f"INSERT INTO claim VALUES (1, {STRAY}, '*', 'as', 'ghost', 'mentions', 1.0, '', 0, '')",
-        "1 derived claim should not be there",
+        "1 derived claim should not exist",
     ),
     "derived claims of another weight": (
         "UPDATE claim SET weight = 4.0 WHERE origin = '*' AND source = 'ledger'",
         "derived claims are wrong",
     ),
-    "claims in another order": ("UPDATE claim SET place = 7 WHERE origin = ''", "do not fit chunk or kind"),
+    "claims in another order": ("UPDATE claim SET place = 7 WHERE origin = ''", "do not match chunk or kind"),
     "claims of another namespace": (
         "UPDATE claim SET namespace = 2 WHERE namespace = 1 AND origin = 'triples'",
-        "not fit chunk or kind",
+        "not match chunk or kind",
     ),
     "relations lost": (f"DELETE FROM relation WHERE target = {PARIS}", "relations are missing"),
     "a relation nobody claimed": (
         f"INSERT INTO relation VALUES ({PARIS}, {LEDGER}, 'hates', 9.0, 1, 0)",
-        "1 relation should not be there",
+        "1 relation should not exist",
     ),
     "a relation into another namespace": (
         "UPDATE relation SET target = (SELECT number FROM entity WHERE namespace = 2 AND key = 'paris')"
         f" WHERE target = {PARIS} AND type = 'near'",
-        "1 relation is missing, 1 should not be there",
+        "1 relation is missing, 1 should not exist",
     ),
     "wrong weight": ("UPDATE relation SET weight = weight + 1 WHERE type = 'uses'", "1 relation is wrong"),
     "wrong support": ("UPDATE relation SET support = 256", "relations are wrong"),
     "wrong place": ("UPDATE relation SET place = 1 WHERE type = 'near'", "1 relation is wrong"),
-    "votes": ("UPDATE nomination SET vote = 0 WHERE kind = 'title'", "do not fit chunk or kind"),
-    "ranks": ("UPDATE nomination SET rank = 9 WHERE kind = 'link'", "1 statement does not fit chunk or kind"),
+    "votes": ("UPDATE nomination SET vote = 0 WHERE kind = 'title'", "do not match chunk or kind"),
+    "ranks": ("UPDATE nomination SET rank = 9 WHERE kind = 'link'", "1 statement does not match chunk or kind"),
     "another document": (
         "UPDATE nomination SET document = 99 WHERE kind = 'phrase' AND namespace = 1",
-        "2 statements do not fit chunk or kind",
+        "2 statements do not match chunk or kind",
     ),
     "a vector of a name that nobody describes": (
         f"INSERT INTO entity_vector VALUES ({STRAY}, 'ghost', 1, x'000000000000000000000000')",
-        "1 vector of a name fits no description",
+        "1 vector of a name matches no description",
     ),
     "all of it": ("DELETE FROM entity", "entities are missing"),
 }
@@ -203,7 +203,7 @@ def test_a_vector_of_another_length_is_dropped(database, path):
     store = fill(database)
     damage(path, "UPDATE entity_vector SET vector = x'00' WHERE key = 'rome'")
 
-    assert [problem.what for problem in database.check()] == ["2 vectors of names fit no description"]
+    assert [problem.what for problem in database.check()] == ["2 vectors of names match no description"]
     database.repair()
     (problem,) = database.check()
     assert (problem.what, problem.command) == (f"2 names of the graph have no vector of {MODEL.name!r}", "weft reembed")
@@ -217,9 +217,9 @@ def test_rows_that_belong_to_nothing_are_dropped(database, path):
 
     problems = database.check()
     lost = {problem.where: problem.what for problem in problems if "refer" in problem.what}
-    assert lost["table nomination"] == "2 rows refer to nothing"
+    assert lost["table nomination"] == "2 rows refer to a missing row"
     assert {"table mention", "table claim", "table entity_vector", "table chunk_vector"} <= set(lost)
-    assert any("dropped" in line for line in database.repair())
+    assert any("deleted" in line for line in database.repair())
     assert not any("refer" in problem.what for problem in database.check())
 
 
@@ -258,8 +258,8 @@ def test_a_name_with_an_apostrophe_is_found_before_and_after(tmp_path, name):
     assert contents[0] == contents[1]
 
 
-def test_many_chunks_are_compared_a_slice_at_a_time(database, path):
-    """More chunks and keys than one slice holds: counts add up over all of them."""
+def test_many_chunks_are_compared_in_batches(database, path):
+    """More chunks and keys than one batch holds: counts add up over all of them."""
     store = database.store("default")
     store.write_model(MODEL)
     store.write(
@@ -271,18 +271,18 @@ def test_many_chunks_are_compared_a_slice_at_a_time(database, path):
     damage(path, "UPDATE entity SET chunks = chunks - 1 WHERE key = 'great hub'", "DELETE FROM relation")
 
     assert [problem.what for problem in database.check()] == [
-        "1 entity counts its mentions wrong",
+        "1 entity has a wrong number of mentions",
         "600 relations are missing",
     ]
     database.repair()
     assert content(path) == before
 
 
-def test_a_tally_speaks_in_plain_words():
-    """One and many, and only what is there."""
-    assert Tally().say("mention", "mentions") == ""
-    assert Tally(missing=12, wrong=3).say("mention", "mentions") == "12 mentions are missing, 3 are wrong"
-    assert Tally(wrong=1, extra=2000).say("entity", "entities") == "1 entity is wrong, 2,000 should not be there"
+def test_a_tally_is_described_in_plain_words():
+    """Singular and plural; counts of 0 are left out."""
+    assert Tally().describe("mention", "mentions") == ""
+    assert Tally(missing=12, wrong=3).describe("mention", "mentions") == "12 mentions are missing, 3 are wrong"
+    assert Tally(wrong=1, extra=2000).describe("entity", "entities") == "1 entity is wrong, 2,000 should not exist"
 
 
 def test_the_kinds_written_in_sql_are_those_of_the_code():

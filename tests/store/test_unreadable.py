@@ -76,10 +76,10 @@ MENDED = {
         "UPDATE chunk SET heading = '[\"a' WHERE namespace = 1 AND text <> 'rye bread'",
         "headings of 2 chunks of 'plum' cannot be read",
     ),
-    "labels gone": ("DELETE FROM label WHERE namespace = 1", "1 document has other labels than the metadata gives"),
+    "labels gone": ("DELETE FROM label WHERE namespace = 1", "1 document has labels that do not match the metadata"),
     "other labels": (
         "UPDATE label SET value = '4' WHERE key = 'rank' AND namespace = 1",
-        "1 document has other labels than the metadata gives",
+        "1 document has labels that do not match the metadata",
     ),
 }
 
@@ -207,7 +207,7 @@ def test_headings_that_were_there_are_left_out_until_the_document_is_read_again(
     assert len(database.check()) == 2
     database.repair()
     assert [problem.what for problem in database.check()] == [
-        f"document {PLUM} does not hold the text it was indexed from"
+        f"document {PLUM} does not match the text it was indexed from"
     ]
     assert database.store("default").documents([PLUM])[0].content_hash == ""
 
@@ -231,9 +231,9 @@ def test_labels_of_no_document_are_dropped(database, damage):
     """A server never has any: it enforces what they refer to."""
     damage("INSERT INTO label VALUES (1, 999, 'a', 'b')")
 
-    assert ("table label", "1 row refers to nothing") in [(p.where, p.what) for p in database.check()]
+    assert ("table label", "1 row refers to a missing row") in [(p.where, p.what) for p in database.check()]
     assert all(problem.repairable for problem in database.check())
-    assert "dropped 1 row of what is gone" in database.repair()
+    assert "deleted 1 row that referred to a missing row" in database.repair()
     assert database.check() == []
 
 
@@ -257,7 +257,7 @@ def test_a_vector_of_the_wrong_length_is_dropped(database, damage, kind):
     store = database.store("default")
 
     assert ("1 vector has the wrong length", True) in [(p.what, p.repairable) for p in database.check()]
-    assert "default: dropped 1 vector of the wrong length" in database.repair()
+    assert "default: deleted 1 vector of the wrong length" in database.repair()
     assert [(p.what, p.command) for p in database.check()] == [
         ("1 chunk has no vector of 'fake/three'", "weft reembed")
     ]
@@ -295,5 +295,5 @@ def test_vectors_of_no_chunk_are_dropped(database, damage):
     damage("INSERT INTO chunk_vector (chunk, model, vector) VALUES (999, 1, x'000000000000000000000000')")
 
     assert [(p.where, p.repairable) for p in database.check()] == [("table chunk_vector", True)]
-    assert database.repair() == ["dropped 1 row of what is gone"]
+    assert database.repair() == ["deleted 1 row that referred to a missing row"]
     assert database.check() == []

@@ -1,4 +1,4 @@
-"""A PostgreSQL database with all its namespaces."""
+"""Database on a PostgreSQL server, with all its namespaces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from weft.errors import InputError
 from weft.records import Problem
 from weft.store.postgres import schema
 from weft.store.postgres.connect import Connections
-from weft.store.relational.check.documents import find_problems, mend
+from weft.store.relational.check.documents import find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.session import find_namespace
@@ -16,7 +16,7 @@ from weft.store.relational.store import RelationalStore
 
 
 class PostgresDatabase:
-    """A server, or a cluster of them behind one. An empty database gets its tables when it is first opened."""
+    """Database on a server or a Citus cluster. An empty database gets its tables when it is first opened."""
 
     def __init__(self, dsn: str, *, replica: str = "") -> None:
         self._connections = Connections(dsn, replica=replica)
@@ -58,20 +58,20 @@ class PostgresDatabase:
         return problems
 
     def compare(self) -> list[Problem]:
-        return []  # the server keeps its own indexes in step
+        return []  # indexes of the server are part of its transactions
 
     def repair(self) -> list[str]:
         with self._connections.write() as db:
             done = revoke_unreadable_keys(db)
         for name in self._names():
             with self._connections.write(name) as db:
-                done += mend(db, name, name)
+                done += repair_namespace(db, name, name)
         return done
 
     def backup(self, target: Path) -> None:
         raise InputError(
-            "a PostgreSQL database is backed up by its own tools",
-            hint="pg_dump --schema=weft, or weft copy into a file",
+            "a PostgreSQL database cannot be backed up by Weft",
+            hint="pg_dump --schema=weft, or weft copy to a file",
         )
 
     def size(self) -> int:
@@ -88,7 +88,7 @@ class PostgresDatabase:
 
     def _names(self) -> list[str]:
         with self._connections.read() as db:
-            return [row[0] for row in db.run("list_namespaces")]
+            return [name for (name,) in db.run("list_namespaces")]
 
     def _has_content(self, name: str) -> bool:
         with self._connections.read(name) as db:

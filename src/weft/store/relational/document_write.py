@@ -1,10 +1,10 @@
-"""Writes and deletes documents with everything that derives from them, inside one transaction."""
+"""Writing and deleting of documents with everything derived from them, inside one transaction."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
 from weft.records import Batch, DocumentInfo, Extraction, IndexedChunk, Vector
 from weft.store.relational.fact_origins import write_stated
@@ -15,8 +15,16 @@ from weft.store.shared.labels import labels
 from weft.store.shared.merging import deduplicated, same_statements
 
 
+class _OldChunk(NamedTuple):
+    """Stored row of a chunk."""
+
+    number: int
+    terms: Mapping[str, int]
+    length: int
+
+
 class DocumentWriter:
-    """Changes one namespace inside an open transaction. Used once."""
+    """Changes one namespace inside an open transaction. Use an instance once."""
 
     def __init__(self, db: Session, *, namespace: Namespace, name: str) -> None:
         self._db = db
@@ -27,26 +35,26 @@ class DocumentWriter:
         self._length = 0
 
     def write(self, batch: Batch, *, model: int | None) -> None:
-        """Make the document exactly what the batch says. `finish` must follow."""
+        """Replace a document by a batch. `finish` must follow."""
         db, namespace = self._db, self._namespace
         is_new = db.one("document_number", {"namespace": namespace, "id": batch.document.id}) is None
         document = self._write_document(batch.document, is_new=is_new)
         rows = [] if is_new else db.run("document_chunks", {"namespace": namespace, "document": document})
-        old = {id: (number, _terms(id, terms), length) for number, id, terms, length in rows}
+        old = {id: _OldChunk(number, _terms(id, terms), length) for number, id, terms, length in rows}
         new = {item.chunk.id: item for item in batch.chunks}
         numbers: dict[str, int] = {}
         if not is_new:
             self._graph.withdraw(document)
-        for id, (number, terms, length) in old.items():
-            self._length -= length
+        for id, chunk in old.items():
+            self._length -= chunk.length
             if id not in new:
-                self._remove_chunk(number, terms)
-                db.run("delete_chunk", {"namespace": namespace, "number": number})
-            elif terms != new[id].terms:
-                self._terms.remove(number, terms)
+                self._remove_chunk(chunk.number, chunk.terms)
+                db.run("delete_chunk", {"namespace": namespace, "number": chunk.number})
+            elif chunk.terms != new[id].terms:
+                self._terms.remove(chunk.number, chunk.terms)
         for id, item in new.items():
             number = numbers[id] = self._write_chunk(document, item, old=old.get(id))
-            if id not in old or old[id][1] != item.terms:
+            if id not in old or old[id].terms != item.terms:
                 self._terms.add(number, item.terms, length=_length(item))
             self._graph.nominate(number, id=id, document=document, extraction=item.extraction, is_new=id not in old)
             self._length += _length(item)
@@ -59,7 +67,7 @@ class DocumentWriter:
             self._write_fact_vectors(batch.fact_vectors, model=model)
 
     def delete(self, document_ids: Sequence[str]) -> int:
-        """Remove documents; return how many there were. `finish` must follow."""
+        """Delete documents; return how many existed. `finish` must follow."""
         deleted = 0
         for id in dict.fromkeys(document_ids):
             document = self._db.one("document_number", {"namespace": self._namespace, "id": id})
@@ -77,7 +85,7 @@ class DocumentWriter:
         return deleted
 
     def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
-        """Make what an import says exactly this; return of how many chunks that differs. `finish` must follow."""
+        """Replace the annotations of an import; return how many chunks changed. `finish` must follow."""
         before = self._graph.annotations(origin)
         values = {"namespace": self._namespace, "ids": json.dumps(sorted(extractions))}
         rows = self._db.run("chunk_numbers", values)
@@ -94,9 +102,9 @@ class DocumentWriter:
         return changed
 
     def finish(self) -> None:
-        """Bring postings, graph and counts up to date with all that was written and deleted."""
+        """Update postings, graph and counts after all writes and deletions."""
         self._terms.apply()
-        self._graph.settle()  # after the postings, which tell it where a new name may stand
+        self._graph.settle()  # after the postings: it looks new names up in them
         counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}
         self._db.run("touch_namespace", counts)
 
@@ -118,8 +126,8 @@ class DocumentWriter:
         write_labels(self._db, self._namespace, number, labels(document.metadata), is_new=is_new)
         return number
 
-    def _write_chunk(self, document: int, item: IndexedChunk, *, old: tuple[int, Any, int] | None) -> int:
-        """Insert a chunk, or move the one that is there already; return its number."""
+    def _write_chunk(self, document: int, item: IndexedChunk, *, old: _OldChunk | None) -> int:
+        """Insert a chunk, or update the existing row; return its number."""
         chunk = item.chunk
         row = {
             "namespace": self._namespace,
@@ -132,19 +140,19 @@ class DocumentWriter:
             "length": _length(item),
         }
         if old is not None:
-            self._db.run("move_chunk", {**row, "number": old[0]})
-            return old[0]
+            self._db.run("move_chunk", {**row, "number": old.number})
+            return old.number
         number: int = self._db.one("write_chunk", {**row, "document": document, "id": chunk.id})
         return number
 
     def _write_vectors(self, items: Sequence[tuple[int, IndexedChunk, bool]], *, model: int) -> None:
-        """Write the vectors of chunks, given with their numbers and whether they were there before."""
+        """Write the vectors of chunks: (number, chunk, whether the chunk existed before)."""
         chunks, entities = [], []
-        for number, item, was_there in items:
+        for number, item, existed in items:
             chunk = {"namespace": self._namespace, "chunk": number, "model": model}
             if item.vector is not None:
                 chunks.append({**chunk, "vector": self._db.pack(item.vector)})
-            if was_there:
+            if existed:
                 described = sorted({n.key for n in item.extraction.nominations if n.description})
                 self._db.run("delete_entity_vectors", {**chunk, "keys": json.dumps(described, ensure_ascii=False)})
             for key, vector in item.entity_vectors.items():
@@ -153,7 +161,7 @@ class DocumentWriter:
         self._db.run_many("write_entity_vector", entities)
 
     def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:
-        """Write the vectors of entities of facts that have none."""
+        """Write the vectors of fact entities without one."""
         at = {"namespace": self._namespace, "model": model}
         known = {key for key, _ in self._db.run("fact_entity_vectors", {**at, "keys": json.dumps(list(vectors))})}
         rows = [
@@ -167,7 +175,7 @@ class DocumentWriter:
 def write_labels(
     db: Session, namespace: Namespace, document: int, found: Iterable[tuple[str, str]], *, is_new: bool = False
 ) -> None:
-    """Make these the labels of a document; a new one has none yet."""
+    """Replace the labels of a document; a new document has none to delete."""
     key = {"namespace": namespace, "document": document}
     if not is_new:
         db.run("delete_labels", key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from weft.extract.attributes import each
+from weft.extract.attributes import to_values
 from weft.records import Filter, Metadata, Scalar
 
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]{0,299}))(\.0)?")
@@ -29,7 +29,7 @@ def label_text(value: Scalar) -> str:
 
 def labels(metadata: Metadata) -> set[tuple[str, str]]:
     """Return every key with its value; a list gives one pair per element."""
-    return {(key, label_text(item)) for key, value in metadata.items() for item in each(value)}
+    return {(key, label_text(item)) for key, value in metadata.items() for item in to_values(value)}
 
 
 def wanted_labels(where: Filter) -> list[WantedLabel]:

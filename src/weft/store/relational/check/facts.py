@@ -1,4 +1,4 @@
-"""Whether what is remembered contradicts itself or the documents, and mending what can be."""
+"""Consistency check of facts with their entities, history and documents, and their repair."""
 
 from __future__ import annotations
 
@@ -6,60 +6,61 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from weft.extract.names import key_words
 from weft.records import FactEntity, FactStatus, Problem
 from weft.store.relational.check.graph import counted
 from weft.store.relational.fact_origins import retract
 from weft.store.relational.fact_rows import drop_entities, write_entity, write_words
-from weft.store.relational.session import Namespace, Row, Session
+from weft.store.relational.session import Namespace, Session
 from weft.text.ids import fact_content
 
 FACT_TABLES = ("fact", "fact_entity", "fact_word", "fact_vector", "fact_event", "fact_origin")
-"""Tables whose rows mean nothing without their namespace or embedder."""
+"""Tables whose rows are useless without their namespace or embedder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Faults:
-    """What is wrong with the facts of a namespace."""
+    """Inconsistencies in the facts of a namespace."""
 
     unnamed: Sequence[str]
-    """Keys that facts name and that are no entity."""
+    """Keys of subjects and objects without an entity."""
     unneeded: Sequence[str]
-    """Keys of entities that nothing needs."""
-    misfiled: Sequence[tuple[str, str]]
-    """Facts with the content they should have: they would not be recognised when stated again."""
-    miscounted: Sequence[tuple[str, int, int | None]]
-    """Facts with the accesses and the last access they should have."""
+    """Keys of entities that no fact uses and nobody declared."""
+    wrong_content: Sequence[tuple[str, str]]
+    """Facts whose content hash is wrong, with the right one. They would not be recognised when stated again."""
+    wrong_accesses: Sequence[tuple[str, int, int | None]]
+    """Facts whose access count and last access contradict each other, with corrected values."""
     impossible: Sequence[str]
     """Facts with an unknown status, a confidence beyond 0 to 1, or an end before their beginning."""
-    strangers: Sequence[str]
-    """Ids that are no fact and yet have a history."""
-    newborn: Sequence[tuple[str, int, str]]
-    """Facts whose history does not say that they were added: id, when it was, and a status it does not tell of."""
+    unknown_history: Sequence[str]
+    """Ids with a history but without a fact."""
+    no_added_event: Sequence[tuple[str, int, str]]
+    """Facts without an `added` event: id, creation time, and a status that has no event either."""
     dangling: Sequence[str]
-    """Ids that are no fact and are referred to."""
+    """Ids that facts refer to but that are no fact."""
     origins: Sequence[tuple[str, str]]
-    """Facts and documents of which one is not there, or marks that mean nothing."""
+    """Origins whose fact or document is missing, and useless marks of a statement by hand."""
     words: bool
+    """Whether the words of the entities are wrong."""
     vectors: Sequence[tuple[int, str]]
-    """Embedders and keys of vectors that fit nothing."""
+    """Numbers of embedders and keys of vectors without entity or embedder, or with a wrong length or sketch."""
 
 
 def find_fact_problems(db: Session, namespace: Namespace, name: str) -> list[Problem]:
-    """Return what is wrong with the facts of a namespace, in plain words. Reads only."""
+    """Return the inconsistencies in the facts of a namespace. Reads only."""
     faults = _find(db, namespace)
     where = f"namespace {name!r}"
-    found = [Problem(where=where, what=line, repairable=True) for line in _say(faults) if line]
+    found = [Problem(where=where, what=what, repairable=True) for what in _describe(faults) if what]
     if faults.impossible:
         what = f"impossible values in facts: {_listed(faults.impossible)}"
         found.append(Problem(where=where, what=what, repairable=False))
     return found
 
 
-def mend_facts(db: Session, namespace: Namespace) -> int:
-    """Put the facts of a namespace in order, inside a transaction; return how many rows that changed."""
+def repair_facts(db: Session, namespace: Namespace) -> int:
+    """Repair the facts of a namespace inside a transaction; return how many rows changed."""
     before = db.total_changes()
     key = {"namespace": namespace}
     faults = _find(db, namespace)
@@ -68,23 +69,23 @@ def mend_facts(db: Session, namespace: Namespace) -> int:
             retract(db, namespace, document, [fact])
         else:
             db.run("delete_fact_origin", {**key, "ids": _ids(fact), "document": ""})
-    for id in faults.strangers:
+    for id in faults.unknown_history:
         db.run("delete_fact_events", {**key, "ids": _ids(id)})
     for id in faults.dangling:
         db.run("forget_superseded", {**key, "ids": _ids(id)})
         db.run("forget_other", {**key, "ids": _ids(id)})
-    for id, content in faults.misfiled:
+    for id, content in faults.wrong_content:
         db.run("set_fact_content", {**key, "id": id, "content": content})
-    for id, accesses, accessed in faults.miscounted:
+    for id, accesses, accessed in faults.wrong_accesses:
         db.run("set_fact_accesses", {**key, "id": id, "accesses": accesses, "accessed": accessed})
-    for id, created, status in faults.newborn:
+    for id, created, status in faults.no_added_event:
         event = {**key, "fact": id, "at": created, "detail": "", "other": ""}
         db.run("write_first_fact_event", {**event, "action": "added"})
         if status:
             db.run("write_fact_event", {**event, "action": status})
     for model, entity in faults.vectors:
         db.run("delete_fact_vector", {**key, "model": model, "key": entity})
-    faults = _find(db, namespace)  # facts may have gone with their documents
+    faults = _find(db, namespace)  # facts may have been deleted with their documents
     for unnamed in faults.unnamed:
         write_entity(db, namespace, FactEntity(key=unnamed, name=unnamed))
     drop_entities(db, namespace, faults.unneeded)
@@ -95,67 +96,92 @@ def mend_facts(db: Session, namespace: Namespace) -> int:
     return db.total_changes() - before
 
 
-# ── inside ──────────────────────────────────────────────────────────────────────────────────────
+# ── private ─────────────────────────────────────────────────────────────────────────────────────
 
 
 def _find(db: Session, namespace: Namespace) -> _Faults:
     key = {"namespace": namespace}
-    facts = db.run("all_facts", key)
+    facts = [_FactRow(*row) for row in db.run("all_facts", key)]
     entities: dict[str, bool] = dict(db.run("all_fact_entities", key))
-    needed = {name for _, subject, _, object, *_ in facts for name in (subject, object) if name}
-    contents = ((row[0], row[5], fact_content(row[1], row[2], object=row[3], value=row[4])) for row in facts)
+    needed = {name for fact in facts for name in (fact.subject, fact.object) if name}
     words = Counter((entity, word, len(key_words(entity))) for entity in entities for word in key_words(entity))
     return _Faults(
         unnamed=sorted(needed - entities.keys()),
         unneeded=[entity for entity, declared in entities.items() if entity not in needed and not declared],
-        misfiled=[(id, right) for id, stored, right in contents if stored != right],
-        miscounted=list(_find_miscounted(facts)),
-        impossible=[row[0] for row in facts if not _is_possible(row)],
-        strangers=[row[0] for row in db.run("strange_fact_events", key)],
-        newborn=[(row[0], row[1], row[2]) for row in db.run("facts_without_history", key)],
-        dangling=[row[0] for row in db.run("stray_fact_references", key)],
-        origins=[(row[0], row[1]) for row in db.run("stray_fact_origins", key)],
+        wrong_content=[(fact.id, right) for fact in facts if (right := _content(fact)) != fact.content],
+        wrong_accesses=list(_find_wrong_accesses(facts)),
+        impossible=[fact.id for fact in facts if not _is_possible(fact)],
+        unknown_history=[id for (id,) in db.run("strange_fact_events", key)],
+        no_added_event=[(id, created, status) for id, created, status in db.run("facts_without_history", key)],
+        dangling=[id for (id,) in db.run("stray_fact_references", key)],
+        origins=[(fact, document) for fact, document in db.run("stray_fact_origins", key)],
         words=Counter(db.run("all_fact_words", key)) != words,
-        vectors=[(row[0], row[1]) for row in db.run("fact_vectors_of", key) if not _is_right_vector(db, row)],
+        vectors=[
+            (model, entity) for model, entity, *rest in db.run("fact_vectors_of", key) if not _is_valid(db, *rest)
+        ],
     )
 
 
-def _find_miscounted(facts: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, int, int | None]]:
-    """Yield facts whose counter is negative, or does not fit whether there was a last access."""
-    for row in facts:
-        accessed, accesses = row[11], row[12]
-        right = max(accesses, 0 if accessed is None else 1)
-        if accesses != right or (accesses > 0 and accessed is None):
-            yield row[0], right, row[8] if accessed is None and right else accessed
+class _FactRow(NamedTuple):
+    """Row of `all_facts`; times are numbers."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+    value: str
+    content: str
+    confidence: float
+    status: str
+    created: int
+    valid_from: int | None
+    valid_to: int | None
+    accessed: int | None
+    accesses: int
+    supersedes: str
 
 
-def _is_possible(row: tuple[Any, ...]) -> bool:
-    _, _, _, _, _, _, confidence, status, created, begins, ends, *_ = row
-    since = created if begins is None else begins
-    return 0 <= confidence <= 1 and status in get_args(FactStatus) and (ends is None or ends >= since)
+def _content(fact: _FactRow) -> str:
+    return fact_content(fact.subject, fact.predicate, object=fact.object, value=fact.value)
 
 
-def _is_right_vector(db: Session, row: Row) -> bool:
-    _, _, sketch, stored, dimension, is_known = row
+def _find_wrong_accesses(facts: Sequence[_FactRow]) -> Iterator[tuple[str, int, int | None]]:
+    """Iterate over facts whose access count is negative, or contradicts the last access."""
+    for fact in facts:
+        right = max(fact.accesses, 0 if fact.accessed is None else 1)
+        if fact.accesses != right or (fact.accesses > 0 and fact.accessed is None):
+            yield fact.id, right, fact.created if fact.accessed is None and right else fact.accessed
+
+
+def _is_possible(fact: _FactRow) -> bool:
+    since = fact.created if fact.valid_from is None else fact.valid_from
+    return (
+        0 <= fact.confidence <= 1
+        and fact.status in get_args(FactStatus)
+        and (fact.valid_to is None or fact.valid_to >= since)
+    )
+
+
+def _is_valid(db: Session, sketch: bytes | None, stored: Any, dimension: int, is_known: bool) -> bool:
     vector = db.unpack(stored)
     return bool(is_known and len(vector) == dimension and sketch == db.sketch(vector))
 
 
-def _say(faults: _Faults) -> Iterator[str]:
-    """Yield a line for each kind of fault that can be mended."""
+def _describe(faults: _Faults) -> Iterator[str]:
+    """Iterate over a finding for each kind of inconsistency that can be repaired."""
     for found, one, many in (
-        (faults.unnamed, "entity that facts name is missing", "entities that facts name are missing"),
-        (faults.unneeded, "entity is named by no fact", "entities are named by no fact"),
-        (faults.misfiled, "fact is filed under another statement", "facts are filed under other statements"),
-        (faults.miscounted, "fact counts its accesses wrong", "facts count their accesses wrong"),
-        (faults.strangers, "fact that is not there has a history", "facts that are not there have a history"),
-        (faults.newborn, "fact has no beginning in its history", "facts have no beginning in their history"),
-        (faults.dangling, "fact that is not there is referred to", "facts that are not there are referred to"),
-        (faults.origins, "origin of a fact means nothing", "origins of facts mean nothing"),
-        (faults.vectors, "vector of an entity of facts fits nothing", "vectors of entities of facts fit nothing"),
+        (faults.unnamed, "entity used by facts is missing", "entities used by facts are missing"),
+        (faults.unneeded, "entity is used by no fact", "entities are used by no fact"),
+        (faults.wrong_content, "fact has a wrong content hash", "facts have a wrong content hash"),
+        (faults.wrong_accesses, "fact has a wrong access count", "facts have a wrong access count"),
+        (faults.unknown_history, "history belongs to a missing fact", "histories belong to missing facts"),
+        (faults.no_added_event, "fact has no `added` event", "facts have no `added` event"),
+        (faults.dangling, "missing fact is referred to", "missing facts are referred to"),
+        (faults.origins, "origin of a fact is invalid", "origins of facts are invalid"),
+        (faults.vectors, "vector of a fact entity is invalid", "vectors of fact entities are invalid"),
     ):
         yield counted(len(found), one, many) if found else ""
-    yield "the words of the entities of facts are wrong" if faults.words else ""
+    yield "the words of the fact entities are wrong" if faults.words else ""
 
 
 def _ids(id: str) -> str:

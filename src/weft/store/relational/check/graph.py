@@ -223,7 +223,7 @@ def _weigh(name: str, pair: Pair, support: int, weight: float | None) -> tuple[f
 
 def _check_vectors(db: Session, namespace: Namespace) -> str:
     stray = db.one("stray_entity_vectors", {"namespace": namespace})
-    return f"{counted(stray, 'vector of a name has', 'vectors of names have')} no description" if stray else ""
+    return f"{counted(stray, 'vector of a name matches', 'vectors of names match')} no description" if stray else ""
 
 
 def counted(count: int, one: str, many: str) -> str:
