@@ -1,12 +1,12 @@
 -- Documents, chunks, their vectors and their postings.
--- `number` is SQLite's own row number: small, local to the file, never shown. Ids are what callers see.
+-- `number` is SQLite's own row number: small, local to the file, never shown. Callers see ids.
 
 CREATE TABLE namespace (
     number INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    generation INTEGER NOT NULL DEFAULT 0, -- grows with every committed write
-    chunks INTEGER NOT NULL DEFAULT 0,     -- for BM25: how many chunks,
-    length INTEGER NOT NULL DEFAULT 0      -- and how many terms in all of them
+    generation INTEGER NOT NULL DEFAULT 0, -- increased by every committed write
+    chunks INTEGER NOT NULL DEFAULT 0,     -- number of chunks, for BM25
+    length INTEGER NOT NULL DEFAULT 0      -- number of terms of all chunks, for BM25
 ) STRICT;
 
 CREATE TABLE document (
@@ -15,14 +15,14 @@ CREATE TABLE document (
     id TEXT NOT NULL,
     source TEXT NOT NULL,
     title TEXT NOT NULL,
-    metadata TEXT NOT NULL,                -- a JSON object
+    metadata TEXT NOT NULL,                -- JSON object
     content_hash TEXT NOT NULL,
     unit TEXT NOT NULL,
     UNIQUE (namespace, id),
     UNIQUE (namespace, source)
 ) STRICT;
 
--- What documents are filtered by: each scalar of the metadata as text. Derived from document.metadata alone.
+-- Labels, which filters compare: each scalar of the metadata as text. Derived from document.metadata only.
 CREATE TABLE label (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     document INTEGER NOT NULL REFERENCES document (number) ON DELETE CASCADE,
@@ -39,17 +39,17 @@ CREATE TABLE chunk (
     document INTEGER NOT NULL REFERENCES document (number) ON DELETE CASCADE,
     id TEXT NOT NULL,
     ordinal INTEGER NOT NULL,
-    heading TEXT NOT NULL,                 -- a JSON array
+    heading TEXT NOT NULL,                 -- JSON array
     start_line INTEGER NOT NULL,
     end_line INTEGER NOT NULL,
     text TEXT NOT NULL,
-    terms TEXT NOT NULL,                   -- a JSON object of term and frequency: the source of `posting`
-    length INTEGER NOT NULL,               -- sum of those frequencies
+    terms TEXT NOT NULL,                   -- JSON object of term and frequency; source of `posting`
+    length INTEGER NOT NULL,               -- sum of these frequencies
     UNIQUE (namespace, id)
 ) STRICT;
 
 CREATE INDEX chunk_by_document ON chunk (document, ordinal);
-CREATE INDEX chunk_names ON chunk (number, id); -- ids of many chunks without their texts
+CREATE INDEX chunk_names ON chunk (number, id); -- covers lookups of ids, without reading texts
 
 CREATE TABLE model (
     number INTEGER PRIMARY KEY,
@@ -64,7 +64,7 @@ CREATE TABLE model (
 CREATE UNIQUE INDEX one_active_model ON model (namespace) WHERE active;
 
 CREATE TABLE chunk_vector (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again, also not when a vector changes: read indexes go by it
+    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused; a changed vector gets a new one. Key of the read indexes
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
     vector BLOB NOT NULL,                  -- float32, little-endian, unit length
@@ -74,8 +74,8 @@ CREATE TABLE chunk_vector (
 CREATE INDEX chunk_vector_by_chunk ON chunk_vector (chunk);
 CREATE INDEX chunk_vector_by_model ON chunk_vector (model);
 
--- Who holds a term: chunks by 256 consecutive numbers, four bytes each (place in the block, frequency,
--- length of the chunk), in order of place. Derived from chunk.terms alone.
+-- Postings: blocks of 256 consecutive chunk numbers, four bytes per chunk (position in the block, frequency,
+-- length of the chunk), ordered by position. Derived from chunk.terms only.
 CREATE TABLE posting (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     term TEXT NOT NULL,
@@ -85,7 +85,7 @@ CREATE TABLE posting (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE chunk_terms (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again, also not when the terms of a chunk change
+    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused; changed terms get a new one
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL UNIQUE REFERENCES chunk (number) ON DELETE CASCADE
 ) STRICT;
@@ -95,24 +95,24 @@ CREATE INDEX chunk_terms_by_namespace ON chunk_terms (namespace);
 CREATE TABLE term (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     term TEXT NOT NULL,
-    chunks INTEGER NOT NULL,               -- how many hold it
+    chunks INTEGER NOT NULL,               -- document frequency
     PRIMARY KEY (namespace, term)
 ) STRICT, WITHOUT ROWID;
 
--- Entities, where they are mentioned, and how they relate.
--- What documents say stands in `nomination` and `claim`. What follows from all of them together (`entity`, `mention`,
--- derived claims and `relation`) is kept in step by every write, and is a function of the documents and of `edit` alone.
+-- Entities, mentions and relations.
+-- `nomination` and `claim` hold the statements of documents and imports. `entity`, `mention`, derived claims and
+-- `relation` are derived from all of them and from `edit`, and are updated by every write.
 
 CREATE TABLE nomination (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     document INTEGER NOT NULL,
-    origin TEXT NOT NULL,                  -- the import that says so; empty: the document itself
+    origin TEXT NOT NULL,                  -- name of the import; empty: the document itself
     key TEXT NOT NULL,
     name TEXT NOT NULL,
     kind TEXT NOT NULL,
-    vote INTEGER NOT NULL,                 -- 2 makes an entity alone, 1 together with another document, 0 never
-    rank INTEGER NOT NULL,                 -- smaller is better: whose spelling, type and description are used
+    vote INTEGER NOT NULL,                 -- 2 makes an entity, 1 together with another document, 0 never
+    rank INTEGER NOT NULL,                 -- smaller is better: source of name, type and description
     type TEXT NOT NULL,
     description TEXT NOT NULL,
     about INTEGER NOT NULL,
@@ -135,14 +135,14 @@ CREATE INDEX nomination_by_extractor ON nomination (namespace, key, extractor) W
 CREATE TABLE claim (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
-    origin TEXT NOT NULL,                  -- the import that says so; empty: the document itself; *: follows from mentions
-    source TEXT NOT NULL,                  -- keys of entities
+    origin TEXT NOT NULL,                  -- name of the import; empty: the document itself; *: derived from mentions
+    source TEXT NOT NULL,                  -- source and target are keys of entities
     target TEXT NOT NULL,
     type TEXT NOT NULL,
     weight REAL NOT NULL,
     description TEXT NOT NULL,
-    place INTEGER NOT NULL DEFAULT 0,      -- first digits of the chunk's id, for ties
-    extractor TEXT NOT NULL DEFAULT '',    -- who read it, as above
+    place INTEGER NOT NULL DEFAULT 0,      -- first 32 bits of the chunk's id, for ties
+    extractor TEXT NOT NULL DEFAULT '',    -- as in `nomination`
     PRIMARY KEY (chunk, source, target, type, origin)
 ) STRICT, WITHOUT ROWID;
 
@@ -157,11 +157,11 @@ CREATE TABLE entity (
     id TEXT NOT NULL,
     key TEXT NOT NULL,
     strong INTEGER NOT NULL,
-    same_as TEXT NOT NULL,                 -- key of the entity this is another name of, or its own
-    reason TEXT NOT NULL,                  -- why
+    same_as TEXT NOT NULL,                 -- key of the entity it is an alias of, or its own
+    reason TEXT NOT NULL,                  -- reason of the alias
     mentions INTEGER NOT NULL DEFAULT 0,
     chunks INTEGER NOT NULL DEFAULT 0,
-    head INTEGER NOT NULL DEFAULT 0,       -- number of the entity it is read under, at the end of the chain of same_as
+    head INTEGER NOT NULL DEFAULT 0,       -- number of the entity at the end of the same_as chain
     UNIQUE (namespace, key),
     UNIQUE (namespace, id)
 ) STRICT;
@@ -176,7 +176,7 @@ CREATE TABLE mention (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     count INTEGER NOT NULL,
     about INTEGER NOT NULL,
-    place INTEGER NOT NULL,                -- first digits of the chunk's id: ties fall the same way in every file
+    place INTEGER NOT NULL,                -- first 32 bits of the chunk's id: the same tie order in every file
     PRIMARY KEY (entity, about DESC, count DESC, place, chunk)
 ) STRICT, WITHOUT ROWID;
 
@@ -187,15 +187,15 @@ CREATE TABLE relation (
     target INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
     type TEXT NOT NULL,
     weight REAL NOT NULL,
-    support INTEGER NOT NULL,              -- chunks that say so, counted to 256
-    place INTEGER NOT NULL,                -- first digits of both ids, for ties
+    support INTEGER NOT NULL,              -- number of claiming chunks, at most 256
+    place INTEGER NOT NULL,                -- first bits of both ids, for ties
     PRIMARY KEY (source, target, type)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX relation_by_source ON relation (source, weight DESC, place, target, type);
 CREATE INDEX relation_by_target ON relation (target, weight DESC, place, source, type);
 
--- Relations of one type; those that only follow from mentions are nearly all, and nobody asks for them by type.
+-- Relations of one type. Derived types are left out: they are nearly all rows, and no query selects them by type.
 CREATE INDEX relation_by_source_type ON relation (source, type, weight DESC, place, target)
 WHERE type NOT IN ('co_occurs_with', 'mentions');
 CREATE INDEX relation_by_target_type ON relation (target, type, weight DESC, place, source)
@@ -211,7 +211,7 @@ CREATE TABLE entity_vector (
 
 CREATE INDEX entity_vector_by_chunk ON entity_vector (chunk);
 
--- What the user said about entities; nothing else survives the documents.
+-- Edits of entities by the user. They are the only part of the graph that does not depend on documents.
 CREATE TABLE edit (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     kind TEXT NOT NULL,                    -- merge, unmerge, alias, rename
@@ -220,7 +220,7 @@ CREATE TABLE edit (
     PRIMARY KEY (namespace, kind, key, value)
 ) STRICT, WITHOUT ROWID;
 
--- What is remembered: facts, what happened to them, and the entities they are about or lead to.
+-- Facts, their history, and their subject and object entities.
 -- Times are microseconds since 1970 in UTC.
 
 CREATE TABLE fact_entity (
@@ -229,31 +229,31 @@ CREATE TABLE fact_entity (
     name TEXT NOT NULL,
     description TEXT NOT NULL,
     type TEXT NOT NULL DEFAULT '',
-    declared INTEGER NOT NULL DEFAULT 0,   -- given as a thing of its own: stays when no fact names it
+    declared INTEGER NOT NULL DEFAULT 0,   -- kept when no fact uses it
     PRIMARY KEY (namespace, key)
 ) STRICT, WITHOUT ROWID;
 
--- The words of their keys, for finding one by a part of its name.
+-- Words of the entity keys, for searching by parts of a name.
 CREATE TABLE fact_word (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     word TEXT NOT NULL,
     key TEXT NOT NULL,
-    size INTEGER NOT NULL,                 -- how many words the key has
+    size INTEGER NOT NULL,                 -- number of words of the key
     PRIMARY KEY (namespace, word, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX fact_word_by_key ON fact_word (namespace, key);
 
 CREATE TABLE fact_vector (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again, also not when a vector changes: read indexes go by it
+    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused; a changed vector gets a new one. Key of the read indexes
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
     key TEXT NOT NULL,
-    sketch BLOB NOT NULL,                  -- which of its numbers are positive, a bit each
+    sketch BLOB NOT NULL,                  -- sign bits of the vector
     vector BLOB NOT NULL,                  -- float32, little-endian, unit length
     UNIQUE (model, key)
 ) STRICT;
 
-CREATE INDEX fact_vector_sketch ON fact_vector (model, sketch); -- all a first look needs, and a thirtieth of the size
+CREATE INDEX fact_vector_sketch ON fact_vector (model, sketch); -- covers the preselection at a thirtieth of the size
 CREATE INDEX fact_vector_by_model ON fact_vector (model);
 
 CREATE TABLE fact (
@@ -262,9 +262,9 @@ CREATE TABLE fact (
     id TEXT NOT NULL,
     subject TEXT NOT NULL,                 -- key of an entity
     predicate TEXT NOT NULL,
-    object TEXT NOT NULL,                  -- key of an entity; empty where `value` is a literal
+    object TEXT NOT NULL,                  -- key of an entity; empty if `value` is a literal
     value TEXT NOT NULL,
-    content TEXT NOT NULL,                 -- the same for equal statements
+    content TEXT NOT NULL,                 -- content hash, equal for equal statements
     confidence REAL NOT NULL,
     source TEXT NOT NULL,
     status TEXT NOT NULL,
@@ -275,12 +275,12 @@ CREATE TABLE fact (
     accesses INTEGER NOT NULL DEFAULT 0,
     supersedes TEXT NOT NULL,              -- id of a fact, or empty
     note TEXT NOT NULL,
-    spelling TEXT NOT NULL DEFAULT '',     -- the predicate as it was first written, where that is not the same
+    spelling TEXT NOT NULL DEFAULT '',     -- first spelling of the predicate, if different
     UNIQUE (namespace, id)
 ) STRICT;
 
--- Ten rows of a subject are ten rows of these, however many facts it has: those that hold until further notice
--- by how sure they are, those with an end by that end.
+-- Ten facts of a subject take ten rows of these indexes, however many facts it has: open-ended ones are ordered by
+-- confidence, others by their end.
 CREATE INDEX fact_standing ON fact (namespace, subject, confidence DESC, created DESC, id)
 WHERE valid_to IS NULL AND status IN ('staged', 'confirmed');
 CREATE INDEX fact_ending ON fact (namespace, subject, valid_to) WHERE valid_to IS NOT NULL AND status <> 'rejected';
@@ -296,70 +296,70 @@ CREATE INDEX fact_by_superseded ON fact (namespace, supersedes) WHERE supersedes
 CREATE TABLE fact_event (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     fact TEXT NOT NULL,                    -- id of the fact
-    place INTEGER NOT NULL,                -- from 1, in the order of the events of a fact
+    place INTEGER NOT NULL,                -- position in the history of a fact, from 1
     at INTEGER NOT NULL,
     action TEXT NOT NULL,
     detail TEXT NOT NULL,
-    other TEXT NOT NULL,                   -- id of a fact that had to do with it, or empty
+    other TEXT NOT NULL,                   -- id of a related fact, or empty
     PRIMARY KEY (namespace, fact, place)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX fact_event_by_other ON fact_event (namespace, other) WHERE other <> '';
 
--- How sure a namespace is of its answers, where that was fitted to it.
+-- Calibration of a namespace, if one was fitted.
 CREATE TABLE calibration (
     namespace INTEGER PRIMARY KEY REFERENCES namespace (number) ON DELETE CASCADE,
-    model INTEGER REFERENCES model (number) ON DELETE CASCADE, -- NULL: there is no embedder
-    value TEXT NOT NULL                    -- a JSON object
+    model INTEGER REFERENCES model (number) ON DELETE CASCADE, -- NULL: no embedder
+    value TEXT NOT NULL                    -- JSON object
 ) STRICT;
 
 CREATE INDEX calibration_by_model ON calibration (model);
 
--- Which documents state a fact; it goes with the last of them, unless somebody stated it too.
+-- Documents that state a fact. The fact is deleted with the last of them, unless it was stated by hand too.
 CREATE TABLE fact_origin (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     fact TEXT NOT NULL,                    -- id of the fact
-    document TEXT NOT NULL,                -- id of a document; empty: stated by hand as well
+    document TEXT NOT NULL,                -- id of a document; empty: stated by hand too
     PRIMARY KEY (namespace, fact, document)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX fact_origin_by_document ON fact_origin (namespace, document) WHERE document <> '';
 
--- Who may come in through a door that others can reach; no part of any namespace.
+-- API keys of the server interfaces. They belong to no namespace.
 CREATE TABLE api_key (
     id TEXT PRIMARY KEY,
     name TEXT NOT NULL,
     digest TEXT NOT NULL,                  -- SHA-256 of the whole key, in hex
-    namespaces TEXT NOT NULL,              -- a JSON array
+    namespaces TEXT NOT NULL,              -- JSON array
     access TEXT NOT NULL,                  -- read or write
     created TEXT NOT NULL,
-    revoked TEXT                           -- NULL: it opens its namespaces
+    revoked TEXT                           -- NULL: valid
 ) STRICT, WITHOUT ROWID;
 
--- Documents that wait to be indexed by whoever has time. Of no namespace's content: it only leads there.
+-- Job queue: documents waiting to be indexed. Not part of the content of a namespace.
 CREATE TABLE job (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
-    id TEXT NOT NULL,                      -- of the document
-    run TEXT NOT NULL,                     -- who waits for it
+    id TEXT NOT NULL,                      -- id of the document
+    run TEXT NOT NULL,                     -- id of the run that enqueued it
     source TEXT NOT NULL,
-    content_hash TEXT NOT NULL,            -- what the document must come to
-    recipe TEXT NOT NULL,                  -- how it is to be indexed: a worker with other settings leaves it alone
+    content_hash TEXT NOT NULL,            -- content hash that the document will have
+    recipe TEXT NOT NULL,                  -- indexing settings; workers with other settings skip it
     state TEXT NOT NULL,                   -- waiting, running, done or failed
-    attempts INTEGER NOT NULL,             -- how often it was begun
-    worker TEXT NOT NULL,                  -- who has it, empty: nobody
-    expires REAL NOT NULL,                 -- running: when others may take it, done: when it is forgotten
-    result TEXT NOT NULL,                  -- done: a JSON object
-    error TEXT NOT NULL,                   -- what went wrong last
-    payload TEXT NOT NULL,                 -- the document as JSON, empty once it is done
+    attempts INTEGER NOT NULL,             -- number of attempts begun
+    worker TEXT NOT NULL,                  -- worker that claimed it; empty: none
+    expires REAL NOT NULL,                 -- running: end of the lease; done: time of deletion
+    result TEXT NOT NULL,                  -- done: JSON object
+    error TEXT NOT NULL,                   -- last error
+    payload TEXT NOT NULL,                 -- document as JSON; empty when done
     PRIMARY KEY (namespace, id)
 ) STRICT;
 
--- What asking a language model cost, run by run.
+-- Costs of language models, one row per run.
 CREATE TABLE llm_run (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     id TEXT NOT NULL,
-    at REAL NOT NULL,                      -- when it was last heard of, seconds since 1970
+    at REAL NOT NULL,                      -- time of the last update, seconds since 1970
     model TEXT NOT NULL,
-    usage TEXT NOT NULL,                   -- a JSON object
+    usage TEXT NOT NULL,                   -- JSON object
     PRIMARY KEY (namespace, id)
 ) STRICT, WITHOUT ROWID;

@@ -1,22 +1,22 @@
--- One database for all namespaces, made to be spread over machines: `namespace` comes first in every key and in every
--- reference, so that everything of a namespace lives on one shard and no statement has to look at another one.
--- Text is compared byte by byte, as in the embedded store. `number` is internal; ids are what callers see.
+-- One database for all namespaces, which can be sharded: `namespace` is the first column of every key and of every
+-- reference, so that a namespace lives on one shard and every statement reads one shard.
+-- Text is compared byte by byte, as in SQLite. `number` is internal; callers see ids.
 -- `/* by namespace */` marks where a table may be partitioned.
 
 CREATE SCHEMA IF NOT EXISTS weft;
 
 CREATE TABLE weft.schema_version (
     version integer NOT NULL,
-    step integer NOT NULL                  -- how many statements of the next migration are done
+    step integer NOT NULL                  -- number of completed statements of the next migration
 );
 
 CREATE SEQUENCE weft.number;
 
 CREATE TABLE weft.namespace (
     namespace text COLLATE "C" NOT NULL PRIMARY KEY,
-    generation bigint NOT NULL DEFAULT 0,  -- grows with every committed write
-    chunks bigint NOT NULL DEFAULT 0,      -- for BM25: how many chunks,
-    length bigint NOT NULL DEFAULT 0       -- and how many terms in all of them
+    generation bigint NOT NULL DEFAULT 0,  -- increased by every committed write
+    chunks bigint NOT NULL DEFAULT 0,      -- number of chunks, for BM25
+    length bigint NOT NULL DEFAULT 0       -- number of terms of all chunks, for BM25
 ) /* by namespace */;
 
 CREATE TABLE weft.document (
@@ -25,7 +25,7 @@ CREATE TABLE weft.document (
     id text COLLATE "C" NOT NULL,
     source text COLLATE "C" NOT NULL,
     title text COLLATE "C" NOT NULL,
-    metadata text COLLATE "C" NOT NULL,    -- a JSON object
+    metadata text COLLATE "C" NOT NULL,    -- JSON object
     content_hash text COLLATE "C" NOT NULL,
     unit text COLLATE "C" NOT NULL,
     PRIMARY KEY (namespace, number),
@@ -33,13 +33,13 @@ CREATE TABLE weft.document (
     UNIQUE (namespace, source)
 ) /* by namespace */;
 
--- What documents are filtered by: each scalar of the metadata as text. Derived from document.metadata alone.
+-- Labels, which filters compare: each scalar of the metadata as text. Derived from document.metadata only.
 CREATE TABLE weft.label (
     namespace text COLLATE "C" NOT NULL,
     number bigint NOT NULL DEFAULT nextval('weft.number'),
     document bigint NOT NULL,
     key text COLLATE "C" NOT NULL,
-    value text COLLATE "C" NOT NULL,       -- may be longer than a key of an index can be
+    value text COLLATE "C" NOT NULL,       -- may exceed the maximum size of an index key
     PRIMARY KEY (namespace, number)
 ) /* by namespace */;
 
@@ -49,28 +49,28 @@ CREATE TABLE weft.chunk (
     document bigint NOT NULL,
     id text COLLATE "C" NOT NULL,
     ordinal integer NOT NULL,
-    heading text COLLATE "C" NOT NULL,     -- a JSON array
+    heading text COLLATE "C" NOT NULL,     -- JSON array
     start_line integer NOT NULL,
     end_line integer NOT NULL,
     text text COLLATE "C" NOT NULL,
-    terms jsonb NOT NULL,                  -- term and frequency: the source of `chunk_term` and `term`
-    length integer NOT NULL,               -- sum of those frequencies
+    terms jsonb NOT NULL,                  -- term and frequency; source of `chunk_term` and `term`
+    length integer NOT NULL,               -- sum of these frequencies
     PRIMARY KEY (namespace, number),
     UNIQUE (namespace, id)
 ) /* by namespace */;
 
--- What a chunk is found by. Derived from chunk.terms alone.
+-- Keyword index, one row per chunk. Derived from chunk.terms only.
 CREATE TABLE weft.chunk_term (
     namespace text COLLATE "C" NOT NULL,
     chunk bigint NOT NULL,
-    held bigint[] NOT NULL,                -- a number for each of its terms in this namespace
-    counts smallint[] NOT NULL,            -- how often it holds each of them, counted to 255
-    length integer NOT NULL,               -- how many terms it has, counted to 65,535
-    weights sparsevec(1000000000) NOT NULL, -- how much each counts, at the mean length there was when it was written
+    held bigint[] NOT NULL,                -- hash of each of its terms and the namespace
+    counts smallint[] NOT NULL,            -- frequency of each term, at most 255
+    length integer NOT NULL,               -- number of its terms, at most 65,535
+    weights sparsevec(1000000000) NOT NULL, -- weight of each term, at the mean length when it was written
     PRIMARY KEY (namespace, chunk)
 ) /* by namespace */;
 
--- In how many chunks a term stands. Derived from chunk.terms alone.
+-- Document frequencies. Derived from chunk.terms only.
 CREATE TABLE weft.term (
     namespace text COLLATE "C" NOT NULL,
     term text COLLATE "C" NOT NULL,
@@ -89,7 +89,7 @@ CREATE TABLE weft.model (
     UNIQUE (namespace, fingerprint)
 ) /* by namespace */;
 
--- Indexes over vectors are made for each dimension that is used, when it is first used.
+-- Vector indexes are created for each dimension at its first use.
 CREATE TABLE weft.chunk_vector (
     namespace text COLLATE "C" NOT NULL,
     model bigint NOT NULL,
@@ -98,20 +98,20 @@ CREATE TABLE weft.chunk_vector (
     PRIMARY KEY (namespace, model, chunk)
 ) /* by namespace */;
 
--- Entities, where they are mentioned, and how they relate.
--- What documents say stands in `nomination` and `claim`. What follows from all of them together (`entity`, `mention`,
--- derived claims and `relation`) is kept in step by every write, and is a function of the documents and of `edit` alone.
+-- Entities, mentions and relations.
+-- `nomination` and `claim` hold the statements of documents and imports. `entity`, `mention`, derived claims and
+-- `relation` are derived from all of them and from `edit`, and are updated by every write.
 
 CREATE TABLE weft.nomination (
     namespace text COLLATE "C" NOT NULL,
     chunk bigint NOT NULL,
     document bigint NOT NULL,
-    origin text COLLATE "C" NOT NULL,      -- the import that says so; empty: the document itself
+    origin text COLLATE "C" NOT NULL,      -- name of the import; empty: the document itself
     key text COLLATE "C" NOT NULL,
     name text COLLATE "C" NOT NULL,
     kind text COLLATE "C" NOT NULL,
-    vote integer NOT NULL,                 -- 2 makes an entity alone, 1 together with another document, 0 never
-    rank integer NOT NULL,                 -- smaller is better: whose spelling, type and description are used
+    vote integer NOT NULL,                 -- 2 makes an entity, 1 together with another document, 0 never
+    rank integer NOT NULL,                 -- smaller is better: source of name, type and description
     type text COLLATE "C" NOT NULL,
     description text COLLATE "C" NOT NULL,
     about boolean NOT NULL,
@@ -123,13 +123,13 @@ CREATE TABLE weft.nomination (
 CREATE TABLE weft.claim (
     namespace text COLLATE "C" NOT NULL,
     chunk bigint NOT NULL,
-    origin text COLLATE "C" NOT NULL,      -- the import that says so; empty: the document itself; *: follows from mentions
-    source text COLLATE "C" NOT NULL,      -- keys of entities
+    origin text COLLATE "C" NOT NULL,      -- name of the import; empty: the document itself; *: derived from mentions
+    source text COLLATE "C" NOT NULL,      -- source and target are keys of entities
     target text COLLATE "C" NOT NULL,
     type text COLLATE "C" NOT NULL,
     weight double precision NOT NULL,
     description text COLLATE "C" NOT NULL,
-    place bigint NOT NULL DEFAULT 0,       -- first digits of the chunk's id, for ties
+    place bigint NOT NULL DEFAULT 0,       -- first 32 bits of the chunk's id, for ties
     PRIMARY KEY (namespace, chunk, source, target, type, origin)
 ) /* by namespace */;
 
@@ -138,14 +138,14 @@ CREATE TABLE weft.entity (
     number bigint NOT NULL DEFAULT nextval('weft.number'),
     id text COLLATE "C" NOT NULL,
     key text COLLATE "C" NOT NULL,
-    letters text COLLATE "C" GENERATED ALWAYS AS (replace(key, ' ', '')) STORED, -- row security bars indexes over calls
-    first text COLLATE "C" GENERATED ALWAYS AS (split_part(key, ' ', 1)) STORED, -- word
+    letters text COLLATE "C" GENERATED ALWAYS AS (replace(key, ' ', '')) STORED, -- row security bars expression indexes
+    first text COLLATE "C" GENERATED ALWAYS AS (split_part(key, ' ', 1)) STORED, -- first word
     strong boolean NOT NULL,
-    same_as text COLLATE "C" NOT NULL,     -- key of the entity this is another name of, or its own
-    reason text COLLATE "C" NOT NULL,      -- why
+    same_as text COLLATE "C" NOT NULL,     -- key of the entity it is an alias of, or its own
+    reason text COLLATE "C" NOT NULL,      -- reason of the alias
     mentions bigint NOT NULL DEFAULT 0,
     chunks bigint NOT NULL DEFAULT 0,
-    head bigint NOT NULL DEFAULT 0,        -- number of the entity it is read under, at the end of the chain of same_as
+    head bigint NOT NULL DEFAULT 0,        -- number of the entity at the end of the same_as chain
     PRIMARY KEY (namespace, number),
     UNIQUE (namespace, key),
     UNIQUE (namespace, id)
@@ -157,7 +157,7 @@ CREATE TABLE weft.mention (
     chunk bigint NOT NULL,
     count integer NOT NULL,
     about boolean NOT NULL,
-    place bigint NOT NULL,                 -- first digits of the chunk's id: ties fall the same way in every database
+    place bigint NOT NULL,                 -- first 32 bits of the chunk's id: the same tie order in every database
     PRIMARY KEY (namespace, chunk, entity)
 ) /* by namespace */;
 
@@ -167,8 +167,8 @@ CREATE TABLE weft.relation (
     target bigint NOT NULL,
     type text COLLATE "C" NOT NULL,
     weight double precision NOT NULL,
-    support integer NOT NULL,              -- chunks that say so, counted to 256
-    place bigint NOT NULL,                 -- first digits of both ids, for ties
+    support integer NOT NULL,              -- number of claiming chunks, at most 256
+    place bigint NOT NULL,                 -- first bits of both ids, for ties
     PRIMARY KEY (namespace, source, target, type)
 ) /* by namespace */;
 
@@ -181,7 +181,7 @@ CREATE TABLE weft.entity_vector (
     PRIMARY KEY (namespace, model, chunk, key)
 ) /* by namespace */;
 
--- What the user said about entities; nothing else survives the documents.
+-- Edits of entities by the user. They are the only part of the graph that does not depend on documents.
 CREATE TABLE weft.edit (
     namespace text COLLATE "C" NOT NULL,
     kind text COLLATE "C" NOT NULL,        -- merge, unmerge, alias, rename
@@ -190,7 +190,7 @@ CREATE TABLE weft.edit (
     PRIMARY KEY (namespace, kind, key, value)
 ) /* by namespace */;
 
--- What is remembered: facts, what happened to them, and the entities they are about or lead to.
+-- Facts, their history, and their subject and object entities.
 -- Times are microseconds since 1970 in UTC.
 
 CREATE TABLE weft.fact_entity (
@@ -199,16 +199,16 @@ CREATE TABLE weft.fact_entity (
     name text COLLATE "C" NOT NULL,
     description text COLLATE "C" NOT NULL,
     type text COLLATE "C" NOT NULL DEFAULT '',
-    declared boolean NOT NULL DEFAULT FALSE, -- given as a thing of its own: stays when no fact names it
+    declared boolean NOT NULL DEFAULT FALSE, -- kept when no fact uses it
     PRIMARY KEY (namespace, key)
 ) /* by namespace */;
 
--- The words of their keys, for finding one by a part of its name.
+-- Words of the entity keys, for searching by parts of a name.
 CREATE TABLE weft.fact_word (
     namespace text COLLATE "C" NOT NULL,
     word text COLLATE "C" NOT NULL,
     key text COLLATE "C" NOT NULL,
-    size integer NOT NULL,                 -- how many words the key has
+    size integer NOT NULL,                 -- number of words of the key
     PRIMARY KEY (namespace, word, key)
 ) /* by namespace */;
 
@@ -226,9 +226,9 @@ CREATE TABLE weft.fact (
     id text COLLATE "C" NOT NULL,
     subject text COLLATE "C" NOT NULL,     -- key of an entity
     predicate text COLLATE "C" NOT NULL,
-    object text COLLATE "C" NOT NULL,      -- key of an entity; empty where `value` is a literal
+    object text COLLATE "C" NOT NULL,      -- key of an entity; empty if `value` is a literal
     value text COLLATE "C" NOT NULL,
-    content text COLLATE "C" NOT NULL,     -- the same for equal statements
+    content text COLLATE "C" NOT NULL,     -- content hash, equal for equal statements
     confidence double precision NOT NULL,
     source text COLLATE "C" NOT NULL,
     status text COLLATE "C" NOT NULL,
@@ -239,7 +239,7 @@ CREATE TABLE weft.fact (
     accesses bigint NOT NULL DEFAULT 0,
     supersedes text COLLATE "C" NOT NULL,  -- id of a fact, or empty
     note text COLLATE "C" NOT NULL,
-    spelling text COLLATE "C" NOT NULL DEFAULT '', -- the predicate as it was first written, where that is not the same
+    spelling text COLLATE "C" NOT NULL DEFAULT '', -- first spelling of the predicate, if different
     PRIMARY KEY (namespace, number),
     UNIQUE (namespace, id)
 ) /* by namespace */;
@@ -247,41 +247,41 @@ CREATE TABLE weft.fact (
 CREATE TABLE weft.fact_event (
     namespace text COLLATE "C" NOT NULL,
     fact text COLLATE "C" NOT NULL,        -- id of the fact
-    place bigint NOT NULL,                 -- from 1, in the order of the events of a fact
+    place bigint NOT NULL,                 -- position in the history of a fact, from 1
     at bigint NOT NULL,
     action text COLLATE "C" NOT NULL,
     detail text COLLATE "C" NOT NULL,
-    other text COLLATE "C" NOT NULL,       -- id of a fact that had to do with it, or empty
+    other text COLLATE "C" NOT NULL,       -- id of a related fact, or empty
     PRIMARY KEY (namespace, fact, place)
 ) /* by namespace */;
 
--- Which documents state a fact; it goes with the last of them, unless somebody stated it too.
+-- Documents that state a fact. The fact is deleted with the last of them, unless it was stated by hand too.
 CREATE TABLE weft.fact_origin (
     namespace text COLLATE "C" NOT NULL,
     fact text COLLATE "C" NOT NULL,        -- id of the fact
-    document text COLLATE "C" NOT NULL,    -- id of a document; empty: stated by hand as well
+    document text COLLATE "C" NOT NULL,    -- id of a document; empty: stated by hand too
     PRIMARY KEY (namespace, fact, document)
 ) /* by namespace */;
 
--- How sure a namespace is of its answers, where that was fitted to it.
+-- Calibration of a namespace, if one was fitted.
 CREATE TABLE weft.calibration (
     namespace text COLLATE "C" NOT NULL PRIMARY KEY,
-    model bigint,                          -- NULL: there is no embedder
-    value text COLLATE "C" NOT NULL        -- a JSON object
+    model bigint,                          -- NULL: no embedder
+    value text COLLATE "C" NOT NULL        -- JSON object
 ) /* by namespace */;
 
--- Who may come in through a door that others can reach; no part of any namespace.
+-- API keys of the server interfaces. They belong to no namespace.
 CREATE TABLE weft.api_key (
     id text COLLATE "C" NOT NULL PRIMARY KEY,
     name text COLLATE "C" NOT NULL,
     digest text COLLATE "C" NOT NULL,      -- SHA-256 of the whole key, in hex
-    namespaces text COLLATE "C" NOT NULL,  -- a JSON array
+    namespaces text COLLATE "C" NOT NULL,  -- JSON array
     access text COLLATE "C" NOT NULL,      -- read or write
     created text COLLATE "C" NOT NULL,
-    revoked text COLLATE "C"               -- NULL: it opens its namespaces
+    revoked text COLLATE "C"               -- NULL: valid
 );
 
--- What belongs to what, once the tables are where they are to be.
+-- Foreign keys, added after the tables are distributed.
 
 ALTER TABLE weft.calibration ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
 ALTER TABLE weft.document ADD FOREIGN KEY (namespace) REFERENCES weft.namespace (namespace) ON DELETE CASCADE;
@@ -346,15 +346,15 @@ CREATE INDEX entity_by_chunks ON weft.entity (namespace, chunks DESC, key) WHERE
 CREATE INDEX mention_by_entity ON weft.mention (namespace, entity, about DESC, count DESC, place, chunk);
 CREATE INDEX relation_by_source ON weft.relation (namespace, source, weight DESC, place, target, type);
 CREATE INDEX relation_by_target ON weft.relation (namespace, target, weight DESC, place, source, type);
--- Relations of one type; those that only follow from mentions are nearly all, and nobody asks for them by type.
+-- Relations of one type. Derived types are left out: they are nearly all rows, and no query selects them by type.
 CREATE INDEX relation_by_source_type ON weft.relation (namespace, source, type, weight DESC, place, target)
 WHERE type NOT IN ('co_occurs_with', 'mentions');
 CREATE INDEX relation_by_target_type ON weft.relation (namespace, target, type, weight DESC, place, source)
 WHERE type NOT IN ('co_occurs_with', 'mentions');
 CREATE INDEX entity_vector_by_chunk ON weft.entity_vector (namespace, chunk);
 CREATE INDEX fact_word_by_key ON weft.fact_word (namespace, key);
--- Ten rows of a subject are ten rows of these, however many facts it has: those that hold until further notice
--- by how sure they are, those with an end by that end.
+-- Ten facts of a subject take ten rows of these indexes, however many facts it has: open-ended ones are ordered by
+-- confidence, others by their end.
 CREATE INDEX fact_standing ON weft.fact (namespace, subject, confidence DESC, created DESC, id)
 WHERE valid_to IS NULL AND status IN ('staged', 'confirmed');
 CREATE INDEX fact_ending ON weft.fact (namespace, subject, valid_to) WHERE valid_to IS NOT NULL AND status <> 'rejected';
@@ -362,7 +362,7 @@ CREATE INDEX fact_standing_object ON weft.fact (namespace, object, confidence DE
 WHERE valid_to IS NULL AND status IN ('staged', 'confirmed') AND object <> '';
 CREATE INDEX fact_ending_object ON weft.fact (namespace, object, valid_to)
 WHERE valid_to IS NOT NULL AND status <> 'rejected' AND object <> '';
--- Their other collation, which compares the same, keeps these from being read, and sorted, in place of those above.
+-- Their different collation (same order) keeps the planner from reading and sorting these instead of the ones above.
 CREATE INDEX fact_by_subject ON weft.fact (namespace, subject COLLATE "POSIX", predicate);
 CREATE INDEX fact_by_object ON weft.fact (namespace, object COLLATE "POSIX") WHERE object <> '';
 CREATE INDEX fact_by_content ON weft.fact (namespace, content);
@@ -370,9 +370,9 @@ CREATE INDEX fact_by_superseded ON weft.fact (namespace, supersedes) WHERE super
 CREATE INDEX fact_event_by_other ON weft.fact_event (namespace, other) WHERE other <> '';
 CREATE INDEX fact_origin_by_document ON weft.fact_origin (namespace, document) WHERE document <> '';
 
--- A second wall: whoever is not above row security sees only the namespace that its transaction is bound to.
--- Which namespaces there are can be read by all, and so can `chunk_term`, whose index row security would bar: it holds
--- no text, and its numbers of terms are made from the namespace, so that those of one lead to nothing of another.
+-- Row security as a second safeguard: roles subject to it see only the namespace of their transaction.
+-- All roles can read the list of namespaces and `chunk_term`, whose index does not work with row security. It holds no
+-- text, and its term hashes include the namespace, so that hashes of one namespace match nothing in another.
 -- Neither can be changed from another namespace.
 
 ALTER TABLE weft.namespace ENABLE ROW LEVEL SECURITY;

@@ -1,18 +1,18 @@
--- Documents that wait to be indexed by whoever has time. Of no namespace's content: it only leads there.
+-- Job queue: documents waiting to be indexed. Not part of the content of a namespace.
 CREATE TABLE weft.job (
     namespace text COLLATE "C" NOT NULL,
-    id text COLLATE "C" NOT NULL,          -- of the document
-    run text COLLATE "C" NOT NULL,         -- who waits for it
+    id text COLLATE "C" NOT NULL,          -- id of the document
+    run text COLLATE "C" NOT NULL,         -- id of the run that enqueued it
     source text COLLATE "C" NOT NULL,
-    content_hash text COLLATE "C" NOT NULL, -- what the document must come to
-    recipe text COLLATE "C" NOT NULL,      -- how it is to be indexed: a worker with other settings leaves it alone
+    content_hash text COLLATE "C" NOT NULL, -- content hash that the document will have
+    recipe text COLLATE "C" NOT NULL,      -- indexing settings; workers with other settings skip it
     state text COLLATE "C" NOT NULL,       -- waiting, running, done or failed
-    attempts integer NOT NULL,             -- how often it was begun
-    worker text COLLATE "C" NOT NULL,      -- who has it, empty: nobody
-    expires double precision NOT NULL,     -- running: when others may take it, done: when it is forgotten
-    result text COLLATE "C" NOT NULL,      -- done: a JSON object
-    error text COLLATE "C" NOT NULL,       -- what went wrong last
-    payload text COLLATE "C" NOT NULL,     -- the document as JSON, empty once it is done
+    attempts integer NOT NULL,             -- number of attempts begun
+    worker text COLLATE "C" NOT NULL,      -- worker that claimed it; empty: none
+    expires double precision NOT NULL,     -- running: end of the lease; done: time of deletion
+    result text COLLATE "C" NOT NULL,      -- done: JSON object
+    error text COLLATE "C" NOT NULL,       -- last error
+    payload text COLLATE "C" NOT NULL,     -- document as JSON; empty when done
     PRIMARY KEY (namespace, id)
 ) /* by namespace */;
 

@@ -1,5 +1,5 @@
--- Placeholders are :name, as in the embedded store. `namespace` is the namespace's name; every table reference of every
--- statement is bound to it, so that a statement is answered by one shard and sees one tenant.
+-- Placeholders are :name, as in SQLite. `namespace` is the name of the namespace. Every table reference of every
+-- statement is bound to it, so that a statement runs on one shard and sees one tenant.
 
 -- name: find_namespace
 SELECT namespace, generation, chunks, length FROM weft.namespace WHERE namespace = :name;
@@ -192,8 +192,8 @@ LIMIT :limit;
 SELECT count(*) FROM weft.chunk_vector WHERE namespace = :namespace AND model = :model;
 
 -- name: search_vector
--- Every vector of the namespace is compared: for namespaces that are small, and for those that a filter makes small.
--- The mean and the deviation of all cosines come with the best ones.
+-- Full scan: for small namespaces, and for filters that few chunks pass.
+-- Returns mean and deviation of all cosines with the best rows.
 WITH scored AS MATERIALIZED (
     SELECT v.chunk AS number, 1 - (v.vector <=> :vector::vector) AS score
     FROM weft.chunk_vector AS v
@@ -209,7 +209,7 @@ ORDER BY s.score DESC, c.id
 LIMIT :limit;
 
 -- name: search_vector_among
--- The same for some chunks of a large namespace, which are looked up one by one.
+-- The same for given chunks of a large namespace, looked up one by one.
 SELECT c.id, 1 - (v.vector <=> :vector::vector) AS score
 FROM weft.chunk_vector AS v JOIN weft.chunk AS c ON c.namespace = :namespace AND c.number = v.chunk
 WHERE v.namespace = :namespace AND v.model = :model
@@ -218,7 +218,7 @@ ORDER BY score DESC, c.id
 LIMIT :limit;
 
 -- name: search_vector_index
--- By the index over half vectors of this dimension; what it finds is put in order by the whole vectors.
+-- Searches the half-precision index of this dimension; its candidates are ranked by the full vectors.
 WITH near AS MATERIALIZED (
     SELECT v.chunk AS number, v.vector FROM weft.chunk_vector AS v
     WHERE v.namespace = :namespace AND v.model = :model AND vector_dims(v.vector) = {dimension}
@@ -231,7 +231,7 @@ ORDER BY score DESC, c.id
 LIMIT :limit;
 
 -- name: sample_vectors
--- Vectors from all over the namespace, for the mean and the deviation of cosines.
+-- Sample of vectors of the namespace, for mean and deviation of cosines.
 SELECT v.vector FROM weft.chunk_vector AS v
 WHERE v.namespace = :namespace AND v.model = :model AND abs(hashint8(v.chunk)::bigint) % :every::bigint = 0
 LIMIT :limit;
@@ -266,7 +266,7 @@ WHERE t.namespace = :namespace
     AND t.term = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:terms::jsonb) AS k (value)));
 
 -- name: search_terms
--- Chunks that hold any of the rarer terms, those first that all terms together speak for.
+-- Chunks with any of the rarer terms, by the approximate score of all terms.
 SELECT t.chunk, -(t.weights <#> :weights::sparsevec) FROM weft.chunk_term AS t
 WHERE t.namespace = :namespace AND t.held && :held::bigint[]
 ORDER BY t.weights <#> :weights::sparsevec
@@ -280,7 +280,7 @@ ORDER BY t.weights <#> :weights::sparsevec
 LIMIT :looks;
 
 -- name: chunk_frequencies
--- How often chunks hold each of some terms, for their exact scores.
+-- Term frequencies of chunks, for exact scores.
 SELECT t.chunk, c.id, t.length, ARRAY(
     SELECT coalesce(t.counts[array_position(t.held, k.value)], 0)
     FROM unnest(:held::bigint[]) WITH ORDINALITY AS k (value, nth)
@@ -290,7 +290,7 @@ FROM weft.chunk_term AS t JOIN weft.chunk AS c ON c.namespace = :namespace AND c
 WHERE t.namespace = :namespace AND t.chunk = ANY (:chunks::bigint[]);
 
 -- name: holders
--- For each of what is wanted, chunks that hold a term of every group of it; the first group is the rarest.
+-- For each entry, the chunks that contain a term of each of its groups; the first group is the rarest.
 SELECT w.value ->> 0, h.chunk FROM jsonb_array_elements(:wanted::jsonb) AS w (value)
 CROSS JOIN LATERAL (
     SELECT t.chunk FROM weft.chunk_term AS t

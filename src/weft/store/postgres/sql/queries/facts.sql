@@ -1,4 +1,4 @@
--- What is remembered, and the entities it is about.
+-- Facts and their entities.
 
 -- name: write_fact
 INSERT INTO weft.fact (
@@ -53,8 +53,8 @@ WHERE f.namespace = :namespace AND f.subject = :subject COLLATE "POSIX" AND f.pr
 ORDER BY f.created, f.id;
 
 -- name: facts_about
--- One statement for a whole frontier: the surest that hold at a time, of each subject.
--- LIMIT 1 keeps the names of a few facts from being joined to all names there are.
+-- Facts of highest confidence valid at a time, for each of many subjects.
+-- LIMIT 1 keeps the planner from joining a few facts with all names.
 SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
     f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
 FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
@@ -84,7 +84,7 @@ LEFT JOIN LATERAL (
 ) AS o ON TRUE;
 
 -- name: facts_leading_to
--- The same, of each object.
+-- The same for each of many objects.
 SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
     f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
 FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
@@ -118,9 +118,9 @@ LEFT JOIN LATERAL (
 SELECT EXISTS (SELECT 1 FROM weft.fact AS f WHERE f.namespace = :namespace AND f.object <> '');
 
 -- name: fact_links
--- One statement for a whole frontier: facts between entities, among the surest of each of their names. Those of documents go
--- by their ids, those that facts alone know by their keys; an end without an id is of the second kind.
--- UNION, not UNION ALL, in the middle: a fact from a name to itself is found from both ends, and counts once.
+-- Facts between entities, among those of highest confidence of each name, for many entities. Entities of the graph are
+-- given by id, entities known only from facts by key; the latter have no id in the result.
+-- UNION, not UNION ALL, in the middle: a fact from a name to itself is found from both ends and must count once.
 SELECT sh.id, f.subject, th.id, f.object, f.predicate, f.confidence, f.created, f.id
 FROM (
     SELECT n.key
@@ -262,7 +262,7 @@ INSERT INTO weft.fact_origin (namespace, fact, document) VALUES (:namespace, :fa
 ON CONFLICT (namespace, fact, document) DO NOTHING;
 
 -- name: keep_facts
--- What somebody states by hand stays when the documents that state it too are gone.
+-- Facts stated by hand are kept when the documents that state them too are deleted.
 INSERT INTO weft.fact_origin (namespace, fact, document)
 SELECT DISTINCT o.namespace, o.fact, '' FROM weft.fact_origin AS o
 WHERE o.namespace = :namespace
@@ -285,7 +285,7 @@ WHERE w.namespace = :namespace
     AND w.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: delete_fact_vectors
--- The embedders are named so that the key of the table finds the rows.
+-- The embedders are listed so that the primary key finds the rows.
 DELETE FROM weft.fact_vector AS v
 WHERE v.namespace = :namespace
     AND v.model = ANY (ARRAY(SELECT m.number FROM weft.model AS m WHERE m.namespace = :namespace))
@@ -334,7 +334,7 @@ WHERE e.namespace = :namespace AND e.key = :key
 ON CONFLICT (namespace, model, key) DO UPDATE SET vector = excluded.vector;
 
 -- name: frequent_subjects
--- Reads every fact that was ever accessed: for warming up in the background.
+-- Reads every fact that was ever accessed; used for prefetching in the background.
 SELECT f.subject FROM weft.fact AS f
 WHERE f.namespace = :namespace AND f.accesses > 0 AND f.status IN ('staged', 'confirmed')
 GROUP BY f.subject ORDER BY sum(f.accesses) DESC, f.subject

@@ -1,4 +1,4 @@
--- Is what is remembered in order?
+-- Consistency of facts.
 
 -- name: all_facts
 SELECT f.id, f.subject, f.predicate, f.object, f.value, f.content, f.confidence, f.status, f.created, f.valid_from,
@@ -63,7 +63,7 @@ WHERE o.namespace = :namespace AND (
 ORDER BY o.fact, o.document;
 
 -- name: fact_vectors_of
--- No sketch stands beside a vector here: the index over the vectors chooses whom to look at.
+-- Vectors have no sketch here: the vector index preselects candidates.
 SELECT v.model, v.key, NULL::bytea, v.vector, m.dimension, e.key IS NOT NULL
 FROM weft.fact_vector AS v JOIN weft.model AS m ON m.namespace = :namespace AND m.number = v.model
 LEFT JOIN weft.fact_entity AS e ON e.namespace = :namespace AND e.key = v.key

@@ -1,4 +1,4 @@
--- Entities, mentions, relations, and what they rest on.
+-- Entities, mentions, relations, nominations and claims.
 
 -- name: document_nominations
 SELECT n.key FROM weft.chunk AS c JOIN weft.nomination AS n ON n.namespace = :namespace AND n.chunk = c.number
@@ -54,7 +54,7 @@ WHERE c.namespace = :namespace AND c.chunk = :chunk AND c.source = :source AND c
     AND c.origin = :origin;
 
 -- name: key_standings
--- Whether keys are entities: one strong vote, or weak votes of two documents; and whether in their own right.
+-- Votes for keys: any strong vote, weak votes of two documents, and whether a key is named in its own right.
 SELECT k.value,
     EXISTS (SELECT 1 FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 2),
     (SELECT min(n.document) FROM weft.nomination AS n
@@ -71,7 +71,7 @@ SELECT k.value,
 FROM jsonb_array_elements_text(:keys::jsonb) AS k(value);
 
 -- name: vague_names
--- Those of keys that names of others begin with, of keys that are no more than ways to write one name.
+-- Keys that are only possible spellings of one name and that are first words of other names.
 SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
 WHERE EXISTS (
     SELECT 1 FROM weft.nomination AS o
@@ -87,7 +87,7 @@ WHERE EXISTS (
 );
 
 -- name: key_aliases
--- What keys are said to be other names of, the first few of each, from one to the next without reading all who say so.
+-- First few alias targets of each key, by a skip scan that does not read every nomination.
 WITH RECURSIVE said (key, alias_of, nth) AS (
     SELECT k.value, (
         SELECT min(n.alias_of) FROM weft.nomination AS n
@@ -154,7 +154,7 @@ UPDATE weft.entity AS e SET head = :head WHERE e.namespace = :namespace AND e.nu
 DELETE FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = :key;
 
 -- name: known_keys
--- Of the thousands of runs of words that a text has, few begin as any entity does; only these are looked up.
+-- Few of the thousands of word sequences of a text start like an entity; only these are looked up.
 WITH wanted AS MATERIALIZED (
     SELECT k.value AS key, split_part(k.value, ' ', 1) AS first FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)
 ), beginning AS MATERIALIZED (
@@ -168,7 +168,7 @@ CROSS JOIN LATERAL (
 ) AS e;
 
 -- name: known_beginnings
--- Of pairs of words, those that begin the key of an entity of more words; nothing in a key sorts before a space but its end.
+-- Word pairs that start a longer entity key. Within keys only the end sorts before a space.
 SELECT k.value FROM jsonb_array_elements_text(:pairs::jsonb) AS k(value)
 WHERE EXISTS (
     SELECT 1 FROM weft.entity AS e
@@ -176,7 +176,7 @@ WHERE EXISTS (
 );
 
 -- name: named_beginnings
--- The same of all names that a question may hold: those of entities and those that facts alone know.
+-- The same for all names that a question may contain: keys of entities and of facts.
 SELECT k.value FROM jsonb_array_elements_text(:pairs::jsonb) AS k(value)
 WHERE EXISTS (
     SELECT 1 FROM weft.entity AS e
@@ -225,11 +225,11 @@ UPDATE weft.entity AS e SET mentions = e.mentions + :mentions, chunks = e.chunks
 WHERE e.namespace = :namespace AND e.number = :entity;
 
 -- name: pair_support
--- For pairs of entities: how many chunks say so, counted to 256, and the largest weight anybody gave.
--- A chunk counts where its first origin says so: DISTINCT would read all of them before it gives the first 256.
+-- For pairs of entities: number of claiming chunks, at most 256, and the largest stated weight.
+-- A chunk is counted at its first origin: DISTINCT would read all claims before it returns the first 256.
 SELECT s.number, t.number, p.value ->> 2, s.key, t.key, support.chunks, given.weight
 FROM jsonb_array_elements(:pairs::jsonb) AS p(value)
-CROSS JOIN LATERAL (  -- LIMIT keeps the order of the joins
+CROSS JOIN LATERAL (  -- LIMIT keeps the join order
     SELECT e.number, e.key FROM weft.entity AS e WHERE e.namespace = :namespace AND e.key = p.value ->> 0 LIMIT 1
 ) AS s
 CROSS JOIN LATERAL (
@@ -295,8 +295,8 @@ WHERE e.namespace = :namespace
     AND e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: known_entities
--- For each key what it is read under, how many chunks mention that under all its names, how many are about it, up to a limit, and
--- whether facts name it; then, without an id, the names that facts alone know.
+-- For each key: its entity, number of mentioning chunks under all names, number of defining chunks up to a limit, and
+-- whether facts name it; then, without an id, the names known only from facts.
 SELECT e.key, h.id, h.strong, found.chunks, found.homes, found.remembered
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 CROSS JOIN LATERAL (
@@ -335,8 +335,8 @@ WHERE e.namespace = :namespace
     AND e.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: entity_cards
--- For each key, what it is read under, and the other names of that, in their order. What describes it is the first description,
--- but where models write, more may belong to it.
+-- For each key: its entity and the aliases of that, in order. The description is the first one; if a model wrote any,
+-- the others are returned too, for merging.
 SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT d.value FROM weft.edit AS d
@@ -374,7 +374,7 @@ WHERE e.namespace = :namespace
     AND e.key = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: entity_extractors
--- Who put entities forward under any of their names: each model, from one to the next, and the rules if the first know of it.
+-- Extractors of entities under any name: each model by a skip scan; the rules if among the first nominations.
 WITH RECURSIVE named (id, key) AS (
     SELECT h.id, e.key FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)
     JOIN weft.entity AS h ON h.namespace = :namespace AND h.id = k.value
@@ -406,7 +406,7 @@ SELECT named.id, '' FROM named WHERE EXISTS (
 );
 
 -- name: other_spelling
--- The first name by which others refer to a key that is not `name`.
+-- First name other than `name` by which links refer to a key.
 SELECT coalesce(
     (SELECT min(n.name) FROM weft.nomination AS n
      WHERE n.namespace = :namespace AND n.key = :key AND n.rank = :rank AND n.name < :name),
@@ -420,8 +420,8 @@ WHERE e.namespace = :namespace AND e.same_as <> e.key
     AND e.same_as = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value)));
 
 -- name: links_of
--- One statement for a whole frontier: under each name of each entity the strongest mentions, and the strongest relations
--- in both directions, as JSON lists. One end of a relation is the entity itself, so that only the other is looked up.
+-- For many entities: the strongest mentions under each name, and the strongest relations in both directions, as JSON
+-- lists. One end of a relation is the entity itself, so only the other end is looked up.
 SELECT h.id, e.chunks, e.strong, mentioned.mentions, related.relations
 FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 CROSS JOIN LATERAL (
@@ -470,7 +470,7 @@ WHERE h.namespace = :namespace
     AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: mentions_in
--- With whether any name of the entity may stand in other chunks, and if it is a strong one, whether some chunk is about it.
+-- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk.
 SELECT
     h.id, c.id, m.count, m.about, e.chunks, e.strong,
     e.chunks > 1 OR EXISTS (
@@ -490,8 +490,7 @@ WHERE c.namespace = :namespace
     AND (m.about OR NOT :about);
 
 -- name: relations_of_type
--- Of each name, the strongest relations of one type, which is stated and not derived: those that go out, then those
--- that come in.
+-- For each name, the strongest relations of one stated type: outgoing ones, then incoming ones.
 SELECT outgoing.relations, incoming.relations, e.number
 FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
 CROSS JOIN LATERAL (
@@ -522,7 +521,7 @@ WHERE h.namespace = :namespace
     AND h.id = ANY (ARRAY(SELECT k.value FROM jsonb_array_elements_text(:ids::jsonb) AS k(value)));
 
 -- name: relations_between
--- Under any of their names. Each pair is looked up, for a hub has too many relations to look through.
+-- Relations under any name. Each pair is looked up, because a hub has too many relations to scan.
 WITH named AS MATERIALIZED (
     SELECT h.id, e.number FROM weft.entity AS h JOIN weft.entity AS e ON e.namespace = :namespace AND e.head = h.number
     WHERE h.namespace = :namespace
@@ -535,8 +534,8 @@ WHERE r.namespace = :namespace
     AND r.target = ANY (ARRAY(SELECT n.number FROM named AS n));
 
 -- name: relation_claims
--- For each place, source, target and type: the heaviest claims that say so, as a JSON list.
--- They are chosen before their chunks are looked up; with those that are level with the last of them.
+-- For each position, source, target and type: the claims of largest weight, as a JSON list.
+-- Claims are selected before their chunks are looked up, including ties with the last one.
 SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, coalesce((
     SELECT json_agg(json_build_array(c.weight, c.id, c.number, c.description, c.by)) FROM (
         SELECT m.weight, k.id, k.number, m.description,
@@ -585,7 +584,7 @@ SELECT count(*) FROM weft.entity AS e WHERE e.namespace = :namespace;
 SELECT count(*) FROM weft.relation AS r WHERE r.namespace = :namespace;
 
 -- name: count_types
--- By type, how many entities are called so, not only as what a name of something else would be.
+-- Number of entities of each type, without types of aliases only.
 SELECT n.type, count(DISTINCT e.head)
 FROM weft.nomination AS n JOIN weft.entity AS e ON e.namespace = :namespace AND e.key = n.key
 WHERE n.namespace = :namespace AND n.type <> '' AND n.alias_of = ''
@@ -593,7 +592,7 @@ GROUP BY n.type
 ORDER BY n.type;
 
 -- name: count_stated
--- By type, how many pairs of entities are said to stand in a relation: one pass over an index of what is said.
+-- Number of stated relations of each type. One index scan over stated claims.
 SELECT c.type, count(*) FROM (
     SELECT DISTINCT s.head AS source, t.head AS target, o.type AS type
     FROM weft.claim AS o
@@ -605,7 +604,7 @@ GROUP BY c.type
 ORDER BY c.type;
 
 -- name: entities_after
--- BETWEEN, not =, which would be taken to be so rare that the whole namespace is read and sorted for a page.
+-- BETWEEN instead of =: for = the planner expects few rows, then reads and sorts the whole namespace for a page.
 SELECT e.key FROM weft.entity AS e
 WHERE e.namespace = :namespace AND e.key > :key AND e.head BETWEEN e.number AND e.number
 ORDER BY e.key
@@ -618,7 +617,7 @@ ORDER BY e.chunks DESC, e.key
 LIMIT :limit;
 
 -- name: delete_entity_vectors
--- What the document no longer describes goes, unless an import describes it.
+-- Deletes vectors of names that the document no longer describes, unless an import describes them.
 DELETE FROM weft.entity_vector AS v
 WHERE v.namespace = :namespace AND v.chunk = :chunk
     AND v.key NOT IN (SELECT k.value FROM jsonb_array_elements_text(:keys::jsonb) AS k(value))

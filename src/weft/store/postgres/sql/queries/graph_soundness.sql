@@ -1,8 +1,8 @@
--- Is the graph what the documents say? What is read and mended whole, not for each question.
--- What belongs to a chunk, an entity or a model refers to it together with its namespace, so it cannot be in another.
+-- Consistency of the graph with its documents. Statements that read or correct whole tables.
+-- Foreign keys to chunks, entities and models include the namespace, so a row cannot refer to another namespace.
 
 -- name: all_keys
--- Every key that documents, imports or the user name, those that share their letters one after another.
+-- All nominated and edited keys; keys with the same letters are adjacent.
 SELECT named.key FROM (
     SELECT n.key FROM weft.nomination AS n WHERE n.namespace = :namespace
     UNION
@@ -20,7 +20,7 @@ SELECT e.number, e.id, e.key, e.strong, e.same_as, e.reason, e.mentions, e.chunk
 WHERE e.namespace = :namespace;
 
 -- name: all_pairs
--- What relations rest on: how many chunks say so, and the largest weight anybody gave.
+-- Claims summed up by relation: number of claiming chunks and largest stated weight.
 SELECT c.source, c.target, c.type, count(DISTINCT c.chunk), max(CASE WHEN c.origin <> '*' THEN c.weight END)
 FROM weft.claim AS c
 WHERE c.namespace = :namespace
@@ -46,7 +46,7 @@ WHERE c.namespace = :namespace AND c.origin = '*'
     AND c.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:chunks::jsonb) AS k(value)));
 
 -- name: misplaced_claims
--- Claims that do not carry the place of their chunk, one chunk after another.
+-- Claims without the tie rank of their chunk, one chunk after another.
 SELECT coalesce(sum(found.claims), 0)::bigint FROM jsonb_array_elements(:places::jsonb) AS k(value)
 CROSS JOIN LATERAL (
     SELECT count(*) AS claims FROM weft.claim AS c
@@ -81,7 +81,7 @@ DELETE FROM weft.claim AS c WHERE c.namespace = :namespace AND c.origin = '*';
 DELETE FROM weft.entity AS e WHERE e.namespace = :namespace;
 
 -- name: stray_entity_vectors
--- Vectors of names that their chunk does not describe, or of another length than the embedder gives.
+-- Vectors of names that their chunk does not describe, or of a length other than the embedder's.
 SELECT count(*)
 FROM weft.model AS m JOIN weft.entity_vector AS v ON v.namespace = :namespace AND v.model = m.number
 WHERE m.namespace = :namespace AND (

@@ -1,5 +1,5 @@
--- Documents that wait to be indexed. Whoever does not hold the namespace skips rows that others hold, and so never
--- waits: nobody can wait in a circle.
+-- Job queue. Transactions without the namespace lock skip rows that others have locked; they never wait, so there is
+-- no deadlock.
 
 -- name: read_clock
 SELECT extract(EPOCH FROM now())::double precision;

@@ -1,4 +1,4 @@
--- Who may come in. Keys belong to no namespace.
+-- API keys. They belong to no namespace.
 
 -- name: write_key
 INSERT INTO weft.api_key (id, name, digest, namespaces, access, created, revoked)

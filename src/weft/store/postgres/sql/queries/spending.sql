@@ -1,4 +1,4 @@
--- What asking a language model cost.
+-- Costs of language models.
 
 -- name: write_llm_run
 INSERT INTO weft.llm_run (namespace, id, at, model, usage) VALUES (:namespace, :id, :at, :model, :usage)

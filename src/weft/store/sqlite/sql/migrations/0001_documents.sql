@@ -1,12 +1,12 @@
 -- Documents, chunks, their vectors and their postings.
--- `number` is SQLite's own row number: small, local to the file, never shown. Ids are what callers see.
+-- `number` is SQLite's own row number: small, local to the file, never shown. Callers see ids.
 
 CREATE TABLE namespace (
     number INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
-    generation INTEGER NOT NULL DEFAULT 0, -- grows with every committed write
-    chunks INTEGER NOT NULL DEFAULT 0,     -- for BM25: how many chunks,
-    length INTEGER NOT NULL DEFAULT 0      -- and how many terms in all of them
+    generation INTEGER NOT NULL DEFAULT 0, -- increased by every committed write
+    chunks INTEGER NOT NULL DEFAULT 0,     -- number of chunks, for BM25
+    length INTEGER NOT NULL DEFAULT 0      -- number of terms of all chunks, for BM25
 ) STRICT;
 
 CREATE TABLE document (
@@ -15,14 +15,14 @@ CREATE TABLE document (
     id TEXT NOT NULL,
     source TEXT NOT NULL,
     title TEXT NOT NULL,
-    metadata TEXT NOT NULL,                -- a JSON object
+    metadata TEXT NOT NULL,                -- JSON object
     content_hash TEXT NOT NULL,
     unit TEXT NOT NULL,
     UNIQUE (namespace, id),
     UNIQUE (namespace, source)
 ) STRICT;
 
--- What documents are filtered by: each scalar of the metadata as text. Derived from document.metadata alone.
+-- Labels, which filters compare: each scalar of the metadata as text. Derived from document.metadata only.
 CREATE TABLE label (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     document INTEGER NOT NULL REFERENCES document (number) ON DELETE CASCADE,
@@ -39,12 +39,12 @@ CREATE TABLE chunk (
     document INTEGER NOT NULL REFERENCES document (number) ON DELETE CASCADE,
     id TEXT NOT NULL,
     ordinal INTEGER NOT NULL,
-    heading TEXT NOT NULL,                 -- a JSON array
+    heading TEXT NOT NULL,                 -- JSON array
     start_line INTEGER NOT NULL,
     end_line INTEGER NOT NULL,
     text TEXT NOT NULL,
-    terms TEXT NOT NULL,                   -- a JSON object of term and frequency: the source of `posting`
-    length INTEGER NOT NULL,               -- sum of those frequencies
+    terms TEXT NOT NULL,                   -- JSON object of term and frequency; source of `posting`
+    length INTEGER NOT NULL,               -- sum of these frequencies
     UNIQUE (namespace, id)
 ) STRICT;
 
@@ -71,8 +71,8 @@ CREATE TABLE chunk_vector (
 
 CREATE INDEX chunk_vector_by_chunk ON chunk_vector (chunk);
 
--- Who holds a term: chunks by 256 consecutive numbers, four bytes each (place in the block, frequency,
--- length of the chunk), in order of place. Derived from chunk.terms alone.
+-- Postings: blocks of 256 consecutive chunk numbers, four bytes per chunk (position in the block, frequency,
+-- length of the chunk), ordered by position. Derived from chunk.terms only.
 CREATE TABLE posting (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     term TEXT NOT NULL,

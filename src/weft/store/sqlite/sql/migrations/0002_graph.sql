@@ -1,6 +1,6 @@
--- Entities, where they are mentioned, and how they relate.
--- What documents say stands in `nomination` and `claim`. What follows from all of them together (`entity`, `mention`,
--- derived claims and `relation`) is kept in step by every write, and is a function of the documents and of `edit` alone.
+-- Entities, mentions and relations.
+-- `nomination` and `claim` hold the statements of documents and imports. `entity`, `mention`, derived claims and
+-- `relation` are derived from all of them and from `edit`, and are updated by every write.
 
 CREATE TABLE nomination (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
@@ -9,8 +9,8 @@ CREATE TABLE nomination (
     key TEXT NOT NULL,
     name TEXT NOT NULL,
     kind TEXT NOT NULL,
-    vote INTEGER NOT NULL,                 -- 2 makes an entity alone, 1 together with another document, 0 never
-    rank INTEGER NOT NULL,                 -- smaller is better: whose spelling, type and description are used
+    vote INTEGER NOT NULL,                 -- 2 makes an entity, 1 together with another document, 0 never
+    rank INTEGER NOT NULL,                 -- smaller is better: source of name, type and description
     type TEXT NOT NULL,
     description TEXT NOT NULL,
     about INTEGER NOT NULL,
@@ -28,7 +28,7 @@ CREATE INDEX nomination_alias ON nomination (namespace, key, alias_of) WHERE ali
 CREATE TABLE claim (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
-    source TEXT NOT NULL,                  -- keys of entities
+    source TEXT NOT NULL,                  -- source and target are keys of entities
     target TEXT NOT NULL,
     type TEXT NOT NULL,
     weight REAL NOT NULL,
@@ -45,8 +45,8 @@ CREATE TABLE entity (
     id TEXT NOT NULL,
     key TEXT NOT NULL,
     strong INTEGER NOT NULL,
-    same_as TEXT NOT NULL,                 -- key of the entity this is another name of, or its own
-    reason TEXT NOT NULL,                  -- why
+    same_as TEXT NOT NULL,                 -- key of the entity it is an alias of, or its own
+    reason TEXT NOT NULL,                  -- reason of the alias
     mentions INTEGER NOT NULL DEFAULT 0,
     chunks INTEGER NOT NULL DEFAULT 0,
     UNIQUE (namespace, key),
@@ -60,7 +60,7 @@ CREATE TABLE mention (
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     count INTEGER NOT NULL,
     about INTEGER NOT NULL,
-    place INTEGER NOT NULL,                -- first digits of the chunk's id: ties fall the same way in every file
+    place INTEGER NOT NULL,                -- first 32 bits of the chunk's id: the same tie order in every file
     PRIMARY KEY (entity, about DESC, count DESC, place, chunk)
 ) STRICT, WITHOUT ROWID;
 
@@ -71,8 +71,8 @@ CREATE TABLE relation (
     target INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
     type TEXT NOT NULL,
     weight REAL NOT NULL,
-    support INTEGER NOT NULL,              -- chunks that say so
-    place INTEGER NOT NULL,                -- first digits of both ids, for ties
+    support INTEGER NOT NULL,              -- number of claiming chunks
+    place INTEGER NOT NULL,                -- first bits of both ids, for ties
     PRIMARY KEY (source, weight DESC, place, target, type)
 ) STRICT, WITHOUT ROWID;
 
@@ -88,7 +88,7 @@ CREATE TABLE entity_vector (
 
 CREATE INDEX entity_vector_by_chunk ON entity_vector (chunk);
 
--- What the user said about entities; nothing else survives the documents.
+-- Edits of entities by the user. They are the only part of the graph that does not depend on documents.
 CREATE TABLE edit (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     kind TEXT NOT NULL,                    -- merge, unmerge, alias, rename

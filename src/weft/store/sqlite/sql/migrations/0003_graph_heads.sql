@@ -1,15 +1,15 @@
--- Imports can say things about chunks, beside the documents themselves; entities know what they are read under.
+-- Adds annotations of imports, and the entity that each alias resolves to.
 
 CREATE TABLE nomination_new (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     document INTEGER NOT NULL,
-    origin TEXT NOT NULL,                  -- the import that says so; empty: the document itself
+    origin TEXT NOT NULL,                  -- name of the import; empty: the document itself
     key TEXT NOT NULL,
     name TEXT NOT NULL,
     kind TEXT NOT NULL,
-    vote INTEGER NOT NULL,                 -- 2 makes an entity alone, 1 together with another document, 0 never
-    rank INTEGER NOT NULL,                 -- smaller is better: whose spelling, type and description are used
+    vote INTEGER NOT NULL,                 -- 2 makes an entity, 1 together with another document, 0 never
+    rank INTEGER NOT NULL,                 -- smaller is better: source of name, type and description
     type TEXT NOT NULL,
     description TEXT NOT NULL,
     about INTEGER NOT NULL,
@@ -33,8 +33,8 @@ CREATE INDEX nomination_alias ON nomination (namespace, key, alias_of) WHERE ali
 CREATE TABLE claim_new (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
-    origin TEXT NOT NULL,                  -- the import that says so; empty: the document itself; *: follows from mentions
-    source TEXT NOT NULL,                  -- keys of entities
+    origin TEXT NOT NULL,                  -- name of the import; empty: the document itself; *: derived from mentions
+    source TEXT NOT NULL,                  -- source and target are keys of entities
     target TEXT NOT NULL,
     type TEXT NOT NULL,
     weight REAL NOT NULL,
@@ -58,8 +58,8 @@ CREATE TABLE relation_new (
     target INTEGER NOT NULL REFERENCES entity (number) ON DELETE CASCADE,
     type TEXT NOT NULL,
     weight REAL NOT NULL,
-    support INTEGER NOT NULL,              -- chunks that say so, counted to 256
-    place INTEGER NOT NULL,                -- first digits of both ids, for ties
+    support INTEGER NOT NULL,              -- number of claiming chunks, at most 256
+    place INTEGER NOT NULL,                -- first bits of both ids, for ties
     PRIMARY KEY (source, target, type)
 ) STRICT, WITHOUT ROWID;
 

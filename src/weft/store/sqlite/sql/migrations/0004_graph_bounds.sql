@@ -1,4 +1,4 @@
--- What one document or one question costs does not grow with how often a thing is named.
+-- Bounds the cost of writing a document and of a question, however often an entity is mentioned.
 
 ALTER TABLE claim ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
 

@@ -1,4 +1,4 @@
--- What is remembered: facts, what happened to them, and the entities they are about or lead to.
+-- Facts, their history, and their subject and object entities.
 -- Times are microseconds since 1970 in UTC.
 
 CREATE TABLE fact_entity (
@@ -9,12 +9,12 @@ CREATE TABLE fact_entity (
     PRIMARY KEY (namespace, key)
 ) STRICT, WITHOUT ROWID;
 
--- The words of their keys, for finding one by a part of its name.
+-- Words of the entity keys, for searching by parts of a name.
 CREATE TABLE fact_word (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     word TEXT NOT NULL,
     key TEXT NOT NULL,
-    size INTEGER NOT NULL,                 -- how many words the key has
+    size INTEGER NOT NULL,                 -- number of words of the key
     PRIMARY KEY (namespace, word, key)
 ) STRICT, WITHOUT ROWID;
 
@@ -23,12 +23,12 @@ CREATE INDEX fact_word_by_key ON fact_word (namespace, key);
 CREATE TABLE fact_vector (
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
     key TEXT NOT NULL,
-    sketch BLOB NOT NULL,                  -- which of its numbers are positive, a bit each
+    sketch BLOB NOT NULL,                  -- sign bits of the vector
     vector BLOB NOT NULL,                  -- float32, little-endian, unit length
     UNIQUE (model, key)
 ) STRICT;
 
-CREATE INDEX fact_vector_sketch ON fact_vector (model, sketch); -- all a first look needs, and a thirtieth of the size
+CREATE INDEX fact_vector_sketch ON fact_vector (model, sketch); -- covers the preselection at a thirtieth of the size
 
 CREATE TABLE fact (
     number INTEGER PRIMARY KEY,
@@ -36,9 +36,9 @@ CREATE TABLE fact (
     id TEXT NOT NULL,
     subject TEXT NOT NULL,                 -- key of an entity
     predicate TEXT NOT NULL,
-    object TEXT NOT NULL,                  -- key of an entity; empty where `value` is a literal
+    object TEXT NOT NULL,                  -- key of an entity; empty if `value` is a literal
     value TEXT NOT NULL,
-    content TEXT NOT NULL,                 -- the same for equal statements
+    content TEXT NOT NULL,                 -- content hash, equal for equal statements
     confidence REAL NOT NULL,
     source TEXT NOT NULL,
     status TEXT NOT NULL,
@@ -52,8 +52,8 @@ CREATE TABLE fact (
     UNIQUE (namespace, id)
 ) STRICT;
 
--- Ten rows of a subject are ten rows of these, however many facts it has: those that hold until further notice
--- by how sure they are, those with an end by that end.
+-- Ten facts of a subject take ten rows of these indexes, however many facts it has: open-ended ones are ordered by
+-- confidence, others by their end.
 CREATE INDEX fact_standing ON fact (namespace, subject, confidence DESC, created DESC, id)
 WHERE valid_to IS NULL AND status IN ('staged', 'confirmed');
 CREATE INDEX fact_ending ON fact (namespace, subject, valid_to) WHERE valid_to IS NOT NULL AND status <> 'rejected';
@@ -69,11 +69,11 @@ CREATE INDEX fact_by_superseded ON fact (namespace, supersedes) WHERE supersedes
 CREATE TABLE fact_event (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
     fact TEXT NOT NULL,                    -- id of the fact
-    place INTEGER NOT NULL,                -- from 1, in the order of the events of a fact
+    place INTEGER NOT NULL,                -- position in the history of a fact, from 1
     at INTEGER NOT NULL,
     action TEXT NOT NULL,
     detail TEXT NOT NULL,
-    other TEXT NOT NULL,                   -- id of a fact that had to do with it, or empty
+    other TEXT NOT NULL,                   -- id of a related fact, or empty
     PRIMARY KEY (namespace, fact, place)
 ) STRICT, WITHOUT ROWID;
 

@@ -1,5 +1,5 @@
--- Relations of one type, strongest first: a hub has many, but few that cite or introduce.
--- What only follows from mentions is left out: it is nearly all there is, and nobody asks for it by type.
+-- Relations of one type, strongest first: a hub has many relations, but few of one stated type.
+-- Derived types are left out: they are nearly all rows, and no query selects them by type.
 
 CREATE INDEX relation_by_source_type ON relation (source, type, weight DESC, place, target)
 WHERE type NOT IN ('co_occurs_with', 'mentions');

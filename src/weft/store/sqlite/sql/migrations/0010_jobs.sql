@@ -1,17 +1,17 @@
--- Documents that wait to be indexed by whoever has time. Of no namespace's content: it only leads there.
+-- Job queue: documents waiting to be indexed. Not part of the content of a namespace.
 CREATE TABLE job (
     namespace INTEGER NOT NULL REFERENCES namespace (number) ON DELETE CASCADE,
-    id TEXT NOT NULL,                      -- of the document
-    run TEXT NOT NULL,                     -- who waits for it
+    id TEXT NOT NULL,                      -- id of the document
+    run TEXT NOT NULL,                     -- id of the run that enqueued it
     source TEXT NOT NULL,
-    content_hash TEXT NOT NULL,            -- what the document must come to
-    recipe TEXT NOT NULL,                  -- how it is to be indexed: a worker with other settings leaves it alone
+    content_hash TEXT NOT NULL,            -- content hash that the document will have
+    recipe TEXT NOT NULL,                  -- indexing settings; workers with other settings skip it
     state TEXT NOT NULL,                   -- waiting, running, done or failed
-    attempts INTEGER NOT NULL,             -- how often it was begun
-    worker TEXT NOT NULL,                  -- who has it, empty: nobody
-    expires REAL NOT NULL,                 -- running: when others may take it, done: when it is forgotten
-    result TEXT NOT NULL,                  -- done: a JSON object
-    error TEXT NOT NULL,                   -- what went wrong last
-    payload TEXT NOT NULL,                 -- the document as JSON, empty once it is done
+    attempts INTEGER NOT NULL,             -- number of attempts begun
+    worker TEXT NOT NULL,                  -- worker that claimed it; empty: none
+    expires REAL NOT NULL,                 -- running: end of the lease; done: time of deletion
+    result TEXT NOT NULL,                  -- done: JSON object
+    error TEXT NOT NULL,                   -- last error
+    payload TEXT NOT NULL,                 -- document as JSON; empty when done
     PRIMARY KEY (namespace, id)
 ) STRICT;

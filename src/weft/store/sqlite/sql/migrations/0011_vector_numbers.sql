@@ -1,6 +1,6 @@
--- A number for each vector that is never given again, so that read indexes beside the file know what is new to them.
+-- Numbers vectors without reuse, so that read indexes can detect new ones.
 CREATE TABLE numbered_vector (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never given again, also not when a vector changes: read indexes go by it
+    number INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused; a changed vector gets a new one. Key of the read indexes
     chunk INTEGER NOT NULL REFERENCES chunk (number) ON DELETE CASCADE,
     model INTEGER NOT NULL REFERENCES model (number) ON DELETE CASCADE,
     vector BLOB NOT NULL,                  -- float32, little-endian, unit length

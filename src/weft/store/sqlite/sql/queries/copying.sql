@@ -1,4 +1,4 @@
--- Everything as it was written, for another store.
+-- Export of documents as they were written, for copying into another store.
 
 -- name: whole_chunks
 SELECT d.id, c.number, c.id, c.ordinal, c.heading, c.start_line, c.end_line, c.text, c.terms

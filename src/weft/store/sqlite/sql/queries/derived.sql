@@ -1,8 +1,8 @@
--- What read indexes beside the file are made from and compared with. Rows go by numbers that are never given again:
--- vectors of chunks and of entities belong to an embedder, terms of chunks to a namespace; both are called `scope`.
+-- Rows that the read indexes are built from and verified with. Rows have numbers that are never reused. Vectors of
+-- chunks and of entities belong to an embedder, terms of chunks to a namespace; both are called `scope`.
 
 -- name: index_targets
--- What is large enough: kind, namespace, scope, dimension.
+-- Targets with enough rows for an index: kind, namespace, scope, dimension.
 SELECT 'vectors', n.number, m.number, m.dimension FROM namespace AS n
 CROSS JOIN model AS m ON m.namespace = n.number AND m.active
 WHERE n.chunks >= :least
@@ -24,7 +24,7 @@ SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'fact_vector';
 SELECT coalesce(max(number), 0) FROM chunk_vector WHERE model = :scope;
 
 -- name: vector_chunks
--- By an index that has both numbers.
+-- Read from an index that covers both numbers.
 SELECT number, chunk FROM chunk_vector WHERE model = :model;
 
 -- name: vectors_after
@@ -37,7 +37,7 @@ SELECT coalesce(max(number), 0) FROM fact_vector WHERE model = :scope;
 SELECT coalesce(max(number), 0) FROM chunk_terms WHERE namespace = :scope;
 
 -- name: given_numbers
--- The last numbers that were ever given, by kind.
+-- Highest number ever used, by kind.
 SELECT CASE name WHEN 'chunk_vector' THEN 'vectors' WHEN 'fact_vector' THEN 'entities' ELSE 'keywords' END, seq
 FROM sqlite_sequence WHERE name IN ('chunk_vector', 'fact_vector', 'chunk_terms');
 
@@ -88,7 +88,7 @@ SELECT c.terms FROM chunk_terms AS t CROSS JOIN chunk AS c ON c.number = t.chunk
 WHERE t.namespace = :namespace AND t.number % :every = 0 LIMIT :limit;
 
 -- name: score_vectors
--- Those that are still there. The index has the ids of their chunks.
+-- Numbers that still exist; the index has the ids of their chunks.
 SELECT v.number, 1.0 - vec_distance_cosine(v.vector, :vector), '' FROM json_each(:numbers) AS k
 CROSS JOIN chunk_vector AS v ON v.number = k.value AND v.model = :model;
 
@@ -97,7 +97,7 @@ SELECT v.number, 1.0 - vec_distance_cosine(v.vector, :vector), v.key FROM json_e
 CROSS JOIN fact_vector AS v ON v.number = k.value AND v.model = :model;
 
 -- name: gone_terms
--- Those that are no longer there.
+-- Numbers that no longer exist.
 SELECT k.value FROM json_each(:numbers) AS k
 WHERE NOT EXISTS (SELECT 1 FROM chunk_terms AS t WHERE t.number = k.value AND t.namespace = :namespace);
 
@@ -106,7 +106,7 @@ SELECT t.number FROM json_each(:numbers) AS k
 CROSS JOIN chunk_terms AS t ON t.chunk = k.value AND t.namespace = :namespace;
 
 -- name: search_vectors_of_chunks
--- Some chunks of a large namespace, looked up one by one.
+-- Given chunks of a large namespace, looked up one by one.
 SELECT c.id, 1.0 - vec_distance_cosine(v.vector, :vector) AS score
 FROM json_each(:numbers) AS k
 CROSS JOIN chunk_vector AS v ON v.model = :model AND v.chunk = k.value

@@ -1,5 +1,5 @@
--- Placeholders are SQLite's named style, :name. `namespace` is the namespace's number; every statement
--- that touches user data is bound to it, directly or through a number that was looked up under it.
+-- Placeholders are SQLite's named style, :name. `namespace` is the number of the namespace. Every statement on user
+-- data is bound to it, directly or through a number that was looked up in it.
 
 -- name: find_namespace
 SELECT number, generation, chunks, length FROM namespace WHERE name = :name;
@@ -152,7 +152,7 @@ DELETE FROM calibration WHERE namespace = :namespace;
 DELETE FROM calibration WHERE namespace = :namespace AND model IS NOT :model;
 
 -- name: write_vector
--- A vector that changes gets a new number, one that does not keeps its own.
+-- A changed vector gets a new number; an unchanged one keeps its number.
 INSERT OR REPLACE INTO chunk_vector (chunk, model, vector)
 SELECT :chunk, :model, :vector
 WHERE NOT EXISTS (SELECT 1 FROM chunk_vector WHERE model = :model AND chunk = :chunk AND vector = :vector);
@@ -173,7 +173,7 @@ ORDER BY c.id
 LIMIT :limit;
 
 -- name: search_vector
--- The mean and the deviation of all cosines come with the best ones; the join is left to those that can win.
+-- Returns mean and deviation of all cosines with the best rows; only candidates for the result are joined.
 WITH scored AS MATERIALIZED (
     SELECT chunk AS number, 1.0 - vec_distance_cosine(vector, :vector) AS score
     FROM chunk_vector
@@ -212,7 +212,7 @@ DELETE FROM posting WHERE namespace = :namespace AND term = :term AND block = :b
 DELETE FROM posting WHERE namespace = :namespace;
 
 -- name: number_terms
--- What a chunk holds is new, so it goes by a new number.
+-- Changed terms get a new number.
 INSERT OR REPLACE INTO chunk_terms (namespace, chunk)
 SELECT namespace, number FROM chunk WHERE number = :chunk AND namespace = :namespace;
 

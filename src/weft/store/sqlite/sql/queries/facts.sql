@@ -1,4 +1,4 @@
--- What is remembered, and the entities it is about.
+-- Facts and their entities.
 
 -- name: write_fact
 INSERT INTO fact (
@@ -47,7 +47,7 @@ SELECT id FROM fact WHERE namespace = :namespace AND subject = :subject AND pred
 ORDER BY created, id;
 
 -- name: facts_about
--- One statement for a whole frontier: the surest that hold at a time, of each subject.
+-- Facts of highest confidence valid at a time, for each of many subjects.
 SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
     f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
 FROM json_each(:keys) AS k CROSS JOIN fact AS f
@@ -72,7 +72,7 @@ WHERE f.number IN (
 );
 
 -- name: facts_leading_to
--- The same, of each object.
+-- The same for each of many objects.
 SELECT f.id, f.subject, s.name, f.predicate, f.object, coalesce(o.name, f.value), f.confidence, f.source, f.status,
     f.created, f.valid_from, f.valid_to, f.accessed, f.accesses, f.supersedes, f.note, f.spelling
 FROM json_each(:keys) AS k CROSS JOIN fact AS f
@@ -101,8 +101,8 @@ WHERE f.number IN (
 SELECT EXISTS (SELECT 1 FROM fact WHERE namespace = :namespace AND object <> '');
 
 -- name: fact_links
--- One statement for a whole frontier: facts between entities, among the surest of each of their names. Those of documents go
--- by their ids, those that facts alone know by their keys; an end without an id is of the second kind.
+-- Facts between entities, among those of highest confidence of each name, for many entities. Entities of the graph are
+-- given by id, entities known only from facts by key; the latter have no id in the result.
 SELECT sh.id, f.subject, th.id, f.object, f.predicate, f.confidence, f.created, f.id
 FROM (
     SELECT n.key FROM entity AS h CROSS JOIN entity AS n ON n.head = h.number
@@ -208,7 +208,7 @@ INSERT INTO fact_origin (namespace, fact, document) VALUES (:namespace, :fact, :
 ON CONFLICT (namespace, fact, document) DO NOTHING;
 
 -- name: keep_facts
--- What somebody states by hand stays when the documents that state it too are gone.
+-- Facts stated by hand are kept when the documents that state them too are deleted.
 INSERT INTO fact_origin (namespace, fact, document)
 SELECT DISTINCT :namespace, o.fact, '' FROM json_each(:ids) AS k
 CROSS JOIN fact_origin AS o ON o.namespace = :namespace AND o.fact = k.value
@@ -250,7 +250,7 @@ ORDER BY count(*) DESC, min(w.size), w.key
 LIMIT :limit;
 
 -- name: search_fact_vectors
--- The sketches choose whom to look at; the vectors of these decide.
+-- Sketches preselect candidates; their vectors decide.
 WITH near AS MATERIALIZED (
     SELECT number FROM fact_vector INDEXED BY fact_vector_sketch WHERE model = :model
     ORDER BY vec_distance_hamming(vec_bit(sketch), vec_bit(:sketch))
@@ -274,14 +274,14 @@ ORDER BY e.key
 LIMIT :limit;
 
 -- name: write_fact_vector
--- A vector that changes gets a new number, one that does not keeps its own.
+-- A changed vector gets a new number; an unchanged one keeps its number.
 INSERT OR REPLACE INTO fact_vector (model, key, sketch, vector)
 SELECT :model, key, :sketch, :vector FROM fact_entity
 WHERE namespace = :namespace AND key = :key
     AND NOT EXISTS (SELECT 1 FROM fact_vector WHERE model = :model AND key = :key AND vector = :vector);
 
 -- name: frequent_subjects
--- Reads every fact that was ever accessed: for warming up in the background.
+-- Reads every fact that was ever accessed; used for prefetching in the background.
 SELECT subject FROM fact WHERE namespace = :namespace AND accesses > 0 AND status IN ('staged', 'confirmed')
 GROUP BY subject ORDER BY sum(accesses) DESC, subject
 LIMIT :limit;

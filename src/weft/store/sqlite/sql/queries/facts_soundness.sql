@@ -1,4 +1,4 @@
--- Is what is remembered in order?
+-- Consistency of facts.
 
 -- name: all_facts
 SELECT id, subject, predicate, object, value, content, confidence, status, created, valid_from, valid_to, accessed,

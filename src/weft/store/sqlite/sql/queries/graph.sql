@@ -1,4 +1,4 @@
--- Entities, mentions, relations, and what they rest on.
+-- Entities, mentions, relations, nominations and claims.
 
 -- name: document_nominations
 SELECT n.key FROM chunk AS c JOIN nomination AS n ON n.chunk = c.number
@@ -49,7 +49,7 @@ WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target 
     AND origin = :origin;
 
 -- name: key_standings
--- Whether keys are entities: one strong vote, or weak votes of two documents; and whether in their own right.
+-- Votes for keys: any strong vote, weak votes of two documents, and whether a key is named in its own right.
 SELECT k.value,
     EXISTS (SELECT 1 FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 2),
     (SELECT min(document) FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 1)
@@ -62,7 +62,7 @@ SELECT k.value,
 FROM json_each(:keys) AS k;
 
 -- name: vague_names
--- Those of keys that names of others begin with, of keys that are no more than ways to write one name.
+-- Keys that are only possible spellings of one name and that are first words of other names.
 SELECT k.value FROM json_each(:keys) AS k
 WHERE EXISTS (
     SELECT 1 FROM nomination INDEXED BY nomination_own
@@ -78,7 +78,7 @@ WHERE EXISTS (
 );
 
 -- name: key_aliases
--- What keys are said to be other names of, the first few of each, from one to the next without reading all who say so.
+-- First few alias targets of each key, by a skip scan that does not read every nomination.
 WITH RECURSIVE said (key, alias_of, nth) AS (
     SELECT k.value, (
         SELECT min(alias_of) FROM nomination WHERE namespace = :namespace AND key = k.value AND alias_of <> ''
@@ -141,14 +141,14 @@ DELETE FROM entity WHERE namespace = :namespace AND key = :key;
 SELECT key, number FROM entity WHERE namespace = :namespace AND key IN (SELECT value FROM json_each(:keys));
 
 -- name: known_beginnings
--- Of pairs of words, those that begin the key of an entity of more words; nothing in a key sorts before a space but its end.
+-- Word pairs that start a longer entity key. Within keys only the end sorts before a space.
 SELECT k.value FROM json_each(:pairs) AS k
 WHERE EXISTS (
     SELECT 1 FROM entity WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
 );
 
 -- name: named_beginnings
--- The same of all names that a question may hold: those of entities and those that facts alone know.
+-- The same for all names that a question may contain: keys of entities and of facts.
 SELECT k.value FROM json_each(:pairs) AS k
 WHERE EXISTS (
     SELECT 1 FROM entity WHERE namespace = :namespace AND key > k.value || ' ' AND key < k.value || '!'
@@ -185,7 +185,7 @@ INSERT INTO mention (entity, chunk, count, about, place) VALUES (:entity, :chunk
 UPDATE entity SET mentions = mentions + :mentions, chunks = chunks + :chunks WHERE number = :entity;
 
 -- name: pair_support
--- For pairs of entities: how many chunks say so, counted to 256, and the largest weight anybody gave.
+-- For pairs of entities: number of claiming chunks, at most 256, and the largest stated weight.
 SELECT s.number, t.number, p.value ->> 2, s.key, t.key,
     (SELECT count(*) FROM (
         SELECT DISTINCT chunk FROM claim INDEXED BY claim_by_pair
@@ -195,7 +195,7 @@ SELECT s.number, t.number, p.value ->> 2, s.key, t.key,
     (SELECT max(weight) FROM claim
      WHERE namespace = :namespace AND source = s.key AND target = t.key AND type = p.value ->> 2 AND origin <> '*')
 FROM json_each(:pairs) AS p
-CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.value ->> 0  -- CROSS keeps the order of the joins
+CROSS JOIN entity AS s ON s.namespace = :namespace AND s.key = p.value ->> 0  -- CROSS keeps the join order
 CROSS JOIN entity AS t ON t.namespace = :namespace AND t.key = p.value ->> 1;
 
 -- name: claims_of_keys
@@ -230,8 +230,8 @@ ORDER BY e.key;
 SELECT id, key FROM entity WHERE namespace = :namespace AND id IN (SELECT value FROM json_each(:ids));
 
 -- name: known_entities
--- For each key what it is read under, how many chunks mention that under all its names, how many are about it, up to a limit, and
--- whether facts name it; then, without an id, the names that facts alone know.
+-- For each key: its entity, number of mentioning chunks under all names, number of defining chunks up to a limit, and
+-- whether facts name it; then, without an id, the names known only from facts.
 SELECT e.key, h.id, h.strong,
     (SELECT sum(chunks) FROM entity WHERE head = h.number),
     (SELECT count(*) FROM (
@@ -258,8 +258,8 @@ FROM entity AS e JOIN entity AS h ON h.number = e.head
 WHERE e.namespace = :namespace AND e.id IN (SELECT value FROM json_each(:ids));
 
 -- name: entity_cards
--- For each key, what it is read under, and the other names of that, in their order. What describes it is the first description,
--- but where models write, more may belong to it.
+-- For each key: its entity and the aliases of that, in order. The description is the first one; if a model wrote any,
+-- the others are returned too, for merging.
 SELECT e.key, h.id, h.key, h.strong, h.mentions, h.chunks,
     coalesce(
         (SELECT value FROM edit WHERE namespace = :namespace AND kind = 'rename' AND key = h.key LIMIT 1),
@@ -293,7 +293,7 @@ CROSS JOIN entity AS e ON e.namespace = :namespace AND e.key = k.value
 CROSS JOIN entity AS h ON h.number = e.head;
 
 -- name: entity_extractors
--- Who put entities forward under any of their names: each model, from one to the next, and the rules if the first know of it.
+-- Extractors of entities under any name: each model by a skip scan; the rules if among the first nominations.
 WITH RECURSIVE named (id, key) AS (
     SELECT h.id, e.key FROM entity AS h JOIN entity AS e ON e.head = h.number
     WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
@@ -319,7 +319,7 @@ SELECT id, '' FROM named WHERE '' IN (
 );
 
 -- name: other_spelling
--- The first name by which others refer to a key that is not `name`.
+-- First name other than `name` by which links refer to a key.
 SELECT coalesce(
     (SELECT min(name) FROM nomination WHERE namespace = :namespace AND key = :key AND rank = :rank AND name < :name),
     (SELECT min(name) FROM nomination WHERE namespace = :namespace AND key = :key AND rank = :rank AND name > :name)
@@ -329,8 +329,8 @@ SELECT coalesce(
 SELECT key FROM entity WHERE namespace = :namespace AND same_as <> key AND same_as IN (SELECT value FROM json_each(:keys));
 
 -- name: links_of
--- One statement for a whole frontier: under each name of each entity the strongest mentions, and the strongest relations in both
--- directions, as JSON lists. One end of a relation is the entity itself, so that only the other is looked up.
+-- For many entities: the strongest mentions under each name, and the strongest relations in both directions, as JSON
+-- lists. One end of a relation is the entity itself, so only the other end is looked up.
 SELECT h.id, e.chunks, e.strong, (
     SELECT json_group_array(json_array(c.id, m.count, m.about))
     FROM (
@@ -365,7 +365,7 @@ FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
 
 -- name: mentions_in
--- With whether any name of the entity may stand in other chunks, and if it is a strong one, whether some chunk is about it.
+-- Also: whether the entity may be mentioned elsewhere and, if it is strong, whether it has a defining chunk.
 SELECT
     CASE WHEN e.head = e.number THEN e.id ELSE (SELECT id FROM entity WHERE number = e.head) END, c.id,
     m.count, m.about, e.chunks, e.strong,
@@ -385,7 +385,7 @@ FROM chunk AS c JOIN mention AS m ON m.chunk = c.number JOIN entity AS e ON e.nu
 WHERE c.namespace = :namespace AND c.id IN (SELECT value FROM json_each(:ids)) AND (m.about OR NOT :about);
 
 -- name: relations_of_type
--- Of each name, the strongest relations of one type, which is stated and not derived: those that go out, those that come in.
+-- For each name, the strongest relations of one stated type: outgoing ones, then incoming ones.
 SELECT
     (
         SELECT json_group_array(json_array(h.id, oh.id, r.weight, r.place, r.target))
@@ -412,7 +412,7 @@ FROM entity AS h JOIN entity AS e ON e.head = h.number
 WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids));
 
 -- name: relations_between
--- Under any of their names. Each pair is looked up, for a hub has too many relations to look through.
+-- Relations under any name. Each pair is looked up, because a hub has too many relations to scan.
 WITH named (id, number) AS MATERIALIZED (
     SELECT h.id, e.number FROM entity AS h JOIN entity AS e ON e.head = h.number
     WHERE h.namespace = :namespace AND h.id IN (SELECT value FROM json_each(:ids))
@@ -421,7 +421,7 @@ SELECT s.id, t.id, r.type, r.weight
 FROM named AS s CROSS JOIN named AS t CROSS JOIN relation AS r ON r.source = s.number AND r.target = t.number;
 
 -- name: relation_claims
--- For each place, source, target and type: the heaviest claims that say so, as a JSON list.
+-- For each position, source, target and type: the claims of largest weight, as a JSON list.
 SELECT w.value ->> 0, w.value ->> 1, w.value ->> 2, (
     SELECT json_group_array(json_array(c.weight, c.id, c.number, c.description, c.by)) FROM (
         SELECT claim.weight, k.id, k.number, claim.description, iif(claim.origin = '*', NULL, claim.extractor) AS by
@@ -460,7 +460,7 @@ SELECT count(*) FROM entity WHERE namespace = :namespace;
 SELECT count(*) FROM entity AS e JOIN relation AS r ON r.source = e.number WHERE e.namespace = :namespace;
 
 -- name: count_types
--- By type, how many entities are called so, not only as what a name of something else would be: one pass over an index.
+-- Number of entities of each type, without types of aliases only. One index scan.
 SELECT n.type, count(DISTINCT e.head)
 FROM nomination AS n INDEXED BY nomination_with_type JOIN entity AS e ON e.namespace = n.namespace AND e.key = n.key
 WHERE n.namespace = :namespace AND n.type <> '' AND n.alias_of = ''
@@ -468,7 +468,7 @@ GROUP BY n.type
 ORDER BY n.type;
 
 -- name: count_stated
--- By type, how many pairs of entities are said to stand in a relation: one pass over an index of what is said.
+-- Number of stated relations of each type. One index scan over stated claims.
 SELECT c.type, count(*) FROM (
     SELECT DISTINCT s.head AS source, t.head AS target, claim.type AS type
     FROM claim INDEXED BY claim_given
@@ -489,7 +489,7 @@ LIMIT :limit;
 SELECT key FROM entity WHERE namespace = :namespace AND same_as = key AND strong ORDER BY chunks DESC, key LIMIT :limit;
 
 -- name: delete_entity_vectors
--- What the document no longer describes goes, unless an import describes it.
+-- Deletes vectors of names that the document no longer describes, unless an import describes them.
 DELETE FROM entity_vector
 WHERE chunk = :chunk AND key NOT IN (SELECT value FROM json_each(:keys))
     AND key NOT IN (SELECT key FROM nomination WHERE chunk = :chunk AND origin <> '' AND description <> '');

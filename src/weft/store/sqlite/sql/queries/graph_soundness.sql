@@ -1,7 +1,7 @@
--- Is the graph what the documents say? What is read and mended whole, not for each question.
+-- Consistency of the graph with its documents. Statements that read or correct whole tables.
 
 -- name: all_keys
--- Every key that documents, imports or the user name, those that share their letters one after another.
+-- All nominated and edited keys; keys with the same letters are adjacent.
 SELECT key FROM (
     SELECT DISTINCT key FROM nomination WHERE namespace = :namespace
     UNION
@@ -18,7 +18,7 @@ SELECT number FROM chunk WHERE namespace = :namespace ORDER BY number;
 SELECT number, id, key, strong, same_as, reason, mentions, chunks, head FROM entity WHERE namespace = :namespace;
 
 -- name: all_pairs
--- What relations rest on: how many chunks say so, and the largest weight anybody gave.
+-- Claims summed up by relation: number of claiming chunks and largest stated weight.
 SELECT source, target, type, count(DISTINCT chunk), max(CASE WHEN origin <> '*' THEN weight END) FROM claim
 WHERE namespace = :namespace
 GROUP BY source, target, type
@@ -40,7 +40,7 @@ CROSS JOIN claim AS c ON c.chunk = k.value
 WHERE c.origin = '*';
 
 -- name: misplaced_claims
--- Claims that do not carry the namespace and the place of their chunk.
+-- Claims without the namespace or the tie rank of their chunk.
 SELECT count(*) FROM json_each(:places) AS k CROSS JOIN claim AS c ON c.chunk = k.value ->> 0
 WHERE c.namespace <> :namespace OR c.place <> k.value ->> 1;
 
@@ -71,7 +71,7 @@ DELETE FROM claim WHERE namespace = :namespace AND origin = '*';
 DELETE FROM entity WHERE namespace = :namespace;
 
 -- name: stray_entity_vectors
--- Vectors of names that their chunk does not describe, or of another length than the embedder gives.
+-- Vectors of names that their chunk does not describe, or of a length other than the embedder's.
 SELECT count(*) FROM model AS m JOIN entity_vector AS v ON v.model = m.number
 WHERE m.namespace = :namespace AND (
     length(v.vector) <> 4 * m.dimension
@@ -92,7 +92,7 @@ WHERE EXISTS (
 );
 
 -- name: delete_lost_mention
--- This and the next: what would have gone with the row it belongs to.
+-- This and the next statements: orphaned rows, which foreign keys would have deleted.
 DELETE FROM mention WHERE entity NOT IN (SELECT number FROM entity) OR chunk NOT IN (SELECT number FROM chunk);
 
 -- name: delete_lost_relation

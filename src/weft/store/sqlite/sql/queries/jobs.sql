@@ -1,4 +1,4 @@
--- Documents that wait to be indexed.
+-- Job queue.
 
 -- name: read_clock
 SELECT unixepoch('now', 'subsec');
