@@ -276,7 +276,7 @@ def test_counting_an_access_does_not_wait_for_a_writer(kind, request):
 @pytest.mark.parametrize("kind, count", [("sqlite", 3000), ("postgres", 300)])
 def test_the_closest_of_many_entities_are_found(kind, count, request, monkeypatch):
     """More than are compared by their vectors: sketches, or an index, leave the right ones in."""
-    monkeypatch.setattr(postgres_vectors, "EXACT", 100)
+    monkeypatch.setattr(postgres_vectors, "MAX_EXACT_ROWS", 100)
     database, memory = open_empty(kind, request), MemoryDatabase()
     directions = np.random.default_rng(5).standard_normal((count, 64)).astype(np.float32)
     vectors = {f"thing {n}": unit(*row) for n, row in enumerate(directions)}

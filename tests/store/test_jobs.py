@@ -284,4 +284,4 @@ def test_every_table_with_a_namespace_is_spread_by_it():
     """On a cluster only the version and the keys are on every node."""
     tables = set(re.findall(r"CREATE TABLE (weft\.\w+)", load_schema("postgres")))
 
-    assert tables - schema.spread_tables() == {"weft.schema_version", "weft.api_key"}
+    assert tables - schema.distributed_tables() == {"weft.schema_version", "weft.api_key"}

@@ -97,7 +97,7 @@ def test_a_replica_that_does_not_answer_is_left_alone(postgres_dsn, caplog):
         assert answered(database.store("default")) == ["a"]
     database.close()
 
-    assert caplog.text.count("the replica is left alone") == 1
+    assert caplog.text.count("the replica is not used") == 1
     assert "sesame" not in caplog.text
 
 

@@ -66,7 +66,7 @@ def test_an_index_finds_what_comparing_everything_finds(postgres_dsn, monkeypatc
     monkeypatch.setattr(
         PostgresSession, "run", lambda self, name, *a, **k: ran.append(name) or run(self, name, *a, **k)
     )
-    monkeypatch.setattr(vectors, "EXACT", 100)
+    monkeypatch.setattr(vectors, "MAX_EXACT_ROWS", 100)
     for slow, quick in zip(exact, rankings(), strict=True):
         assert [hit.chunk_id for hit in quick.hits] == [hit.chunk_id for hit in slow.hits]
         assert [hit.score for hit in quick.hits] == pytest.approx([hit.score for hit in slow.hits], abs=1e-6)
@@ -130,8 +130,8 @@ def test_the_best_ten_by_words_are_exact(database, monkeypatch, seed):
         store.write(*batches)
     wheres = [EVERYTHING, Filter(source_prefix="d1")]
     for candidates, margin in ((4096, 50), (20, 0), (1, 0)):
-        monkeypatch.setattr(terms, "CANDIDATES", candidates)
-        monkeypatch.setattr(terms, "MARGIN", margin)
+        monkeypatch.setattr(terms, "MIN_CANDIDATES", candidates)
+        monkeypatch.setattr(terms, "EXTRA_CANDIDATES", margin)
         for question, where in [(question, where) for question in QUESTIONS for where in wheres]:
             quick, slow = (store.search_keyword(query_terms(question), limit=10, where=where) for store in stores)
             assert [hit.chunk_id for hit in quick.hits] == [hit.chunk_id for hit in slow.hits], question
@@ -181,7 +181,7 @@ def noise(count):
         (noise(8000), "text", "too long"),
         ("a\x00b", "text", "NUL"),
         ("b", "te\x00xt", "NUL"),
-        ("b", "text\ud800", "half characters"),
+        ("b", "text\ud800", "unpaired surrogates"),
     ],
     ids=["a long source", "a zero in a source", "a zero in a text", "half a character"],
 )

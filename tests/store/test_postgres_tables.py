@@ -82,7 +82,7 @@ def test_a_role_that_may_not_make_an_index_is_told_and_goes_on(postgres_dsn, cap
         database.store("mine").write_model(replace(MODEL, dimension=11))
         database.close()
 
-    assert "no index over vectors of dimension 11" in caplog.text
+    assert "no vector index of dimension 11" in caplog.text
 
 
 def check_walls(db, mine, theirs):

@@ -1,4 +1,4 @@
-"""Connections to a server: a pool, transactions bound to a namespace, one writer of a namespace at a time."""
+"""Connections to a PostgreSQL server: pools, transactions bound to a namespace, replica reads."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from weft.errors import StoreError, StoreUnavailable
 from weft.store.postgres import schema
-from weft.store.postgres.failures import is_lost, lost, ours, shown, worn_out
+from weft.store.postgres.failures import connection_lost, display_address, is_lost, pool_exhausted, translated_errors
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
 
 logger = logging.getLogger(__name__)
-logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # what it says in between, our error says at the end
+logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # its messages repeat the error that is raised
 
-POOL = 16
-"""Connections that one process opens at most; a thread holds one while it is inside a transaction."""
+MAX_CONNECTIONS = 16
+"""Connections of one process; a thread uses one while it is inside a transaction."""
 
-WAIT_S = 30.0
-"""How long a thread waits for a connection, and the server for being reached."""
+MAX_WAIT_SECONDS = 30.0
+"""Longest wait of a thread for a connection of the pool."""
 
-REST_S = 30
-"""How long a replica that did not answer is not asked again."""
+CONNECT_TIMEOUT_SECONDS = 10
+
+REPLICA_PAUSE_SECONDS = 30
+"""Time during which a replica that did not answer is not used."""
 
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 BEGIN_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -40,15 +42,15 @@ BEGIN_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
 class Connections:
     """
-    Transactions, each bound to one namespace: row security lets it see no other.
+    Source of transactions, each bound to one namespace; row security hides all others.
 
-    Reads see one state of the database. Writers of one namespace wait for each other at its row.
+    Reading transactions see a snapshot. Writers of one namespace wait for each other at its row.
     """
 
     def __init__(self, dsn: str, *, replica: str = "") -> None:
-        self.where = shown(dsn)
+        self.where = display_address(dsn)
         self.has_citus = False
-        """Whether what is set for a transaction has to be sent on to the nodes."""
+        """Whether settings of a transaction have to be propagated to Citus nodes."""
         self._dsn = dsn
         self._samples: Samples = {}
         self._local = threading.local()
@@ -56,10 +58,10 @@ class Connections:
         self._lock = threading.Lock()
         self._closed = False
         self._replica = replica
-        self._rests_until = 0.0
-        self._own: dict[str, float] = {}
-        """By namespace, the generation that the last write through these connections made."""
-        self._dimensions: set[int] = set()
+        self._replica_paused_until = 0.0
+        self._written_generations: dict[str, float] = {}
+        """By namespace: generation after the last write through these connections."""
+        self._indexed_dimensions: set[int] = set()
 
     # ── transactions ────────────────────────────────────────────────────────────────────────────
 
@@ -106,9 +108,12 @@ class Connections:
             if is_locking:
                 session.lock(namespace)
             yield session
-            made = _generation(session, namespace) if is_locking and self._replica else None
-        if made is not None:  # one that is gone may come back with smaller numbers: then the replica cannot tell
-            self._own[namespace] = max(made, self._own.get(namespace, 0)) if made else math.inf
+            generation = _generation(session, namespace) if is_locking and self._replica else None
+        if generation is not None:
+            # A dropped namespace may be created again with smaller generations: never read it from the replica.
+            self._written_generations[namespace] = (
+                max(generation, self._written_generations.get(namespace, 0)) if generation else math.inf
+            )
 
     @contextmanager
     def try_write(self, namespace: str = "") -> Iterator[PostgresSession | None]:
@@ -120,44 +125,47 @@ class Connections:
             yield session if session.run("try_namespace", {"name": namespace}) else None
 
     def prepare_vectors(self, dimension: int) -> None:
-        """Make the indexes over vectors of a dimension, where they are missing and we may."""
-        if dimension in self._dimensions or self._current is not None:
+        """Create missing vector indexes of a dimension, outside any transaction."""
+        if dimension in self._indexed_dimensions or self._current is not None:
             return
         with self.bare() as db:
-            schema.index_vectors(db, dimension)
-        self._dimensions.add(dimension)
+            schema.create_vector_indexes(db, dimension)
+        self._indexed_dimensions.add(dimension)
 
     @contextmanager
     def bare(self) -> Iterator[psycopg.Connection[TupleRow]]:
-        """Give a connection of its own outside any transaction, for what changes tables."""
-        with ours(self.where), psycopg.connect(self._dsn, autocommit=True, connect_timeout=10) as db:
+        """Open a separate connection outside any transaction, for changes of tables."""
+        with (
+            translated_errors(self.where),
+            psycopg.connect(self._dsn, autocommit=True, connect_timeout=CONNECT_TIMEOUT_SECONDS) as db,
+        ):
             yield db
 
     def close(self) -> None:
-        """Close every connection that is not in use."""
+        """Close all pools."""
         with self._lock:
             self._closed = True
             while self._pools:
                 self._pools.popitem()[1].close()
 
-    # ── inside ──────────────────────────────────────────────────────────────────────────────────
+    # ── private ─────────────────────────────────────────────────────────────────────────────────
 
     def _enter_replica(self, stack: ExitStack, namespace: str) -> PostgresSession | None:
-        """Begin to read on the replica; None inside a transaction, and where there is none that will do."""
-        if self._current is not None or not self._replica or time.monotonic() < self._rests_until:
+        """Begin a reading transaction on the replica; None inside a transaction or if the replica cannot be used."""
+        if self._current is not None or not self._replica or time.monotonic() < self._replica_paused_until:
             return None
         try:
             with ExitStack() as begun:
                 transaction = self._transaction(BEGIN_READ, namespace, dsn=self._replica)
                 session = begun.enter_context(transaction)
-                own = self._own.get(namespace)
-                if own is not None and _generation(session, namespace) < own:
+                written = self._written_generations.get(namespace)
+                if written is not None and _generation(session, namespace) < written:
                     return None
                 stack.push(begun.pop_all())
                 return session
         except StoreUnavailable as error:
-            logger.warning("the replica is left alone for %d s: %s", REST_S, error)
-            self._rests_until = time.monotonic() + REST_S
+            logger.warning("the replica is not used for %d s: %s", REPLICA_PAUSE_SECONDS, error)
+            self._replica_paused_until = time.monotonic() + REPLICA_PAUSE_SECONDS
             return None
 
     @property
@@ -168,7 +176,7 @@ class Connections:
     @contextmanager
     def _transaction(self, begin: str, namespace: str, *, dsn: str) -> Iterator[PostgresSession]:
         if self._current is not None:
-            raise StoreError("a write inside another transaction of the same thread")
+            raise StoreError("cannot open a write transaction inside another transaction of the same thread")
         is_committing = False
         with self._connection(dsn) as db:
             try:
@@ -181,7 +189,7 @@ class Connections:
                 db.execute("COMMIT")
             except psycopg.Error as error:
                 if is_lost(error, db):
-                    raise lost(shown(dsn), error, is_committing=is_committing) from error
+                    raise connection_lost(display_address(dsn), error, is_committing=is_committing) from error
                 raise
             finally:
                 self._local.session = None
@@ -189,7 +197,7 @@ class Connections:
 
     @contextmanager
     def _bound(self, session: PostgresSession, namespace: str) -> Iterator[PostgresSession]:
-        """Let row security show this namespace and no other, and after it the one that was shown before."""
+        """Bind a session to a namespace for row security, and afterwards to the previous one again."""
         before = self._local.namespace
         if not namespace or namespace == before:
             yield session
@@ -211,13 +219,15 @@ class Connections:
     def _connection(self, dsn: str) -> Iterator[psycopg.Connection[TupleRow]]:
         if self._closed:
             raise StoreError("the store is closed", hint="open it again")
-        with ours(shown(dsn)):
+        with translated_errors(display_address(dsn)):
             pool = self._pool(dsn)
             try:
                 db = pool.getconn()
             except PoolTimeout as error:
-                with psycopg.connect(dsn, connect_timeout=10):  # the pool does not say why
-                    raise worn_out(shown(dsn), POOL) from error
+                with psycopg.connect(
+                    dsn, connect_timeout=CONNECT_TIMEOUT_SECONDS
+                ):  # raises the reason, which the pool does not
+                    raise pool_exhausted(display_address(dsn), MAX_CONNECTIONS) from error
             try:
                 yield db
             finally:
@@ -226,14 +236,14 @@ class Connections:
     def _pool(self, dsn: str) -> ConnectionPool[psycopg.Connection[TupleRow]]:
         with self._lock:
             if dsn not in self._pools:
-                with psycopg.connect(dsn, connect_timeout=10):
-                    pass  # a pool would keep trying, and not say why it cannot
+                with psycopg.connect(dsn, connect_timeout=CONNECT_TIMEOUT_SECONDS):
+                    pass  # raises the reason of a failure; a pool would keep trying
                 self._pools[dsn] = ConnectionPool(
                     dsn,
                     kwargs={"autocommit": True},
                     min_size=0,
-                    max_size=POOL,
-                    timeout=WAIT_S,
+                    max_size=MAX_CONNECTIONS,
+                    timeout=MAX_WAIT_SECONDS,
                     configure=_configure,
                     check=ConnectionPool.check_connection,
                     open=True,
@@ -242,21 +252,21 @@ class Connections:
 
 
 def _generation(session: PostgresSession, namespace: str) -> float:
-    """Return the number that grows with every write to a namespace; 0 where there is none."""
+    """Return the generation of a namespace, which grows with every write; 0 if it does not exist."""
     rows = session.run("find_namespace", {"name": namespace})
-    return float(rows[0][1]) if rows else 0.0
+    _, generation, *_ = rows[0] if rows else ("", 0)
+    return float(generation)
 
 
 def _roll_back(db: psycopg.Connection[Any]) -> None:
-    """End a transaction that was not committed; where that fails, the pool throws the connection away."""
+    """Roll back a transaction that was not committed; if that fails, the pool drops the connection."""
     if not db.closed and db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
         with suppress(psycopg.OperationalError):
             db.execute("ROLLBACK")
 
 
 def _configure(db: psycopg.Connection[Any]) -> None:
-    """Teach a new connection to speak of vectors, where the server knows them already."""
-    db.execute("SET jit = off")  # it pays for no question
-    known = db.execute("SELECT 1 FROM pg_type WHERE typname = 'sparsevec'").fetchone()
-    if known:
+    """Prepare a new connection; vector types are registered if the server has pgvector."""
+    db.execute("SET jit = off")  # compiling takes longer than any query saves
+    if db.execute("SELECT 1 FROM pg_type WHERE typname = 'sparsevec'").fetchone():
         register_vector(db)

@@ -1,4 +1,4 @@
-"""The one place where an error of the driver or the server becomes ours."""
+"""Translation of errors of the driver and the server into errors of Weft."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from psycopg_pool import PoolTimeout
 from weft.errors import ConfigError, InputError, SchemaMismatch, StoreError, StoreUnavailable, WeftError
 from weft.store.relational.retry import ConnectionLost
 
-GONE = (
+CONNECTION_ENDED = (
     errors.AdminShutdown,
     errors.CrashShutdown,
     errors.DatabaseDropped,
     errors.IdleSessionTimeout,
     errors.IdleInTransactionSessionTimeout,
 )
-"""What a server says when it ends a connection."""
+"""Errors with which a server ends a connection."""
 
-CANNOT_CONNECT = (
+CONNECT_MESSAGES = (
     "connection failed",
     "connection is bad: connection to server",
     "failed to resolve host",
     "could not translate host name",
 )
-"""How the driver begins when there was no connection yet."""
+"""First words of the driver's errors before a connection exists."""
 
 
-def shown(dsn: str) -> str:
-    """Return where a server is, without what must not be shown; refuse what is no address."""
+def display_address(dsn: str) -> str:
+    """Return host, port and database of an address, without credentials. Raises `ConfigError` if it is malformed."""
     try:
         parts = conninfo_to_dict(dsn)
     except psycopg.Error:
         parts = {"host": "@"}
     host, port = str(parts.get("host", "localhost")), str(parts.get("port", 5432))
-    # A host with @ is the end of a password. The driver would quote it.
+    # A host with @ contains the end of an unescaped password, which the driver would quote in its error.
     if "@" in host or not all(part.isdigit() for part in port.split(",")):
         raise ConfigError(
-            "the address of the PostgreSQL server cannot be read",
-            hint="postgresql://user:password@host:5432/database, with %XX for what is special in a password",
+            "malformed address of the PostgreSQL server",
+            hint="postgresql://user:password@host:5432/database; write special characters of the password as %XX",
         )
     return f"{host}:{port}/{parts.get('dbname', '')}"
 
 
 @contextmanager
-def ours(where: str) -> Iterator[None]:
-    """Raise our errors for theirs."""
+def translated_errors(where: str) -> Iterator[None]:
+    """Raise errors of Weft for those of the driver and the server."""
     try:
         yield
     except (psycopg.Error, PoolTimeout, UnicodeEncodeError) as error:
@@ -58,25 +58,25 @@ def ours(where: str) -> Iterator[None]:
 
 
 def is_lost(error: psycopg.Error, db: psycopg.Connection[Any]) -> bool:
-    """Return whether an error means that the connection is gone, and its transaction with it."""
-    return db.closed or isinstance(error, GONE)
+    """Return whether an error means that the connection was lost, and the transaction with it."""
+    return db.closed or isinstance(error, CONNECTION_ENDED)
 
 
-def lost(where: str, error: psycopg.Error, *, is_committing: bool) -> StoreUnavailable:
-    """Return what to raise for a connection that is gone; before the commit, everything can be done again."""
+def connection_lost(where: str, error: psycopg.Error, *, is_committing: bool) -> StoreUnavailable:
+    """Return the error for a lost connection: `ConnectionLost`, which may be retried, unless it was committing."""
     if is_committing:
         return StoreUnavailable(
-            f"the connection to {where} was lost while a change was committed, which may or may not be there",
-            hint="run the same again: what is there already is not applied twice",
+            f"the connection to {where} was lost during a commit; the change may or may not be applied",
+            hint="run the command again; a change is not applied twice",
         )
     return ConnectionLost(
         f"the connection to {where} was lost: {_first_line(error)}",
-        hint="run the same again: nothing of the last change was kept",
+        hint="run the command again; the last change was rolled back",
     )
 
 
-def worn_out(where: str, connections: int) -> StoreUnavailable:
-    """Return what to raise where all connections of this process stay in use."""
+def pool_exhausted(where: str, connections: int) -> StoreUnavailable:
+    """Return the error for a pool without a free connection."""
     return StoreUnavailable(f"all {connections} connections to {where} are in use", hint="try again")
 
 
@@ -88,35 +88,37 @@ def _translate(error: Exception, where: str) -> WeftError:
     first = _first_line(error)
     match error:
         case UnicodeEncodeError():
-            return InputError("the text holds half characters, which cannot be kept or looked up")
+            return InputError("the text contains unpaired surrogates, which cannot be stored")
         case errors.ReadOnlySqlTransaction():
             return StoreUnavailable(
-                f"{where} only reads: it is a replica, or set to read only",
-                hint="give --db the server that is written to",
+                f"{where} is read-only: it is a replica or configured so",
+                hint="set --db to the primary server",
             )
         case errors.QueryCanceled():
             return StoreUnavailable(
-                f"{where} stopped a statement that took too long",
+                f"{where} cancelled a statement that took too long",
                 hint="raise statement_timeout on the server, or try again",
             )
         case errors.UndefinedTable() | errors.InvalidSchemaName() | errors.UndefinedColumn():
-            return SchemaMismatch(f"{where} does not hold the tables of this version: {first}", hint="weft db migrate")
+            return SchemaMismatch(f"{where} does not have the tables of this version: {first}", hint="weft db migrate")
         case errors.InsufficientPrivilege():
-            return StoreUnavailable(f"{where} refuses: {first}", hint="grant the role what docs/scaling.md lists")
+            return StoreUnavailable(
+                f"{where} refused: {first}", hint="grant the role the privileges listed in docs/scaling.md"
+            )
         case errors.DiskFull():
-            return StoreError(f"no space left on {where}", hint="free some space; nothing was lost")
+            return StoreError(f"no space left on {where}", hint="free disk space; no data was lost")
         case errors.ProgramLimitExceeded():
             return InputError(f"a name or a source is too long for PostgreSQL: {first}", hint="shorten it")
         case errors.UntranslatableCharacter() | errors.CharacterNotInRepertoire():
-            return InputError("the text holds a NUL character, which PostgreSQL cannot keep", hint="remove it")
+            return InputError("the text contains a NUL character, which PostgreSQL cannot store", hint="remove it")
         case errors.InvalidTextRepresentation():
-            return InputError("the text holds half characters, which cannot be kept or looked up")
+            return InputError("the text contains unpaired surrogates, which cannot be stored")
         case errors.DeadlockDetected() | errors.SerializationFailure() | errors.LockNotAvailable():
             return StoreUnavailable(f"{where} is busy: {first}", hint="try again")
         case PoolTimeout() | psycopg.OperationalError() | psycopg.InterfaceError():
             return _unreachable(error, first, where)
         case psycopg.DataError() if "NUL" in first:
-            return InputError("the text holds a NUL character, which PostgreSQL cannot keep", hint="remove it")
+            return InputError("the text contains a NUL character, which PostgreSQL cannot store", hint="remove it")
         case _:
             return StoreError(f"PostgreSQL: {first}")
 
@@ -128,17 +130,18 @@ def _unreachable(error: Exception, first: str, where: str) -> StoreUnavailable:
         or "no password supplied" in text
         or ("role" in text and "not exist" in text)
     ):
-        return StoreUnavailable(f"{where} does not let us in: {first}", hint="check user and password of --db")
+        return StoreUnavailable(f"{where} refused the login: {first}", hint="check user and password of --db")
     if "does not exist" in text and "database" in text:
-        return StoreUnavailable(f"there is no database at {where}", hint="createdb, then weft db init")
+        return StoreUnavailable(f"no such database: {where}", hint="createdb, then weft db init")
     if "FATAL:" in text:
-        said = text.partition("FATAL:")[2].strip().splitlines()[0]
-        return StoreUnavailable(f"{where} refuses: {said}", hint="try again in a while, or ask who runs the server")
-    if isinstance(error, PoolTimeout | psycopg.errors.ConnectionTimeout) or text.startswith(CANNOT_CONNECT):
+        _, _, reason = text.partition("FATAL:")
+        first = reason.strip().splitlines()[0]
+        return StoreUnavailable(f"{where} refused: {first}", hint="try again later, or ask the server administrator")
+    if isinstance(error, PoolTimeout | psycopg.errors.ConnectionTimeout) or text.startswith(CONNECT_MESSAGES):
         return StoreUnavailable(
-            f"no PostgreSQL server answers at {where}", hint="check that it runs, and host and port of --db"
+            f"no PostgreSQL server answers at {where}", hint="check that the server runs, and host and port of --db"
         )
     return StoreUnavailable(
         f"the connection to {where} was lost: {first}",
-        hint="run the same again: what was committed is kept, nothing is applied twice",
+        hint="run the command again; committed changes are kept and not applied twice",
     )

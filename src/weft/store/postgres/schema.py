@@ -1,4 +1,30 @@
-"""Makes the tables of a server, spreads them where Citus is there, and brings older ones up to date."""
+"""
+Tables of a PostgreSQL server: creation, distribution over Citus nodes, migration and vector indexes.
+
+`namespace` is the first column of every key, so all rows of a namespace can live on one node:
+
+    statement in schema.sql                                one server, partitions=2       Citus
+    CREATE TABLE weft.document (...) /* by namespace */    PARTITION BY HASH (namespace)  create_distributed_table
+                                                           + document_0, document_1       by namespace, colocated
+    CREATE TABLE weft.api_key (...)                        one table                      create_reference_table:
+                                                                                          a copy on every node
+
+With Citus, tables are distributed while empty: after the last CREATE TABLE, before the first ALTER TABLE.
+
+Row security is the second barrier after the `WHERE namespace = ...` of each statement. A transaction runs
+
+    SET LOCAL weft.namespace = 'default'
+
+and the policy of each table compares that setting with the row: `namespace = current_setting('weft.namespace', TRUE)`.
+Without the setting a transaction sees no rows. All roles may read the list of namespaces and `weft.chunk_term`, whose
+GIN index does not work with row security; its hashed terms reveal no text. Policies are forced, so they apply to the
+owner of the tables too, but not to roles with BYPASSRLS.
+
+A migration runs one statement per transaction and records its place in `weft.schema_version (version, step)`:
+
+    version 1, step 0 → 0002_jobs.sql: statement 1 → version 1, step 1 → killed
+    weft db migrate   → statement 2 → version 1, step 2 → version 2, step 0
+"""
 
 from __future__ import annotations
 
@@ -12,51 +38,52 @@ import psycopg
 from psycopg.rows import TupleRow
 
 from weft.errors import SchemaMismatch, StoreUnavailable
-from weft.store.postgres.vectors import MAX_INDEXED
+from weft.store.postgres.vectors import MAX_INDEX_DIMENSIONS
 from weft.store.sql_files import load_migrations, load_schema
 
 logger = logging.getLogger(__name__)
 
-LOCK = 0x57454654
-"""`WEFT`: who changes tables holds this."""
+LOCK_KEY = 0x57454654
+"""`WEFT`: key of the advisory lock that changes of tables take."""
 
-PGVECTOR = (0, 8)
-"""The oldest version whose index scans go on until they have found enough of one namespace."""
+MIN_PGVECTOR_VERSION = (0, 8)
+"""First version whose index scans continue until they have found enough rows of one namespace."""
 
-POSTGRES = 140000
+MIN_SERVER_VERSION = 140000
+"""PostgreSQL 14, as `server_version_num`."""
 
 _TABLE = re.compile(r"CREATE TABLE (weft\.\w+)")
 _MARK = "/* by namespace */"
+"""Comment in schema.sql after tables that are partitioned or distributed by namespace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerState:
-    """What a server has."""
+    """Schema and extensions of a server."""
 
     version: int
-    """Of our schema; 0: there is none."""
+    """Version of the schema; 0 if there is none."""
     has_citus: bool
     pgvector: str
-    """Its version; empty: it is not installed."""
+    """Version of pgvector; empty if it is not installed."""
 
 
 def newest() -> int:
-    """Return the version of the schema that this package knows."""
+    """Return the schema version of this package."""
     return max(load_migrations("postgres"))
 
 
 def read_state(db: psycopg.Connection[TupleRow]) -> ServerState:
-    """Look at what is there."""
+    """Return the state of a server."""
     extensions: dict[str, str] = dict(db.execute("SELECT extname, extversion FROM pg_extension").fetchall())
     version = 0
     if db.execute("SELECT to_regclass('weft.schema_version')").fetchone() != (None,):
-        row = db.execute("SELECT version FROM weft.schema_version").fetchone()
-        version = row[0] if row else 0
+        (version,) = db.execute("SELECT version FROM weft.schema_version").fetchone() or (0,)
     return ServerState(version=version, has_citus="citus" in extensions, pgvector=extensions.get("vector", ""))
 
 
 def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
-    """Make the tables of an empty database; refuse one that is older or newer than this package."""
+    """Create the tables of an empty database. Raises `SchemaMismatch` for an older or newer schema."""
     version = read_state(db).version
     if version == 0:
         create(db, where=where)
@@ -64,22 +91,23 @@ def prepare(db: psycopg.Connection[TupleRow], *, where: str) -> None:
     _refuse_newer(version, where=where)
     if version < newest():
         raise SchemaMismatch(
-            f"{where} has schema {version}, this version needs {newest()}", hint="weft db migrate, while nobody writes"
+            f"{where} has schema {version}, this version needs {newest()}",
+            hint="stop all writers, then weft db migrate",
         )
 
 
 def _refuse_newer(version: int, *, where: str) -> None:
     if version > newest():
         raise SchemaMismatch(
-            f"{where} was made by a newer Weft (schema {version}, this one knows {newest()})",
+            f"{where} was created by a newer Weft (schema {version}, this version supports {newest()})",
             hint="pip install --upgrade weft-search",
         )
 
 
 def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0) -> bool:
-    """Make all tables in one transaction; return whether that was necessary."""
-    _require(db, where=where)
-    with _alone(db):
+    """Create all tables in one transaction; return False if they exist."""
+    _check_server(db, where=where)
+    with _schema_lock(db):
         state = read_state(db)
         if state.version:
             return False
@@ -94,14 +122,14 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
 
 
 def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
-    """Bring older tables up to date, a statement at a time, each in its own transaction; return what was done."""
+    """Run the missing migrations, one transaction per statement; return a description of each."""
     done: list[str] = []
     state = read_state(db)
     if state.version == 0:
-        raise SchemaMismatch(f"{where} has no tables yet", hint="weft db init")
+        raise SchemaMismatch(f"{where} has no tables", hint="weft db init")
     _refuse_newer(state.version, where=where)
     has_citus = state.has_citus
-    with _alone(db):
+    with _schema_lock(db):
         for number, text in load_migrations("postgres").items():
             version, step = db.execute("SELECT version, step FROM weft.schema_version").fetchone() or (0, 0)
             if number <= version:
@@ -121,7 +149,7 @@ def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
 
 
 def statements(text: str, *, partitions: int = 0) -> Iterator[str]:
-    """Yield the statements of a file; with partitions, tables are split by namespace."""
+    """Iterate over the statements of a file; with `partitions`, marked tables are partitioned by namespace."""
     for part in _without_comments(text).split(";\n"):
         statement = part.strip()
         if not statement:
@@ -136,15 +164,15 @@ def statements(text: str, *, partitions: int = 0) -> Iterator[str]:
             yield f"CREATE TABLE {table[1]}_{place} PARTITION OF {table[1]} FOR VALUES {bounds}"
 
 
-def spread_tables() -> set[str]:
-    """Return the tables that go by namespace; of the others each node has all."""
+def distributed_tables() -> set[str]:
+    """Return the tables that are distributed by namespace; the others are copied to every node."""
     pattern = rf"{_TABLE.pattern} \([^;]*{re.escape(_MARK)}"
     return {match[1] for match in re.finditer(pattern, _without_comments(load_schema("postgres")))}
 
 
-def index_vectors(db: psycopg.Connection[TupleRow], dimension: int) -> None:
-    """Make the indexes over vectors of a dimension, where they are missing, possible, and we may."""
-    if not 0 < dimension <= MAX_INDEXED:
+def create_vector_indexes(db: psycopg.Connection[TupleRow], dimension: int) -> None:
+    """Create the missing vector indexes of a dimension; a role without the privilege gets a warning."""
+    if not 0 < dimension <= MAX_INDEX_DIMENSIONS:
         return
     for table in ("chunk_vector", "fact_vector"):
         name = f"{table}_hnsw_{int(dimension)}"
@@ -157,13 +185,13 @@ def index_vectors(db: psycopg.Connection[TupleRow], dimension: int) -> None:
                 f"WHERE vector_dims(vector) = {int(dimension)}"
             )
         except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):
-            continue  # somebody else was as fast
+            continue  # another process created it
         except psycopg.errors.InsufficientPrivilege:
-            logger.warning("no index over vectors of dimension %d: the role may not make one", dimension)
+            logger.warning("no vector index of dimension %d: the role may not create one", dimension)
 
 
-def is_spread(db: psycopg.Connection[TupleRow]) -> bool:
-    """Tell whether Citus keeps the tables on its nodes; those that were made before it came stay where they were."""
+def is_distributed(db: psycopg.Connection[TupleRow]) -> bool:
+    """Return whether Citus distributes the tables; tables created before Citus was installed are not."""
     if not read_state(db).has_citus:
         return False
     found = db.execute("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = 'weft.namespace'::regclass").fetchone()
@@ -171,26 +199,28 @@ def is_spread(db: psycopg.Connection[TupleRow]) -> bool:
 
 
 def count_partitions(db: psycopg.Connection[TupleRow]) -> int:
-    """Return into how many parts tables are split by namespace; 0 where they are not."""
-    row = db.execute("SELECT count(*) FROM pg_inherits WHERE inhparent = 'weft.document'::regclass").fetchone()
-    return int(row[0]) if row else 0
+    """Return the number of partitions of a table; 0 if tables are not partitioned."""
+    counting = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'weft.document'::regclass"
+    (count,) = db.execute(counting).fetchone() or (0,)
+    return int(count)
 
 
 def measure(db: psycopg.Connection[TupleRow]) -> int:
-    """Return how many bytes the tables take with their indexes, on all nodes."""
+    """Return the bytes of all tables and indexes, on all nodes."""
     sizes = (
         "SELECT coalesce(sum(pg_total_relation_size(c.oid::regclass)), 0)::bigint FROM pg_class AS c "
         "WHERE c.relnamespace = 'weft'::regnamespace AND c.relkind = 'r'"
     )
-    row = db.execute(sizes.replace("pg_total", "citus_total") if read_state(db).has_citus else sizes).fetchone()
-    return int(row[0]) if row else 0
+    statement = sizes.replace("pg_total", "citus_total") if read_state(db).has_citus else sizes
+    (size,) = db.execute(statement).fetchone() or (0,)
+    return int(size)
 
 
 def _distribute(db: psycopg.Connection[TupleRow], tables: Sequence[str]) -> None:
-    """Spread the tables by namespace over the nodes of Citus, everything of a namespace on one; they are empty yet."""
-    marked = spread_tables()
+    """Distribute empty tables over the nodes of Citus, with all rows of a namespace on one node."""
+    distributed = distributed_tables()
     for table in tables:
-        if table not in marked:
+        if table not in distributed:
             db.execute("SELECT create_reference_table(%s)", [table])
         elif table == "weft.namespace":
             db.execute("SELECT create_distributed_table(%s, 'namespace')", [table])
@@ -202,32 +232,33 @@ def _without_comments(text: str) -> str:
     return re.sub(r"--[^\n]*", "", text)
 
 
-def _require(db: psycopg.Connection[TupleRow], *, where: str) -> None:
-    """See that the server can hold us, and that it knows vectors."""
-    if db.info.server_version < POSTGRES:
-        raise StoreUnavailable(f"{where} is PostgreSQL {db.info.server_version // 10000}", hint="14 or newer is needed")
+def _check_server(db: psycopg.Connection[TupleRow], *, where: str) -> None:
+    """Check the versions of server and pgvector, which is installed if missing. Raises `StoreUnavailable`."""
+    if db.info.server_version < MIN_SERVER_VERSION:
+        major = db.info.server_version // 10000
+        raise StoreUnavailable(f"{where} is PostgreSQL {major}", hint="upgrade it to 14 or newer")
     if not read_state(db).pgvector:
         try:
             db.execute("CREATE EXTENSION IF NOT EXISTS vector")
         except psycopg.errors.InsufficientPrivilege as error:
             raise StoreUnavailable(
-                f"{where} has no extension `vector`", hint="let its owner run: CREATE EXTENSION vector"
+                f"{where} has no extension `vector`", hint="run as the owner of the database: CREATE EXTENSION vector"
             ) from error
         except (psycopg.errors.UndefinedFile, psycopg.errors.FeatureNotSupported) as error:
             raise StoreUnavailable(
                 f"{where} has no pgvector installed", hint="install pgvector 0.8 or newer on the server"
             ) from error
     version = read_state(db).pgvector
-    if tuple(int(part) for part in version.split(".")[:2]) < PGVECTOR:
+    if tuple(int(part) for part in version.split(".")[:2]) < MIN_PGVECTOR_VERSION:
         raise StoreUnavailable(
-            f"{where} has pgvector {version}", hint="0.8 or newer is needed: ALTER EXTENSION vector UPDATE"
+            f"{where} has pgvector {version}", hint="upgrade it to 0.8 or newer: ALTER EXTENSION vector UPDATE"
         )
 
 
 @contextmanager
-def _alone(db: psycopg.Connection[TupleRow]) -> Iterator[None]:
-    db.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+def _schema_lock(db: psycopg.Connection[TupleRow]) -> Iterator[None]:
+    db.execute("SELECT pg_advisory_lock(%s)", [LOCK_KEY])
     try:
         yield
     finally:
-        db.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
+        db.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])

@@ -1,4 +1,4 @@
-"""One transaction on a PostgreSQL server, bound to one namespace."""
+"""Transaction on a PostgreSQL server, bound to one namespace."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from weft.store.sql_files import load_queries
 
 _PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
 
-STREAMED = 2000
-"""Rows that are fetched at once where all are too many."""
+STREAM_ROWS = 2000
+"""Rows that a streaming cursor fetches at once."""
 
 
 @cache
 def statement(name: str, dimension: int = 0) -> str:
-    """Return a statement as the driver wants it; those over an index of vectors are made for a dimension."""
+    """Return a statement with the placeholders of the driver; vector index statements need the `dimension`."""
     sql = load_queries("postgres")[name].replace("{dimension}", str(int(dimension)))
     return _PLACEHOLDER.sub(r"%(\1)s", sql.replace("%", "%%")).rstrip(";")
 
@@ -38,7 +38,7 @@ class PostgresSession:
         self._db = db
         self.samples = samples
         self._changes = 0
-        self._total = 0
+        self._total_changes = 0
         self._streams = 0
 
     # ── statements ──────────────────────────────────────────────────────────────────────────────
@@ -51,7 +51,7 @@ class PostgresSession:
     def stream(self, name: str, values: Mapping[str, Any] = NO_VALUES) -> Iterator[Row]:
         self._streams += 1
         with self._db.cursor(name=f"weft_{self._streams}") as cursor:
-            cursor.itersize = STREAMED
+            cursor.itersize = STREAM_ROWS
             cursor.execute(statement(name), values)
             yield from cursor
 
@@ -66,23 +66,23 @@ class PostgresSession:
                 self._count(cursor)
 
     def set_local(self, name: str, value: str) -> None:
-        """Set something for the rest of the transaction, here and on the shards that it reaches."""
-        self._db.execute(f"SET LOCAL {name} = {value}")  # both are ours
+        """Change a server setting for the rest of the transaction, also on the shards that it uses."""
+        self._db.execute(f"SET LOCAL {name} = {value}")  # neither comes from a user
 
     def is_usable(self) -> bool:
-        """Return whether the transaction can go on."""
+        """Return whether the transaction can run another statement."""
         return self._db.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
 
     def changes(self) -> int:
         return self._changes
 
     def total_changes(self) -> int:
-        return self._total
+        return self._total_changes
 
     def _count(self, cursor: psycopg.Cursor[TupleRow]) -> None:
         is_read = (cursor.statusmessage or "").startswith("SELECT")
         self._changes = 0 if is_read else max(cursor.rowcount, 0)
-        self._total += self._changes
+        self._total_changes += self._changes
 
     def namespace_key(self, name: str) -> str:
         return name
@@ -107,35 +107,35 @@ class PostgresSession:
     def describe_search(self, namespace: Namespace, *, model: int | None) -> SearchMethods:
         if model is None:
             return SearchMethods(vectors="", keywords="exact", entities="")
-        found, entities = vectors.describe(self, namespace), vectors.describe_facts(self, namespace)
-        return SearchMethods(vectors=found, keywords="exact", entities=entities)
+        chunks, entities = vectors.describe(self, namespace), vectors.describe_facts(self, namespace)
+        return SearchMethods(vectors=chunks, keywords="exact", entities=entities)
 
     def search_fact_vectors(
         self, namespace: Namespace, vector: Vector, *, model: int, limit: int
     ) -> list[tuple[str, float]]:
         return vectors.search_facts(self, namespace, vector, model=model, limit=limit)
 
-    # ── words ───────────────────────────────────────────────────────────────────────────────────
+    # ── keywords ────────────────────────────────────────────────────────────────────────────────
 
     def term_changes(self, namespace: Namespace) -> terms.TermChanges:
         return terms.TermChanges(self, namespace=namespace)
 
     def search_keyword(
-        self, namespace: Namespace, terms_asked: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
+        self, namespace: Namespace, query_terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
     ) -> Ranking:
         return terms.search(
-            self, namespace, terms_asked, limit=limit, where=where, total=chunks, mean_length=length / chunks
+            self, namespace, query_terms, limit=limit, where=where, total=chunks, mean_length=length / chunks
         )
 
-    def count_terms(self, namespace: Namespace, asked: Collection[str]) -> dict[str, int]:
-        return terms.count(self, namespace, asked)
+    def count_terms(self, namespace: Namespace, query_terms: Collection[str]) -> dict[str, int]:
+        return terms.count(self, namespace, query_terms)
 
     def find_holders(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:
         return terms.find_holders(self, namespace, wanted)
 
-    # ── soundness ───────────────────────────────────────────────────────────────────────────────
+    # ── consistency ─────────────────────────────────────────────────────────────────────────────
 
     def find_damage(self) -> list[Problem]:
         return []
@@ -144,7 +144,7 @@ class PostgresSession:
         return 0  # the server enforces every reference
 
     def drop_orphans(self, table: str) -> None:
-        """The server enforces every reference."""
+        """Do nothing: the server enforces every reference."""
 
     def are_terms_sound(self, namespace: Namespace) -> bool:
         return terms.are_sound(self, namespace)

@@ -1,9 +1,25 @@
 """
-Who holds a term, and BM25: an index over numbers of terms finds candidates, a sparse product puts them in order,
-and the first of these are scored exactly.
+Keyword search in PostgreSQL: BM25 in three steps, from many approximate candidates to few exact scores.
 
-The numbers of terms are made from the term *and* the namespace, so that the index of all namespaces never leads from
-one to another. Weights hold the mean length there was when they were written; the exact scores use today's.
+A chunk has one row in `weft.chunk_term`. Terms are stored as 63-bit numbers (`term_number`), hashed from the namespace
+and the term, so that the GIN index over all namespaces never leads from one namespace to another:
+
+    "fox fox owl"   held     {2255737815526626541, 4329395955284190694}   owl, fox: ascending, with a GIN index
+                    counts   {1, 2}                                       frequencies
+                    length   3
+                    weights  {284190694: 1.375, 526626541: 1.0}           fox, owl: saturated frequencies at the
+                                                                          number modulo SPARSE_DIMENSIONS
+
+1. Candidates: chunks that contain one of the rarest query terms, `held && {4329395955284190694}`.
+2. Order: inner product of `weights` and the idf values of all query terms, computed by pgvector.
+3. Exact scores: BM25 from frequencies and lengths, for the first candidates only.
+
+Step 2 is approximate, because `weights` contain the mean chunk length at the time of the write; step 3 uses the current
+one. Example: the query `the quick axolotl`, limit 10, with the terms in 900,000, 3,000 and 40 chunks:
+
+    candidates of axolotl, quick    3,040 <= MIN_CANDIDATES, so both terms are taken
+    tenth best exact score          9.1
+    bound of the remaining terms    idf(the) x (K1 + 1) = 0.2: no chunk with `the` alone is among the ten
 """
 
 from __future__ import annotations
@@ -23,26 +39,29 @@ from weft.records import Filter, Hit, Ranking
 from weft.store.relational.filters import bind
 from weft.store.relational.session import Namespace, Session
 
-DIMENSION = 1_000_000_000
-"""Of the sparse vectors; the most there can be, so that two terms of a chunk hardly ever share a place."""
+SPARSE_DIMENSIONS = 1_000_000_000
+"""Dimensions of the sparse vectors, the maximum of pgvector, so that two terms of a chunk rarely share one."""
 
-MAX_TERMS = 16_000
-"""Terms of a chunk that a sparse vector can hold; of a chunk with more, the most frequent."""
+MAX_SPARSE_TERMS = 16_000
+"""Terms of a chunk in its sparse vector, the maximum of pgvector; a chunk with more keeps the most frequent."""
 
-CANDIDATES = 4_096
-"""Chunks that the rarer terms of a question should lead to, before the more frequent ones are looked at."""
+MIN_CANDIDATES = 4_096
+"""Chunks that the rarest query terms should find before more frequent terms are searched."""
 
-SURE = 10
-"""Places that nothing unseen may take: the search goes on until no chunk without the terms looked at could."""
+EXACT_PLACES = 10
+"""First places that are exact: the search continues until no other chunk can reach them."""
 
-MARGIN, MAX_RESCORED = 50, 4_096
-"""Candidates beyond those wanted whose exact score is computed; more where those left may be as good, up to so many."""
+EXTRA_CANDIDATES = 50
+"""Candidates beyond the limit whose exact scores are computed."""
+
+MAX_RESCORED = 4_096
+"""Candidates whose exact scores are computed at most."""
 
 Scored = tuple[float, str, int]
-"""The score of a chunk, negated, its id and its number."""
+"""Negated score, id and number of a chunk; sorts by score, then by id."""
 
 MAX_FREQUENCY, MAX_LENGTH = 255, 65_535
-"""Where counting ends, as in the embedded store."""
+"""Largest stored frequency and chunk length, as in the SQLite store."""
 
 
 @lru_cache(maxsize=100_000)
@@ -53,7 +72,7 @@ def term_number(namespace: Namespace, term: str) -> int:
 
 
 class TermChanges:
-    """Collects what a transaction changes, and writes it once."""
+    """Collects the changes of a transaction to the keyword index and applies them once."""
 
     def __init__(self, db: Session, *, namespace: Namespace) -> None:
         self._db = db
@@ -86,7 +105,7 @@ class TermChanges:
 
     def _mean_length(self) -> float:
         rows = self._db.run("find_namespace", {"name": self._namespace})
-        chunks, length = (rows[0][2], rows[0][3]) if rows else (0, 0)
+        _, _, chunks, length = rows[0] if rows else ("", 0, 0, 0)
         lengths = [length for _, length in self._written.values()]
         return float((length + sum(lengths)) / max(chunks + len(lengths), 1))
 
@@ -94,7 +113,7 @@ class TermChanges:
 def search(
     db: Session,
     namespace: Namespace,
-    asked: Sequence[str],
+    query_terms: Sequence[str],
     *,
     limit: int,
     where: Filter,
@@ -102,52 +121,56 @@ def search(
     mean_length: float,
 ) -> Ranking:
     """
-    Rank chunks by BM25. The first places are exact; further ones hold what the rarer terms lead to.
+    Rank the chunks that pass a filter by BM25.
 
-    How much a chunk that was not looked at may score is judged by those that were: a mean length that has changed many
-    times over since it was written can cost it a place.
+    The first `EXACT_PLACES` are exact; later ones come from the chunks of the rarer terms. The bound for other chunks
+    is estimated from the candidates, so a chunk can lose a place if the mean length has changed by a large factor.
     """
-    terms = list(dict.fromkeys(asked))
+    terms = list(dict.fromkeys(query_terms))
     counts = count(db, namespace, terms)
     idfs = {term: idf(counts.get(term, 0), total=total) for term in terms}
-    most = ceiling(list(idfs.values()))
+    maximum = ceiling(list(idfs.values()))
     known = sorted((term for term in terms if term in counts), key=lambda term: (counts[term], term))
     values: dict[str, Any] = {"namespace": namespace}
     values["weights"] = _sparse({term: idfs[term] for term in known}, namespace)
     if where:
-        chosen = [row[0] for row in db.run("filter_chunks", {"namespace": namespace, **bind(where)})]
-        values["numbers"] = json.dumps(chosen)
+        allowed = [number for (number,) in db.run("filter_chunks", {"namespace": namespace, **bind(where)})]
+        values["numbers"] = json.dumps(allowed)
     best: list[Scored] = []
-    for looked_at in _prefixes(known, counts):
-        values["held"] = [term_number(namespace, term) for term in looked_at]
-        rank = partial(_exact, db, namespace, terms=known, idfs=idfs, mean_length=mean_length)
-        best = _best(db, "search_terms_among" if where else "search_terms", values, limit=limit, rank=rank)
-        place = min(limit, SURE)
-        unseen = sum(idfs[term] for term in known[len(looked_at) :]) * (K1 + 1)
-        if len(best) >= place and -best[place - 1][0] >= unseen:
+    for rarest in _prefixes(known, counts):
+        values["held"] = [term_number(namespace, term) for term in rarest]
+        rescore = partial(_rescore, db, namespace, terms=known, idfs=idfs, mean_length=mean_length)
+        statement = "search_terms_among" if where else "search_terms"
+        best = _best(db, statement, values, limit=limit, rescore=rescore)
+        bound = sum(idfs[term] for term in known[len(rarest) :]) * (K1 + 1)
+        if len(best) >= min(limit, EXACT_PLACES) and _last_exact_score(best, limit=limit) >= bound:
             break
     hits = tuple(Hit(id, rank, -score) for rank, (score, id, _) in enumerate(best[:limit], start=1))
-    return Ranking(hits=hits, ceiling=most)
+    return Ranking(hits=hits, ceiling=maximum)
 
 
-def count(db: Session, namespace: Namespace, asked: Collection[str]) -> dict[str, int]:
-    """Return how many chunks hold each term, without those that none holds."""
-    values = {"namespace": namespace, "terms": json.dumps(sorted(asked), ensure_ascii=False)}
-    return dict(db.run("term_counts", values)) if asked else {}
+def count(db: Session, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
+    """Return in how many chunks each term occurs; terms that occur nowhere are left out."""
+    values = {"namespace": namespace, "terms": json.dumps(sorted(terms), ensure_ascii=False)}
+    return dict(db.run("term_counts", values)) if terms else {}
 
 
 def find_holders(
     db: Session, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
 ) -> dict[str, set[int]]:
-    """Return the chunks that hold a term of every group of each; the group with the fewest holders leads to them."""
+    """
+    Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups.
+
+    The group with the lowest document frequency supplies the candidates.
+    """
     found: dict[str, set[int]] = {name: set() for name in wanted}
     counts = count(db, namespace, {term for groups in wanted.values() for group in groups for term in group})
     rows = []
     for name, groups in wanted.items():
-        held = [[term for term in sorted(group) if term in counts] for group in groups if group]
-        if held and all(held):
-            held.sort(key=lambda group: sum(counts[term] for term in group))
-            first, *rest = [[term_number(namespace, term) for term in group] for group in held]
+        known = [[term for term in sorted(group) if term in counts] for group in groups if group]
+        if known and all(known):
+            known.sort(key=lambda group: sum(counts[term] for term in group))
+            first, *rest = [[term_number(namespace, term) for term in group] for group in known]
             rows.append([name, first, rest])
     values = {"namespace": namespace, "wanted": json.dumps(rows, ensure_ascii=False)}
     for name, chunk in db.run("holders", values) if rows else ():
@@ -156,19 +179,19 @@ def find_holders(
 
 
 def are_sound(db: Session, namespace: Namespace) -> bool:
-    """Return whether numbers and counts of terms are what the chunks give."""
+    """Return whether the keyword index matches the terms of the chunks."""
     counts: Counter[str] = Counter()
     for _, text, length, *stored in db.stream("all_chunk_terms", {"namespace": namespace}):
         terms = json.loads(text)
         counts.update(terms.keys())
-        right = _columns(namespace, terms, length=length, mean=1.0)
-        if stored != [right["held"], right["counts"], right["length"]]:
+        expected = _columns(namespace, terms, length=length, mean=1.0)
+        if stored != [expected["held"], expected["counts"], expected["length"]]:
             return False
     return dict(db.run("all_term_counts", {"namespace": namespace})) == dict(counts)
 
 
 def rebuild(db: Session, namespace: Namespace) -> int:
-    """Derive numbers, weights and counts of terms anew; return how many chunks that were."""
+    """Build the keyword index again from the terms of the chunks; return the number of chunks."""
     rows = db.run("all_terms", {"namespace": namespace})
     for name in ("delete_chunk_terms", "delete_terms"):
         db.run(name, {"namespace": namespace})
@@ -180,18 +203,18 @@ def rebuild(db: Session, namespace: Namespace) -> int:
 
 
 def _prefixes(known: Sequence[str], counts: Mapping[str, int]) -> Iterator[Sequence[str]]:
-    """Yield the rarest terms, then more of them, then all."""
-    wanted, reached = CANDIDATES, 0
-    for at, term in enumerate(known, start=1):
-        if at > 1 and reached + counts[term] > wanted:
-            yield known[: at - 1]
+    """Iterate over growing prefixes of `known`, which is ordered by rarity: the rarest terms first, in the end all."""
+    wanted, reached = MIN_CANDIDATES, 0
+    for place, term in enumerate(known):
+        if place and reached + counts[term] > wanted:
+            yield known[:place]
             wanted = max(4 * wanted, reached + counts[term])
         reached += counts[term]
     if known:
         yield known
 
 
-def _exact(
+def _rescore(
     db: Session,
     namespace: Namespace,
     chunks: Sequence[int],
@@ -200,47 +223,55 @@ def _exact(
     idfs: Mapping[str, float],
     mean_length: float,
 ) -> list[Scored]:
-    """Return chunks with their exact scores: best first, ties by id."""
+    """Return chunks with exact scores, best first; ties by id."""
     if not chunks:
         return []
     held = [term_number(namespace, term) for term in terms]
     rows = db.run("chunk_frequencies", {"namespace": namespace, "chunks": list(chunks), "held": held})
-    lengths = np.array([row[2] for row in rows], dtype=np.float64)
-    frequencies = np.array([row[3] for row in rows], dtype=np.float64)
+    lengths = np.array([length for _, _, length, _ in rows], dtype=np.float64)
+    frequencies = np.array([counts for *_, counts in rows], dtype=np.float64)
     scores = np.zeros(len(rows))
     for column, term in enumerate(terms):
         scores += term_scores(frequencies[:, column], lengths, weight=idfs[term], mean_length=mean_length)
-    return sorted((-score, row[1], row[0]) for score, row in zip(scores.tolist(), rows, strict=True))
+    return sorted((-score, id, number) for score, (number, id, *_) in zip(scores.tolist(), rows, strict=True))
 
 
 def _best(
     db: Session,
-    name: str,
+    statement: str,
     values: Mapping[str, Any],
     *,
     limit: int,
-    rank: Callable[[Sequence[int]], list[Scored]],
+    rescore: Callable[[Sequence[int]], list[Scored]],
 ) -> list[Scored]:
-    """Return the best of the candidates that a statement finds; of more where those left may be as good."""
-    looks = limit + MARGIN
+    """Return the candidates of a statement with exact scores; four times as many while others may be as good."""
+    candidates = limit + EXTRA_CANDIDATES
     while True:
-        found: dict[int, float] = dict(db.run(name, {**values, "looks": looks}))
-        best = rank(list(found))
-        place = min(limit, SURE)
-        if len(found) < looks or looks >= MAX_RESCORED or -best[place - 1][0] > _most_left(best, found):
+        found: dict[int, float] = dict(db.run(statement, {**values, "looks": candidates}))
+        best = rescore(list(found))
+        if len(found) < candidates or candidates >= MAX_RESCORED:
             return best
-        looks *= 4
+        if _last_exact_score(best, limit=limit) > _bound_of_others(best, found):
+            return best
+        candidates *= 4
 
 
-def _most_left(best: Sequence[Scored], found: Mapping[int, float]) -> float:
-    """Return what a chunk after those found may score: as the last, and as much more as any of them has."""
-    more = max(-score / max(found[number], 1e-9) for score, _, number in best)
-    return min(found.values()) * max(more, 1.0) * (1 + 1e-6)
+def _last_exact_score(best: Sequence[Scored], *, limit: int) -> float:
+    """Return the score at the last place that has to be exact."""
+    negated, _, _ = best[min(limit, EXACT_PLACES) - 1]
+    return -negated
+
+
+def _bound_of_others(best: Sequence[Scored], found: Mapping[int, float]) -> float:
+    """Return the highest score of a chunk that was not found: the last approximate score times the largest ratio."""
+    ratio = max(-score / max(found[number], 1e-9) for score, _, number in best)
+    return min(found.values()) * max(ratio, 1.0) * (1 + 1e-6)
 
 
 def _columns(namespace: Namespace, terms: Mapping[str, int], *, length: int, mean: float) -> dict[str, object]:
+    """Return the columns of `weft.chunk_term` for a chunk."""
     norm = K1 * (1 - B + B * length / max(mean, 1e-9))
-    kept = sorted(terms, key=lambda term: (-terms[term], term))[:MAX_TERMS]
+    kept = sorted(terms, key=lambda term: (-terms[term], term))[:MAX_SPARSE_TERMS]
     saturated = {term: terms[term] * (K1 + 1) / (terms[term] + norm) for term in kept}
     numbered = sorted((term_number(namespace, term), min(count, MAX_FREQUENCY)) for term, count in terms.items())
     return {
@@ -252,7 +283,8 @@ def _columns(namespace: Namespace, terms: Mapping[str, int], *, length: int, mea
 
 
 def _sparse(weights: Mapping[str, float], namespace: Namespace) -> SparseVector:
+    """Return weights by term as a sparse vector; terms with the same remainder are added up."""
     places: dict[int, float] = defaultdict(float)
     for term, weight in weights.items():
-        places[term_number(namespace, term) % DIMENSION] += weight
-    return SparseVector(dict(sorted(places.items())), DIMENSION)
+        places[term_number(namespace, term) % SPARSE_DIMENSIONS] += weight
+    return SparseVector(dict(sorted(places.items())), SPARSE_DIMENSIONS)

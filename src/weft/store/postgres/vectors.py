@@ -1,7 +1,8 @@
 """
-Ranks by cosine: small namespaces by comparing every vector, large ones by an index over half vectors.
+Vector search in PostgreSQL: exact in small namespaces, an HNSW index over half-precision vectors in large ones.
 
-An index shared by many namespaces finds nothing of a small one among the others' vectors, so a small one never uses it.
+All namespaces share the index. Among the vectors of the others it would rarely find those of a small namespace, so a
+small one is always scanned.
 """
 
 from __future__ import annotations
@@ -18,17 +19,26 @@ from weft.records import Filter, Hit, Ranking, Vector
 from weft.store.relational.filters import bind
 from weft.store.relational.session import Namespace, Row, Session
 
-EXACT = 20_000
-"""Chunks of a namespace up to which every vector is compared."""
+MAX_EXACT_ROWS = 20_000
+"""Chunks, or fact entities, of a namespace up to which every vector is compared."""
 
-SAMPLED = 2_000
-"""Vectors of a large namespace from which the mean and the deviation of cosines are taken."""
+SAMPLE_VECTORS = 2_000
+"""Vectors of a large namespace that the mean and deviation of cosines are estimated from."""
 
-MAX_INDEXED = 4_000
-"""Dimensions up to which there can be an index over half vectors."""
+MAX_INDEX_DIMENSIONS = 4_000
+"""Dimensions up to which pgvector can index half-precision vectors."""
+
+MIN_EF_SEARCH, MAX_EF_SEARCH = 100, 1_000
+"""Candidates of an index search (ef): twice the limit, within these bounds."""
+
+MAX_SCAN_TUPLES = 200_000
+"""Rows that an index search visits at most."""
+
+FILTERED_CANDIDATES_FACTOR = 20
+"""Candidates per result if a filter that leaves many chunks is applied after the index search."""
 
 Samples = dict[tuple[Namespace, int], tuple[int, NDArray[np.float32]]]
-"""By namespace and embedder: how many chunks there were, and the vectors that were taken."""
+"""By namespace and embedder: number of chunks at the time, and the sampled vectors."""
 
 
 class _Session(Session, Protocol):
@@ -40,74 +50,84 @@ class _Session(Session, Protocol):
 
 
 def search(db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int, where: Filter) -> Ranking:
-    """Rank the chunks that pass a filter."""
+    """Rank the chunks that pass a filter by cosine."""
     values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
-    chosen = [row[0] for row in db.run("filter_chunks", {"namespace": namespace, **bind(where)})] if where else []
-    total = db.run("find_namespace", {"name": namespace})[0][2]
-    if total <= EXACT or len(vector) > MAX_INDEXED:
+    chosen = _filtered(db, namespace, where) if where else []
+    ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
+    if total <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
         rows = db.run("search_vector", {**values, "everything": not where, "numbers": json.dumps(chosen)})
-        return _with_spread(rows)
-    if where and len(chosen) <= EXACT:
+        return _with_statistics(rows)
+    if where and len(chosen) <= MAX_EXACT_ROWS:
         rows = db.run("search_vector_among", {**values, "numbers": json.dumps(chosen)})
     else:
-        rows = _by_index(
-            db, "search_vector_index", values, limit=limit * (1 if not where else 20), dimension=len(vector)
-        )
+        wanted = limit * FILTERED_CANDIDATES_FACTOR if where else limit
+        rows = _search_index(db, "search_vector_index", values, limit=wanted, dimension=len(vector))
         if where:
             allowed = {id for _, id in db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(chosen)})}
-            rows = [row for row in rows if row[0] in allowed][:limit]
+            rows = [(id, score) for id, score in rows if id in allowed][:limit]
     cosines = _sample(db, namespace, model=model, total=total) @ vector.astype(np.float32)
-    hits = tuple(Hit(row[0], rank, row[1]) for rank, row in enumerate(rows, start=1))
+    hits = tuple(Hit(id, rank, score) for rank, (id, score) in enumerate(rows, start=1))
     return Ranking(hits=hits, mean=float(cosines.mean()), deviation=float(cosines.std()), count=total)
 
 
 def describe(db: _Session, namespace: Namespace) -> str:
-    """Return what answers questions by vectors."""
-    total = db.run("find_namespace", {"name": namespace})[0][2]
-    return "exact" if total <= EXACT else "index of the server"
+    """Return the search method of chunk vectors."""
+    ((_, _, total, _),) = db.run("find_namespace", {"name": namespace})
+    return "exact" if total <= MAX_EXACT_ROWS else "server index"
 
 
 def describe_facts(db: _Session, namespace: Namespace) -> str:
-    """Return what finds the entities of facts."""
-    entities = db.run("count_facts", {"namespace": namespace})[0][1]
-    return "exact" if entities <= EXACT else "index of the server"
+    """Return the search method of fact entities."""
+    ((_, entities),) = db.run("count_facts", {"namespace": namespace})
+    return "exact" if entities <= MAX_EXACT_ROWS else "server index"
 
 
 def search_facts(
     db: _Session, namespace: Namespace, vector: Vector, *, model: int, limit: int
 ) -> list[tuple[str, float]]:
-    """Rank the entities of facts."""
+    """Return the keys of the nearest fact entities with their cosines."""
     values = {"namespace": namespace, "model": model, "vector": db.pack(vector), "limit": limit}
-    entities = db.run("count_facts", {"namespace": namespace})[0][1]
-    if entities <= EXACT or len(vector) > MAX_INDEXED:
+    ((_, entities),) = db.run("count_facts", {"namespace": namespace})
+    if entities <= MAX_EXACT_ROWS or len(vector) > MAX_INDEX_DIMENSIONS:
         return [(key, score) for key, score in db.run("search_fact_vectors", values)]
-    rows = _by_index(db, "search_fact_vectors_index", values, limit=limit, dimension=len(vector))
+    rows = _search_index(db, "search_fact_vectors_index", values, limit=limit, dimension=len(vector))
     return [(key, score) for key, score in rows]
 
 
-def _by_index(db: _Session, name: str, values: Mapping[str, Any], *, limit: int, dimension: int) -> list[Row]:
-    looks = min(max(2 * limit, 100), 1000)
-    db.set_local("hnsw.ef_search", str(looks))
+def _filtered(db: _Session, namespace: Namespace, where: Filter) -> list[int]:
+    return [number for (number,) in db.run("filter_chunks", {"namespace": namespace, **bind(where)})]
+
+
+def _search_index(db: _Session, statement: str, values: Mapping[str, Any], *, limit: int, dimension: int) -> list[Row]:
+    candidates = min(max(2 * limit, MIN_EF_SEARCH), MAX_EF_SEARCH)
+    db.set_local("hnsw.ef_search", str(candidates))
+    # Continue the scan until enough rows of this namespace were found.
     db.set_local("hnsw.iterative_scan", "'relaxed_order'")
-    db.set_local("hnsw.max_scan_tuples", "200000")
-    return db.run(name, {**values, "limit": limit, "looks": max(looks, limit)}, dimension=dimension)
+    db.set_local("hnsw.max_scan_tuples", str(MAX_SCAN_TUPLES))
+    return db.run(statement, {**values, "limit": limit, "looks": max(candidates, limit)}, dimension=dimension)
 
 
 def _sample(db: _Session, namespace: Namespace, *, model: int, total: int) -> NDArray[np.float32]:
-    """Return vectors from all over a namespace, taken again when it has grown or shrunk by a tenth."""
-    known = db.samples.get((namespace, model))
-    if known is None or abs(known[0] - total) > known[0] / 10:
-        values = {"namespace": namespace, "model": model, "every": max(1, total // SAMPLED), "limit": 2 * SAMPLED}
+    """Return vectors from all over a namespace, sampled again after it has grown or shrunk by a tenth."""
+    count, sample = db.samples.get((namespace, model), (0, None))
+    if sample is None or abs(count - total) > count / 10:
+        values = {
+            "namespace": namespace,
+            "model": model,
+            "every": max(1, total // SAMPLE_VECTORS),
+            "limit": 2 * SAMPLE_VECTORS,
+        }
         rows = db.run("sample_vectors", values)
-        known = (total, np.array([db.unpack(row[0]) for row in rows], dtype=np.float32))
-        db.samples[namespace, model] = known
-    return known[1]
+        sample = np.array([db.unpack(vector) for (vector,) in rows], dtype=np.float32)
+        db.samples[namespace, model] = (total, sample)
+    return sample
 
 
-def _with_spread(rows: list[Row]) -> Ranking:
+def _with_statistics(rows: list[Row]) -> Ranking:
+    """Return the ranking of rows that contain the mean, the mean square and the number of all cosines."""
     if not rows:
         return Ranking()
     _, _, mean, squares, count = rows[0]
     deviation = math.sqrt(max(0.0, squares - mean * mean))
-    hits = tuple(Hit(row[0], rank, row[1]) for rank, row in enumerate(rows, start=1))
+    hits = tuple(Hit(id, rank, score) for rank, (id, score, *_) in enumerate(rows, start=1))
     return Ranking(hits=hits, mean=mean, deviation=deviation, count=count)
