@@ -86,6 +86,15 @@ def test_a_wrong_import_is_seen(layer, source):
     assert list(objections(layer, source))
 
 
+@pytest.mark.parametrize("path", sorted((SRC / "search").rglob("*.py")), ids=lambda p: str(p.relative_to(SRC)))
+def test_search_imports_only_the_reading_half_of_the_store_roles(path):
+    """A search cannot write: it takes `StoreReader`, `GraphReader` and `FactReader`."""
+    nodes = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.ImportFrom)]
+    roles = [alias.name for node in nodes if node.module == "weft.store.base" for alias in node.names]
+
+    assert [name for name in roles if not name.endswith("Reader")] == []
+
+
 def test_every_package_has_a_layer():
     """A new top-level package or module must be added to a layer."""
     assert {layer_of(path) for path in MODULES} <= set(LEVEL)

@@ -10,7 +10,7 @@ from weft.rank.fuse import coverage
 from weft.rank.gate import shipped_calibration
 from weft.records import Calibration, Query, Question, Ranking
 from weft.search.script_support import embedder_weight
-from weft.store.base import Store
+from weft.store.base import StoreReader
 from weft.text.analyzer import terms
 from weft.text.normalise import scripts
 from weft.text.searchable_metadata import metadata_text
@@ -23,13 +23,13 @@ MAX_COVERAGE_CHUNKS = 5
 """Best chunks of the keyword channel whose coverage is measured; a chunk with nearly all terms is among them."""
 
 
-def find_calibration(question: Question, *, store: Store, embedder: Embedder | None) -> Calibration:
+def find_calibration(question: Question, *, store: StoreReader, embedder: Embedder | None) -> Calibration:
     """Return the calibration for a question: the one fitted to the namespace, else the embedder's own."""
     calibration = store.calibration() or shipped_calibration(embedder.card if embedder else None)
     return fit_script(calibration, is_unspaced=question.is_unspaced)
 
 
-def min_relevant_cosine(question: Question, *, store: Store, embedder: Embedder) -> float:
+def min_relevant_cosine(question: Question, *, store: StoreReader, embedder: Embedder) -> float:
     """Return the cosine at which a match is as likely relevant as not, by the calibration for a question."""
     return find_calibration(question, store=store, embedder=embedder).cosine.middle
 
@@ -40,7 +40,7 @@ def fit_script(calibration: Calibration, *, is_unspaced: bool) -> Calibration:
 
 
 def keep_meaningful(
-    query: Query, rankings: Mapping[str, Ranking], *, store: Store, embedder: Embedder | None
+    query: Query, rankings: Mapping[str, Ranking], *, store: StoreReader, embedder: Embedder | None
 ) -> dict[str, Ranking]:
     """
     Return the rankings whose scores mean anything for this question.
@@ -66,7 +66,7 @@ def keep_meaningful(
     return {channel: ranking for channel, ranking in rankings.items() if channel != "keyword" or not words_cannot_match}
 
 
-def measure_coverage(question: Question, keyword: Ranking | None, *, store: Store) -> dict[str, float]:
+def measure_coverage(question: Question, keyword: Ranking | None, *, store: StoreReader) -> dict[str, float]:
     """Return, for the best chunks of the keyword channel, the share of the question's content terms each holds."""
     wanted = question.content_terms
     if not wanted or keyword is None or not keyword.hits:

@@ -12,7 +12,7 @@ from weft.config import GraphOptions, RerankOptions, SearchOptions
 from weft.models.base import Embedder, Reranker
 from weft.records import Filter
 from weft.search.chunks import Chunks
-from weft.store.base import Store
+from weft.store.base import StoreReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Stopwatch:
 class SearchContext:
     """Everything a stage of the read path needs besides the question. It serves one question."""
 
-    store: Store
+    store: StoreReader
     embedder: Embedder | None
     options: SearchOptions = field(default_factory=SearchOptions)
     graph: GraphOptions = field(default_factory=GraphOptions)

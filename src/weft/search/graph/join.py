@@ -21,7 +21,7 @@ from weft.search.question.choose_method import Plan
 from weft.search.question.entities import Seed, recognise_meaning, recognise_names
 from weft.search.question.rare_names import find_rare_names
 from weft.search.search_context import SearchContext
-from weft.store.base import Store
+from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
 from weft.text.ids import fact_entity_key
 
@@ -198,7 +198,7 @@ def _floor(query: Query, search: SearchContext) -> Callable[[], float] | None:
     return partial(min_relevant_cosine, query.question, store=search.store, embedder=embedder)
 
 
-def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: Store, options: GraphOptions) -> Walked:
+def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: StoreReader, options: GraphOptions) -> Walked:
     """
     Return the graph's outcome with its trust multiplied by the agreement with the best text hits.
 
@@ -239,7 +239,7 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
             return order(fuse_reciprocal(rankings, weights={"text": by_text, "graph": by_graph}, k=rrf_k))
 
 
-def _are_unwritten(seeds: Sequence[Seed], *, store: Store) -> bool:
+def _are_unwritten(seeds: Sequence[Seed], *, store: StoreReader) -> bool:
     """Return True if no chunk contains the names of these entities as the question writes them."""
     named = [query_terms(seed.key) for seed in seeds if seed.words]
     return bool(named) and all(terms and store.find_holders(terms, limit=1) == [] for terms in named)

@@ -10,7 +10,7 @@ from datetime import datetime
 from weft.extract.attributes import FIELDS
 from weft.extract.statements import Statement, canonical
 from weft.records import Entity, FactEntity, Mention, Relation
-from weft.store.base import Facts, Graph, Store
+from weft.store.base import FactReader, GraphReader, StoreReader
 from weft.text.ids import FACT_ENTITY_PREFIX, fact_entity_id, fact_entity_key
 
 MAX_FACTS_BETWEEN = 50
@@ -28,8 +28,8 @@ class Relations:
     Entities known only from facts are then included too. They have relations, but no mentions.
     """
 
-    graph: Graph
-    facts: tuple[Facts, datetime] | None = None
+    graph: GraphReader
+    facts: tuple[FactReader, datetime] | None = None
     """The facts and the time at which they are valid; None: no facts, or no fact has an entity as object."""
 
     def of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
@@ -104,13 +104,13 @@ class Relations:
         return self.facts[0].find_entities(keys) if self.facts is not None and keys else {}
 
 
-def relations_in(store: Store, *, at: datetime | None) -> Relations:
+def relations_in(store: StoreReader, *, at: datetime | None) -> Relations:
     """Return the relations of a namespace, with facts valid at a time; with None, those of the documents only."""
     facts = store.facts
     return Relations(graph=store.graph, facts=(facts, at) if at is not None and facts.has_links() else None)
 
 
-def find_remembered(keys: Sequence[str], *, store: Store, at: datetime) -> dict[str, Entity]:
+def find_remembered(keys: Sequence[str], *, store: StoreReader, at: datetime) -> dict[str, Entity]:
     """
     Return the entities with these keys that are known only from facts, by key.
 
@@ -128,7 +128,7 @@ def find_remembered(keys: Sequence[str], *, store: Store, at: datetime) -> dict[
     return {key: _as_entity(entity) for key, entity in alone.items() if key in live}
 
 
-def iter_remembered(store: Store, *, at: datetime, after: str = "") -> Iterator[Entity]:
+def iter_remembered(store: StoreReader, *, at: datetime, after: str = "") -> Iterator[Entity]:
     """Iterate the entities known only from facts, ordered by key, after a key."""
     while page := store.facts.entities_after(after, limit=PAGE_ENTITIES):
         yield from find_remembered([entity.key for entity in page], store=store, at=at).values()

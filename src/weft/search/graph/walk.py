@@ -34,7 +34,7 @@ from weft.rank.fuse import order
 from weft.records import Hit, Mention, Relation
 from weft.search.graph.relations import Relations
 from weft.search.question.entities import Seed, idf
-from weft.store.base import Graph
+from weft.store.base import GraphReader
 
 ABOUT_WEIGHT = 1.0
 """Weight of the edge from an entity to a chunk about it."""
@@ -74,7 +74,7 @@ MAX_WEAK_CHUNKS = 100
 class Walk:
     """State of one walk: the edges read so far, and for each node the strongest predecessor."""
 
-    graph: Graph
+    graph: GraphReader
     relations: Relations
     options: GraphOptions
     total: int

@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeAlias
 from weft.config import GraphOptions
 from weft.extract.statements import inverse
 from weft.records import CitationQuestion, Entity
-from weft.store.base import Graph
+from weft.store.base import GraphReader
 
 CITES, INTRODUCES, WRITTEN_BY = "cites", "introduces", "written_by"
 
@@ -64,7 +64,7 @@ Reached: TypeAlias = dict[str, Reach]
 
 
 def find_links(
-    graph: Graph, ids: Sequence[str], type: str, *, outgoing: bool, limit: int = MAX_LINKS
+    graph: GraphReader, ids: Sequence[str], type: str, *, outgoing: bool, limit: int = MAX_LINKS
 ) -> dict[str, list[tuple[str, float]]]:
     """Return, by entity, the targets of its relations of one type and direction, with their weights."""
     wanted = set(ids)
@@ -78,7 +78,7 @@ def find_links(
     return found
 
 
-def _follow(graph: Graph, paths: Mapping[str, Path], type: str, *, outgoing: bool) -> dict[str, list[Path]]:
+def _follow(graph: GraphReader, paths: Mapping[str, Path], type: str, *, outgoing: bool) -> dict[str, list[Path]]:
     """Return, by entity, the paths to it that are one relation longer than the given ones."""
     longer: dict[str, list[Path]] = defaultdict(list)
     name = type if outgoing else inverse(type)
@@ -90,7 +90,9 @@ def _follow(graph: Graph, paths: Mapping[str, Path], type: str, *, outgoing: boo
     return longer
 
 
-def reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph, options: GraphOptions) -> Reached:
+def reach(
+    question: CitationQuestion, starts: Sequence[Entity], *, graph: GraphReader, options: GraphOptions
+) -> Reached:
     """
     Return the entities that the question asks for, by id.
 
@@ -118,7 +120,7 @@ def reach(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph,
     return {id: found for id, found in reached.items() if id not in origin}
 
 
-def _introducing(concepts: Sequence[Entity], *, graph: Graph, options: GraphOptions) -> Reached:
+def _introducing(concepts: Sequence[Entity], *, graph: GraphReader, options: GraphOptions) -> Reached:
     """Return the papers that introduce the concepts, and papers around them; scores are summed over the concepts."""
     sums: dict[str, float] = defaultdict(float)
     best: Reached = {}
@@ -132,7 +134,9 @@ def _introducing(concepts: Sequence[Entity], *, graph: Graph, options: GraphOpti
     return {id: Reach(sums[id], found.path) for id, found in best.items()}
 
 
-def _further(first: Mapping[str, Path], *, graph: Graph, directions: Sequence[bool], options: GraphOptions) -> Reached:
+def _further(
+    first: Mapping[str, Path], *, graph: GraphReader, directions: Sequence[bool], options: GraphOptions
+) -> Reached:
     """
     Return papers and those up to `graph.citation_depth` citations away, each step times `graph.citation_share`.
 
@@ -166,7 +170,7 @@ def _shared(found: Mapping[str, Sequence[Path]], *, count: int) -> Reached:
     }
 
 
-def has_links(question: CitationQuestion, starts: Sequence[Entity], *, graph: Graph) -> bool:
+def has_links(question: CitationQuestion, starts: Sequence[Entity], *, graph: GraphReader) -> bool:
     """Return True if a start has any relation of the type that the question asks for, in either direction."""
     type = {"written_by": WRITTEN_BY, "shared": INTRODUCES, "introduces": INTRODUCES}.get(question.kind, CITES)
     ids = [entity.id for entity in starts]

@@ -15,7 +15,7 @@ from weft.search.papers.citation_links import INTRODUCES, MAX_LINKS, Reached, fi
 from weft.search.papers.paper_lookup import CONCEPT, PAPER, NameMatch, find_author, find_papers
 from weft.search.question.entities import Seed
 from weft.search.search_context import SearchContext
-from weft.store.base import Graph, Store
+from weft.store.base import GraphReader, StoreReader
 
 MAX_DEFINING_CHUNKS = 5
 """Chunks about a paper that are read to find its first one."""
@@ -76,7 +76,7 @@ def search_concepts(seeds: Sequence[Seed], search: SearchContext, *, trust: floa
     return replace(_answer(reading, match, reached, search=search), trust=trust)
 
 
-def _best_reading(readings: Sequence[CitationQuestion], *, store: Store) -> tuple[CitationQuestion, NameMatch]:
+def _best_reading(readings: Sequence[CitationQuestion], *, store: StoreReader) -> tuple[CitationQuestion, NameMatch]:
     """Return the reading whose name matches best, with the match; ties go to the first."""
     best, found = readings[0], NameMatch()
     for reading in readings:
@@ -89,7 +89,7 @@ def _best_reading(readings: Sequence[CitationQuestion], *, store: Store) -> tupl
     return best, found
 
 
-def _match_name(question: CitationQuestion, name: str, *, store: Store) -> NameMatch:
+def _match_name(question: CitationQuestion, name: str, *, store: StoreReader) -> NameMatch:
     match question.kind:
         case "written_by":
             return find_author(name, store=store)
@@ -99,7 +99,7 @@ def _match_name(question: CitationQuestion, name: str, *, store: Store) -> NameM
             return find_papers(name, store=store)
 
 
-def _find_concepts(name: str, *, graph: Graph) -> NameMatch:
+def _find_concepts(name: str, *, graph: GraphReader) -> NameMatch:
     """Return the concept of this name that papers introduce, else the concepts named by its parts."""
     for names in ([name], split_names(name)):
         keys = [key for key in map(name_key, names) if key]
@@ -149,7 +149,7 @@ def _answer(question: CitationQuestion, match: NameMatch, reached: Reached, *, s
 
 
 def _first_chunks(
-    ids: Sequence[str], *, store: Store, where: Filter
+    ids: Sequence[str], *, store: StoreReader, where: Filter
 ) -> tuple[dict[str, list[tuple[str, str]]], dict[str, DocumentInfo]]:
     """Return, by entity, the first chunk of each document of the paper, with the document's id."""
     mentions = [m for m in store.graph.mentions_of(ids, limit=MAX_DEFINING_CHUNKS) if m.about] if ids else []

@@ -10,7 +10,7 @@ from weft.extract.names import name_key, words
 from weft.extract.papers.paper_ids import find_ids, id_key
 from weft.extract.papers.titles import title_similarity, title_words
 from weft.records import Entity, Filter
-from weft.store.base import Store
+from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
 
 PAPER = "paper"
@@ -42,7 +42,7 @@ class NameMatch:
     """Names that match equally well; `entities` is then empty."""
 
 
-def find_papers(name: str, *, store: Store) -> NameMatch:
+def find_papers(name: str, *, store: StoreReader) -> NameMatch:
     """Return the papers with this id or title; several if they share the title."""
     asked = title_words(name)
     if ids := find_ids(name):
@@ -68,7 +68,7 @@ def find_papers(name: str, *, store: Store) -> NameMatch:
     return NameMatch(entities=tuple(matching), score=best)
 
 
-def find_author(name: str, *, store: Store) -> NameMatch:
+def find_author(name: str, *, store: StoreReader) -> NameMatch:
     """Return the person of this name: as written, surname first, with initials, or by a surname that only one has."""
     parts = [part for part in name.replace(",", " , ").split() if part]
     keys = list(dict.fromkeys(filter(None, map(name_key, _spellings(parts)))))
@@ -82,7 +82,7 @@ def find_author(name: str, *, store: Store) -> NameMatch:
     return NameMatch(candidates=tuple(entity.name for entity in people))
 
 
-def _papers_near(name: str, *, store: Store) -> list[Entity]:
+def _papers_near(name: str, *, store: StoreReader) -> list[Entity]:
     """Return the papers whose chunks share words with a name."""
     where = Filter(metadata=(("type", PAPER),))
     hits = store.search_keyword(query_terms(name), limit=MAX_CANDIDATE_CHUNKS, where=where).hits
@@ -91,7 +91,7 @@ def _papers_near(name: str, *, store: Store) -> list[Entity]:
     return [entity for entity in store.graph.entities(list(ids)) if entity.type == PAPER]
 
 
-def _people_near(name: str, *, store: Store) -> list[Entity]:
+def _people_near(name: str, *, store: StoreReader) -> list[Entity]:
     """Return the authors who have all parts of a name, among those of papers that contain it."""
     asked = [word.text for word in words(name)]
     where = Filter(metadata=(("type", PAPER),))

@@ -18,7 +18,7 @@ from weft.extract.names import long_keys, match_names, short_keys, singular
 from weft.records import Entity, Known, Question, Vector, Word
 from weft.search.graph.relations import Relations
 from weft.search.question.content_terms import QUESTION_WORDS
-from weft.store.base import Graph
+from weft.store.base import GraphReader
 from weft.text.ids import fact_entity_key
 
 MAX_NAME_WORDS = 20
@@ -62,7 +62,7 @@ class Seed:
 
 
 def recognise_names(
-    question: Question, *, graph: Graph, relations: Relations | None = None, limit: int = 5
+    question: Question, *, graph: GraphReader, relations: Relations | None = None, limit: int = 5
 ) -> list[Seed]:
     """
     Return the entities named in a question, largest weight first, at most `limit`; ties go to the smaller id.
@@ -129,7 +129,7 @@ def _is_fact_only(name: Known) -> bool:
 
 def recognise_meaning(
     *,
-    graph: Graph,
+    graph: GraphReader,
     vector: Vector | None,
     floor: Callable[[], float] | None,
     near: Callable[[], Sequence[str]],
@@ -161,7 +161,7 @@ def idf(chunks: int, total: int) -> float:
     return math.log(1 + total / max(1, chunks))
 
 
-def _candidates(found: Sequence[Word], *, graph: Graph) -> set[str]:
+def _candidates(found: Sequence[Word], *, graph: GraphReader) -> set[str]:
     """Return the keys that may be names: all of one and two words, and longer ones that begin like a known name."""
     keys, pairs = short_keys(found, longest=MAX_NAME_WORDS)
     return keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME_WORDS)

@@ -10,7 +10,7 @@ from itertools import islice
 
 from weft.extract.names import iter_words, words
 from weft.records import Filter, Question
-from weft.store.base import Store
+from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
 
 MAX_HOLDERS = 3
@@ -20,7 +20,7 @@ MAX_CANDIDATE_CHUNKS = 8
 """Chunks with all terms of a name that are read to find it; with more of them the name counts as common."""
 
 
-def find_rare_names(question: Question, *, store: Store, where: Filter) -> dict[str, tuple[str, ...]]:
+def find_rare_names(question: Question, *, store: StoreReader, where: Filter) -> dict[str, tuple[str, ...]]:
     """
     Return, by chunk id, the rare names of the question that the chunk holds.
 
@@ -52,7 +52,7 @@ def add_name_bonus(
     return {**scores, **added}
 
 
-def _find_holders(name: str, *, store: Store, where: Filter) -> list[str]:
+def _find_holders(name: str, *, store: StoreReader, where: Filter) -> list[str]:
     """Return the ids of the chunks that hold a name; empty for a common name."""
     wanted = [word.text for word in words(name)]
     terms = query_terms(name)
