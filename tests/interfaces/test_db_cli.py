@@ -70,4 +70,4 @@ def test_a_file_is_made_and_brought_up_to_date(weft_here, tmp_path):
     assert done == [f"schema {number}" for number in range(4, max(migrations) + 1)]
     assert weft_here("db", "migrate", "--db", "old.db") == "old.db: up to date\n"
     assert weft_here("db", "check", "--db", "old.db") == "no problems found\n"
-    assert "gone with the process" in weft_here("db", "init", "--db", ":memory:", expect=1)
+    assert "ends with the process" in weft_here("db", "init", "--db", ":memory:", expect=1)

@@ -1,4 +1,4 @@
-"""The tables of a store, by themselves: made before anything is written, and brought up to date."""
+"""Creation and migration of the tables of a store (`weft db`)."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from weft.store.sqlite.database import SqliteDatabase
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """What a store keeps things in."""
+    """State of the tables of a store."""
 
     where: str
-    """The file, or the address without a password."""
+    """File, or server address without credentials."""
     created: bool
-    """Whether they were made just now."""
+    """Whether this call created them."""
     schema: int
     partitions: int = 0
-    """Into how many parts they are split by namespace; 0: they are whole."""
+    """Partitions by namespace; 0 if the tables are not partitioned."""
     pgvector: str = ""
     has_citus: bool = False
     is_spread: bool = False
-    """Whether Citus keeps them on its nodes."""
+    """Whether Citus distributes them over its nodes."""
 
 
 def make_tables(db: str, *, partitions: int = 0) -> Tables:
     """
-    Make the tables of a file or a server where they are missing, and say what there is.
+    Create missing tables of a file or a server; return the state of the tables.
 
-    Raises `InputError` where the tables cannot be split as asked for.
+    Raises `InputError` if the tables cannot have this number of partitions.
     """
-    path = _find_kept(db)
+    path = _find_file(db)
     if path is None:
-        return _make_on_server(db, partitions=partitions)
+        return _create_on_server(db, partitions=partitions)
     if partitions:
-        raise InputError("only tables on a server can be split into parts", hint="leave --partitions out")
+        raise InputError("only tables on a server can be partitioned", hint="omit --partitions")
     created = is_missing(db)
     SqliteDatabase(str(path)).close()
     return Tables(where=str(path), created=created, schema=read_version(str(path)))
 
 
 def migrate_tables(db: str) -> list[str]:
-    """Bring the tables of a file or a server up to date; return what was done. Raises where there are none."""
-    path = _find_kept(db)
+    """Migrate the tables of a file or a server; return a description of each migration. Raises if there are none."""
+    path = _find_file(db)
     if path is not None:
         return _migrate_file(path)
     require_postgres()
@@ -60,7 +60,7 @@ def migrate_tables(db: str) -> list[str]:
 
 
 def find_schema(db: str) -> int:
-    """Return the schema of the tables on a server, 0 where there are none; nothing is made."""
+    """Return the schema version of the tables on a server; 0 if there are none. Creates nothing."""
     check_address(db)
     require_postgres()
     from weft.store.postgres import schema
@@ -70,16 +70,16 @@ def find_schema(db: str) -> int:
         return schema.read_state(server).version
 
 
-def _find_kept(db: str) -> Path | None:
-    """Return the file of a store, None for one on a server. Raises where it is neither."""
+def _find_file(db: str) -> Path | None:
+    """Return the file of a store; None for a server. Raises `InputError` for a store in memory."""
     check_address(db)
     path = find_path(db)
     if path is None and not is_server(db):
-        raise InputError("a store in memory is gone with the process", hint="name a file or a server with --db")
+        raise InputError("a store in memory ends with the process", hint="set --db to a file or a server")
     return path
 
 
-def _make_on_server(db: str, *, partitions: int) -> Tables:
+def _create_on_server(db: str, *, partitions: int) -> Tables:
     require_postgres()
     from weft.store.postgres import schema
     from weft.store.postgres.connect import Connections
@@ -87,15 +87,15 @@ def _make_on_server(db: str, *, partitions: int) -> Tables:
     connections = Connections(db)
     with connections.bare() as server:
         if partitions and schema.read_state(server).has_citus:
-            raise InputError("Citus spreads the tables by itself", hint="leave --partitions out")
+            raise InputError("Citus distributes the tables itself", hint="omit --partitions")
         created = schema.create(server, where=connections.where, partitions=partitions)
         if not created:
             schema.prepare(server, where=connections.where)
         parts = schema.count_partitions(server)
         if partitions and parts != partitions:
             raise InputError(
-                f"{connections.where} has tables already, in {parts or 'no'} parts",
-                hint="make them in another database with weft db init, and fill it with weft copy",
+                f"{connections.where} already has tables, with {parts or 'no'} partitions",
+                hint="create the tables in another database with weft db init, then weft copy",
             )
         state = schema.read_state(server)
         return Tables(
@@ -111,7 +111,7 @@ def _make_on_server(db: str, *, partitions: int) -> Tables:
 
 def _migrate_file(path: Path) -> list[str]:
     if is_missing(str(path)):
-        raise InputError(f"there is no store {str(path)!r}", hint="weft db init makes one")
+        raise InputError(f"the store {str(path)!r} does not exist", hint="create it with weft db init")
     before = read_version(str(path))
     SqliteDatabase(str(path)).close()
     return [f"schema {number}" for number in range(before + 1, read_version(str(path)) + 1)]
