@@ -25,7 +25,7 @@ def test_a_file_can_be_asked_without_a_store(weft, findings, tmp_path):
 
     assert "1. Forgetting" in done.out
     assert "path: MAGMA Memory —cited_by(10)→ Forgetting —described in→" in done.out
-    assert "method graph (it asks for citations (citing))" in done.out
+    assert "method graph (citation question (citing))" in done.out
     assert "chosen by the rule citation (language: en; citation: citing; entities: MAGMA Memory" in done.out
     assert "indexed 2 documents" in done.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["findings.json"]

@@ -59,7 +59,7 @@ def test_the_command_line_answers_where_the_endpoint_fails(weft, notes, endpoint
     told = weft("query", QUESTION, "--no-gate", "--explain", WEFT_RERANK_DEADLINE_MS="60000", **settings)
 
     assert "notes/auth.md" in told.out
-    assert "note: not re-ranked, so the order is that of the search: " in told.out
+    assert "note: not re-ranked, the order of the search is kept: " in told.out
     assert "refused with 401" in told.out
     assert "r-secret" not in told.out + told.err
 

@@ -12,9 +12,9 @@ from weft.engine.engine import Engine
 from weft.engine.warmer import Warmer
 from weft.errors import ModelUnavailable
 from weft.models.embedders.vector_cache import CachedEmbedder
-from weft.rank.gate import shipped
+from weft.rank.gate import shipped_calibration
 from weft.records import Curve, GivenFact, Recall
-from weft.search.facts.recall_cache import NAMESPACES, Asked, RecallCache
+from weft.search.facts.recall_cache import MAX_NAMESPACES, RecallCache, RecallKey
 from weft.store.sqlite.database import SqliteDatabase
 from weft.testing import FakeEmbedder
 
@@ -170,13 +170,13 @@ def test_hits_misses_and_entries_are_counted_by_namespace(engine, database, embe
 def test_one_namespace_does_not_push_out_another():
     """Each has its own room, and there is room for so many."""
     cache, recall = RecallCache(entries=3), Recall(text="q", status="no_match", at=NOW)
-    first = Asked(text="q", options=None)
+    first = RecallKey(text="q", options=None)
     cache.keep("mine", first, recall, generation=1, now=NOW)
     for number in range(9):
-        cache.keep("theirs", Asked(text=f"q{number}", options=None), recall, generation=1, now=NOW)
+        cache.keep("theirs", RecallKey(text=f"q{number}", options=None), recall, generation=1, now=NOW)
     assert cache.find("mine", first, generation=1, now=NOW) is not None
     assert cache.count("theirs")["cached"] == 3
-    for number in range(NAMESPACES):
+    for number in range(MAX_NAMESPACES):
         cache.keep(f"n{number}", first, recall, generation=1, now=NOW)
     assert cache.find("mine", first, generation=1, now=NOW) is None
 
@@ -321,7 +321,7 @@ def test_anchors_go_by_the_calibration_of_the_namespace(engine):
         return [a.entity.name for a in engine.memory.recall(asked).anchors if a.how.startswith("close in meaning")]
 
     assert close() == ["JACQ Project"]
-    strict = replace(shipped(engine.embedder.card), cosine=Curve(middle=0.95, slope=30.0), origin="fitted")
+    strict = replace(shipped_calibration(engine.embedder.card), cosine=Curve(middle=0.95, slope=30.0), origin="fitted")
     engine.store.write_calibration(strict)
     assert close() == []
     engine.store.write_calibration(None)
@@ -333,7 +333,7 @@ def test_entities_of_the_graph_go_by_it_too(engine):
     engine.add_text("# Auth Service\n\nAuth Service is the login system for members.", source="auth.md")
     asked = {"text": "login system for members", "method": "mix"}
     before = engine.query(**asked).graph
-    strict = replace(shipped(engine.embedder.card), cosine=Curve(middle=1.01, slope=30.0), origin="fitted")
+    strict = replace(shipped_calibration(engine.embedder.card), cosine=Curve(middle=1.01, slope=30.0), origin="fitted")
     engine.store.write_calibration(strict)
     after = engine.query(**asked).graph
 

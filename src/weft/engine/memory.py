@@ -32,7 +32,7 @@ from weft.records import (
 from weft.search.facts.audit import audit, iter_facts
 from weft.search.facts.prefetch import WarmReader, read_warm
 from weft.search.facts.recall import answer, find_named, prepare_fact_query
-from weft.search.facts.recall_cache import Asked, RecallCache
+from weft.search.facts.recall_cache import RecallCache, RecallKey
 from weft.search.question.read import read_question
 from weft.store.base import Store
 from weft.text.normalise import fold, squeeze
@@ -143,7 +143,7 @@ class Memory:
         check_question(text)
         store, now = self._store, self._clock()
         at = write_path.to_utc(as_of) if as_of else None
-        asked = Asked(text=fold(squeeze(text)), options=(at, self._options))
+        asked = RecallKey(text=fold(squeeze(text)), options=(at, self._options))
         found = self._cache.find(store.namespace, asked, generation=store.facts.generation(), now=now)
         if found is None:
             found = self._recall(text, asked, at=at, now=now)
@@ -203,7 +203,7 @@ class Memory:
         now = self._clock()
         return (f for f in iter_facts(self._store) if is_live(f) and (f.valid_to is None or f.valid_to > now))
 
-    def _recall(self, text: str, asked: Asked, *, at: datetime | None, now: datetime) -> Recall:
+    def _recall(self, text: str, asked: RecallKey, *, at: datetime | None, now: datetime) -> Recall:
         """Return the cached recall of a similar question, or recall from the store."""
         store, cache, name = self._store, self._cache, self._store.namespace
         embedder, problem = self._embedder(False)

@@ -1,22 +1,22 @@
-"""The chunks a question looks at, each read once."""
+"""Per-question cache of chunks: each is read once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from weft.records import Chunk
-from weft.store.base import Store
+from weft.store.base import StoreReader
 
 
 class Chunks:
-    """Reads chunks of a store and keeps them, for as long as one state of it is read."""
+    """Cache of the chunks of one state of a store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: StoreReader) -> None:
         self._store = store
         self._known: dict[str, Chunk | None] = {}
 
     def read(self, ids: Sequence[str]) -> dict[str, Chunk]:
-        """Return the chunks with these ids, without those that are not here."""
+        """Return the chunks with these ids, by id; unknown ids are left out."""
         missing = [id for id in ids if id not in self._known]
         if missing:
             self._known |= dict.fromkeys(missing) | {chunk.id: chunk for chunk in self._store.chunks(missing)}

@@ -1,4 +1,4 @@
-"""Where a chunk stands, in one short text."""
+"""Citation of a chunk: source and lines or pages."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ logger = logging.getLogger(__name__)
 MAX_TEXT_CHARACTERS = 4000
 """Characters of a chunk, with its title and headings, that are sent to a reranker."""
 
-CITED = "a citation question is answered by the citations themselves"
-NOTHING = "there are no two results to put in order"
-OVERTAKEN = "the reranker put others before it"
+CITED = "citation questions are not re-ranked"
+NOTHING = "fewer than two results"
+OVERTAKEN = "ranked lower by the reranker"
 """Reasons."""
 
 
@@ -36,7 +36,7 @@ class Opinion:
     @property
     def notes(self) -> tuple[str, ...]:
         """A warning if the reranker failed."""
-        note = f"not re-ranked, so the order is that of the search: {self.about.skipped}"
+        note = f"not re-ranked, the order of the search is kept: {self.about.skipped}"
         return (note,) if self.about.is_failed else ()
 
 

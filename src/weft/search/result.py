@@ -15,11 +15,11 @@ from weft.search.question.choose_method import Plan
 from weft.search.rerank import Opinion, mark_reranked
 from weft.search.search_context import SearchContext
 from weft.search.selection import Selection
-from weft.store.base import Store
+from weft.store.base import StoreReader
 
 EMPTY = "namespace {!r} is empty: nothing has been indexed"
 FILTERED = "no document passes the filter"
-NO_TERMS = "there is nothing to search for: the question has no letter, digit or symbol we index"
+NO_TERMS = "nothing to search for: the question has no letter, digit or indexed symbol"
 
 
 def build_result(
@@ -72,7 +72,7 @@ def read_evidence(
     hits: Sequence[Hit],
     rankings: Mapping[str, Ranking],
     *,
-    store: Store,
+    store: StoreReader,
     explain: Explain = lambda citations: {},
     rare_names: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     chunks: Chunks | None = None,
@@ -106,7 +106,7 @@ def read_evidence(
     ]
 
 
-def _read_rejected(verdict: Verdict, rankings: Mapping[str, Ranking], *, store: Store) -> Rejected | None:
+def _read_rejected(verdict: Verdict, rankings: Mapping[str, Ranking], *, store: StoreReader) -> Rejected | None:
     """Return the best rejected chunk if nothing was kept."""
     evidence = [] if verdict.kept else read_evidence(verdict.rejected[:1], rankings, store=store)
     if not evidence:

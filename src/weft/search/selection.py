@@ -18,9 +18,9 @@ from weft.search.search_context import SearchContext
 MAX_ADDED_PER_DOCUMENT = 2
 """Chunks of one document that the graph may add to an answer."""
 
-TOO_WEAK = "too weak by its words and its meaning, and the graph does not vouch for it"
-SAME_DOCUMENT = "the graph adds no more than two chunks of a document"
-NOT_NAMED = "the graph is hardly trusted here, so it only helped to order what text found"
+TOO_WEAK = "below the relevance threshold"
+SAME_DOCUMENT = "the graph adds at most two chunks per document"
+NOT_NAMED = "the trust in the graph is too low, so it only changed the order"
 """Reasons for hits left out."""
 
 

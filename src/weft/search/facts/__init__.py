@@ -1,1 +1,1 @@
-"""Recall of facts."""
+"""Recall of facts: lookup, match with the question, cache, prefetch, audit."""

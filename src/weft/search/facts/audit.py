@@ -1,4 +1,4 @@
-"""Facts that should be looked at: what today's rules would not let in, what contradicts, what nobody confirmed."""
+"""Audit of facts: those that break today's rules, contradict others, or were never confirmed."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from weft.extract.names import predicate_key
 from weft.facts.lifecycle import holds, is_live, opposite
 from weft.facts.validation import refusal
 from weft.records import Fact, Suspicion
-from weft.store.base import Store
+from weft.store.base import StoreReader
 from weft.text.ids import fact_content
 
-PAGE = 1000
-STALE = timedelta(days=90)
-"""After so long without being confirmed or wanted a staged fact is suspicious."""
+PAGE_FACTS = 1000
+"""Facts read at a time."""
+
+MAX_STAGED_AGE = timedelta(days=90)
+"""A staged fact that was neither confirmed nor recalled for longer is suspicious."""
 
 
-def iter_facts(store: Store, *, subject: str = "") -> Iterator[Fact]:
-    """Yield the facts of a namespace by id; of one subject (by key) or all."""
+def iter_facts(store: StoreReader, *, subject: str = "") -> Iterator[Fact]:
+    """Iterate the facts of a namespace, ordered by id: all, or those of one subject (a key)."""
     after = ""
-    while page := store.facts.facts_after(after, limit=PAGE, subject=subject):
+    while page := store.facts.facts_after(after, limit=PAGE_FACTS, subject=subject):
         yield from page
         after = page[-1].id
 
 
-def audit(store: Store, *, options: MemoryOptions, now: datetime) -> list[Suspicion]:
-    """Return suspicious facts with reasons, by id. Secrets are listed also where the settings allow them."""
+def audit(store: StoreReader, *, options: MemoryOptions, now: datetime) -> list[Suspicion]:
+    """Return suspicious facts with reasons, ordered by id. Secrets are listed even if the settings allow them."""
     single = {predicate_key(name) for name in options.single_valued}
     found = []
     for fact in iter_facts(store):
@@ -37,17 +39,17 @@ def audit(store: Store, *, options: MemoryOptions, now: datetime) -> list[Suspic
     return found
 
 
-def _reasons(fact: Fact, *, store: Store, single: set[str], now: datetime) -> Iterator[str]:
+def _reasons(fact: Fact, *, store: StoreReader, single: set[str], now: datetime) -> Iterator[str]:
     if reason := refusal(fact):
         yield reason
     if fact.predicate in single:
         others = store.facts.stated(fact.subject, fact.predicate)
         rivals = [other.id for other in others if other.id != fact.id and is_live(other) and holds(other, at=now)]
         if rivals and holds(fact, at=now):
-            yield f"{fact.predicate} has one value at a time, but there is also {', '.join(rivals)}"
+            yield f"{fact.predicate} has one value at a time, but other facts state another: {', '.join(rivals)}"
     denied = fact_content(fact.subject, opposite(fact.predicate), object=fact.object, value=fact.value)
     denials = [other.id for other in store.facts.same([denied]) if is_live(other) and holds(other, at=now)]
     if denials:
-        yield f"it is denied by {', '.join(denials)}"
-    if fact.status == "staged" and now - (fact.last_accessed or fact.created) > STALE:
-        yield f"nobody has confirmed or wanted it for {STALE.days} days"
+        yield f"denied by {', '.join(denials)}"
+    if fact.status == "staged" and now - (fact.last_accessed or fact.created) > MAX_STAGED_AGE:
+        yield f"neither confirmed nor recalled for {MAX_STAGED_AGE.days} days"

@@ -1,4 +1,4 @@
-"""What passages and remembered facts are together: one status, and how it came about."""
+"""Common status of passages and recalled facts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,22 @@ from weft.records import Recall, Result
 
 def blend(result: Result, recall: Recall) -> Result:
     """
-    Return a result with the status that its passages and the facts of a recall have together.
+    Return a result with the common status of its passages and the recalled facts.
 
-    Facts alone are an answer, and a note says that it is made of them; so it does where the passages beside them are
-    uncertain. The confidence stays that of the passages. Without facts the result is as it was.
+    | passages | facts | status | note |
+    | --- | --- | --- | --- |
+    | `ok`, `degraded` | any | unchanged | |
+    | `low_confidence`, `no_match` | some | `ok`, or `degraded` if a model is missing | the answer rests on facts |
+    | any | none | unchanged | |
+
+    The confidence stays that of the passages.
     """
     count = len(recall.facts)
     if not count or result.status in ("ok", "degraded"):
         return result
     known = f"{count} remembered fact{'s' if count > 1 else ''}"
     if result.evidence:
-        note = f"the answer rests on {known}; the passages beside them are uncertain"
+        note = f"the answer rests on {known}; the passages are uncertain"
     else:
         note = f"the answer is {known}; no passage is good enough"
     degraded = result.degraded or (recall.degraded if recall.status == "degraded" else "")

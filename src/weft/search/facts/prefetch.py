@@ -1,4 +1,4 @@
-"""Facts of entities that are often asked for, read before they are."""
+"""Prefetch of the facts of entities that are recalled most."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from weft.records import Fact
 from weft.search.facts.match import MAX_COMPARED_FACTS
 from weft.search.facts.recall import activate_facts
 from weft.search.question.entities import USER
-from weft.store.base import Store
+from weft.store.base import StoreReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmFacts:
-    """The facts of some entities as they were at a time. It is never changed, so threads may share it."""
+    """The facts of some entities at a time. Immutable, so threads may share it."""
 
     generation: int
+    """State of the store's facts they were read from."""
     at: datetime
     options: Hashable
-    """The settings they were read under."""
+    """The settings they were read with."""
     facts: Mapping[tuple[str, bool], tuple[int, tuple[Fact, ...]]]
-    """By key and whether they lead to it, up to how many were read, and what `Facts.about` gave."""
+    """By entity key and direction (True: incoming): the limit of the read, and the facts."""
     entities: tuple[str, ...]
-    """Keys of the entities it was made for, most wanted first; facts of those they lead to are here too."""
+    """Keys of the prefetched entities, most recalled first; facts of their neighbours are included too."""
 
 
-def read_warm(store: Store, *, options: MemoryOptions, at: datetime, limit: int) -> WarmFacts:
+def read_warm(store: StoreReader, *, options: MemoryOptions, at: datetime, limit: int) -> WarmFacts:
     """
-    Return the facts of the `limit` entities whose facts are recalled most, of the user, and of what they lead to.
+    Return the facts of the `limit` entities that are recalled most, of the user, and of their neighbours.
 
-    All of it is read from one state of the store. Nothing counts as accessed.
+    All facts are read from one state of the store. No access is counted.
     """
     with store.reading():
         generation = store.facts.generation()
@@ -46,13 +47,13 @@ def read_warm(store: Store, *, options: MemoryOptions, at: datetime, limit: int)
 
 
 class WarmReader:
-    """Gives the facts of entities: those read beforehand, and the others from the store in one statement."""
+    """Reader of facts: prefetched ones from memory, all others from the store in one statement."""
 
-    def __init__(self, store: Store, *, at: datetime, warm: WarmFacts | None) -> None:
+    def __init__(self, store: StoreReader, *, at: datetime, warm: WarmFacts | None) -> None:
         self._store = store
         self._at = at
         self.read: dict[tuple[str, bool], tuple[int, tuple[Fact, ...]]] = dict(warm.facts) if warm else {}
-        """By key and direction, up to how many facts were read, and these."""
+        """As `WarmFacts.facts`."""
 
     def __call__(self, keys: Sequence[str], /, *, limit: int, incoming: bool = False) -> list[Fact]:
         missing = [key for key in keys if self.read.get((key, incoming), (0, ()))[0] < limit]

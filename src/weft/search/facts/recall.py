@@ -1,4 +1,4 @@
-"""The read path of facts: the entities a question is about, and what is known around them."""
+"""The read path of facts: find the anchor entities of a question, then walk the facts around them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from weft.search.question.content_terms import FIRST_PERSON, QUESTION_WORDS, REC
 from weft.search.question.entities import USER
 from weft.search.question.read import read_question
 from weft.search.script_support import embedder_weight
-from weft.store.base import Store
+from weft.store.base import StoreReader
 
 logger = logging.getLogger(__name__)
 
 
 class About(Protocol):
-    """Gives the surest `limit` facts of each entity that hold, in the order of their keys."""
+    """Returns the surest `limit` valid facts of each entity, in the order of the keys."""
 
     def __call__(self, keys: Sequence[str], /, *, limit: int, incoming: bool = False) -> list[Fact]: ...
 
@@ -45,7 +45,7 @@ class FactQuery:
 
 
 def recall(
-    text: str, *, store: Store, embedder: Embedder | None, options: MemoryOptions, at: datetime, problem: str = ""
+    text: str, *, store: StoreReader, embedder: Embedder | None, options: MemoryOptions, at: datetime, problem: str = ""
 ) -> Recall:
     """
     Return the facts that bear on a question, valid at a time.
@@ -61,7 +61,9 @@ def recall(
         return answer(query, find_named(query.question, store=store), store=store, options=options, at=at)
 
 
-def prepare_fact_query(question: Question, *, store: Store, embedder: Embedder | None, problem: str = "") -> FactQuery:
+def prepare_fact_query(
+    question: Question, *, store: StoreReader, embedder: Embedder | None, problem: str = ""
+) -> FactQuery:
     """Return a question with its vector; without one, with the reason."""
     vector, degraded = _embed(question, store=store, embedder=embedder, problem=problem)
     least = min_relevant_cosine(question, store=store, embedder=embedder) if embedder and vector is not None else 0.0
@@ -72,15 +74,15 @@ def answer(
     query: FactQuery,
     named: Sequence[FactEntity],
     *,
-    store: Store,
+    store: StoreReader,
     options: MemoryOptions,
     at: datetime,
     about: About | None = None,
 ) -> Recall:
     """
-    Return what is known that bears on a question that names some entities, read from one state of the store.
+    Return the facts that bear on a question, read from one state of the store.
 
-    `about` gives the facts of entities in the place of the store.
+    `named` are the entities that the question names. `about` reads facts in place of the store.
     """
     question, degraded = query.question, query.degraded
     anchors = _find_anchors(query, named, store=store, limit=options.anchors)
@@ -99,13 +101,15 @@ def answer(
     )
 
 
-def _embed(question: Question, *, store: Store, embedder: Embedder | None, problem: str) -> tuple[Vector | None, str]:
-    """Return the vector of a question, or why there is none."""
+def _embed(
+    question: Question, *, store: StoreReader, embedder: Embedder | None, problem: str
+) -> tuple[Vector | None, str]:
+    """Return the vector of a question, or the reason why there is none."""
     if embedder is None:
-        return None, problem or "there is no embedder, so entities were found by their names only"
+        return None, problem or "no embedder: entities were found by name only"
     active = next((model for model in store.models() if model.active), None)
     if active is None or active.fingerprint != embedder.card.fingerprint:
-        return None, f"the entities have no vectors of {embedder.card.name!r}, so they were found by their names only"
+        return None, f"the entities have no vectors of {embedder.card.name!r}: they were found by name only"
     weight, note = embedder_weight(question.scripts, card=embedder.card)
     if not weight:
         return None, note
@@ -113,14 +117,13 @@ def _embed(question: Question, *, store: Store, embedder: Embedder | None, probl
         return embedder.embed([question.text], kind="query")[0], embedder.card.degraded
     except ModelError as error:
         logger.warning("embedding the question failed: %s", error)
-        return None, f"embedding failed, so entities were found by their names only: {error}"
+        return None, f"embedding failed, entities were found by name only: {error}"
 
 
-def _find_anchors(query: FactQuery, named: Sequence[FactEntity], *, store: Store, limit: int) -> list[Anchor]:
+def _find_anchors(query: FactQuery, named: Sequence[FactEntity], *, store: StoreReader, limit: int) -> list[Anchor]:
     """
-    Return the entities a question names, then those close to it: by meaning, or by words where it has no vector.
-
-    At most `limit` are close.
+    Return the entities that a question names, then at most `limit` others: close in meaning, or without a vector those
+    that share words with it.
     """
     anchors = {entity.key: Anchor(entity=entity, how="named") for entity in named}
     if query.vector is not None:
@@ -135,8 +138,8 @@ def _find_anchors(query: FactQuery, named: Sequence[FactEntity], *, store: Store
     return list(anchors.values())
 
 
-def find_named(question: Question, *, store: Store) -> list[FactEntity]:
-    """Return the entities whose name, or another name that the graph knows, stands in the question, in its order."""
+def find_named(question: Question, *, store: StoreReader) -> list[FactEntity]:
+    """Return the entities that the question names, by any name known to the graph, in the order of the question."""
     found = question.words
     keys = sorted(candidate_keys(found) - QUESTION_WORDS - FIRST_PERSON)
     owners = {key: [key] for key in keys}
@@ -146,7 +149,7 @@ def find_named(question: Question, *, store: Store) -> list[FactEntity]:
     known = store.facts.find_entities(wanted)
     named = {key: [known[owner] for owner in mine if owner in known] for key, mine in owners.items()}
     named = {key: entities for key, entities in named.items() if entities}
-    # whatever facts are about is worth a name, also where it is written small
+    # The subject of a fact counts as a name even in lower case.
     as_names = [word._replace(is_name_like=word.text not in QUESTION_WORDS) for word in found]
     matches = {key: None for key, _, _ in match_names(as_names, named)}
     return list({entity.key: entity for key in matches for entity in named[key]}.values())
@@ -156,10 +159,10 @@ def activate_facts(
     keys: Sequence[str], *, about: About, options: MemoryOptions, at: datetime, asked: frozenset[str] = frozenset()
 ) -> list[Recalled]:
     """
-    Return facts breadth-first from some entities: by match, by hop, by the place of their subject, then by score.
+    Return facts breadth-first from some entities, ordered by match, hop, rank of the subject, and score.
 
-    A fact matches by the words it shares with what is asked, and by half of the match of the fact that led to it.
-    Where nothing is asked for, nearer facts come before farther ones. Equal ones: the older first.
+    The match of a fact is the number of `asked` terms it contains, plus half the match of the fact that led to it.
+    Without `asked` terms, nearer facts come first. Ties go to the older fact.
     """
     places: dict[str, int] = {}
     kept: dict[str, Recalled] = {}
@@ -169,8 +172,8 @@ def activate_facts(
         if not fresh or (not asked and len(kept) >= options.max_facts):
             break
         places |= {key: len(places) + place for place, key in enumerate(fresh)}
-        looks = max(options.per_entity, MAX_COMPARED_FACTS) if hop == 1 and asked else options.per_entity
-        read = pick(about(fresh, limit=looks), asked=asked, limit=options.per_entity)
+        compared = max(options.per_entity, MAX_COMPARED_FACTS) if hop == 1 and asked else options.per_entity
+        read = pick(about(fresh, limit=compared), asked=asked, limit=options.per_entity)
         if options.incoming:
             leading = about(fresh, limit=options.per_entity, incoming=True)
             read += [(fact, match(fact, asked)) for fact in leading]
@@ -194,13 +197,13 @@ def _by_score(piece: Recalled) -> tuple[float, datetime, str]:
 
 
 def _is_known(anchors: Sequence[Anchor], facts: Sequence[Recalled]) -> bool:
-    """Return whether anything is known, at the time, of an entity that the question is about."""
+    """Return True if a fact is about an anchor of the question."""
     about = {anchor.entity.key for anchor in anchors}
     return any(piece.fact.subject in about or piece.fact.object in about for piece in facts)
 
 
 def _concerns_user(question: Question, facts: Sequence[Recalled], asked: frozenset[str]) -> bool:
-    """Return whether a question that names nothing else asks for something that is known of the user."""
+    """Return True if a question without anchors asks for a known fact about the user."""
     if not asked:
         return bool(facts) and any(word.text in FIRST_PERSON for word in question.words)
     return any(match(piece.fact, asked) for piece in facts if piece.hop == 1)

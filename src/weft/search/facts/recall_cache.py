@@ -1,4 +1,4 @@
-"""Answers to recalls of a moment ago, so that a question asked again, or nearly so, costs nothing."""
+"""Cache of recent recalls: the same question, or nearly the same, is answered from memory."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ from datetime import datetime, timedelta
 from weft.records import Fact, Recall, Vector
 from weft.search.facts.prefetch import WarmFacts
 
-ENTRIES = 256
-"""Answers kept for one namespace."""
-NAMESPACES = 64
-"""Namespaces for which anything is kept; the one that was not asked for longest makes room."""
+MAX_ENTRIES = 256
+"""Recalls cached per namespace."""
+
+MAX_NAMESPACES = 64
+"""Namespaces in the cache; the least recently used one is evicted."""
+
 RECENT = timedelta(seconds=60)
-"""How long a fact counts as recalled a moment ago, so that what merely repeats it is no news."""
+"""Time for which a fact counts as recently recalled, so that a conversation that only repeats it is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What makes two questions the same."""
+class RecallKey:
+    """Cache key of a recall."""
 
     text: str
-    """Normalised."""
+    """The question, normalised."""
     options: Hashable
-    """Settings and time asked about."""
+    """Settings, and the `as_of` time."""
     entities: tuple[str, ...] = ()
-    """Keys of the entities it names, sorted."""
+    """Keys of the entities that the question names, sorted."""
     vector: Vector | None = field(default=None, compare=False)
     same: float | None = field(default=None, compare=False)
-    """Cosine from which the embedder takes two questions for the same."""
+    """Cosine from which two questions count as the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    asked: Asked
+    key: RecallKey
     recall: Recall
     generation: int
     at: datetime
@@ -47,7 +49,7 @@ class _Entry:
 
 @dataclass(slots=True)
 class _Shelf:
-    """What is kept for one namespace."""
+    """The cache of one namespace."""
 
     entries: OrderedDict[tuple[str, Hashable], _Entry] = field(default_factory=OrderedDict)
     warm: WarmFacts | None = None
@@ -57,68 +59,68 @@ class _Shelf:
 
 class RecallCache:
     """
-    Recalls by namespace and question. An entry lasts some seconds, or until the namespace changes.
+    Recalls by namespace and question. An entry expires after some seconds, or when the namespace changes.
 
-    Hits and misses are counted since it was made, by namespace. Threads may share it.
+    Hits and misses are counted by namespace. Threads may share the cache.
     """
 
-    def __init__(self, *, entries: int = ENTRIES, seconds: int = 60) -> None:
+    def __init__(self, *, entries: int = MAX_ENTRIES, seconds: int = 60) -> None:
         self._size = entries
         self._lifetime = timedelta(seconds=seconds)
         self._shelves: OrderedDict[str, _Shelf] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, namespace: str, asked: Asked, *, generation: int, now: datetime) -> Recall | None:
-        """Return the answer to the same text with the same options, if it is still true."""
+    def find(self, namespace: str, key: RecallKey, *, generation: int, now: datetime) -> Recall | None:
+        """Return the recall of the same text with the same options, if it has not expired."""
         with self._lock:
             shelf = self._shelf(namespace)
-            entry = shelf.entries.get((asked.text, asked.options))
+            entry = shelf.entries.get((key.text, key.options))
             if entry is None:
                 return None
             if not entry.holds(generation=generation, now=now, lifetime=self._lifetime):
-                del shelf.entries[asked.text, asked.options]
+                del shelf.entries[key.text, key.options]
                 return None
             return self._hit(shelf, entry)
 
-    def find_similar(self, namespace: str, asked: Asked, *, generation: int, now: datetime) -> Recall | None:
+    def find_similar(self, namespace: str, key: RecallKey, *, generation: int, now: datetime) -> Recall | None:
         """
-        Return the answer to a question so close that it asks the same: the closest, of equally close ones the oldest.
+        Return the recall of the closest question that counts as the same; ties go to the oldest.
 
-        It names the same entities and has the same options. To be asked after `find`: nothing found is a miss.
+        It names the same entities and has the same options. Call it after `find`: no result counts as a miss.
         """
         with self._lock:
             shelf = self._shelf(namespace)
             close = [
-                (float(entry.asked.vector @ asked.vector), entry)
+                (float(entry.key.vector @ key.vector), entry)
                 for entry in shelf.entries.values()
-                if entry.asked.vector is not None and asked.vector is not None
+                if entry.key.vector is not None and key.vector is not None
                 if entry.holds(generation=generation, now=now, lifetime=self._lifetime)
-                if (entry.asked.options, entry.asked.entities) == (asked.options, asked.entities)
-                if len(entry.asked.vector) == len(asked.vector)
+                if (entry.key.options, entry.key.entities) == (key.options, key.entities)
+                if len(entry.key.vector) == len(key.vector)
             ]
-            if asked.same is not None and close:
+            if key.same is not None and close:
                 score, entry = max(close, key=lambda item: item[0])
-                if score >= asked.same:
+                if score >= key.same:
                     return self._hit(shelf, entry)
             shelf.misses += 1
             return None
 
-    def keep(self, namespace: str, asked: Asked, recall: Recall, *, generation: int, now: datetime) -> None:
-        """Remember an answer; the one that was not wanted for longest makes room."""
+    def keep(self, namespace: str, key: RecallKey, recall: Recall, *, generation: int, now: datetime) -> None:
+        """Cache a recall; the least recently used one is evicted."""
         with self._lock:
             entries = self._shelf(namespace).entries
-            entries[asked.text, asked.options] = _Entry(asked, recall, generation, now)
-            entries.move_to_end((asked.text, asked.options))
+            entries[key.text, key.options] = _Entry(key, recall, generation, now)
+            entries.move_to_end((key.text, key.options))
             while len(entries) > self._size:
                 entries.popitem(last=False)
 
     def keep_warm(self, namespace: str, warm: WarmFacts) -> None:
-        """Remember the facts of entities that are often asked for, in the place of those kept before."""
+        """Cache prefetched facts in place of the former ones."""
         with self._lock:
             self._shelf(namespace).warm = warm
 
     def find_warm(self, namespace: str, *, options: Hashable, generation: int, now: datetime) -> WarmFacts | None:
-        """Return facts that were read beforehand, if they are still true."""
+        """Return the prefetched facts, if they have not expired."""
         with self._lock:
             warm = self._shelf(namespace).warm
         if warm is None or (warm.generation, warm.options) != (generation, options):
@@ -132,14 +134,14 @@ class RecallCache:
         return [piece.fact for entry in mine if now < entry.at + RECENT for piece in entry.recall.facts]
 
     def forget(self, namespace: str) -> None:
-        """Drop what is kept for a namespace but its counters."""
+        """Clear the cache of a namespace; the counters stay."""
         with self._lock:
             shelf = self._shelf(namespace)
             shelf.entries.clear()
             shelf.warm = None
 
     def count(self, namespace: str) -> dict[str, int]:
-        """Return how many answers are kept for a namespace, and how often one was found and was not."""
+        """Return the number of cached recalls of a namespace, of hits and of misses."""
         with self._lock:
             shelf = self._shelf(namespace)
             return {"cached": len(shelf.entries), "hits": shelf.hits, "misses": shelf.misses}
@@ -147,12 +149,12 @@ class RecallCache:
     def _shelf(self, namespace: str) -> _Shelf:
         shelf = self._shelves.setdefault(namespace, _Shelf())
         self._shelves.move_to_end(namespace)
-        while len(self._shelves) > NAMESPACES:
+        while len(self._shelves) > MAX_NAMESPACES:
             self._shelves.popitem(last=False)
         return shelf
 
     @staticmethod
     def _hit(shelf: _Shelf, entry: _Entry) -> Recall:
         shelf.hits += 1
-        shelf.entries.move_to_end((entry.asked.text, entry.asked.options))
+        shelf.entries.move_to_end((entry.key.text, entry.key.options))
         return replace(entry.recall, cached=True)

@@ -242,4 +242,4 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
 def _are_unwritten(seeds: Sequence[Seed], *, store: StoreReader) -> bool:
     """Return True if no chunk contains the names of these entities as the question writes them."""
     named = [query_terms(seed.key) for seed in seeds if seed.words]
-    return bool(named) and all(terms and store.find_holders(terms, limit=1) == [] for terms in named)
+    return bool(named) and all(terms and store.find_chunks_with_terms(terms, limit=1) == [] for terms in named)

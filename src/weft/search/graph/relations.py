@@ -119,7 +119,7 @@ def find_remembered(keys: Sequence[str], *, store: StoreReader, at: datetime) ->
     known = store.facts.find_entities(keys)
     if not known:
         return {}
-    ids = {key: name.entity_id for key, name in store.graph.find_known(list(known), homes=1).items()}
+    ids = {key: name.entity_id for key, name in store.graph.find_known(list(known), max_defining=1).items()}
     alone = {key: entity for key, entity in known.items() if fact_entity_key(ids.get(key, ""))}
     live = {key for key, entity in alone.items() if entity.declared}
     if open := [key for key in alone if key not in live]:

@@ -1,1 +1,1 @@
-"""Analysis of the question: terms, names, features, choice of the method."""
+"""Analysis of the question: parsing, method, vector, entities, rare names, absent ids."""

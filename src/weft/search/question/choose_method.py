@@ -34,10 +34,10 @@ CHANNELS: Mapping[str, frozenset[str]] = {
 """Channels of each method."""
 
 REASONS = {
-    "citation": "it asks for citations ({citation})",
-    "exact": "it is nothing but ids or quoted text, and the graph knows none of it",
-    "comparison": "it compares, which wants text and graph together",
-    "overview": "it asks for an overview, which wants text and graph together",
+    "citation": "citation question ({citation})",
+    "exact": "exact lookup: only ids or quoted text, none of them an entity",
+    "comparison": "comparison: vector, keyword and graph together",
+    "overview": "overview: vector, keyword and graph together",
     "default": "the default: vector, keyword and graph together",
 }
 NO_GRAPH = "the graph is switched off"

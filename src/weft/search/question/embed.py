@@ -21,7 +21,7 @@ def embed_question(question: Question, *, embedder: Embedder | None, wants_vecto
     vector, weight, degraded = None, 1.0, ""
     if wants_vector and question.terms:
         if embedder is None:
-            degraded = "there is no embedder"
+            degraded = "no embedder"
         else:
             weight, note = embedder_weight(question.scripts, card=embedder.card)
             notes += [note] if note else []

@@ -71,7 +71,7 @@ def recognise_names(
     """
     found, content, exact = question.words, question.content_words, question.exact_keys
     keys = _candidates(found, graph=graph) - QUESTION_WORDS.difference(word.text for word in content)
-    known = graph.find_known(sorted(keys | exact.keys()), homes=MAX_COUNTED_CHUNKS)
+    known = graph.find_known(sorted(keys | exact.keys()), max_defining=MAX_COUNTED_CHUNKS)
     remembered = _find_remembered(known, relations=relations)
     known = {key: name for key, name in known.items() if not _is_fact_only(name)} | remembered
     total = max(1, graph.size())
@@ -94,7 +94,7 @@ def recognise_names(
             weight=weights[id],
             words=size,
             how="named",
-            defining_chunks=known[key].homes or (known[key].chunks if key in remembered else 0),
+            defining_chunks=known[key].defining_chunks or (known[key].chunks if key in remembered else 0),
             key=key,
         )
         for id, (key, size) in ((id, named[id]) for id in best)
@@ -164,7 +164,7 @@ def idf(chunks: int, total: int) -> float:
 def _candidates(found: Sequence[Word], *, graph: GraphReader) -> set[str]:
     """Return the keys that may be names: all of one and two words, and longer ones that begin like a known name."""
     keys, pairs = short_keys(found, longest=MAX_NAME_WORDS)
-    return keys | long_keys(found, graph.find_beginnings(pairs), longest=MAX_NAME_WORDS)
+    return keys | long_keys(found, graph.find_key_prefixes(pairs), longest=MAX_NAME_WORDS)
 
 
 def _match(found: Sequence[Word], known: Mapping[str, Known], *, content: Collection[Word], total: int) -> list[Match]:
@@ -206,7 +206,7 @@ def _add_remembered(
 
 
 def _min_rare_chunks(name: Known) -> int:
-    return MIN_RARE_CHUNKS if name.homes else MIN_UNDEFINED_RARE_CHUNKS
+    return MIN_RARE_CHUNKS if name.defining_chunks else MIN_UNDEFINED_RARE_CHUNKS
 
 
 def _weigh(name: Known, *, total: int) -> float:
@@ -215,7 +215,7 @@ def _weigh(name: Known, *, total: int) -> float:
 
     Such a name leads to every chunk that mentions it: with one chunk that is a good start, with many it is none.
     """
-    share = 1.0 if name.homes else min(1.0, MAX_UNDEFINED_CHUNKS / max(1, name.chunks))
+    share = 1.0 if name.defining_chunks else min(1.0, MAX_UNDEFINED_CHUNKS / max(1, name.chunks))
     return idf(name.chunks, total) * share
 
 

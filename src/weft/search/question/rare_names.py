@@ -61,7 +61,7 @@ def _find_holders(name: str, *, store: StoreReader, where: Filter) -> list[str]:
     if where:  # a common name may be rare among the documents that pass the filter
         ids = [hit.chunk_id for hit in store.search_keyword(terms, limit=MAX_CANDIDATE_CHUNKS, where=where).hits]
     else:
-        ids = store.find_holders(terms, limit=MAX_CANDIDATE_CHUNKS) or []
+        ids = store.find_chunks_with_terms(terms, limit=MAX_CANDIDATE_CHUNKS) or []
     chunks = store.chunks(ids) if ids else []
     found = {chunk.id for chunk in chunks if any(_holds(part, wanted) for part in (*chunk.heading, chunk.text))}
     others = {chunk.id: chunk.document_id for chunk in chunks if chunk.id not in found}
