@@ -19,6 +19,14 @@ def test_a_score_agrees_with_one_reckoned_by_hand():
     assert score == pytest.approx(weight * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 2)))
 
 
+def test_the_example_of_the_module_is_right():
+    """A term in one of three chunks, once and twice in a chunk of mean length."""
+    weight = idf(1, total=3)
+    scores = term_scores(np.array([1.0, 2.0]), np.array([5.0, 5.0]), weight=weight, mean_length=5.0)
+
+    assert [weight, *scores, ceiling([weight])] == pytest.approx([0.981, 0.981, 1.349, 2.158], abs=0.001)
+
+
 @given(st.integers(0, 1000), st.integers(0, 1000))
 def test_a_term_never_counts_against_a_chunk(count, more):
     """Even if every chunk holds it; the rarer, the heavier."""

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weft.extract.papers import citation_questions
 from weft.extract.papers.citation_questions import MAX_QUESTION_CHARACTERS, read_citation, split_names
 
 QUESTIONS = {
@@ -94,7 +95,7 @@ EVERY = [(kind, line.strip()) for kind, lines in QUESTIONS.items() for line in l
 
 
 @pytest.mark.parametrize("kind, text", EVERY)
-def test_what_is_asked_and_about_what_is_told_apart(kind, text):
+def test_a_question_has_a_kind_and_a_name(kind, text):
     """Whatever the words around it, the name is the name alone."""
     (question,) = read_citation(text)
 
@@ -152,7 +153,7 @@ def test_other_questions_are_none(text):
         ("1970年之後引用MAGMA的論文", 1971, None),
     ],
 )
-def test_years_are_told_apart_from_the_name(text, since, until):
+def test_years_are_separated_from_the_name(text, since, until):
     """`after` and `before` leave the year itself out, all else has it in."""
     question = read_citation(text)[0]
 
@@ -203,3 +204,12 @@ def test_text_that_nearly_fits_is_read_to_its_end(text):
 
     assert all(len(name) < len(long) for question in read_citation(long) for name in question.names)
     assert read_citation(long + "papers that cite MAGMA") == ()
+
+
+@pytest.mark.parametrize("line", [line for line in citation_questions.__doc__.splitlines() if line.startswith("| `")])
+def test_the_examples_of_the_module_are_right(line):
+    """A row has a question, its kind and its name, or no kind."""
+    question, kind, name, _ = (cell.strip() for cell in line[1:-1].split("|"))
+    found = read_citation(question.strip("`"))
+
+    assert (f"`{found[0].kind}`", found[0].names[0]) == (kind, name) if found else kind.startswith("none")

@@ -121,6 +121,23 @@ def test_nothing_to_start_from_activates_nothing(seeds):
     assert activate(over({("a", "b"): 1.0}), seeds, coefficients=decay(0.5, 2)) == {}
 
 
+def test_the_example_of_the_module_is_right():
+    """Two seeds, three edges, one hop; `prune` drops the weakest neighbour."""
+    edges = {"A": ["C"], "B": ["C", "D"], "C": ["A", "B"], "D": ["B"]}
+
+    def spread(x):
+        reached = {}
+        for node, value in x.items():
+            for other in edges[node]:
+                reached[other] = reached.get(other, 0.0) + value / len(edges[node])
+        return reached
+
+    found = activate(spread, {"A": 3, "B": 1}, coefficients=decay(0.5, 1))
+    pruned = activate(spread, {"A": 3, "B": 1}, coefficients=decay(0.5, 1), prune=0.2)
+    assert found == pytest.approx({"A": 0.75, "B": 0.25, "C": 0.4375, "D": 0.0625})
+    assert pruned == pytest.approx({"A": 0.75, "B": 0.25, "C": 0.4375})
+
+
 def test_no_coefficients_activate_nothing():
     """There is not even a round for the seeds."""
     assert activate(over({("a", "b"): 1.0}), {"a": 1.0}, coefficients=()) == {}

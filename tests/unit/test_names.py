@@ -1,9 +1,12 @@
 """Name keys, and known names in text."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weft.extract import names
 from weft.extract.mentions import find_sentence, may_mention, required_terms
 from weft.extract.names import (
     candidate_keys,
@@ -20,6 +23,14 @@ from weft.text.analyzer import count_terms
 
 PLAIN = st.text(st.one_of(st.characters(max_codepoint=0x2FF), st.characters(max_codepoint=0x2100)), max_size=40)
 NAMES = st.lists(st.from_regex(r"[A-Z][a-z]{2,8}", fullmatch=True), min_size=1, max_size=4).map(" ".join)
+
+
+@pytest.mark.parametrize("line", [line for line in names.__doc__.splitlines() if line.startswith("| `")])
+def test_the_examples_of_the_module_are_right(line):
+    """A row has names and their keys."""
+    written, keys, _ = line.strip("| ").split(" | ")
+
+    assert [name_key(name) for name in re.findall("`([^`]+)`", written)] == re.findall("`([^`]+)`", keys)
 
 
 @pytest.mark.parametrize(

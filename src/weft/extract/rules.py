@@ -257,9 +257,8 @@ class _Reader:
         """Nominate the terms of a glossary: list items that begin with a bold term and a colon."""
         entries = [(term, s) for s in sentences if s.role == "item" and (term := _glossary_term(s))]
         times = Counter(term for term, _ in entries)
-        entries = [
-            (term, sentence) for term, sentence in entries if times[term] == 1
-        ]  # skips a repeated label such as `Default:`
+        # a repeated term is a label such as `Default:`
+        entries = [(term, sentence) for term, sentence in entries if times[term] == 1]
         for term, sentence in entries if len(entries) >= MIN_GLOSSARY_TERMS else ():
             nominations.nominate(term, "definition", description=sentence.text)
 
@@ -282,9 +281,8 @@ class _Reader:
         sentence, names = passage.sentence, passage.names
         translated = self._read_abbreviations(nominations, passage)
         if found := find_definition(sentence, subject):
-            self._nominate_defined(
-                nominations, sentence, found, name=translated.get(found.subject.key, found.subject.name)
-            )
+            name = translated.get(found.subject.key, found.subject.name)
+            self._nominate_defined(nominations, sentence, found, name=name)
             subject = replace(found.subject, kind="name") if found.subject.kind == "word" else found.subject
         if subject and subject.kind != "pronoun" and has_han(sentence.text):
             for other in find_other_names_at(sentence.text, names, at=subject.end):
@@ -292,9 +290,9 @@ class _Reader:
                 reason = f"“{other.cue}” in the text"
                 nominations.nominate(other.name, "abbreviation", alias_of=key, reason=reason)
         covered = subject.end if subject and subject.kind == "topic" else 0
-        for name in names:
-            if name.end > covered or name.kind == "link":
-                self._nominate_name(nominations, name, sentence)
+        for found_name in names:
+            if found_name.end > covered or found_name.kind == "link":
+                self._nominate_name(nominations, found_name, sentence)
         for statement in find_statements(sentence, names, subject=subject, topic=self.topic):
             for text in (statement.source, statement.target):
                 nominations.nominate_weak(text)
@@ -378,9 +376,8 @@ class _Reader:
             subject = Subject(topic.name, topic.key, subject.end, "topic")
         if subject and subject.is_topic and has_han(topic.name):
             self._read_short_name(nominations, first.sentence.text[: subject.end])
-            for alias in (
-                find_aliases(first.sentence, first.names, end=subject.end + MAX_ALIAS_DISTANCE) if not opening else ()
-            ):
+            end = subject.end + MAX_ALIAS_DISTANCE
+            for alias in find_aliases(first.sentence, first.names, end=end) if not opening else ():
                 nominations.nominate(alias.name, "abbreviation", alias_of=topic.key, reason=alias.reason, about=True)
         if opening is None:
             return subject if subject is None or subject.kind != "word" else None

@@ -1,1 +1,1 @@
-"""Text processing: decoding, normalisation, analysis, splitting. Pure functions."""
+"""Text processing: decoding, normalisation, analysis, chunking, link syntax, ids. Pure functions."""
