@@ -1,34 +1,50 @@
 """
-What a new process costs before it does anything: Python, the package, `weft --help`, the model, a first answer.
+Time of a new process before any work: Python, the package, `weft --help`, the model, a first answer.
 
     python benchmarks/start.py [--db FILE ...] [--repeat 9] [--write]
+    python benchmarks/start.py --help-of-verbs [--repeat 5]
 
-Each line is a process of its own, from its start to its end; all lines are gone through `--repeat` times in turn.
-Milliseconds: the median, lowest and highest beside it. The bare interpreter and an import of click, which the command
-line is made with, are there to compare with. `--db` are stores to ask, say of `benchmarks/corpora.py`; their read
-indexes are built before. `--write` puts the table into docs/performance.md.
+Each row is a separate process, measured from its start to its end; all rows are measured `--repeat` times in turn.
+Milliseconds: the median, with the lowest and the highest. The bare interpreter and an import of click, the library of
+the command line, are there for comparison. `--db` names stores to query, for example of `benchmarks/corpora.py`;
+their read indexes are built before. `--write` puts the table into docs/performance.md.
+
+`--help-of-verbs` measures `weft VERB --help` of every verb and subverb instead, with processor time and the number of
+imported modules, which depend little or not at all on the load of the machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
+import click
 from scale import FIRST, put
 from speed import PAGE, to_table
 
+from weft.cli.main import COMMANDS, weft
 from weft.engine.engine import open_engine
 
 MODEL = 'from weft.engine.engine import open_engine; open_engine(":memory:").embedder.embed(["a"], kind="query")'
+COUNT_MODULES = """
+import sys
+from weft.cli.main import weft
+try:
+    weft()
+except SystemExit:
+    print(len(sys.modules), file=sys.stderr)
+"""
+"""Runs `weft` with the arguments of the process and prints the number of imported modules to stderr."""
 
 
 def commands(stores: Sequence[Path]) -> dict[str, list[str]]:
-    """Return what is started, by what it is called."""
+    """Return the command lines to measure, by label."""
     weft = [sys.executable, "-m", "weft"]
     found = {
         "`python -c pass`": [sys.executable, "-c", "pass"],
@@ -46,6 +62,45 @@ def commands(stores: Sequence[Path]) -> dict[str, list[str]]:
     return found
 
 
+def find_verbs() -> Iterator[tuple[str, ...]]:
+    """Yield every verb, followed by its subverbs."""
+    context = click.Context(weft)
+    for name in COMMANDS:
+        yield (name,)
+        for inner in getattr(weft.get_command(context, name), "commands", {}):
+            yield name, inner
+
+
+def measure_help(*, repeat: int) -> list[dict[str, str]]:
+    """Return a row per verb: milliseconds of `weft VERB --help`, and the modules it imports."""
+    rows = []
+    for path in ((), *find_verbs()):
+        arguments = [*path, "--help"]
+        counted = subprocess.run(
+            [sys.executable, "-c", COUNT_MODULES, *arguments], check=True, capture_output=True, text=True
+        )
+        wall, cpu = [], []
+        for _ in range(repeat):
+            before = children_ms()
+            wall.append(clock([sys.executable, "-m", "weft", *arguments]))
+            cpu.append(children_ms() - before)
+        name = " ".join(("weft", *arguments))
+        row = {"command": f"`{name}`", "ms": summary(wall), "CPU ms": summary(cpu)}
+        rows.append({**row, "modules": counted.stderr.strip()})
+    return rows
+
+
+def children_ms() -> float:
+    """Return the processor time of all finished child processes in milliseconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) * 1000
+
+
+def summary(taken: Sequence[float]) -> str:
+    """Return the median with the lowest and the highest."""
+    return f"{median(taken):.0f} ({min(taken):.0f}–{max(taken):.0f})"
+
+
 def clock(command: Sequence[str]) -> float:
     """Return the milliseconds a process takes."""
     begun = time.perf_counter()
@@ -56,19 +111,22 @@ def clock(command: Sequence[str]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--db", type=Path, nargs="+", default=[], metavar="FILE")
-    parser.add_argument("--repeat", type=int, default=9)
+    parser.add_argument("--repeat", type=int, help="default: 9, with --help-of-verbs 5")
+    parser.add_argument("--help-of-verbs", action="store_true")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     if missing := [str(path) for path in arguments.db if not path.is_file()]:
         parser.error(f"no such file: {', '.join(missing)}")
+    if arguments.help_of_verbs:
+        print(to_table(measure_help(repeat=arguments.repeat or 5)))
+        return
     started = commands(arguments.db)
     for command in started.values():
-        clock(command)  # what is read from the disk the first time
-    rounds = [{name: clock(command) for name, command in started.items()} for _ in range(arguments.repeat)]
+        clock(command)  # fill the file cache
+    rounds = [{name: clock(command) for name, command in started.items()} for _ in range(arguments.repeat or 9)]
     rows = []
     for name in started:
-        taken = [round[name] for round in rounds]
-        rows.append({"process": name, "ms": f"{median(taken):.0f} ({min(taken):.0f}–{max(taken):.0f})"})
+        rows.append({"process": name, "ms": summary([round[name] for round in rounds])})
     print(table := to_table(rows))
     if arguments.write:
         PAGE.write_text(put(PAGE.read_text("utf-8"), "start", table), "utf-8")
