@@ -112,8 +112,8 @@ def test_what_is_said_under_another_spelling_is_not_lost_unnoticed(memory):
 
     assert [entity["name"] for entity in answer.structured_content["entities"]] == ["Crate"]
     assert [part.text for part in answer.content[1:]] == [
-        "'The Boxes' is one entity with 'Box', which stays as it is: use add_observations",
-        "'crates' is one entity with 'Crate', which stays as it is: use add_observations",
+        "'The Boxes' is the existing entity 'Box', which is unchanged: use add_observations",
+        "'crates' is the existing entity 'Crate', which is unchanged: use add_observations",
     ]
 
 
@@ -181,7 +181,7 @@ def test_deleting_an_entity_takes_its_relations(company):
     answer = company.ask("delete_entities", entityNames=["Alice", "NonExistent"])
     assert [part.text for part in answer.content] == [
         "Entities deleted successfully",
-        "there was no entity NonExistent",
+        "unknown entity: NonExistent",
     ]
     assert company("read_graph") == (["Bob"], [])
 
@@ -207,7 +207,7 @@ def test_deleting_observations(company):
     assert observations(company, "Alice") == ["works at Acme Corp"]
     answer = company.ask("delete_observations", deletions=[one, none])
     assert answer.content[0].text == "Observations deleted successfully"
-    assert answer.content[1].text == "0 of 2 observations were there, and no entity NonExistent"
+    assert answer.content[1].text == "0 of 2 observations existed; unknown entity: NonExistent"
     assert "Alice" in company("read_graph")[0]
 
 
@@ -218,7 +218,7 @@ def test_deleting_relations(company):
     assert company("delete_relations", relations=[KNOWS]) == "Relations deleted successfully"
     assert TOGETHER in company("read_graph")[1]
     answer = company.ask("delete_relations", relations=[KNOWS])
-    assert [part.text for part in answer.content] == ["Relations deleted successfully", "0 of 1 relations were there"]
+    assert [part.text for part in answer.content] == ["Relations deleted successfully", "0 of 1 relations existed"]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_a_store_that_is_not_there_yet_is_an_empty_graph(memory):
     searched = memory.ask("search_nodes", query="Alice")
     assert searched.structured_content == answer.structured_content
     for empty in (answer, searched, memory.ask("open_nodes", names=["Alice"])):
-        assert "nothing is remembered" in empty.content[1].text
+        assert "has no entities yet" in empty.content[1].text
     assert memory("delete_entities", entityNames=[]) == "Entities deleted successfully"
 
 

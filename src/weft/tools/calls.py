@@ -300,7 +300,7 @@ def _search_text(answer: Mapping[str, Any], context: str) -> str:
     parts += [f"{name}: {answer[name]}" for name in ("warning", "action") if name in answer]
     parts += [f"note: {note}" for note in answer["notes"]]
     if "rejected" in answer:
-        parts.append(f"closest passage, not shown: {flat(answer['rejected']['citation'])}")
+        parts.append(f"closest, not shown: {flat(answer['rejected']['citation'])}")
     if facts := [
         fact for fact in answer["facts"] if fact["source"] != "file"
     ]:  # facts from files change with the files
