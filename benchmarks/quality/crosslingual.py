@@ -22,7 +22,7 @@ from weft.config import Method
 from weft.engine.engine import Engine
 from weft.evaluate.dataset import Case, read_cases
 from weft.evaluate.scoring import answer_cases, summarise
-from weft.rank.calibrate import area
+from weft.rank.calibrate import roc_area
 
 METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid", "mix", "auto")
 MEASURES = ("recall@1", "recall@5", "recall@10", "ndcg@10")
@@ -68,8 +68,9 @@ def judge(pairs: Sequence[tuple[str, str]], *, embedder: str, limit: int | None)
             everything = np.concatenate(list(foreign.values()))
             for name in (corpus, other):
                 values = confidences(engine, name, limit)
-                areas = [f"{area(values, found):.3f} {label}" for label, found in foreign.items()]
-                print_shares(f"{name} → {corpus}", ", ".join([f"{area(values, everything):.3f} all", *areas]), values)
+                others = {"all": everything, **foreign}
+                areas = [f"{roc_area(values, found):.3f} {label}" for label, found in others.items()]
+                print_shares(f"{name} → {corpus}", ", ".join(areas), values)
             for name, values in foreign.items():
                 print_shares(f"{name} → {corpus}", "", values)
 
