@@ -36,7 +36,7 @@ def worker(session: Session, until: Until | None, lease: float) -> None:
     A worker needs the store, not the files; it may run on another machine. SIGTERM or Ctrl-C stops it after the
     current transaction, and other workers take its remaining jobs. Several workers with the same settings may run.
     """
-    from weft.engine.worker_pool import work
+    from weft.engine.worker_process import work
 
     stop = _stop_on_signals()
     with (
