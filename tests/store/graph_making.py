@@ -52,8 +52,10 @@ def view(store):
     return {
         "entities": entities,
         "by id": graph.entities(ids),
-        "known": {key: repr(name) for key, name in graph.find_known([*KEYS, "doc one", "ledger"], homes=2).items()},
-        "beginnings": graph.find_beginnings(["auth service", "oauth provider", "sr 052", "auth"]),
+        "known": {
+            key: repr(name) for key, name in graph.find_known([*KEYS, "doc one", "ledger"], max_defining=2).items()
+        },
+        "beginnings": graph.find_key_prefixes(["auth service", "oauth provider", "sr 052", "auth"]),
         "names": graph.names(ids),
         "mentions": graph.mentions_of(ids, limit=3),
         "links": graph.links_of(ids, limit=99, min_weight=6.5),

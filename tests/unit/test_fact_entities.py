@@ -140,7 +140,7 @@ def test_a_name_counts_less_the_more_facts_join_it_with(chain):
     before = seed()
     chain.memory.add_many([GivenFact(subject="Kestrel Works", predicate="made", object=f"Part {n}") for n in range(9)])
 
-    assert (before.homes, seed().homes) == (2, 11)
+    assert (before.defining_chunks, seed().defining_chunks) == (2, 11)
     assert before.weight > 3 * seed().weight > 0
 
 

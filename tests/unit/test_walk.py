@@ -31,13 +31,13 @@ class Mentioned:
         known = {m.entity_id[1:] for m in self.mentions}
         return {key: self.entity(key) for key in keys if key in known}
 
-    def find_known(self, keys, *, homes):
+    def find_known(self, keys, *, max_defining):
         return {
             key: Known(entity.id, entity.strong, entity.chunks, sum(m.about for m in self.mentions_of([entity.id])))
             for key, entity in self.find_entities(keys).items()
         }
 
-    def find_beginnings(self, pairs):
+    def find_key_prefixes(self, pairs):
         return set()
 
     def entity(self, key):
@@ -63,7 +63,9 @@ def scores(*mentions, **options):
     return {hit.chunk_id: hit.score for hit in hits}
 
 
-@pytest.mark.parametrize(("chunks", "leads_on"), [(MAX_EXPANDED_CHUNKS, True), (MAX_EXPANDED_CHUNKS + 1, False), (40, False)])
+@pytest.mark.parametrize(
+    ("chunks", "leads_on"), [(MAX_EXPANDED_CHUNKS, True), (MAX_EXPANDED_CHUNKS + 1, False), (40, False)]
+)
 def test_many_chunks_with_the_same_activation_are_found_but_lead_nowhere(chunks, leads_on):
     """To look where each of them leads is what a walk would spend its time on."""
     holding = [mention(name, n, elsewhere=True) for n in range(chunks) for name in ("film", "director")]

@@ -86,7 +86,7 @@ class Known(NamedTuple):
     strong: bool
     chunks: int
     """Number of chunks that mention the entity, under any name."""
-    homes: int
+    defining_chunks: int
     """Number of chunks about it (defining chunks), counted up to a limit."""
     remembered: bool = False
     """Whether facts of any status name it too, by this name."""

@@ -119,7 +119,7 @@ class StoreReader(Protocol):
     def search_keyword(self, terms: Sequence[str], *, limit: int, where: Filter) -> Ranking:
         """Rank chunks by BM25 over this namespace's statistics, best first; ties go to the smaller id."""
 
-    def find_holders(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
+    def find_chunks_with_terms(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
         """
         Return the ids of the chunks that contain all of these terms, sorted.
 

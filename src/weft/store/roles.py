@@ -35,15 +35,15 @@ class GraphReader(Protocol):
     def entities(self, ids: Sequence[str]) -> list[Entity]:
         """Return the entities with these ids, in this order, skipping unknown ids."""
 
-    def find_known(self, keys: Sequence[str], *, homes: int) -> dict[str, Known]:
+    def find_known(self, keys: Sequence[str], *, max_defining: int) -> dict[str, Known]:
         """
-        Return a short form of the entities of many keys; defining chunks are counted up to `homes`.
+        Return a short form of the entities of many keys; defining chunks are counted up to `max_defining`.
 
         Names known only from facts, of any status, are included under ids of their own (`text.ids.fact_entity_id`).
         No chunk mentions them.
         """
 
-    def find_beginnings(self, pairs: Collection[str]) -> set[str]:
+    def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
         """Return the word pairs that start a longer key, including keys of facts."""
 
     def names(self, ids: Sequence[str]) -> dict[str, str]:

@@ -95,15 +95,15 @@ class MemoryGraph:
         found = self.find_entities([keys[id] for id in ids if id in keys])
         return [found[keys[id]] for id in ids if id in keys]
 
-    def find_known(self, keys: Sequence[str], *, homes: int) -> dict[str, Known]:
+    def find_known(self, keys: Sequence[str], *, max_defining: int) -> dict[str, Known]:
         found = {}
         for key, entity in self.find_entities(keys).items():
-            about = sum(mention.about for mention in self.mentions_of([entity.id], limit=homes))
+            about = sum(mention.about for mention in self.mentions_of([entity.id], limit=max_defining))
             found[key] = Known(entity.id, entity.strong, entity.chunks, about, key in self._remembered)
         only_facts = [key for key in keys if key in self._remembered and key not in found]
         return found | {key: Known(fact_entity_id(key), True, 0, 0, True) for key in only_facts}
 
-    def find_beginnings(self, pairs: Collection[str]) -> set[str]:
+    def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
         names = (*self._derived.standings, *self._remembered)
         return {pair for pair in pairs if any(key.startswith(f"{pair} ") for key in names)}
 
@@ -130,12 +130,12 @@ class MemoryGraph:
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         order = {id: place for place, id in enumerate(chunk_ids)}
         spread = Counter(self._target(key) for key, _ in self._derived.mentions)
-        homes = {self._target(key) for (key, _), mention in self._derived.mentions.items() if mention.about}
+        defined = {self._target(key) for (key, _), mention in self._derived.mentions.items() if mention.about}
         found = strongest_mentions(
             self._mention(key, id)._replace(
                 entity_id=entity_id(self._name, self._target(key)),
                 elsewhere=spread[self._target(key)] > 1,
-                home=mention.about or (self._derived.standings[key].strong and self._target(key) in homes),
+                home=mention.about or (self._derived.standings[key].strong and self._target(key) in defined),
             )
             for (key, id), mention in self._derived.mentions.items()
             if id in order and (mention.about or not about)

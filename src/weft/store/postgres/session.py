@@ -130,10 +130,10 @@ class PostgresSession:
     def count_terms(self, namespace: Namespace, query_terms: Collection[str]) -> dict[str, int]:
         return terms.count(self, namespace, query_terms)
 
-    def find_holders(
+    def find_chunks_with_terms(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:
-        return terms.find_holders(self, namespace, wanted)
+        return terms.find_chunks_with_terms(self, namespace, wanted)
 
     # ── consistency ─────────────────────────────────────────────────────────────────────────────
 

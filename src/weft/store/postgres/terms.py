@@ -155,7 +155,7 @@ def count(db: Session, namespace: Namespace, terms: Collection[str]) -> dict[str
     return dict(db.run("term_counts", values)) if terms else {}
 
 
-def find_holders(
+def find_chunks_with_terms(
     db: Session, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
 ) -> dict[str, set[int]]:
     """

@@ -71,17 +71,17 @@ class RelationalGraph:
             found = self._find(db, namespace, list(keys.values()))
         return [found[keys[id]] for id in ids if keys.get(id) in found]
 
-    def find_known(self, keys: Sequence[str], *, homes: int) -> dict[str, Known]:
+    def find_known(self, keys: Sequence[str], *, max_defining: int) -> dict[str, Known]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "homes": homes}
+            values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "homes": max_defining}
             rows = db.run("known_entities", values)
         return {
-            key: Known(id or fact_entity_id(key), bool(strong), chunks, min(about, homes), bool(remembered))
+            key: Known(id or fact_entity_id(key), bool(strong), chunks, min(about, max_defining), bool(remembered))
             for key, id, strong, chunks, about, remembered in rows
         }
 
-    def find_beginnings(self, pairs: Collection[str]) -> set[str]:
+    def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
         if not pairs:
             return set()
         with self._connections.read(self._name) as db:

@@ -275,7 +275,7 @@ class GraphChanges:
         about: defaultdict[str, set[int]] = defaultdict(set)
         for key, chunk in self._db.run("chunks_about", {"namespace": self._namespace, "keys": _json(keys)}):
             about[key].add(chunk)
-        found = self._db.find_holders(self._namespace, {key: required_terms(key) for key in sorted(keys)})
+        found = self._db.find_chunks_with_terms(self._namespace, {key: required_terms(key) for key in sorted(keys)})
         for key, chunks in sorted(found.items()):
             self._mentions.add_name(key, chunks=chunks, about=about[key])
 

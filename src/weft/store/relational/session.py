@@ -128,7 +128,7 @@ class Session(Protocol):
     def count_terms(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs; terms that occur nowhere are left out."""
 
-    def find_holders(
+    def find_chunks_with_terms(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:
         """Return, for each entry of `wanted`, the numbers of the chunks that contain a term of each of its groups."""

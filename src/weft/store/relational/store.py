@@ -223,7 +223,7 @@ class RelationalStore:
                 found.key, terms, limit=limit, where=where, chunks=found.chunks, length=found.length
             )
 
-    def find_holders(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
+    def find_chunks_with_terms(self, terms: Sequence[str], *, limit: int) -> list[str] | None:
         with self._connections.read(self._namespace) as db:
             namespace = db.namespace_key(self._namespace)
             counts = db.count_terms(namespace, terms)
@@ -232,7 +232,7 @@ class RelationalStore:
             rarest = min(counts.values())
             if rarest >= MIN_COMMON_TERM_CHUNKS or (len(counts) == 1 and rarest > limit):
                 return None
-            found = db.find_holders(namespace, {"": [{term} for term in terms]})[""]
+            found = db.find_chunks_with_terms(namespace, {"": [{term} for term in terms]})[""]
             if len(found) > limit:
                 return None
             rows = db.run("chunk_ids", {"namespace": namespace, "numbers": json.dumps(sorted(found))})

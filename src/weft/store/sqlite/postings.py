@@ -152,7 +152,7 @@ def document_frequencies(postings: Mapping[tuple[str, int], bytes]) -> dict[str,
     return dict(counts)
 
 
-def find_holders(db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
+def find_chunks_with_terms(db: Session, *, namespace: Namespace, groups: Sequence[Collection[str]]) -> set[int]:
     """
     Return the numbers of the chunks that contain a term of every group.
 

@@ -19,7 +19,7 @@ from weft.store.sqlite.postings import (
     TermChanges,
     derive_postings,
     document_frequencies,
-    find_holders,
+    find_chunks_with_terms,
     read_postings,
     search_postings,
 )
@@ -149,10 +149,12 @@ class SqliteSession:
             counts.update(((namespace, term), count) for term, count in self.run("term_counts", values))
         return {term: count for term in terms if (count := counts[namespace, term])}
 
-    def find_holders(
+    def find_chunks_with_terms(
         self, namespace: Namespace, wanted: Mapping[str, Sequence[Collection[str]]]
     ) -> dict[str, set[int]]:
-        return {name: find_holders(self, namespace=namespace, groups=groups) for name, groups in wanted.items()}
+        return {
+            name: find_chunks_with_terms(self, namespace=namespace, groups=groups) for name, groups in wanted.items()
+        }
 
     # ── consistency ─────────────────────────────────────────────────────────────────────────────
 

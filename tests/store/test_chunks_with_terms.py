@@ -1,11 +1,11 @@
-"""Which chunks hold all of some words: the same in all stores."""
+"""Chunks that contain all of some terms: the same in all stores."""
 
 import pytest
 from contract import MODEL, make_batch
 from opening import EACH, open_empty
 
 from weft.store import base
-from weft.store.memory.store import store as memory
+from weft.store.memory import store as memory
 from weft.store.relational import store as relational
 
 TEXTS = ["red fox", "red hen", "blue fox", "red 狐狸 fox", "fox's den"]
@@ -23,8 +23,8 @@ def store(request):
     database.close()
 
 
-def held(store, *terms, limit=9):
-    found = store.find_holders(terms, limit=limit)
+def chunk_texts(store, *terms, limit=9):
+    found = store.find_chunks_with_terms(terms, limit=limit)
     return None if found is None else sorted(chunk.text for chunk in store.chunks(found))
 
 
@@ -42,24 +42,24 @@ def held(store, *terms, limit=9):
 )
 def test_a_chunk_must_hold_every_term(store, terms, expected):
     """Those of another namespace are not found, nor what only looks like a query."""
-    assert held(store, *terms) == expected
+    assert chunk_texts(store, *terms) == expected
 
 
 def test_more_than_the_limit_are_none_at_all(store):
     """So that who asks can look for the best instead."""
-    assert held(store, "red", "fox", limit=2) == ["red fox", "red 狐狸 fox"]
-    assert held(store, "red", "fox", limit=1) is None
+    assert chunk_texts(store, "red", "fox", limit=2) == ["red fox", "red 狐狸 fox"]
+    assert chunk_texts(store, "red", "fox", limit=1) is None
 
 
 def test_common_terms_lead_nowhere(store, monkeypatch):
     """Where even the rarest stands in many chunks they are not read; one rare term is enough."""
     for module in (base, memory, relational):
-        monkeypatch.setattr(module, "COMMON", 3)
-    assert held(store, "red", "fox") is None
-    assert held(store, "red", "hen") == ["red hen"]
+        monkeypatch.setattr(module, "MIN_COMMON_TERM_CHUNKS", 3)
+    assert chunk_texts(store, "red", "fox") is None
+    assert chunk_texts(store, "red", "hen") == ["red hen"]
 
 
 def test_what_was_deleted_is_not_found(store):
     """A document takes its chunks with it."""
     store.delete([document.id for document in store.find_documents(base.Filter())])
-    assert held(store, "red", "fox") == []
+    assert chunk_texts(store, "red", "fox") == []
