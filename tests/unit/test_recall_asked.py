@@ -7,7 +7,7 @@ import pytest
 from weft.config import MemoryOptions, Settings
 from weft.engine.engine import Engine
 from weft.records import Fact, GivenFact
-from weft.search.facts.match import asked_terms, match, pick
+from weft.search.facts.match import fact_terms, match, pick
 from weft.search.question.read import read_question
 
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
@@ -43,13 +43,13 @@ def told(found):
 )
 def test_what_is_asked_is_what_names_and_question_words_leave(text, names, expected):
     """English words by their stems, Chinese ones by pairs of characters that say something."""
-    assert asked_terms(read_question(text), names=names) >= expected
-    assert not asked_terms(read_question(text), names=names) & {"what", "which", "kiln", "log", "jacq", "me", "什么"}
+    assert fact_terms(read_question(text), names=names) >= expected
+    assert not fact_terms(read_question(text), names=names) & {"what", "which", "kiln", "log", "jacq", "me", "什么"}
 
 
 def test_a_fact_matches_by_predicate_and_value():
     """Each term counts once."""
-    asked = asked_terms(read_question("Which glaze do I fire in the kiln?"), names=[])
+    asked = fact_terms(read_question("Which glaze do I fire in the kiln?"), names=[])
 
     assert match(fact("fires", "the glaze in a kiln, a kiln with gas"), asked) == 3
     assert match(fact("drinks", "tea"), asked) == 0
@@ -61,7 +61,7 @@ def test_the_best_of_each_subject_are_picked():
     facts = [fact("likes", name, id=name) for name in ("tea", "rye bread", "cheese")]
     facts.append(fact("sells", "bread", id="shop", subject="shop"))
 
-    picked = pick(facts, asked=frozenset({"bread"}), limit=2)
+    picked = pick(facts, wanted=frozenset({"bread"}), limit=2)
     assert [(item.id, count) for item, count in picked] == [("rye bread", 1), ("tea", 0), ("shop", 1)]
 
 

@@ -75,9 +75,8 @@ class Question:
     """
     A question, parsed once.
 
-    `text`, `words`, `terms` and `scripts` are always parsed. Each other part is parsed when it is first used, and at
-    most once: all of them together would cost a recall of facts about a third of its time. Slots are missing because
-    `cached_property` needs a `__dict__`.
+    The fields are always parsed. Each property is parsed when it is first used, and only once: parsing all of them for
+    every question would slow the methods that need none. `cached_property` needs a `__dict__`, so there are no slots.
     """
 
     text: str

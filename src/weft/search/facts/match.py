@@ -26,22 +26,22 @@ INHERITED_MATCH = 0.5
 """Share of a fact's match that passes to the facts of the entity it leads to."""
 
 
-def asked_terms(question: Question, *, names: Collection[str]) -> frozenset[str]:
+def fact_terms(question: Question, *, names: Collection[str]) -> frozenset[str]:
     """Return the terms of a question without question words and without the names of its entities."""
     known = {term for name in names for term in terms(name)}
     return frozenset(term for term in question.terms if not _has_particle(term)) - known - _plain_terms()
 
 
-def match(fact: Fact, asked: frozenset[str]) -> int:
+def match(fact: Fact, wanted: frozenset[str]) -> int:
     """Return how many of the terms a fact has in its predicate and value."""
-    return len(asked.intersection(terms(f"{fact.predicate.replace('_', ' ')} {fact.value}"))) if asked else 0
+    return len(wanted.intersection(terms(f"{fact.predicate.replace('_', ' ')} {fact.value}"))) if wanted else 0
 
 
-def pick(facts: Sequence[Fact], *, asked: frozenset[str], limit: int) -> list[tuple[Fact, int]]:
+def pick(facts: Sequence[Fact], *, wanted: frozenset[str], limit: int) -> list[tuple[Fact, int]]:
     """Return at most `limit` facts of each subject with their match, best match first; ties keep their order."""
     groups: dict[str, list[tuple[Fact, int]]] = defaultdict(list)
     for fact in facts:
-        groups[fact.subject].append((fact, match(fact, asked)))
+        groups[fact.subject].append((fact, match(fact, wanted)))
     return [item for group in groups.values() for item in sorted(group, key=lambda item: -item[1])[:limit]]
 
 

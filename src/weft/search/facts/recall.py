@@ -16,7 +16,7 @@ from weft.facts.score import score_fact
 from weft.models.base import Embedder
 from weft.records import Anchor, Fact, FactEntity, Question, Recall, Recalled, RecallStatus, Vector
 from weft.search.confidence import min_relevant_cosine
-from weft.search.facts.match import INHERITED_MATCH, MAX_COMPARED_FACTS, asked_terms, match, pick
+from weft.search.facts.match import INHERITED_MATCH, MAX_COMPARED_FACTS, fact_terms, match, pick
 from weft.search.question.content_terms import FIRST_PERSON, QUESTION_WORDS, RECALL_WORDS
 from weft.search.question.entities import USER
 from weft.search.question.read import read_question
@@ -88,12 +88,12 @@ def answer(
     anchors = _find_anchors(query, named, store=store, limit=options.anchors)
     user = [Anchor(entity=e, how="always") for e in store.facts.find_entities([USER]).values()]
     starts = [*anchors, *(anchor for anchor in user if all(a.entity.key != USER for a in anchors))]
-    asked = asked_terms(question, names=[anchor.entity.name for anchor in starts])
+    wanted = fact_terms(question, names=[anchor.entity.name for anchor in starts])
     keys = [anchor.entity.key for anchor in starts]
     read = about or partial(store.facts.about, at=at)
-    wanted = asked if options.by_words else frozenset()
-    facts = activate_facts(keys, about=read, options=options, at=at, asked=wanted)
-    if not _is_known(anchors, facts) and not _concerns_user(question, facts, asked):
+    matched = wanted if options.by_words else frozenset()
+    facts = activate_facts(keys, about=read, options=options, at=at, wanted=matched)
+    if not _is_known(anchors, facts) and not _concerns_user(question, facts, wanted):
         return Recall(text=question.text, status="no_match", at=at, degraded=degraded)
     status: RecallStatus = "degraded" if degraded else "ok"
     return Recall(
@@ -156,27 +156,27 @@ def find_named(question: Question, *, store: StoreReader) -> list[FactEntity]:
 
 
 def activate_facts(
-    keys: Sequence[str], *, about: About, options: MemoryOptions, at: datetime, asked: frozenset[str] = frozenset()
+    keys: Sequence[str], *, about: About, options: MemoryOptions, at: datetime, wanted: frozenset[str] = frozenset()
 ) -> list[Recalled]:
     """
     Return facts breadth-first from some entities, ordered by match, hop, rank of the subject, and score.
 
-    The match of a fact is the number of `asked` terms it contains, plus half the match of the fact that led to it.
-    Without `asked` terms, nearer facts come first. Ties go to the older fact.
+    The match of a fact is the number of `wanted` terms it contains, plus half the match of the fact that led to it.
+    Without `wanted` terms, nearer facts come first. Ties go to the older fact.
     """
     places: dict[str, int] = {}
     kept: dict[str, Recalled] = {}
     reached = dict.fromkeys(keys, 0.0)
     for hop in range(1, options.max_hops + 1):
         fresh = [key for key in reached if key not in places]
-        if not fresh or (not asked and len(kept) >= options.max_facts):
+        if not fresh or (not wanted and len(kept) >= options.max_facts):
             break
         places |= {key: len(places) + place for place, key in enumerate(fresh)}
-        compared = max(options.per_entity, MAX_COMPARED_FACTS) if hop == 1 and asked else options.per_entity
-        read = pick(about(fresh, limit=compared), asked=asked, limit=options.per_entity)
+        compared = max(options.per_entity, MAX_COMPARED_FACTS) if hop == 1 and wanted else options.per_entity
+        read = pick(about(fresh, limit=compared), wanted=wanted, limit=options.per_entity)
         if options.incoming:
             leading = about(fresh, limit=options.per_entity, incoming=True)
-            read += [(fact, match(fact, asked)) for fact in leading]
+            read += [(fact, match(fact, wanted)) for fact in leading]
         for fact, shared in read:
             led = max(reached.get(fact.subject, 0.0), reached.get(fact.object, 0.0))
             scored = score_fact(fact, hop=hop, at=at, options=options)
@@ -202,8 +202,8 @@ def _is_known(anchors: Sequence[Anchor], facts: Sequence[Recalled]) -> bool:
     return any(piece.fact.subject in about or piece.fact.object in about for piece in facts)
 
 
-def _concerns_user(question: Question, facts: Sequence[Recalled], asked: frozenset[str]) -> bool:
+def _concerns_user(question: Question, facts: Sequence[Recalled], wanted: frozenset[str]) -> bool:
     """Return True if a question without anchors asks for a known fact about the user."""
-    if not asked:
+    if not wanted:
         return bool(facts) and any(word.text in FIRST_PERSON for word in question.words)
-    return any(match(piece.fact, asked) for piece in facts if piece.hop == 1)
+    return any(match(piece.fact, wanted) for piece in facts if piece.hop == 1)

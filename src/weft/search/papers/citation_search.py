@@ -117,7 +117,6 @@ def _find_concepts(name: str, *, graph: GraphReader) -> NameMatch:
 
 def _answer(question: CitationQuestion, match: NameMatch, reached: Reached, *, search: SearchContext) -> Cited:
     store, where = search.store, search.where
-    asked = _quoted(match)
     chunks, documents = _first_chunks(list(reached), store=store, where=where)
     scores: dict[str, float] = {}
     owners: dict[str, str] = {}
@@ -133,7 +132,7 @@ def _answer(question: CitationQuestion, match: NameMatch, reached: Reached, *, s
     stubs = [entities[id].name for id in reached if id in entities and not chunks.get(id) and not where]
     notes = list(_match_notes(match))
     if not reached:
-        notes.append(NOTHING[question.kind].format(asked))
+        notes.append(NOTHING[question.kind].format(_quoted(match)))
     elif not scores and not stubs:
         notes.append(f"{len(reached):,} found, but none matches the years and the filter")
     notes += [f"only the first {len(reached):,} were read; there may be more"] if len(reached) >= MAX_LINKS else []

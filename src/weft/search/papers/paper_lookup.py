@@ -44,15 +44,15 @@ class NameMatch:
 
 def find_papers(name: str, *, store: StoreReader) -> NameMatch:
     """Return the papers with this id or title; several if they share the title."""
-    asked = title_words(name)
+    wanted = title_words(name)
     if ids := find_ids(name):
         known = store.graph.find_entities([id_key(found.id) for found in ids])
         papers = {entity.id: entity for entity in known.values() if entity.type == PAPER}
         return NameMatch(entities=tuple(papers.values()), score=1.0) if papers else NameMatch()
     known = store.graph.find_entities([key for key in (name_key(name),) if key])
-    exact = [entity for entity in known.values() if entity.type == PAPER and asked in _names(entity)]
+    exact = [entity for entity in known.values() if entity.type == PAPER and wanted in _names(entity)]
     near = _papers_near(name, store=store)
-    scores = {entity.id: (_similarity(asked, entity), entity) for entity in (*exact, *near)}
+    scores = {entity.id: (_similarity(wanted, entity), entity) for entity in (*exact, *near)}
     ranked = sorted(scores.values(), key=lambda item: (-item[0], item[1].id))
     if not ranked or ranked[0][0] < MIN_SIMILARITY:
         return NameMatch()
@@ -93,44 +93,44 @@ def _papers_near(name: str, *, store: StoreReader) -> list[Entity]:
 
 def _people_near(name: str, *, store: StoreReader) -> list[Entity]:
     """Return the authors who have all parts of a name, among those of papers that contain it."""
-    asked = [word.text for word in words(name)]
+    wanted = [word.text for word in words(name)]
     where = Filter(metadata=(("type", PAPER),))
     hits = store.search_keyword(query_terms(name), limit=MAX_CANDIDATE_CHUNKS, where=where).hits
     chunks = store.chunks([hit.chunk_id for hit in hits])
     documents = store.documents(list(dict.fromkeys(chunk.document_id for chunk in chunks)))
     authors = (author for document in documents for author in to_values(document.metadata.get("authors")))
-    keys = dict.fromkeys(name_key(name) for name in authors if isinstance(name, str) and _is_part(asked, name))
+    keys = dict.fromkeys(name_key(name) for name in authors if isinstance(name, str) and _is_part(wanted, name))
     known = store.graph.find_entities([key for key in keys if key])
     return sorted({e.id: e for e in known.values() if e.type == PERSON}.values(), key=lambda entity: entity.id)
 
 
-def _is_part(asked: Sequence[str], author: str) -> bool:
-    """Return True if each word of `asked` is a name or initial of the author, and the surname is among them."""
+def _is_part(wanted: Sequence[str], author: str) -> bool:
+    """Return True if each word of `wanted` is a name or initial of the author, and the surname is among them."""
     own = [word.text for word in words(author)]
-    fits = all(any(word == other or word[:1] == other or word == other[:1] for other in own) for word in asked)
-    return bool(own) and own[-1] in asked and fits
+    fits = all(any(word == other or word[:1] == other or word == other[:1] for other in own) for word in wanted)
+    return bool(own) and own[-1] in wanted and fits
 
 
 def _names(entity: Entity) -> list[tuple[str, ...]]:
     return [title_words(name) for name in (entity.name, *entity.aliases)]
 
 
-def _similarity(asked: Sequence[str], entity: Entity) -> float:
-    return max(title_similarity(asked, name) for name in _names(entity))
+def _similarity(wanted: Sequence[str], entity: Entity) -> float:
+    return max(title_similarity(wanted, name) for name in _names(entity))
 
 
 def _spellings(parts: Sequence[str]) -> list[str]:
     """Return the spellings of a person's name: `Peter Naur`, `Naur, Peter`, `P. Naur`, `Naur, P.`"""
     if "," in parts:
         comma = list(parts).index(",")
-        last, given = list(parts[:comma]), [part for part in parts[comma + 1 :] if part != ","]
+        last, first_names = list(parts[:comma]), [part for part in parts[comma + 1 :] if part != ","]
     else:
-        last, given = list(parts[-1:]), list(parts[:-1])
-    initials = [part[0] for part in given]
+        last, first_names = list(parts[-1:]), list(parts[:-1])
+    initials = [part[0] for part in first_names]
     return [
         " ".join(parts),
-        " ".join([*given, *last]),
-        " ".join([*last, *given]),
+        " ".join([*first_names, *last]),
+        " ".join([*last, *first_names]),
         " ".join([*initials, *last]),
         " ".join([*last, *initials]),
     ]

@@ -156,5 +156,5 @@ def _explained_share(question: Question, named: Sequence[Seed], *, exact: Sequen
     """Return the share of the subject words that occur in `exact` texts or in names of the entities."""
     names = [name for seed in named for name in (seed.entity.name, *seed.entity.aliases)]
     known = {singular(word.text) for name in (*exact, *names) for word in words(name)}
-    asked = question.subject_words
-    return sum(word in known for word in asked) / len(asked) if asked else 0.0
+    subject = question.subject_words
+    return sum(word in known for word in subject) / len(subject) if subject else 0.0

@@ -37,10 +37,10 @@ STOP_WORDS = (
 """Words that occur in questions and texts on any subject."""
 
 
-def content_terms(asked: Iterable[str]) -> tuple[str, ...]:
+def content_terms(found: Iterable[str]) -> tuple[str, ...]:
     """Return the terms of a question without those of stop words."""
     stop_terms = _stop_terms()
-    return tuple(term for term in asked if term not in stop_terms)
+    return tuple(term for term in found if term not in stop_terms)
 
 
 def is_question_word(word: Word, text: str) -> bool:

@@ -108,16 +108,16 @@ def _find_remembered(known: Mapping[str, Known], *, relations: Relations | None)
 
     The number of neighbours counts like the number of chunks that mention an entity: many of them mean a vague name.
     """
-    asked = {
+    candidates = {
         key: name
         for key, name in known.items()
         if name.remembered and key != USER and (not name.strong or _is_fact_only(name))
     }
-    ids = sorted({name.entity_id for name in asked.values()})
+    ids = sorted({name.entity_id for name in candidates.values()})
     near = relations.neighbours(ids, limit=MAX_COUNTED_CHUNKS) if relations and ids else {}
     return {
         key: name._replace(strong=True, chunks=max(name.chunks, len(near[name.entity_id])))
-        for key, name in asked.items()
+        for key, name in candidates.items()
         if name.entity_id in near
     }
 
