@@ -1,4 +1,4 @@
-"""Small stores with read indexes, and what a scan of the same state finds."""
+"""Small stores with read indexes, and scans of the same state for comparison."""
 
 import json
 import os
@@ -21,15 +21,15 @@ from weft.store.sqlite.index import builder, reader
 from weft.store.sqlite.postings import search_postings
 
 DIMENSION = 16
-OURS = replace(MODEL, dimension=DIMENSION)
+EMBEDDER = replace(MODEL, dimension=DIMENSION)
 MIN_ROWS, EXTENSION_ROWS = 120, 30
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 WORDS = [*"alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu".split(), "猫", "中文", "Ünïcode", "x:y"]
-"""Those that come first are the most common ones."""
+"""Most common words first."""
 
 
 def small(monkeypatch):
-    """Let indexes begin at sizes that a test can write, and be extended only when asked for."""
+    """Lower the index thresholds to test sizes, and extend indexes only on demand."""
     monkeypatch.setattr(reader, "MIN_INDEXED_ROWS", MIN_ROWS)
     monkeypatch.setattr(reader, "MIN_EXTENSION_ROWS", EXTENSION_ROWS)
     monkeypatch.setattr(builder, "MAX_TRANSACTION_ROWS", 32)
@@ -56,7 +56,7 @@ def batch(source, seeds):
 
 
 def fill(store, documents=range(10), *, chunks=20):
-    store.write_model(OURS)
+    store.write_model(EMBEDDER)
     for number in documents:
         store.write(batch(f"note {number}", range(number * 1000, number * 1000 + chunks)))
 
@@ -68,7 +68,7 @@ def remember(store, seeds):
         Fact(id=f"f {key}", subject=key, subject_name=key, predicate="is", value="here", created=NOW) for key in keys
     ]
     store.facts.write(made)
-    store.facts.write_vectors(OURS.fingerprint, keys)
+    store.facts.write_vectors(EMBEDDER.fingerprint, keys)
 
 
 def populate(database, documents=range(10)):
@@ -80,8 +80,8 @@ def catch_up(database):
     return database._connections.index_builder.catch_up()
 
 
-def ways(database):
-    """Return what answers: by vectors, by words, for entities."""
+def search_methods(database):
+    """Return the search methods of vectors, keywords and entities."""
     stats = database.store("default").stats()
     return [stats.vector_search, stats.keyword_search, stats.entity_search]
 
@@ -91,7 +91,7 @@ def files(database, kind=""):
 
 
 def questions(seed):
-    """Return the terms of a question: common ones, rare ones, and such as no chunk has."""
+    """Return query terms: common, rare and unknown ones."""
     chance = random.Random(seed)
     return [*chance.sample(WORDS, chance.randrange(1, 7)), f"rare{chance.randrange(97)}", "nowhere", 'a "b" OR c:*']
 
@@ -116,7 +116,7 @@ def exact_entities(database, vector, *, limit=5):
 
 
 def same(database, seeds=range(3), *, where=EVERYTHING):
-    """Assert that questions of every kind are answered as by a scan."""
+    """Assert that searches of every kind return the results of a scan."""
     store = database.store("default")
     for seed in seeds:
         vector = direction(-seed - 1 + 2**20)
@@ -127,7 +127,7 @@ def same(database, seeds=range(3), *, where=EVERYTHING):
         assert [hit[:2] for hit in near] == [hit[:2] for hit in scanned]
         if store.stats().chunks >= MIN_ROWS:
             assert near == scanned
-        else:  # held in memory: the same products, added up in another order
+        else:  # resident vectors: the same products, summed in another order
             assert [hit.score for hit in near] == pytest.approx([hit.score for hit in scanned], abs=1e-6)
         found = [(entity.key, score) for entity, score in store.facts.search_vector(vector, limit=5)]
         assert found == exact_entities(database, vector)
@@ -138,8 +138,8 @@ def same(database, seeds=range(3), *, where=EVERYTHING):
 
 
 def unsound(database):
-    """Return what is wrong, but for facts without the history that remembering gives them."""
-    expected = ("in its history", "in their history", "referred to")
+    """Return problems of the store; facts without history, which tests write directly, are not reported."""
+    expected = ("no `added` event", "referred to")
     return [problem for problem in database.check() if not problem.what.endswith(expected)]
 
 

@@ -1,4 +1,4 @@
-"""What an index of words holds and the file does no longer, or not yet: it is looked for where there can be any."""
+"""Rows of a keyword index that the file no longer has, or that a transaction does not see yet."""
 
 import threading
 
@@ -25,33 +25,35 @@ def database(tmp_path, monkeypatch):
     opened.close()
 
 
-def test_what_is_gone_is_looked_for_only_where_something_is(database, monkeypatch):
-    """As long as every chunk of index and tail is there, nobody looks; one out and one in, and it is looked again."""
-    store, looked = database.store("default"), []
-    look = keyword_search._find_deleted
-    monkeypatch.setattr(keyword_search, "_find_deleted", lambda *given: looked.append(given) or look(*given))
+def test_deleted_rows_are_looked_up_only_if_there_are_any(database, monkeypatch):
+    """No lookup while index and memtable have as many chunks as the file; a deletion and an addition cause one."""
+    store, lookups = database.store("default"), []
+    find_deleted = keyword_search._find_deleted
+    monkeypatch.setattr(
+        keyword_search, "_find_deleted", lambda *values: lookups.append(values) or find_deleted(*values)
+    )
     store.write(batch("new", [77]))
     same(database)
-    assert not looked
+    assert not lookups
 
     store.delete([batch("new", []).document.id])
     store.write(batch("other", [78]))
     same(database)
-    assert looked
+    assert lookups
     assert store.search_keyword(["number77"], limit=9, where=EVERYTHING).hits == ()
 
 
-def test_what_another_thread_reads_meanwhile_is_not_shown(database, monkeypatch):
-    """The memory of what is newer is shared: a chunk that a transaction does not see may come in while it ranks."""
+def test_rows_read_by_another_thread_are_not_visible(database, monkeypatch):
+    """Threads share the memtable: a row that a transaction does not see may be added while it ranks."""
     store, rank = database.store("default"), TermRows.rank
 
-    def disturbed(tail, *given, **named):
+    def disturbed(memtable, *values, **named):
         monkeypatch.setattr(TermRows, "rank", rank)
         other = threading.Thread(target=write_and_ask)
         other.start()
         other.join()
-        assert len(tail) == 1
-        return tail.rank(*given, **named)
+        assert len(memtable) == 1
+        return memtable.rank(*values, **named)
 
     def write_and_ask():
         store.write(batch("new", [77]))

@@ -1,4 +1,4 @@
-"""Read indexes that are damaged, lost, half written, of another file, or cannot be had: a scan answers."""
+"""Damaged, missing, incomplete or foreign read indexes: a scan answers."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import indexed
 import numpy as np
 import pytest
 from contract import EVERYTHING
-from indexed import MIN_ROWS, batch, catch_up, direction, populate, same, start, ways
+from indexed import MIN_ROWS, batch, catch_up, direction, populate, same, search_methods, start
 
 from weft.store.sqlite import connect
 from weft.store.sqlite.database import SqliteDatabase
@@ -46,7 +46,7 @@ def unlink(paths):
 
 
 def exchange(paths, change):
-    """Put other files in the place of some: one that is mapped and cut off ends every process that reads it."""
+    """Replace files by changed copies: truncating a mapped file would end every process that reads it."""
     for path in paths:
         path.with_suffix(".other").write_bytes(change(path.read_bytes()))
         path.with_suffix(".other").replace(path)
@@ -63,25 +63,25 @@ HARMS = {
 
 
 @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
-def test_they_can_be_deleted_or_damaged_at_any_time(database, harm, caplog):
-    """Without their files, or with others in their place, a scan answers until they are built again."""
+def test_index_files_can_be_deleted_or_damaged_at_any_time(database, harm, caplog):
+    """A scan answers until the indexes are built again."""
     folder = database._connections.indexes.folder
     populate(database)
     for _ in range(2):
         assert catch_up(database) == 3
-        assert all(way.startswith("index") for way in ways(database))
+        assert all(method.startswith("index") for method in search_methods(database))
         same(database, range(2))
         harm(folder)
-        same(database, range(2))  # open files are used on, or seen to be others
+        same(database, range(2))  # open files stay in use
         for path in folder.path.glob("*.json"):
             os.utime(path)
-        assert ways(database) == [UNBUILT] * 3
+        assert search_methods(database) == [UNBUILT] * 3
         same(database, range(2))
         database._connections.indexes.clear()
 
 
 def read_only(folder, monkeypatch):
-    """What a folder says to those who have no right to write in it."""
+    """Let the folder refuse writing."""
     folder.path.mkdir()
     open_file = apsw.Connection
 
@@ -94,12 +94,12 @@ def read_only(folder, monkeypatch):
 
 
 def a_file(folder, monkeypatch):
-    folder.path.write_text("in the way")
+    folder.path.write_text("in the method")
 
 
 @pytest.mark.parametrize("hinder", [read_only, a_file])
-def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, monkeypatch, caplog, hinder):
-    """It is said once, and a scan answers."""
+def test_a_folder_that_cannot_be_written_causes_one_warning(tmp_path, monkeypatch, caplog, hinder):
+    """A scan answers."""
     monkeypatch.undo()
     monkeypatch.setattr(reader, "MIN_INDEXED_ROWS", MIN_ROWS)
     monkeypatch.setattr(builder, "DEBOUNCE_SECONDS", 0.0)
@@ -109,13 +109,13 @@ def test_a_folder_that_cannot_be_written_is_done_without(tmp_path, monkeypatch, 
     database._connections.index_builder.close()
 
     assert len([record for record in caplog.records if "cannot extend" in record.message]) == 1
-    assert ways(database) == [UNBUILT] * 3
+    assert search_methods(database) == [UNBUILT] * 3
     same(database)
     database.close()
 
 
-def test_what_is_due_is_done_where_closing_begins_during_a_look(tmp_path, monkeypatch):
-    """The look under way was not the last one: it left alone what can wait while a process goes on."""
+def test_closing_during_a_check_runs_another_check(tmp_path, monkeypatch):
+    """The running check used the threshold of a process that continues."""
     monkeypatch.undo()
     monkeypatch.setattr(builder, "DEBOUNCE_SECONDS", 0.0)
     database = SqliteDatabase(str(tmp_path / "weft.db"))
@@ -136,14 +136,14 @@ def test_what_is_due_is_done_where_closing_begins_during_a_look(tmp_path, monkey
 
 
 def test_indexes_of_another_state_of_the_file_are_not_used(tmp_path):
-    """A backup in the file's place gives numbers again, to other rows."""
+    """A restored backup assigns numbers again, to other rows."""
     path = tmp_path / "weft.db"
     database = SqliteDatabase(str(path))
     populate(database, range(6))
     database.backup(tmp_path / "backup.db")
     populate(database, range(6, 10))
     catch_up(database)
-    assert all(way.startswith("index") for way in ways(database))
+    assert all(method.startswith("index") for method in search_methods(database))
     database.close()
     for more in (range(106, 114), range(106, 108)):  # more than was there, and less
         shutil.copy(tmp_path / "backup.db", path)
@@ -152,7 +152,7 @@ def test_indexes_of_another_state_of_the_file_are_not_used(tmp_path):
         database.store("default").delete([batch("note 106", []).document.id])
 
         same(database)
-        assert not any(way.startswith("index") for way in ways(database))
+        assert not any(method.startswith("index") for method in search_methods(database))
         database.close()
     database = SqliteDatabase(str(path))
     populate(database, range(120, 126))
@@ -161,8 +161,8 @@ def test_indexes_of_another_state_of_the_file_are_not_used(tmp_path):
     database.close()
 
 
-def test_a_damaged_index_is_noticed_and_repaired(database):
-    """`check --deep` compares answers; here the vectors of another store stand in the index."""
+def test_a_damaged_index_is_detected_and_repaired(database):
+    """`check --deep` compares results; here the index contains other vectors."""
     populate(database)
     catch_up(database)
     assert database.compare() == []
@@ -178,7 +178,7 @@ def test_a_damaged_index_is_noticed_and_repaired(database):
         path.write_text(json.dumps(said))
 
     problems = database.compare()
-    assert [problem.where for problem in problems] == ["namespace default"] * 2
+    assert [problem.where for problem in problems] == ["namespace 'default'"] * 2
     assert all(problem.repairable for problem in problems)
     database.repair()
     catch_up(database)
@@ -186,8 +186,8 @@ def test_a_damaged_index_is_noticed_and_repaired(database):
 
 
 @pytest.mark.parametrize("kind, suffix", [("vectors", "ids"), ("keywords", "segment")])
-def test_damaged_ids_are_noticed_and_a_scan_answers(database, monkeypatch, kind, suffix):
-    """No question fails for them, `check --deep` says so, and they are made again."""
+def test_damaged_ids_are_detected_and_a_scan_answers(database, monkeypatch, kind, suffix):
+    """No query fails, `check --deep` reports them, and they are built again."""
     monkeypatch.setattr(segments, "HEAD_BYTES", 64)
     populate(database)
     catch_up(database)
@@ -204,8 +204,8 @@ def test_damaged_ids_are_noticed_and_a_scan_answers(database, monkeypatch, kind,
     assert database.compare() == []
 
 
-def test_a_chunk_with_a_longer_id_than_ours_is_found_by_a_scan(database):
-    """Whoever writes through the store may call a chunk so; an index has no room for it."""
+def test_a_chunk_with_a_long_id_is_found_by_a_scan(database):
+    """The store accepts any id; an index only ids of 25 bytes."""
     store, strange, id = database.store("default"), batch("strange", [123_456]), "c" * 26
     (item,) = strange.chunks
     strange = replace(strange, chunks=(replace(item, chunk=replace(item.chunk, id=id)),))
@@ -224,8 +224,8 @@ def test_a_chunk_with_a_longer_id_than_ours_is_found_by_a_scan(database):
     store.delete([strange.document.id])  # which `check` calls unsound
 
 
-def test_a_changed_byte_is_noticed_and_repaired(database):
-    """`check --deep` reads the files whole; here one frequency of a term is another."""
+def test_a_changed_byte_is_detected_and_repaired(database):
+    """`check --deep` verifies whole files; here one frequency is changed."""
     populate(database)
     catch_up(database)
     (path,) = indexed.files(database, "keywords")
@@ -247,8 +247,8 @@ STUCK = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_process_killed_while_it_extends_costs_at_most_a_rebuild(database, kind):
-    """What it leaves is no index, and holds nobody up."""
+def test_a_process_killed_during_a_build_blocks_nothing(database, kind):
+    """Its partial files are ignored and deleted by the next build."""
     populate(database)
     catch_up(database)
     populate(database, range(20, 30))
@@ -272,42 +272,42 @@ def test_a_process_killed_while_it_extends_costs_at_most_a_rebuild(database, kin
         same(database)
         other.send_signal(signal.SIGKILL)
 
-    assert all(way.startswith("index of 200 ") for way in ways(database))
+    assert all(method.startswith("index of 200 ") for method in search_methods(database))
     same(database)
     assert catch_up(database) == 3
-    assert [way.split()[2] for way in ways(database)] == ["401", "401", "400"]
+    assert [method.split()[2] for method in search_methods(database)] == ["401", "401", "400"]
     assert not list(database._connections.indexes.folder.path.glob("*.partial"))
     same(database)
 
 
-def test_without_the_extra_a_scan_answers_and_says_what_would_help(tmp_path, monkeypatch):
-    """usearch is never needed for an answer; words are found by an index without it."""
+def test_without_the_extra_a_scan_answers_and_names_the_command(tmp_path, monkeypatch):
+    """Only vector indexes need usearch; keyword indexes do not."""
     monkeypatch.setattr(targets, "find_spec", lambda name: None)
     targets.can_index.cache_clear()
     database = SqliteDatabase(str(tmp_path / "weft.db"))
     populate(database)
     assert catch_up(database) == 1
     wanted = "exact; pip install 'weft-search[scale]' for an index"
-    assert ways(database) == [wanted, "index of 200 chunks in 1 segment, 0 not yet indexed", wanted]
+    assert search_methods(database) == [wanted, "index of 200 chunks in 1 segment, 0 not yet indexed", wanted]
     same(database, range(2))
     database.close()
     monkeypatch.setattr(connect, "_load_vector_functions", lambda db: "not authorized")
     database = SqliteDatabase(str(tmp_path / "weft.db"))
-    assert ways(database) == ["exact"] * 3
+    assert search_methods(database) == ["exact"] * 3
     database.close()
     targets.can_index.cache_clear()
 
 
 @pytest.mark.parametrize("order", ["usearch.index, onnxruntime", "onnxruntime, usearch.index"])
-def test_the_library_gets_on_with_that_of_the_model(order):
-    """Some releases crash the process when the model is loaded after them."""
+def test_usearch_and_onnxruntime_can_be_imported_in_any_order(order):
+    """Some releases of usearch crash the process if onnxruntime is imported after them."""
     done = subprocess.run([sys.executable, "-c", f"import {order}"], capture_output=True)
 
     assert done.returncode == 0
 
 
-def test_two_that_build_at_once_share_no_file(database, monkeypatch):
-    """The folder may be deleted while somebody builds, and the lock with it; what is mapped must not be cut short."""
+def test_two_builds_at_once_share_no_file(database, monkeypatch):
+    """The folder may be deleted with its lock during a build; mapped files must not be truncated."""
     populate(database)
     other, paths, gather, merge = (
         SqliteDatabase(database._connections.path),
@@ -337,8 +337,8 @@ def test_two_that_build_at_once_share_no_file(database, monkeypatch):
     other.close()
 
 
-def test_a_folder_deleted_at_the_worst_time_costs_the_build_alone(database, monkeypatch):
-    """Whoever builds gives up quietly, and the next one begins anew."""
+def test_a_folder_deleted_during_a_build_ends_the_build(database, monkeypatch):
+    """The build ends without an error, and the next one starts over."""
     populate(database)
     folder, save = database._connections.indexes.folder, reader.IndexFolder.write_file
 

@@ -1,4 +1,4 @@
-"""Read indexes beside a file: they answer as a scan does, whatever happens to the file or to them."""
+"""Read indexes return the results of a scan, whatever happens to the file or to the indexes."""
 
 import json
 import queue
@@ -10,7 +10,19 @@ import indexed
 import numpy as np
 import pytest
 from contract import EVERYTHING
-from indexed import EXTENSION_ROWS, MIN_ROWS, OURS, batch, catch_up, direction, fill, populate, remember, same, ways
+from indexed import (
+    EMBEDDER,
+    EXTENSION_ROWS,
+    MIN_ROWS,
+    batch,
+    catch_up,
+    direction,
+    fill,
+    populate,
+    remember,
+    same,
+    search_methods,
+)
 
 from weft.records import Filter
 from weft.store.sqlite import session, vectors
@@ -38,24 +50,24 @@ def database(tmp_path):
     opened.close()
 
 
-def test_a_small_namespace_has_nothing_beside_its_file(database, tmp_path):
-    """Below the size from which an index pays, there is none."""
+def test_a_small_namespace_has_no_index(database, tmp_path):
+    """Below the minimum size no index folder is created."""
     populate(database, range(5))
 
     assert catch_up(database) == 0
-    assert ways(database) == ["exact"] * 3
+    assert search_methods(database) == ["exact"] * 3
     assert not (tmp_path / "weft.db.index").exists()
 
 
-def test_indexes_answer_as_a_scan_does(database, monkeypatch):
-    """Hits and scores are the same, and no scan was needed for them."""
+def test_indexes_return_the_results_of_a_scan(database, monkeypatch):
+    """Hits and scores are the same, and no scan runs."""
     populate(database)
-    assert ways(database) == [UNBUILT] * 3
+    assert search_methods(database) == [UNBUILT] * 3
     assert catch_up(database) == 3
 
     same(database, range(10))
     described = "index of 200 {} in 1 segment, 0 not yet indexed"
-    assert ways(database) == [described.format(what) for what in ("vectors", "chunks", "vectors")]
+    assert search_methods(database) == [described.format(what) for what in ("vectors", "chunks", "vectors")]
     monkeypatch.setattr(vectors, "search", None)
     monkeypatch.setattr(vectors, "search_facts", None)
     monkeypatch.setattr(session, "search_postings", None)
@@ -68,8 +80,8 @@ def test_indexes_answer_as_a_scan_does(database, monkeypatch):
     assert store.facts.search_vector(direction(7), limit=1)[0][0].key == "thing 7"
 
 
-def test_the_spread_of_cosines_is_that_of_the_vectors_there_are_now(database):
-    """Where all vectors became others, as many as before, what is usual is another thing too."""
+def test_cosine_statistics_follow_replaced_vectors(database):
+    """Mean and deviation change if all vectors are replaced by as many others."""
     store = database.store("default")
     fill(store)
     catch_up(database)
@@ -84,8 +96,8 @@ def test_the_spread_of_cosines_is_that_of_the_vectors_there_are_now(database):
     assert (ranking.count, ranking.mean) == (200, pytest.approx(1, abs=0.01))
 
 
-def test_what_is_newer_than_the_index_is_found_at_once(database):
-    """A document is seen with its commit, a changed vector under its new place, a deleted one nowhere."""
+def test_unindexed_changes_are_visible_at_once(database):
+    """A committed document is found, a changed vector at its new position, a deleted one not at all."""
     store = database.store("default")
     populate(database)
     catch_up(database)
@@ -93,7 +105,7 @@ def test_what_is_newer_than_the_index_is_found_at_once(database):
     store.write(batch("new", [77]))
     store.delete([batch("note 3", []).document.id])
     remember(store, [777])
-    store.facts.write_vectors(OURS.fingerprint, {"thing 5": direction(55_555)})
+    store.facts.write_vectors(EMBEDDER.fingerprint, {"thing 5": direction(55_555)})
     store.facts.forget(["f thing 6"])
     first, *rest = batch("note 4", range(4000, 4020)).chunks
     terms = {**first.terms, "unheard": 2}
@@ -113,11 +125,11 @@ def test_what_is_newer_than_the_index_is_found_at_once(database):
     ]
     assert store.facts.search_vector(direction(6), limit=1)[0][0].key != "thing 6"
     same(database, range(10))
-    assert all("not yet indexed" in way for way in ways(database))
+    assert all("not yet indexed" in method for method in search_methods(database))
 
 
-def test_filters_are_kept(database):
-    """A filter leaves the same chunks as in a scan, whether it leaves few or many."""
+def test_filters_apply(database):
+    """A filter that leaves few or many chunks gives the results of a scan."""
     store = database.store("default")
     fill(store, range(30))
     catch_up(database)
@@ -131,25 +143,25 @@ def test_filters_are_kept(database):
     assert store.search_keyword(["alpha"], limit=9, where=Filter(metadata=(("part", 0),))).hits
 
 
-def test_vectors_are_spread_over_graphs_of_a_bounded_size(database, monkeypatch):
-    """Each holds few enough that its neighbours are found; full ones stay as they are when more comes."""
+def test_graphs_have_a_bounded_size(database, monkeypatch):
+    """Full graphs are not built again when more vectors are added."""
     monkeypatch.setattr(builder, "MAX_SEGMENT_VECTORS", 64)
     fill(database.store("default"))
     catch_up(database)
     files = set(database._connections.indexes.folder.path.glob("vectors-*.segment"))
 
-    assert ways(database)[0] == "index of 200 vectors in 4 segments, 0 not yet indexed"
+    assert search_methods(database)[0] == "index of 200 vectors in 4 segments, 0 not yet indexed"
     same(database)
     fill(database.store("default"), range(20, 23))
     catch_up(database)
     after = set(database._connections.indexes.folder.path.glob("vectors-*.segment"))
     assert len(files & after) == 3
-    assert ways(database)[0] == "index of 260 vectors in 5 segments, 0 not yet indexed"
+    assert search_methods(database)[0] == "index of 260 vectors in 5 segments, 0 not yet indexed"
     same(database)
 
 
-def test_segments_are_joined_and_what_is_gone_is_left_out(database):
-    """The number of files stays small, and half-empty ones are built anew."""
+def test_segments_are_merged_without_deleted_rows(database):
+    """The number of files stays small, and half-empty segments are built again."""
     store = database.store("default")
     populate(database, range(30))
     catch_up(database)
@@ -162,15 +174,15 @@ def test_segments_are_joined_and_what_is_gone_is_left_out(database):
     same(database)
 
     store.delete([batch(f"note {number}", []).document.id for number in range(40)])
-    same(database)  # most of what the index finds is gone: a scan answers
+    same(database)  # most candidates of the index are deleted: a scan answers
     assert catch_up(database) == 2
-    assert ways(database)[0].startswith(f"index of {10 * EXTENSION_ROWS} vectors in 1 segment")
-    assert ways(database)[1].startswith(f"index of {10 * EXTENSION_ROWS} chunks in 1 segment")
+    assert search_methods(database)[0].startswith(f"index of {10 * EXTENSION_ROWS} vectors in 1 segment")
+    assert search_methods(database)[1].startswith(f"index of {10 * EXTENSION_ROWS} chunks in 1 segment")
     same(database)
 
 
-def test_a_transaction_older_than_the_index_does_without_it(database):
-    """What was deleted since is in its state of the file, and may be missing in the index."""
+def test_a_transaction_older_than_the_index_scans_the_file(database):
+    """Rows deleted since are in its snapshot and may be missing in the index."""
     store = database.store("default")
     populate(database)
     catch_up(database)
@@ -187,15 +199,15 @@ def test_a_transaction_older_than_the_index_does_without_it(database):
         store.delete([batch(f"note {number}", []).document.id for number in range(4)])
         store.facts.forget([f"f thing {seed}" for seed in range(80)])
         populate(database, range(20, 30))
-        store.facts.write_vectors(OURS.fingerprint, {f"thing {n}": direction(n + 9_000) for n in range(400, 600)})
+        store.facts.write_vectors(EMBEDDER.fingerprint, {f"thing {n}": direction(n + 9_000) for n in range(400, 600)})
         catch_up(database)
         assert answers() == before
     assert all(now != then for now, then in zip(answers(), before, strict=True))
     other.close()
 
 
-def test_what_a_transaction_has_written_but_not_committed_is_found_in_it_and_forgotten_with_it(database):
-    """Nothing that was rolled back stays in the memory of an index, though its numbers are given again."""
+def test_uncommitted_rows_never_reach_an_index(database):
+    """Rows that were rolled back do not stay in a memtable, although their numbers are assigned again."""
     store, connections = database.store("default"), database._connections
     populate(database)
     catch_up(database)
@@ -214,8 +226,8 @@ def hit(store):
     return store.search_keyword(["number1000"], limit=1, where=EVERYTHING).hits[0].chunk_id
 
 
-def test_what_is_dropped_or_compacted_leaves_nothing_behind(database):
-    """Vectors and terms tell of the texts they were made from."""
+def test_drop_and_compact_delete_index_files(database):
+    """Vectors and terms reveal the texts that they were made from."""
     fill(database.store("default"))
     fill(database.store("other"))
     assert catch_up(database) == 4
@@ -228,8 +240,8 @@ def test_what_is_dropped_or_compacted_leaves_nothing_behind(database):
     assert not folder.exists()
 
 
-def test_every_vector_can_be_reached(database):
-    """However often an index is built, it is the same, and asked for everything it names everything."""
+def test_every_vector_is_reachable(database):
+    """Builds are deterministic, and a search for all vectors returns all of them."""
     fill(database.store("default"))
     contents = set()
     for _ in range(40):
@@ -242,8 +254,8 @@ def test_every_vector_can_be_reached(database):
     assert len(contents) == 1
 
 
-def test_near_vectors_are_put_in_together_after_some_from_everywhere():
-    """Nothing is left out or put in twice."""
+def test_similar_vectors_are_added_together_after_a_sample():
+    """Each vector occurs once in the order."""
     vectors = np.tile(np.eye(8, 16, dtype=np.float16), (32, 1))
 
     order = arrange(vectors)
@@ -255,8 +267,8 @@ def test_near_vectors_are_put_in_together_after_some_from_everywhere():
     assert arrange(vectors[:0]).tolist() == []
 
 
-def test_a_build_that_nobody_waits_for_is_given_up(database, monkeypatch):
-    """A process that only asked ends without finishing it, also in the midst of a graph."""
+def test_a_cancelled_build_stops(database, monkeypatch):
+    """A process that only queried exits without finishing a graph."""
     fill(database.store("default"))
     index_builder = database._connections.index_builder
     monkeypatch.setattr(
@@ -267,8 +279,8 @@ def test_a_build_that_nobody_waits_for_is_given_up(database, monkeypatch):
     assert indexed.files(database, "vectors") == []
 
 
-def test_who_interrupts_the_end_does_not_wait_for_a_build(tmp_path, monkeypatch):
-    """Ctrl-C gives the build up; the file is whole, and the next one that writes makes what is missing."""
+def test_ctrl_c_at_exit_cancels_the_build(tmp_path, monkeypatch):
+    """The file is intact, and the next process that writes builds the missing index."""
     monkeypatch.undo()
     monkeypatch.setattr(index_reader, "MIN_INDEXED_ROWS", MIN_ROWS)
     building, join = threading.Event(), threading.Thread.join
@@ -299,24 +311,24 @@ def test_who_interrupts_the_end_does_not_wait_for_a_build(tmp_path, monkeypatch)
     again.store("default").write(batch("one more", [77]))
     again.close()
     reader = SqliteDatabase(str(tmp_path / "weft.db"))
-    assert all(way.startswith("index of 201 ") for way in ways(reader)[:2])
+    assert all(method.startswith("index of 201 ") for method in search_methods(reader)[:2])
     reader.close()
 
 
-def test_indexes_of_an_earlier_format_are_built_anew(database):
-    """They are not used, and replaced as if there were none."""
+def test_indexes_of_an_earlier_format_are_replaced(database):
+    """They are not used and are built again."""
     fill(database.store("default"))
     catch_up(database)
     for path in database._connections.indexes.folder.path.glob("*.json"):
         path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "format": 2}), "utf-8")
 
-    assert ways(database)[:2] == [UNBUILT] * 2
+    assert search_methods(database)[:2] == [UNBUILT] * 2
     assert catch_up(database) == 2
     same(database)
 
 
-def test_many_threads_ask_at_once(database):
-    """Each gets the answer it would get alone."""
+def test_many_threads_search_at_once(database):
+    """Each gets the results of a scan."""
     populate(database)
     catch_up(database)
     failures = []
@@ -336,13 +348,13 @@ def test_many_threads_ask_at_once(database):
     assert failures == []
 
 
-def test_while_nobody_asks_only_whole_segments_are_made(database, monkeypatch):
-    """A graph that would have to be built anew for what is still to come is not built."""
+def test_without_queries_only_full_segments_are_built(database, monkeypatch):
+    """A smaller graph would have to be built again with the next rows."""
     monkeypatch.setattr(builder, "MAX_SEGMENT_VECTORS", 150)
     index_builder = database._connections.index_builder
     fill(database.store("default"), range(7))
     assert index_builder.catch_up(min_rows=150) == 0
-    assert ways(database)[:2] == [UNBUILT] * 2
+    assert search_methods(database)[:2] == [UNBUILT] * 2
     assert not database._connections.indexes.folder.path.exists()
     fill(database.store("default"), range(10))
     assert index_builder.catch_up(min_rows=150) == 2
@@ -350,8 +362,8 @@ def test_while_nobody_asks_only_whole_segments_are_made(database, monkeypatch):
     same(database)
 
 
-def test_what_is_due_depends_on_who_calls(tmp_path, monkeypatch):
-    """After a commit it is a whole segment, after a question any tail that costs it time, at the end nearly all."""
+def test_the_extension_threshold_depends_on_the_request(tmp_path, monkeypatch):
+    """A commit needs a full segment, a query a large memtable, an exit few rows."""
     monkeypatch.undo()
     monkeypatch.setattr(index_reader, "MIN_INDEXED_ROWS", MIN_ROWS)
     monkeypatch.setattr(builder, "DEBOUNCE_SECONDS", 0.0)
@@ -368,8 +380,8 @@ def test_what_is_due_depends_on_who_calls(tmp_path, monkeypatch):
     assert list(due.queue)[-1] == builder.MIN_EXTENSION_ROWS_AT_EXIT
 
 
-def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeypatch):
-    """Nothing has to be asked for, and little is left to compare in full; who only reads leaves at once."""
+def test_a_writer_extends_in_the_background_and_at_exit(tmp_path, monkeypatch):
+    """No command is needed, and few rows stay unindexed; a process that only reads exits at once."""
     monkeypatch.undo()
     monkeypatch.setattr(index_reader, "MIN_INDEXED_ROWS", MIN_ROWS)
     monkeypatch.setattr(index_reader, "MIN_EXTENSION_ROWS", EXTENSION_ROWS)
@@ -378,14 +390,14 @@ def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeyp
     populate(database)
     database.close()
     reader = SqliteDatabase(str(tmp_path / "weft.db"))
-    assert all(way.startswith("index of 200 ") for way in ways(reader))
+    assert all(method.startswith("index of 200 ") for method in search_methods(reader))
     monkeypatch.setattr(builder, "MIN_EXTENSION_ROWS_AT_EXIT", 5)
     for number in (5, 4):
         writer = SqliteDatabase(str(tmp_path / "weft.db"))
         writer.store("default").write(batch(f"{number} more", range(9000, 9000 + number)))
         writer.close()
-    for way in ways(reader)[:2]:
-        assert way.startswith("index of 205 ") and way.endswith(", 4 not yet indexed")
+    for method in search_methods(reader)[:2]:
+        assert method.startswith("index of 205 ") and method.endswith(", 4 not yet indexed")
     reader._connections.indexes.clear()
     reader.store("default").search_vector(direction(1), limit=10, where=EVERYTHING)
     reader.close()
@@ -395,7 +407,7 @@ def test_a_writer_extends_in_the_background_and_before_it_ends(tmp_path, monkeyp
     server = SqliteDatabase(str(tmp_path / "weft.db"))
     server.store("default").search_keyword(["alpha"], limit=10, where=EVERYTHING)
     deadline = time.monotonic() + 30
-    while not all(way.startswith("index") for way in ways(server)) and time.monotonic() < deadline:
+    while not all(method.startswith("index") for method in search_methods(server)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert [way.split()[2] for way in ways(server)] == ["209", "209", "200"]
+    assert [method.split()[2] for method in search_methods(server)] == ["209", "209", "200"]
     server.close()

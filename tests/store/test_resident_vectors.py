@@ -1,4 +1,4 @@
-"""Vectors of small namespaces, kept in memory: they answer as a scan of the file does."""
+"""Resident vectors of small namespaces return the results of a scan."""
 
 import random
 import threading
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from contract import EVERYTHING, make_batch, unit
-from indexed import OURS, batch, direction, exact_vectors, fill
+from indexed import EMBEDDER, batch, direction, exact_vectors, fill
 
 from weft.records import Filter
 from weft.store.sqlite import vectors
@@ -23,7 +23,7 @@ def database(tmp_path):
 
 
 def ask(database, vector, *, limit=10, where=EVERYTHING):
-    """Return what is found, and assert that a scan finds it too."""
+    """Return a ranking, and assert that a scan returns the same."""
     ranking = database.store("default").search_vector(vector, limit=limit, where=where)
     scanned = exact_vectors(database, vector, limit=limit, where=where)
     assert [hit[:2] for hit in ranking.hits] == [hit[:2] for hit in scanned]
@@ -32,7 +32,7 @@ def ask(database, vector, *, limit=10, where=EVERYTHING):
 
 
 def count_reads(monkeypatch):
-    """Return a list that grows with every time vectors are read from the file."""
+    """Return a list that grows whenever vectors are read from the file."""
     reads = []
     for name in ("_update", "_read"):
         read = getattr(resident_vectors, name)
@@ -40,8 +40,8 @@ def count_reads(monkeypatch):
     return reads
 
 
-def test_they_are_read_once_and_then_only_when_something_changes(database, monkeypatch):
-    """A question of the same state reads no vector and scans nothing."""
+def test_vectors_are_read_once_and_after_changes(database, monkeypatch):
+    """A query on the same state reads no vectors and does not scan."""
     reads = count_reads(monkeypatch)
     first = ask(database, direction(1))
     ask(database, direction(2))
@@ -56,8 +56,8 @@ def test_they_are_read_once_and_then_only_when_something_changes(database, monke
     assert database.store("default").search_vector(direction(3), limit=1, where=EVERYTHING).hits
 
 
-def test_any_history_is_answered_as_by_a_scan(database):
-    """Documents come, change and go; what is filtered out is not found."""
+def test_any_history_gives_the_results_of_a_scan(database):
+    """Documents are added, changed and deleted; filters apply."""
     store, chance = database.store("default"), random.Random(1)
     for step in range(40):
         name = f"note {chance.randrange(8)}"
@@ -70,7 +70,7 @@ def test_any_history_is_answered_as_by_a_scan(database):
 
 
 def test_mean_and_deviation_are_those_of_all_vectors(database):
-    """They are taken over the namespace, whatever the filter."""
+    """They are computed over the namespace, whatever the filter."""
     vector = direction(7)
     whole = ask(database, vector)
     some = ask(database, vector, where=Filter(source_prefix="note 1"))
@@ -83,7 +83,7 @@ def test_mean_and_deviation_are_those_of_all_vectors(database):
 
 
 def test_each_reader_sees_its_own_state(database):
-    """One that began before a write finds what was there then, whoever asked meanwhile."""
+    """A transaction older than a write gets the old state, even after another thread queried the new one."""
     store = database.store("default")
     with store.reading():
         assert ask(database, direction(1)).count == 80
@@ -98,18 +98,18 @@ def test_each_reader_sees_its_own_state(database):
         assert ask(database, direction(9001)).count == 80
 
 
-def test_another_embedder_and_another_namespace_have_their_own(database):
-    """Nothing of one is found in the other."""
+def test_embedders_and_namespaces_are_separate(database):
+    """Vectors of one are not found in the other."""
     other = database.store("other")
-    other.write_model(replace(OURS, fingerprint="f9", dimension=3))
+    other.write_model(replace(EMBEDDER, fingerprint="f9", dimension=3))
     assert other.search_vector(unit(1, 2, 3), limit=9, where=EVERYTHING).hits == ()
     ask(database, direction(1))
     assert other.search_vector(unit(1, 2, 3), limit=9, where=EVERYTHING).count == 0
 
 
 @pytest.mark.parametrize("least", [reader.MIN_INDEXED_ROWS, 20])
-def test_the_number_of_a_dropped_embedder_may_be_given_to_another(tmp_path, database, monkeypatch, least):
-    """A process that goes on keeps nothing of the one before, also not where an index would answer."""
+def test_the_number_of_a_dropped_embedder_may_be_reused(tmp_path, database, monkeypatch, least):
+    """A running process drops the old vectors, with resident vectors and with an index."""
     monkeypatch.setattr(reader, "MIN_INDEXED_ROWS", least)
     ask(database, direction(1))
     database._connections.index_builder.catch_up()
@@ -117,7 +117,7 @@ def test_the_number_of_a_dropped_embedder_may_be_given_to_another(tmp_path, data
     elsewhere = SqliteDatabase(str(tmp_path / "weft.db"))
     elsewhere.drop("default")
     store, texts = elsewhere.store("other"), [f"text {number}" for number in range(80)]
-    store.write_model(replace(OURS, fingerprint="f3", dimension=3))
+    store.write_model(replace(EMBEDDER, fingerprint="f3", dimension=3))
     said = {text: unit(1, place, 1) for place, text in enumerate(texts)}
     store.write(make_batch("new", texts, namespace="other", vectors=said, model="f3"))
     elsewhere.close()
@@ -126,8 +126,8 @@ def test_the_number_of_a_dropped_embedder_may_be_given_to_another(tmp_path, data
     assert (found.hits[0].score, found.count) == (pytest.approx(1.0), 80)
 
 
-def test_what_was_not_asked_for_long_is_given_back(database, monkeypatch):
-    """Memory is bounded whatever the number of namespaces."""
+def test_least_recently_used_vectors_are_dropped(database, monkeypatch):
+    """Memory is bounded for any number of namespaces."""
     monkeypatch.setattr(resident_vectors, "MAX_RESIDENT_BYTES", 80 * 16 * 4 + 1)
     second = database.store("second")
     fill(second, range(4))

@@ -1,4 +1,4 @@
-"""Postings in arrays give exactly what adding up every posting gives."""
+"""MaxScore on a postings file returns exactly the results of adding up all postings."""
 
 import json
 import random
@@ -33,7 +33,7 @@ def make_rows(seed, count, *, vocabulary=40, first=1):
 
 
 def brute(rows, weights, *, mean_length):
-    """Return the score of every chunk that holds a term, by number."""
+    """Return the score of every chunk that contains a term, by number."""
     scores = {}
     for number, text, length, _ in rows:
         held, score = json.loads(text), 0.0
@@ -47,7 +47,7 @@ def brute(rows, weights, *, mean_length):
 
 
 def best(scores, limit):
-    """Return those that score as high as the last of the best."""
+    """Return the best scores, with all that tie with the last."""
     least = sorted(scores.values(), reverse=True)[:limit][-1] if scores else 0.0
     return {number: score for number, score in scores.items() if score >= least}
 
@@ -63,8 +63,8 @@ def weigh(rows, terms):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 120), st.sampled_from([7.0, 20.0, 90.0]))
-def test_the_best_are_those_of_adding_up_everything(seed, limit, mean_length):
-    """For any question and limit, ties with the last of the best included, also when the mean length has changed."""
+def test_the_best_are_those_of_all_postings(seed, limit, mean_length):
+    """For any query and limit, with ties at the last place, also if the mean length has changed."""
     rows, chance = make_rows(seed, 150), random.Random(seed)
     asked = [f"t{n}" for n in chance.sample(range(45), chance.randrange(1, 9))]
     weights, arrays = weigh(rows, asked), invert_chunks(rows, mean=20.0)
@@ -74,8 +74,8 @@ def test_the_best_are_those_of_adding_up_everything(seed, limit, mean_length):
 
 
 @pytest.mark.parametrize("slice", [50, 1 << 21])
-def test_parts_are_merged_without_what_is_gone(tmp_path, monkeypatch, slice):
-    """A file made of several parts, of which some are files already, holds what a single one would."""
+def test_parts_are_merged_without_deleted_chunks(tmp_path, monkeypatch, slice):
+    """A file merged from arrays and files equals one built at once."""
     monkeypatch.setattr(postings_merge, "MAX_SLICE_POSTINGS", slice)
     parts = [make_rows(seed, 90, first=1 + 100 * seed) for seed in range(3)]
     whole = [np.ones(90, dtype=bool)] * 2
@@ -121,7 +121,7 @@ def test_the_drawn_file_is_the_written_one(tmp_path):
 
 
 def test_a_term_may_be_anything(tmp_path):
-    """Nothing in a term is syntax, and no two are taken for one another."""
+    """No character of a term is syntax, and different terms stay different."""
     rows = [(n, json.dumps({term: 1}), 1, f"c{n:024x}") for n, term in enumerate(STRANGE, start=1)]
     merge_postings([invert_chunks(rows, mean=1.0)], [np.ones(len(rows), bool)], mean=1.0, path=tmp_path / "file")
     arrays = open_postings_file(tmp_path / "file")
@@ -131,8 +131,8 @@ def test_a_term_may_be_anything(tmp_path):
     assert found(arrays, {"b": 1.0, "a": 1.0}, mean_length=1.0, limit=9) == {}
 
 
-def test_two_terms_of_one_hash_are_refused(monkeypatch):
-    """There is then no index, and a scan answers."""
+def test_a_hash_collision_is_refused(monkeypatch):
+    """The index is not built, and a scan answers."""
     monkeypatch.setattr(postings_merge, "term_hash", lambda term: 7)
 
     with pytest.raises(ValueError, match="same hash"):
@@ -140,15 +140,15 @@ def test_two_terms_of_one_hash_are_refused(monkeypatch):
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"x" * 5000, b'{"sizes": {"numbers": 1}, "mean": 1}'.ljust(9000)])
-def test_a_file_that_is_none_is_refused(tmp_path, content):
-    """Whatever it holds, it is not read as arrays."""
+def test_a_malformed_file_is_refused(tmp_path, content):
+    """It raises instead of returning arrays."""
     (tmp_path / "file").write_bytes(content)
 
     with pytest.raises((ValueError, KeyError)):
         open_postings_file(tmp_path / "file")
 
 
-def test_ids_come_back_by_number(tmp_path):
+def test_chunk_ids_are_found_by_number(tmp_path):
     """In any order, and more than once."""
     numbers, ids = [2, 5, 9], ["c" + "0" * 24, "c", "cabc"]
     write_chunk_ids(tmp_path / "ids", numbers, pack_ids(ids))
@@ -158,8 +158,8 @@ def test_ids_come_back_by_number(tmp_path):
     assert unpack_ids(chunk_ids.find(np.zeros(0, np.int64))) == unpack_ids(pack_ids([])) == []
 
 
-def test_what_is_no_file_of_ids_is_refused(tmp_path):
-    """Nor is an id kept that would not come back whole."""
+def test_a_malformed_id_file_or_id_is_refused(tmp_path):
+    """Ids that cannot be stored completely raise too."""
     (tmp_path / "ids").write_bytes(b"x" * 34)
 
     with pytest.raises(ValueError, match="wrong size"):

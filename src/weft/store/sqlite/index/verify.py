@@ -40,7 +40,7 @@ def compare(db: Session, indexes: ReadIndexes) -> list[Problem]:
     problems = []
     names = {number: name for number, name, *_ in db.run("all_namespaces")}
     for target in find_targets(db, min_rows=reader.MIN_INDEXED_ROWS):
-        where = f"namespace {names[target.namespace]}"
+        where = f"namespace {names[target.namespace]!r}"
         for file in _damaged_files(indexes, target):
             problems.append(Problem(where=where, what=f"the read-index file {file} is damaged", repairable=True))
         found = expected = 0
