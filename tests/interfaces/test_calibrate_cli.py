@@ -1,4 +1,4 @@
-"""`weft calibrate` from the command line, and what says whether it was used."""
+"""`weft calibrate`, and the commands that report its result."""
 
 import pytest
 
@@ -20,8 +20,8 @@ def indexed(weft, tmp_path):
     return weft
 
 
-def test_what_was_fitted_is_printed_kept_and_forgotten(indexed):
-    """Before and after stand side by side; --reset takes it back."""
+def test_a_fit_is_printed_stored_and_deleted(indexed):
+    """The table compares shipped and fitted numbers; --reset deletes the fit."""
     done = indexed("calibrate")
     rows = {line.split("\t")[0]: line.split("\t")[1:] for line in done.out.splitlines()}
 
@@ -38,7 +38,7 @@ def test_what_was_fitted_is_printed_kept_and_forgotten(indexed):
 
 
 def test_a_dry_run_writes_nothing(indexed):
-    """It prints the same."""
+    """It prints the same table."""
     dry = indexed("calibrate", "--dry-run", "--json").json
 
     assert dry["written"] is False
@@ -70,7 +70,7 @@ def test_json_has_both_judgements(indexed):
 
 
 def test_too_little_is_refused_with_a_hint(weft, notes):
-    """Three documents are no index to learn from; the shipped numbers stay."""
+    """Three documents give too few probes; the shipped numbers stay."""
     weft("index", "notes", "-q")
     done = weft("calibrate", expect=1)
 
@@ -80,8 +80,8 @@ def test_too_little_is_refused_with_a_hint(weft, notes):
     assert "30" in weft("calibrate", "--probes", "3", expect=2).err
 
 
-def test_an_index_that_has_outgrown_its_numbers_is_told_so(indexed, tmp_path):
-    """Among many more chunks more of them are near anything."""
+def test_a_fit_to_a_much_smaller_index_is_reported(indexed, tmp_path):
+    """With many more chunks, more of them are close to any question."""
     indexed("calibrate", "-q")
     for number in range(60):
         (tmp_path / "docs" / f"new{number}.txt").write_text(f"Note {number} about ferry timetables and tides.\n")

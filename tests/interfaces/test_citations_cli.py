@@ -19,7 +19,7 @@ def findings(tmp_path):
     return path
 
 
-def test_a_file_can_be_asked_without_a_store(weft, findings, tmp_path):
+def test_a_file_can_be_searched_without_a_store(weft, findings, tmp_path):
     """It is indexed in memory, for this question alone."""
     done = weft("query", "--load", findings, "who cites MAGMA Memory?", "--explain")
 
@@ -32,7 +32,7 @@ def test_a_file_can_be_asked_without_a_store(weft, findings, tmp_path):
 
 
 def test_the_choice_is_in_the_json(weft, findings):
-    """With every feature; the exit code is that of any question."""
+    """It has every feature; the exit code is the usual one."""
     shown = weft("query", "-q", "--load", findings, "papers that cite arXiv:2501.03236", "--json").json
     missed = weft("query", "-q", "--load", findings, "who cites Forgetting", "--json", expect=3)
 
@@ -43,13 +43,15 @@ def test_the_choice_is_in_the_json(weft, findings):
     assert "no paper here cites 'Forgetting'" in missed.json["notes"]
 
 
-def test_a_file_and_a_store_are_not_asked_together(weft, findings):
-    """One question, one place to look."""
-    assert "--load cannot be combined with --db" in weft("query", "--load", findings, "--db", "x.db", "who?", expect=2).err
+def test_a_file_and_a_store_cannot_be_searched_together(weft, findings):
+    """--load and --db exclude each other."""
+    assert (
+        "--load cannot be combined with --db" in weft("query", "--load", findings, "--db", "x.db", "who?", expect=2).err
+    )
 
 
 def test_rules_can_be_switched_off_in_the_settings(weft, findings, tmp_path):
-    """By a list of those that stay."""
+    """The setting lists the active rules."""
     (tmp_path / "weft.toml").write_text('[search]\nauto_rules = ["exact"]\n')
     shown = weft("query", "-q", "--load", findings, "who cites MAGMA Memory?", "--no-gate", "--json").json
 

@@ -1,4 +1,4 @@
-"""What the command line promises."""
+"""Contract of the command line: output, exit codes, options."""
 
 import json
 import re
@@ -58,8 +58,8 @@ def test_the_store_is_chosen_by_flag_then_environment_then_file(weft, notes, tmp
     assert origin() == {"value": "weft.db", "origin": "default"}
 
 
-def test_the_weights_in_force_are_printed(weft):
-    """Fusion decides them where they are not set."""
+def test_the_effective_weights_are_printed(weft):
+    """Weights that are not set come from the fusion."""
     found = weft("config", "--json", WEFT_SEARCH_FUSION="rrf").json
 
     assert found["search.vector_weight"] == {"value": 0.5, "origin": "default with rrf"}
@@ -86,7 +86,7 @@ def test_exact_terms_are_found(ask, question, expected):
 
 @pytest.mark.parametrize("question", ['"; DROP TABLE', "NEAR(", "*", "🙂", "", " ", "%s", "-- x", "\\", "' OR 1=1"])
 def test_odd_questions_are_answered_sensibly(ask, question):
-    """Nothing is query syntax; nothing found is exit code 3, and the store is unharmed."""
+    """A question has no syntax; without a match the exit code is 3, and the store is unchanged."""
     ran = ask("query", "--json", "--", question, expect=3)
 
     assert (ran.json["status"], ran.json["results"]) == ("no_match", [])
@@ -123,8 +123,8 @@ def test_context_keeps_to_the_budget(ask):
     assert ran.json["sources"][0]["citation"].startswith("notes/auth.md")
 
 
-def test_context_comes_in_the_format_asked_for(ask):
-    """With the question before or behind it; alone it leaves the next word to the question."""
+def test_context_has_the_requested_format(ask):
+    """The question may precede or follow it; without a format the next word belongs to the question."""
     block = ask("query", "the Auth Service", "--context", "graph").out
     evidence = ask("query", "--context", "the Auth Service", "--no-gate").out
 
@@ -141,7 +141,7 @@ def test_context_comes_in_the_format_asked_for(ask):
 
 
 def test_context_of_a_graph_that_did_not_contribute_is_a_line(ask):
-    """With the reason; the exit code is that of the question."""
+    """The line states the reason; the exit code is that of the question."""
     ran = ask("query", "JWT tokens", "--context", "graph", "--method", "hybrid")
 
     assert ran.out == "No knowledge graph context: the method 'hybrid' does not use the graph\n"
@@ -150,7 +150,7 @@ def test_context_of_a_graph_that_did_not_contribute_is_a_line(ask):
 
 
 def test_the_format_of_the_context_is_a_setting(ask):
-    """`--context` alone asks for that one."""
+    """`--context` without a format uses it."""
     ran = ask("query", "the Auth Service", "--context", WEFT_CONTEXT_FORMAT="graph", WEFT_CONTEXT_GRAPH_BUDGET="60")
 
     assert ran.out.startswith("## Knowledge Graph Context\n")
@@ -158,7 +158,7 @@ def test_the_format_of_the_context_is_a_setting(ask):
 
 
 def test_running_index_again_does_nothing(weft, notes):
-    """Unchanged content costs nothing; a changed file is the only one indexed."""
+    """Unchanged files are skipped; only a changed file is indexed."""
     weft("index", "notes", "-q")
     generation = weft("stats", "--json").json["generation"]
     again = weft("index", "notes", "--json").json
@@ -170,8 +170,8 @@ def test_running_index_again_does_nothing(weft, notes):
     assert (changed["changed"], changed["unchanged"]) == (1, 2)
 
 
-def test_prune_deletes_what_is_gone_and_only_with_the_flag(weft, notes):
-    """A deleted file stays indexed until asked otherwise."""
+def test_only_prune_deletes_documents_of_deleted_files(weft, notes):
+    """Without the option a deleted file stays indexed."""
     weft("index", "notes", "-q")
     (notes / "zh.md").unlink()
 
@@ -180,8 +180,8 @@ def test_prune_deletes_what_is_gone_and_only_with_the_flag(weft, notes):
     assert weft("query", "密钥", expect=3)
 
 
-def test_pruning_goes_by_the_disk_not_by_the_filter(weft, notes):
-    """A file that --include leaves out is not gone, and --dry-run says what would go."""
+def test_prune_checks_the_disk_not_the_filter(weft, notes):
+    """Documents excluded by --include are kept; --dry-run prints the deletions."""
     (notes / "plain.txt").write_text("Plain words.\n")
     (notes / "old.txt").write_text("Old words.\n")
     weft("index", "notes")
@@ -197,7 +197,7 @@ def test_pruning_goes_by_the_disk_not_by_the_filter(weft, notes):
 
 @pytest.mark.parametrize("names", [["notes"], ["notes/auth.md", "notes/pool.md"]])
 def test_deleting_several_documents_asks_first(weft, notes, names):
-    """However they are named; a no, or nobody there to answer, deletes nothing."""
+    """With sources, ids and folders alike; a no, or the end of standard input, deletes nothing."""
     for name in ("auth", "pool"):
         (notes / f"{name}.md").write_text(f"# {name}\n")
     weft("index", "notes")
@@ -211,7 +211,7 @@ def test_deleting_several_documents_asks_first(weft, notes, names):
 
 
 def test_deleting_one_document_does_not_ask(weft, notes):
-    """Nor does it where --yes is given."""
+    """Nor does deleting several with --yes."""
     weft("index", "notes")
     names = [document["source"] for document in weft("list", "--json").json]
     assert weft("delete", names[0], names[0], "--json").json == {"deleted": 1}
@@ -219,22 +219,22 @@ def test_deleting_one_document_does_not_ask(weft, notes):
 
 
 def test_dropping_a_namespace_needs_a_yes(weft, notes):
-    """As deleting documents does."""
+    """Like deleting several documents."""
     weft("index", "notes")
     assert "--yes" in weft("namespaces", "--drop", "default", expect=2).err
     assert "default" in weft("namespaces").out
 
 
 def test_dry_run_writes_nothing(weft, notes, tmp_path):
-    """It says what would be done."""
+    """It prints the planned work."""
     ran = weft("index", "notes", "--dry-run", "--json")
 
     assert ran.json["added"] == 3
     assert weft("stats", "--json").json["documents"] == 0
 
 
-def test_a_second_text_without_a_name_says_that_it_replaces_the_first(weft):
-    """The same text again does not, nor one with a name of its own."""
+def test_a_second_text_without_a_source_replaces_the_first_with_a_note(weft):
+    """There is no note for an equal text, nor for one with its own source."""
     first = weft("index", "-", stdin="Remember the milk.\n")
     again = weft("index", "-", stdin="Remember the milk.\n")
     other = weft("index", "-", stdin="Remember the bread.\n")
@@ -246,7 +246,7 @@ def test_a_second_text_without_a_name_says_that_it_replaces_the_first(weft):
 
 
 def test_standard_input_is_a_document(weft):
-    """`-` reads it; the name can be given."""
+    """`-` reads it; --source names it."""
     weft("index", "-", "--source", "stdin:memo", stdin="Remember the milk.\n")
 
     assert citations(weft("query", "milk", "--json")) == ["stdin:memo:1"]
@@ -268,8 +268,8 @@ def test_get_list_and_delete(weft, notes):
     assert weft("list", "--json").json == []
 
 
-def test_a_path_leads_to_documents_however_it_is_typed(weft, notes):
-    """As it does for `index`; a filter that nothing passes is named as the reason."""
+def test_every_spelling_of_a_path_finds_its_documents(weft, notes):
+    """As in `index`; a filter without documents is the stated reason."""
     weft("index", "./notes", "-q")
     for folder in ("notes", "notes/", "./notes", str(notes)):
         assert len(weft("list", "--in", folder, "--json").json) == 3
@@ -293,7 +293,7 @@ def test_namespaces_are_apart(weft, notes):
 
 
 def test_backup_check_repair_and_compact(weft, notes, tmp_path):
-    """The care verbs work on a sound store, and refuse to overwrite."""
+    """The maintenance verbs work on a consistent store, and refuse to overwrite."""
     weft("index", "notes", "-q")
     weft("backup", "copy.db")
 
@@ -305,7 +305,7 @@ def test_backup_check_repair_and_compact(weft, notes, tmp_path):
     assert weft("query", "JWT", "--json").json["status"] == "degraded"  # the hash embedder always is
 
 
-def test_another_embedder_is_refused_with_the_command_that_mends_it(weft, notes):
+def test_another_embedder_is_refused_with_the_command_that_switches(weft, notes):
     """Two models never mix; `reembed` switches."""
     weft("index", "notes", "-q", "--embedder", "none")
     refused = weft("index", "notes", "--embedder", "hash", expect=1)
@@ -348,7 +348,7 @@ def test_every_verb_has_help(weft):
 
 
 def test_doctor_and_models_answer_without_a_store(weft):
-    """A new machine can ask what is missing."""
+    """They show what a new machine lacks."""
     states = {row["what"]: row["state"] for row in weft("doctor", "--json").json}
     assert states["store"] == "absent"
     assert states["SQLite"] == "ok"
@@ -359,7 +359,7 @@ def test_doctor_and_models_answer_without_a_store(weft):
 
 
 def test_an_empty_namespace_says_so_and_nothing_else(ask):
-    """It is not called degraded for want of an embedder that nothing needed yet."""
+    """The status is not degraded by an embedder that nothing needed."""
     result = ask("-N", "nobody", "query", "anything", "--json", expect=3).json
 
     assert result["notes"] == ["namespace 'nobody' is empty: nothing has been indexed"]

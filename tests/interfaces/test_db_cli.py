@@ -1,4 +1,4 @@
-"""`weft db`: the tables of a store by themselves."""
+"""`weft db`: creating and migrating tables."""
 
 import os
 
@@ -18,7 +18,7 @@ def bare(postgres_server, worker_id):
 
 
 def test_the_tables_of_a_server_are_made_once(weft_here, bare):
-    """Split as asked for; asked again it says what there is, and another way of splitting is refused."""
+    """With the requested partitions; a second call describes them, and another number is refused."""
     db = ("--db", postgres.address(bare))
     assert "weft db init" in weft_here("db", "migrate", *db, expect=1)
     parts = ("--partitions", 2) if postgres.PARTITIONS else ()
@@ -39,7 +39,7 @@ def test_the_tables_of_a_server_are_made_once(weft_here, bare):
 
 
 def test_tables_of_a_newer_version_are_left_alone(weft_here, bare):
-    """Whatever is asked for, the hint is to upgrade."""
+    """The hint of every verb is to upgrade."""
     db = ("--db", postgres.address(bare))
     weft_here("db", "init", *db)
     with psycopg.connect(bare, autocommit=True) as server:
@@ -51,8 +51,8 @@ def test_tables_of_a_newer_version_are_left_alone(weft_here, bare):
         server.execute("UPDATE weft.schema_version SET version = %s", [version])
 
 
-def test_a_file_is_made_and_brought_up_to_date(weft_here, tmp_path):
-    """Each step is named; there is nothing to split."""
+def test_a_file_is_created_and_migrated(weft_here, tmp_path):
+    """Each step is named; a file has no partitions."""
     db = ("--db", "weft.db")
     assert "weft db init" in weft_here("db", "migrate", *db, expect=1)
     assert "server" in weft_here("db", "init", *db, "--partitions", 2, expect=1)

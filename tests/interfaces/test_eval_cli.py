@@ -54,7 +54,7 @@ def test_a_folder_without_a_corpus_is_no_set(weft, tmp_path):
 
 
 def test_a_store_with_other_documents_is_measured_with_them_and_says_so(weft, tmp_path):
-    """Figures of two sets in one namespace are not those of either."""
+    """Two sets in one namespace change the figures of both."""
     write_set(tmp_path / "fruit", ["apple", "pear"], asked="pear")
     write_set(tmp_path / "trees", ["oak", "elm"], asked="elm")
     alone = weft("eval", "fruit", "--db", "x.db")
@@ -67,7 +67,7 @@ def test_a_store_with_other_documents_is_measured_with_them_and_says_so(weft, tm
 
 
 def test_a_copy_of_a_set_is_measured_alone(weft, tmp_path):
-    """The index kept of the first is not added to."""
+    """The cached index of the first is not extended."""
     for folder in ("here", "there"):
         write_set(tmp_path / folder, ["apple", "pear"], asked="pear")
 

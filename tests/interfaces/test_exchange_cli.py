@@ -1,4 +1,4 @@
-"""Ready-made graphs from the command line and to it."""
+"""`weft import` and `weft export`."""
 
 import json
 import os
@@ -21,8 +21,8 @@ def graph(weft, tmp_path):
     return weft
 
 
-def test_an_import_says_what_it_did(weft, tmp_path):
-    """In words on stderr, as JSON on stdout, and the line that could not be used with its place."""
+def test_an_import_prints_a_receipt(weft, tmp_path):
+    """As text on stderr or JSON on stdout, with the number of each skipped line."""
     (tmp_path / "graph.jsonl").write_text(LINES)
     first = weft("import", "graph.jsonl")
     again = weft("import", "graph.jsonl", "--json").json
@@ -44,7 +44,7 @@ def test_an_import_says_what_it_did(weft, tmp_path):
 
 
 def test_statements_go_to_documents_that_are_indexed(weft, notes, tmp_path):
-    """And come back out of them with --remove, by name or by file."""
+    """--remove deletes them again, by name or by file."""
     weft("index", "notes", "-q", "--no-graph")
     record = {"subject": "Auth Service", "predicate": "owned by", "object": "Core Team", "document": "notes/auth.md"}
     (tmp_path / "owners.jsonl").write_text(json.dumps(record) + "\n")
@@ -58,7 +58,7 @@ def test_statements_go_to_documents_that_are_indexed(weft, notes, tmp_path):
 
 
 def test_passages_that_are_not_found_are_counted(weft, tmp_path):
-    """With what to do about it."""
+    """The receipt names the remedy."""
     (tmp_path / "o.jsonl").write_text('{"_id": "d7", "entities": ["Ada"], "triples": [["Ada", "met", "Mary"]]}\n')
 
     assert "1 passages were not found" in weft("import", "o.jsonl").err
@@ -80,15 +80,15 @@ def test_passages_that_are_not_found_are_counted(weft, tmp_path):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_what_cannot_be_done_is_said(weft, tmp_path, arguments, code, message):
-    """With the exit code that other verbs have for it."""
+def test_invalid_calls_are_explained(weft, tmp_path, arguments, code, message):
+    """The exit codes are those of the other verbs."""
     (tmp_path / "none.txt").write_text("Just a text.\n")
 
     assert message in weft(*arguments, expect=code).err
 
 
 def test_an_export_goes_to_standard_output(graph):
-    """As triples, or in the form asked for; nothing else is printed there."""
+    """As triples, or in the requested format; nothing else is printed there."""
     lines = [json.loads(line) for line in graph("export", "-q").out.splitlines()]
 
     assert [(line["subject"], line["predicate"], line["object"], line["weight"]) for line in lines] == [
@@ -109,8 +109,8 @@ def test_an_export_goes_to_standard_output(graph):
         ("g.GraphML", "<?xml", "graphml"),
     ],
 )
-def test_the_ending_says_the_form(graph, tmp_path, name, start, form):
-    """And an existing file is replaced."""
+def test_the_suffix_selects_the_format(graph, tmp_path, name, start, form):
+    """An existing file is replaced."""
     (tmp_path / name).write_text("old")
     done = graph("export", name, "--json").json
 
@@ -119,7 +119,7 @@ def test_the_ending_says_the_form(graph, tmp_path, name, start, form):
     assert not list(tmp_path.glob(".*.part"))
 
 
-def test_texts_go_along_where_the_form_has_a_place_for_them(graph, tmp_path):
+def test_texts_are_exported_if_the_format_has_them(graph, tmp_path):
     """LightRAG reads them as its chunks."""
     graph("export", "g.json", "-q")
     found = json.loads((tmp_path / "g.json").read_text())
@@ -132,7 +132,7 @@ def test_texts_go_along_where_the_form_has_a_place_for_them(graph, tmp_path):
 
 
 def test_a_failed_export_leaves_the_old_file(graph, tmp_path):
-    """And nothing beside it."""
+    """No temporary file is left."""
     folder = tmp_path / "there"
     folder.mkdir()
     (folder / "g.csv").write_text("old")
@@ -145,7 +145,7 @@ def test_a_failed_export_leaves_the_old_file(graph, tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="no such permissions")
 def test_an_export_keeps_the_permissions_and_follows_a_link(graph, tmp_path):
-    """The file is the user's."""
+    """The file belongs to the user."""
     (tmp_path / "real.csv").write_text("old")
     (tmp_path / "real.csv").chmod(0o640)
     (tmp_path / "link.csv").symlink_to("real.csv")
@@ -156,7 +156,7 @@ def test_an_export_keeps_the_permissions_and_follows_a_link(graph, tmp_path):
     assert (tmp_path / "real.csv").read_text().startswith("subject,")
 
 
-def test_what_was_exported_can_be_imported(graph, tmp_path):
+def test_an_export_can_be_imported(graph, tmp_path):
     """Into another namespace, with the same relations."""
     graph("export", "g.graphml", "-q")
     graph("import", "g.graphml", "-q", "-N", "other")

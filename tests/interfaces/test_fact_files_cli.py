@@ -1,4 +1,4 @@
-"""Files of facts on the command line: in, out, killed, interrupted, and two at once."""
+"""`weft fact import` and `weft fact export`: normal, killed, interrupted, concurrent."""
 
 import json
 import os
@@ -29,8 +29,8 @@ def lines(text):
     return sorted(text.splitlines())
 
 
-def test_a_memory_file_goes_in_and_comes_out(weft, tmp_path):
-    """As facts by default, also through `weft import`; the export is the file, and the way back is lossless."""
+def test_a_memory_file_is_imported_and_exported(weft, tmp_path):
+    """As facts by default, also with `weft import`; the export equals the file, and the round trip is lossless."""
     path = write(tmp_path / "memory.jsonl", MEMORY)
 
     assert "3 entities, facts: 2 added" in weft("import", path).err
@@ -46,20 +46,22 @@ def test_a_memory_file_goes_in_and_comes_out(weft, tmp_path):
 
 
 def test_a_memory_file_becomes_documents_on_request(weft, tmp_path):
-    """And what cannot be is said."""
+    """Options that do not apply are explained."""
     path = write(tmp_path / "memory.jsonl", MEMORY)
     weft("import", path, "--as", "documents", "--name", "mine")
 
     assert len(weft("list", "--json").json) > 0
     assert weft("fact", "list", "--json").json == []
     assert "--as documents" in weft("import", path, "--name", "mine", expect=2).err
-    assert "--as facts needs --format memory" in weft("import", path, "--format", "triples", "--as", "facts", expect=2).err
+    assert (
+        "--as facts needs --format memory" in weft("import", path, "--format", "triples", "--as", "facts", expect=2).err
+    )
     assert "give an ID" in weft("fact", "forget", expect=2).err
     assert "no entity" in weft("fact", "forget", "--entity", "nobody", expect=1).err
 
 
 def test_notes_state_facts(weft, notes):
-    """The receipt counts them, they go with their file, and a setting switches it off."""
+    """The receipt counts them, they are deleted with their file, and a setting disables them."""
     (notes / "store.md").write_text("# Session Store\n\n- Status: live\n- Owner: [[Platform Team]]\n")
     assert "2 facts" in weft("index", "notes").err
     assert "status: live" in weft("recall", "what is the Session Store?").out.lower()
@@ -80,8 +82,8 @@ def test_notes_state_facts(weft, notes):
     ],
     ids=["empty", "binary", "no UTF-8", "deep"],
 )
-def test_what_is_no_file_of_facts_is_said(weft, tmp_path, data):
-    """One line and a hint, no traceback; nothing is remembered."""
+def test_a_file_without_facts_is_explained(weft, tmp_path, data):
+    """One line and a hint, no traceback; nothing is written."""
     (tmp_path / "x.jsonl").write_bytes(data)
     weft("fact", "add", "user", "likes", "tea")
     for verb in (("fact", "import"), ("fact", "add", "--from")):
@@ -124,8 +126,8 @@ MANY = [
 
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
 @pytest.mark.parametrize("wait", [0.0, 0.05, 0.2])
-def test_an_import_that_is_ended_leaves_nothing_or_all(tmp_path, kill, wait):
-    """The store is sound, and the next import does what the first one would have done."""
+def test_a_killed_import_wrote_nothing_or_all(tmp_path, kill, wait):
+    """The store is consistent, and the next import completes the work."""
     db, path = tmp_path / "weft.db", write(tmp_path / "memory.jsonl", MANY)
     process = start(tmp_path, "fact", "import", path)
     wait_for_writing(db, process)
@@ -144,7 +146,7 @@ def test_an_import_that_is_ended_leaves_nothing_or_all(tmp_path, kill, wait):
 
 
 def test_two_imports_at_once_take_turns(tmp_path):
-    """Both files are there, each fact once."""
+    """Both files are imported, each fact once."""
     halves = [write(tmp_path / f"{n}.jsonl", MANY[n * 200 : n * 200 + 400]) for n in range(2)]
     processes = [start(tmp_path, "fact", "import", half) for half in halves]
     for process in processes:

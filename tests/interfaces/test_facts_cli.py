@@ -12,8 +12,8 @@ def state(weft, *arguments):
     return weft("fact", "add", *arguments, "--json").json
 
 
-def test_a_fact_lives_from_stating_to_forgetting(weft):
-    """Each verb once, in the order of a life."""
+def test_the_life_cycle_of_a_fact(weft):
+    """Each verb once, from add to forget."""
     first = state(weft, "user", "prefers", "dark mode", "--confidence", "0.8")
     id = first["fact"]["id"]
 
@@ -35,7 +35,7 @@ def test_a_fact_lives_from_stating_to_forgetting(weft):
 
 
 def test_json_lines_are_read_wholly_or_not_at_all(weft):
-    """A wrong line is named by its number."""
+    """The error has the number of the invalid line."""
     rows = [
         {"subject": "user", "predicate": "works on", "object": "JACQ Project"},
         {"subject": "JACQ Project", "predicate": "uses", "object": "DuckDB", "valid_from": "2026-01-01"},
@@ -51,7 +51,7 @@ def test_json_lines_are_read_wholly_or_not_at_all(weft):
     assert found["context"]["text"] == "### 💡 CONTEXT: JACQ Project\n- uses: DuckDB\n"
 
 
-def test_what_cannot_be_is_said(weft):
+def test_invalid_facts_are_explained(weft):
     """Refusals, wrong dates, missing arguments."""
     assert "secret" in weft("fact", "add", "user", "api key", "tulip", expect=1).err
     weft("fact", "add", "user", "likes", "tea", WEFT_MEMORY_ALLOW_SECRETS="1")
@@ -61,8 +61,8 @@ def test_what_cannot_be_is_said(weft):
     assert "--from" in weft("fact", "add", "user", expect=2).err
 
 
-def test_a_query_brings_facts_where_they_are_asked_for(weft, notes):
-    """Before the list, which stays as it was; as values under the schema; and in one text for a model."""
+def test_a_query_returns_facts_on_request(weft, notes):
+    """Before the unchanged list, in JSON under the schema, and in the context for a model."""
     weft("index", "notes", "-q")
     weft("fact", "add", "Auth Service", "run by", "the platform team")
     plain = weft("query", "auth service").out
@@ -81,7 +81,7 @@ def test_a_query_brings_facts_where_they_are_asked_for(weft, notes):
 
 
 def test_the_recall_cache_is_in_the_statistics(weft):
-    """Of this process, which has not recalled anything."""
+    """They count this process, which has no recall."""
     weft("fact", "add", "user", "prefers", "tea")
 
     assert weft("stats", "--json").json["recall_cache"] == {"entries": 0, "hits": 0, "misses": 0}

@@ -1,4 +1,4 @@
-"""The graph from the command line."""
+"""`weft entity`, `weft neighbours`, `weft path`."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def graph(weft, tmp_path):
 
 
 def test_a_path_is_printed_in_words(graph):
-    """Relations under the names they have in the direction walked, with weights."""
+    """Each relation has its name in the walked direction, and its weight."""
     out = graph("path", "oauth provider", "login flow").out
 
     assert out == "OAuth Provider —depended_on_by(10)→ Auth Service —depended_on_by(10)→ Login Flow\n"
@@ -34,14 +34,14 @@ def test_neighbours_come_nearest_first(graph):
 
 
 def test_explain_prints_the_path(graph):
-    """What the graph brought says how it got there."""
+    """A result of the graph has its path."""
     out = graph("query", "OAuth Provider", "--method", "mix", "--explain").out
 
     assert "path: OAuth Provider —" in out
     assert "entities recognised: OAuth Provider" in out
 
 
-def test_entities_can_be_shown_named_merged_and_parted(graph):
+def test_entities_can_be_shown_renamed_merged_and_unmerged(graph):
     """Aliases of the documents are listed, and every merge can be undone."""
     shown = graph("entity", "show", "issuer adapter", "--json").json
     assert (shown["name"], shown["aliases"]) == ("OAuth Provider", ["issuer adapter"])
@@ -59,8 +59,8 @@ def test_entities_can_be_shown_named_merged_and_parted(graph):
     assert graph("check").out == "no problems found\n"
 
 
-def test_another_name_is_shown_as_it_was_given(graph):
-    """Not by the key it is looked up by; taken back, nothing of it is left."""
+def test_an_alias_is_shown_as_it_was_entered(graph):
+    """Not as its lookup key; after unmerge it is deleted."""
     assert graph("entity", "alias", "Login Flow", "  The LogIn-Pages ", "--json").json["aliases"] == ["The LogIn-Pages"]
     assert "also: The LogIn-Pages  (named by you; undo: weft entity unmerge 'The LogIn-Pages')" in (
         graph("entity", "show", "login pages").out
@@ -70,8 +70,8 @@ def test_another_name_is_shown_as_it_was_given(graph):
     assert graph("entity", "alias", "Login Flow", "the login pages", "--json").json["aliases"] == ["the login pages"]
 
 
-def test_a_renamed_entity_is_found_by_what_it_is_shown_as(graph):
-    """It can be shown, gone on from and renamed again; its own name still leads to it, and first to what has it."""
+def test_a_renamed_entity_is_found_by_its_displayed_name(graph):
+    """It can be shown, walked from and renamed again; its own name still finds it, unless another entity has it."""
     id = graph("entity", "rename", "Login Flow", "Front Doors", "--json").json["id"]
     for name in ("Front Doors", "front door", "Login Flow"):
         assert graph("entity", "show", name, "--json").json["id"] == id
@@ -82,8 +82,8 @@ def test_a_renamed_entity_is_found_by_what_it_is_shown_as(graph):
     assert "no entity" in graph("entity", "show", "Front Doors", expect=1).err
 
 
-def test_what_only_facts_know_is_an_entity(graph):
-    """Until the last of its facts is gone."""
+def test_a_subject_of_facts_alone_is_an_entity(graph):
+    """Until its last fact is deleted."""
     graph("fact", "add", "OAuth Provider", "made by", "--object", "Kestrel Works")
     graph("fact", "add", "Kestrel Works", "feeds", "--object", "Login Flow", "--confidence", "0.5")
     assert graph("entity", "show", "kestrel works").out.splitlines() == [
@@ -108,7 +108,7 @@ def test_what_only_facts_know_is_an_entity(graph):
 
 
 def test_without_a_graph_the_reason_says_how_to_build_one(weft, notes):
-    """`mix` is then plain hybrid."""
+    """`mix` is then equal to `hybrid`."""
     weft("index", "notes", "--no-graph", "-q")
     result = weft("query", "JWT tokens", "--method", "mix", "--json").json
 
@@ -127,8 +127,8 @@ def misspelt(weft, tmp_path):
     return weft
 
 
-def test_similar_names_are_listed_and_left_as_they_are(misspelt):
-    """With why, and how often each is mentioned; numbers are never alike."""
+def test_similar_names_are_listed_and_not_merged(misspelt):
+    """With the difference and the chunk counts; names that differ in a number are never listed."""
     head, *rows = misspelt("entity", "similar").out.splitlines()
 
     assert head.split("\t") == ["name", "chunks", "into", "chunks", "why", "related to both"]
@@ -139,8 +139,8 @@ def test_similar_names_are_listed_and_left_as_they_are(misspelt):
     assert misspelt("entity", "show", "Kubernets", "--json").json["aliases"] == []
 
 
-def test_similar_names_are_merged_after_a_yes_and_parted_as_it_says(misspelt):
-    """A no, or nobody, merges nothing; the command that undoes it is printed."""
+def test_similar_names_are_merged_after_a_yes_and_unmerged_as_printed(misspelt):
+    """A no, or the end of standard input, merges nothing; the command that reverts it is printed."""
     assert "nothing was merged" in misspelt("entity", "similar", "--merge", stdin="n\n", expect=1).err
     assert "--yes merges without confirmation" in misspelt("entity", "similar", "--merge", stdin="", expect=2).err
     assert len(misspelt("entity", "similar", "--json").json) == 1

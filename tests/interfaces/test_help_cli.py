@@ -49,7 +49,7 @@ def sentence(command):
 
 @pytest.mark.parametrize("path", [(), *((name,) for name in COMMANDS), ("fact", "add")], ids=" ".join)
 def test_help_loads_no_slow_module(path):
-    """In a new process: what is not loaded need not be waited for."""
+    """In a new process; the number of modules bounds the start time without a clock."""
     done = subprocess.run(
         [sys.executable, "-c", COUNT, *path, "--help"], capture_output=True, text=True, check=True, timeout=60
     )
@@ -79,7 +79,7 @@ def test_the_overview_says_the_same_as_the_verb(name):
 
 @pytest.mark.parametrize("path", VERBS, ids=" ".join)
 def test_help_texts_are_short(path):
-    """Each option has one of at most 70 characters, with a capital letter or a name first and a full stop last."""
+    """Each option has one of at most 70 characters, ending with a full stop."""
     for option in VERBS[path].params:
         if isinstance(option, click.Option) and not option.hidden:
             assert option.help and len(option.help) <= MAX_OPTION_HELP, option.opts

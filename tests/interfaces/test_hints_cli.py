@@ -1,10 +1,10 @@
-"""What a command says where something is wrong leads out of it."""
+"""Errors have hints that solve the problem."""
 
 import pytest
 
 
-def test_repair_does_not_send_to_repair(weft, notes, tmp_path):
-    """Whoever ran it has done so; other commands name it."""
+def test_repair_does_not_recommend_itself(weft, notes, tmp_path):
+    """Other commands recommend it."""
     weft("index", "notes", "-q")
     pages = bytearray((tmp_path / "weft.db").read_bytes())
     pages[8192 * 3 :] = b"\x99" * len(pages[8192 * 3 :])
@@ -15,8 +15,8 @@ def test_repair_does_not_send_to_repair(weft, notes, tmp_path):
     assert "is damaged" in said and "hint: restore a backup" in said and "weft repair" not in said
 
 
-def test_a_fact_that_ends_before_it_begins_is_told_why(weft):
-    """The hint is about what was given."""
+def test_a_fact_that_ends_before_it_begins_is_explained(weft):
+    """The hint depends on the options."""
     fact = ("fact", "add", "tea", "tastes", "good", "--valid-to", "2025-01-01")
     assert "hint: give valid_from too" in weft(*fact, expect=1).err
     said = weft(*fact, "--valid-from", "2026-05-01", expect=1).err
@@ -24,7 +24,7 @@ def test_a_fact_that_ends_before_it_begins_is_told_why(weft):
 
 
 def test_a_context_without_a_match_says_so(ask):
-    """On stderr, as a person is told without --context; stdout holds nothing that a model would read."""
+    """On stderr, with the text printed without --context; stdout is empty, as a model reads it."""
     plain = ask("query", "zebra giraffe", expect=3)
     ran = ask("query", "zebra giraffe", "--context", expect=3)
 
@@ -34,7 +34,7 @@ def test_a_context_without_a_match_says_so(ask):
 
 
 def test_a_budget_that_nothing_fits_into_is_named(ask):
-    """There is something to show, and no room for it."""
+    """There are results, but the budget is too small."""
     ran = ask("query", "JWT", "--context", "--budget", "1")
 
     assert ran.out == ""
@@ -42,7 +42,7 @@ def test_a_budget_that_nothing_fits_into_is_named(ask):
 
 
 def test_a_budget_that_no_fact_fits_into_is_named(weft):
-    """By `weft recall`, and where facts are all there is to answer with."""
+    """By `weft recall`, and by `weft query` if only facts answer."""
     weft("fact", "add", "user", "prefers", "dark mode")
     question = "what do I prefer?"
     for verb in (("recall", question), ("query", question, "--facts", "--context")):
@@ -53,7 +53,7 @@ def test_a_budget_that_no_fact_fits_into_is_named(weft):
 
 
 def test_watching_without_its_library_does_nothing(weft, notes, tmp_path):
-    """It is looked for before anything is indexed."""
+    """It is checked before indexing."""
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / "watchfiles.py").write_text("raise ImportError('not here')\n")
     ran = weft("index", "notes", "--watch", expect=1, PYTHONPATH=str(tmp_path / "hidden"))
@@ -63,8 +63,8 @@ def test_watching_without_its_library_does_nothing(weft, notes, tmp_path):
     assert not (tmp_path / "weft.db").exists()
 
 
-def test_a_cosine_that_cannot_be_is_refused(ask):
-    """As over HTTP; the ends of the range are cosines."""
+def test_a_cosine_out_of_range_is_refused(ask):
+    """As over HTTP; -1 and 1 are accepted."""
     for score in ("5", "-1.5", "nan"):
         assert "hint: use a cosine from -1 to 1" in ask("query", "JWT", "--min-score", score, expect=2).err
     for score in ("-1", "1"):
@@ -87,8 +87,8 @@ def test_a_cosine_that_cannot_be_is_refused(ask):
         ("query", "JWT", "--in", "{}"),
     ],
 )
-def test_a_path_that_cannot_be_looked_at_is_an_error_in_one_line(ask, command):
-    """Here because a name is too long; a folder that may not be entered is the same."""
+def test_an_unreadable_path_is_an_error_in_one_line(ask, command):
+    """Here the name is too long; a folder without permission is the same case."""
     long = "x" * 300
     said = ask(*(part.format(long) for part in command), expect=1).err
 
@@ -96,8 +96,8 @@ def test_a_path_that_cannot_be_looked_at_is_an_error_in_one_line(ask, command):
     assert "Traceback" not in said
 
 
-def test_a_store_that_cannot_be_opened_says_why(weft, notes, tmp_path):
-    """A folder, a file in no folder, a home of nobody, and a link to itself."""
+def test_a_store_that_cannot_be_opened_is_explained(weft, notes, tmp_path):
+    """A folder, a missing folder, an unknown home folder, and a link to itself."""
     (tmp_path / "loop.db").symlink_to("loop.db")
 
     assert "it is a folder" in weft("stats", "--db", "notes", expect=1).err

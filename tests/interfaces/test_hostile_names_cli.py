@@ -1,4 +1,4 @@
-"""Names and values with control characters in them are shown and not acted upon; JSON holds them as they are."""
+"""Control characters in names and values are escaped on the terminal; JSON keeps them."""
 
 import os
 import re
@@ -28,13 +28,13 @@ def hostile(weft, tmp_path):
 
 
 def clean(ran):
-    """Return all that was printed, which holds nothing a terminal acts upon."""
+    """Return the whole output, which has no control characters."""
     assert not CONTROL.search(ran.out + ran.err)
     return ran.out + ran.err
 
 
 def test_names_of_files_are_shown(hostile):
-    """Wherever they stand."""
+    """In every verb that prints them."""
     name = f"d/{HOSTILE}.md"
     asked = [["query", "zebra", "--explain"], ["query", "zebra", "--context"], ["list"], ["get", name]]
     for arguments in [*asked, ["entity", "show", "Zebra Service"]]:
@@ -51,7 +51,7 @@ def test_facts_are_shown(hostile):
 
 
 def test_a_cell_is_one_cell(hostile):
-    """Tabs and line ends in it are spaces, so that each row has as many as the first."""
+    """Tabs and line ends become spaces, so that all rows have the same number of cells."""
     for arguments in (["fact", "list"], ["list"], ["entity", "list"]):
         rows = [line.split("\t") for line in clean(hostile(*arguments)).splitlines()]
         assert len(rows) > 1 and len({len(row) for row in rows}) == 1, arguments
@@ -59,20 +59,20 @@ def test_a_cell_is_one_cell(hostile):
 
 
 def test_errors_show_names(hostile):
-    """Ours and those of the command line."""
+    """Those of Weft and those of click."""
     assert SHOWN in clean(hostile("get", f"no{HOSTILE}", expect=1))
     clean(hostile("list", f"--{HOSTILE}", expect=2))
     clean(hostile("delete", f"x{HOSTILE}", expect=1))
 
 
 def test_json_is_exact(hostile):
-    """What a program reads is what there is."""
+    """Programs get the stored value."""
     assert f"d/{HOSTILE}.md" in [document["source"] for document in hostile("list", "--json").json]
     assert HOSTILE in hostile("fact", "export").out.replace("\\u001b", "\x1b").replace("\\u0007", "\x07")
 
 
-def test_on_a_terminal_too(hostile, tmp_path, monkeypatch):
-    """Where colours are ours, names have none."""
+def test_names_are_escaped_on_a_terminal(hostile, tmp_path, monkeypatch):
+    """Weft prints colours there; names cannot."""
     pty = pytest.importorskip("pty")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WEFT_EMBEDDER", "hash")
@@ -91,7 +91,7 @@ def test_on_a_terminal_too(hostile, tmp_path, monkeypatch):
     assert b"\x1b]0;" not in written and b"\x1b[31mil" not in written
 
 
-def test_what_is_visible_already_stays():
+def test_visible_text_is_unchanged():
     """Text in any script, tabs and line ends."""
     text = "Größe\t漢字 👩‍🔬 שלום\u200f\n— ok"
     assert visible(text) == text

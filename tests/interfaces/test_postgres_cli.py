@@ -33,7 +33,7 @@ def test_only_the_address_changes(server, weft_here, notes):
     assert "0 new, 0 changed" in server("index", "notes", "-vv")
 
 
-def test_what_is_said_of_the_store_never_holds_the_password(server, weft_here, tmp_path):
+def test_no_output_contains_the_password(server, weft_here, tmp_path):
     """Statistics, settings, the doctor, and errors."""
     stats = server("stats", "--json")
 
@@ -48,7 +48,7 @@ def test_what_is_said_of_the_store_never_holds_the_password(server, weft_here, t
 
 
 def test_a_set_is_measured_in_a_namespace_of_its_own(server, tmp_path):
-    """It is kept for the next run, and what is in the namespace in force stays as it is."""
+    """It is kept for the next run, and the current namespace is unchanged."""
     folder = tmp_path / "tiny"
     (folder / "qrels").mkdir(parents=True)
     rows = [{"_id": name, "title": name, "text": f"{name} purrs softly"} for name in ("cat", "lynx", "tiger")]
@@ -64,8 +64,8 @@ def test_a_set_is_measured_in_a_namespace_of_its_own(server, tmp_path):
     assert found["documents"] == 3
 
 
-def test_other_doors_do_not_tell_the_password_either(postgres_address, caplog):
-    """What is served, what is logged, and why there is no engine yet."""
+def test_other_interfaces_do_not_reveal_the_password(postgres_address, caplog):
+    """In responses, logs and the reason of a missing engine."""
     with Running(postgres_address) as running, running.client() as client:
         said = "".join(client.get(path).text for path in ("/health", "/ready", "/stats", "/metrics", "/documents"))
     nobody = read_settings({"store.db": "postgresql://me:sesame@127.0.0.1:1/db"})
@@ -77,8 +77,8 @@ def test_other_doors_do_not_tell_the_password_either(postgres_address, caplog):
     assert "sesame" not in said + str(raised.value) + raised.value.hint + caplog.text
 
 
-def test_a_namespace_moves_to_a_server_and_back(weft_here, server, postgres_address, notes):
-    """What was done and what differs is said; a second run has nothing to do."""
+def test_a_namespace_is_copied_to_a_server_and_back(weft_here, server, postgres_address, notes):
+    """Writes and differences are printed; a second run writes nothing."""
     weft_here("index", "notes", "-q")
     weft_here("index", "notes", "-q", "--namespace", "other")
     there = weft_here("copy", "--to", postgres_address)

@@ -28,8 +28,8 @@ def test_findings_are_indexed_counted_and_found_by_id(weft, tmp_path):
     assert weft("check").out == "no problems found\n"
 
 
-def test_a_changed_file_prunes_what_is_gone(weft, tmp_path):
-    """A paper that left the file goes with --prune; where others cite it, it is a stub again."""
+def test_prune_deletes_papers_removed_from_a_file(weft, tmp_path):
+    """If other papers cite it, it becomes a stub again."""
     findings = json.loads(SAMPLE.read_text(encoding="utf-8"))
     (tmp_path / "f.json").write_text(json.dumps(findings), encoding="utf-8")
     weft("index", "f.json", "-q")
@@ -41,7 +41,7 @@ def test_a_changed_file_prunes_what_is_gone(weft, tmp_path):
 
 
 def test_a_flawed_file_is_reported_on_stderr_and_the_rest_is_loaded(weft, tmp_path):
-    """By record and line, with the one that is kept."""
+    """With record and line, and the record that is kept."""
     papers = [
         {"arxiv_id": "2004.04906", "title": "One"},
         {"abstract": "x"},
