@@ -1,4 +1,4 @@
-"""What the PostgreSQL adapter owes beyond the contract."""
+"""Behaviour of the PostgreSQL adapter beyond the contract."""
 
 import test_sqlite
 from contract import StoreContract

@@ -1,4 +1,4 @@
-"""What goes wrong with a server is said clearly, done again where that is safe, and never applied twice."""
+"""Errors of a server are clear, retried if that is safe, and never applied twice."""
 
 import threading
 import uuid
@@ -37,7 +37,7 @@ def store(store):
 
 
 def refused(dsn):
-    """Return the error of opening a database, having seen that no part of it tells the password."""
+    """Return the error of opening a database, and assert that it does not contain the password."""
     with pytest.raises(WeftError) as caught:
         PostgresDatabase(dsn)
     error = caught.value
@@ -52,7 +52,7 @@ def refused(dsn):
 
 @pytest.mark.parametrize("place", ["127.0.0.1:1", "/nowhere:5432", "not.a.host.invalid:5432"])
 def test_no_server_at_the_address(place):
-    """Nobody listens there: the error says where, and what to check."""
+    """The error names the address and what to check."""
     host, _, port = place.partition(":")
     error = refused(make_conninfo("", host=host, port=port, user="me", password=SECRET, dbname="weft"))
 
@@ -61,8 +61,8 @@ def test_no_server_at_the_address(place):
     assert "host and port" in error.hint
 
 
-def test_an_address_that_cannot_be_read_is_not_repeated():
-    """A sign in a password that should have been written as %XX; the driver would quote the password."""
+def test_a_malformed_address_is_not_repeated():
+    """The password has an unescaped character, and the driver would quote it."""
     for place in (f"{SECRET}%zz@host/weft", f"x@{SECRET}@host/weft", f"{SECRET}@host:port/weft"):
         error = refused(f"postgresql://me:{place}")
         assert isinstance(error, ConfigError)
@@ -77,7 +77,7 @@ def test_no_such_database(postgres_server):
     assert "createdb" in error.hint
 
 
-def test_a_role_that_may_not_make_the_extension_is_told_who_can(postgres_server):
+def test_a_role_that_may_not_create_the_extension_gets_a_hint(postgres_server):
     """An empty database without pgvector."""
     name = f"weft_bare_{uuid.uuid4().hex[:8]}"
     with postgres.new_database(postgres_server, name, tables=False) as dsn, postgres.new_role(dsn) as role:
@@ -89,7 +89,7 @@ def test_a_role_that_may_not_make_the_extension_is_told_who_can(postgres_server)
 
 
 class WithoutPgvector(psycopg.Connection):
-    """A connection to a server on which nobody has installed pgvector."""
+    """A connection to a server without pgvector."""
 
     def execute(self, query, params=None, **options):
         if isinstance(query, str) and query.startswith("CREATE EXTENSION"):
@@ -97,7 +97,7 @@ class WithoutPgvector(psycopg.Connection):
         return super().execute(query, params, **options)
 
 
-def test_a_server_without_pgvector_is_told_so(postgres_server):
+def test_a_server_without_pgvector_is_refused(postgres_server):
     """The extension is not merely missing in the database: the server has none."""
     name = f"weft_bare_{uuid.uuid4().hex[:8]}"
     with (
@@ -136,7 +136,7 @@ def test_a_newer_schema_is_refused_and_an_older_one_names_the_command(postgres_d
 # ── refusals while it is open ───────────────────────────────────────────────────────────────────
 
 
-def test_a_server_that_only_reads_answers_and_refuses_to_write(postgres_dsn, store):
+def test_a_read_only_server_answers_and_refuses_writes(postgres_dsn, store):
     """As a replica does."""
     database = PostgresDatabase(make_conninfo(postgres_dsn, options="-c default_transaction_read_only=on"))
     replica = database.store("default")
@@ -152,8 +152,8 @@ def test_a_server_that_only_reads_answers_and_refuses_to_write(postgres_dsn, sto
 @pytest.mark.parametrize(
     "setting, said", [("statement_timeout=100", "took too long"), ("lock_timeout=100", "is busy")], ids=["slow", "busy"]
 )
-def test_what_takes_too_long_is_stopped_and_said(postgres_dsn, store, setting, said):
-    """A writer that waits for another one for longer than the server allows."""
+def test_a_timeout_of_the_server_is_reported(postgres_dsn, store, setting, said):
+    """A writer waits for another one longer than the server allows."""
     database = PostgresDatabase(make_conninfo(postgres_dsn, options=f"-c {setting}"))
     before = content(postgres_dsn)
     with (
@@ -167,7 +167,7 @@ def test_what_takes_too_long_is_stopped_and_said(postgres_dsn, store, setting, s
 
 
 def test_all_connections_in_use_is_not_taken_for_a_missing_server(postgres_dsn, monkeypatch):
-    """Another thread holds the only one."""
+    """Another thread uses the only connection."""
     monkeypatch.setattr(connect, "MAX_CONNECTIONS", 1)
     monkeypatch.setattr(connect, "MAX_WAIT_SECONDS", 0.2)
     database = PostgresDatabase(postgres_dsn)
@@ -210,8 +210,8 @@ def end(dsn, pid):
         db.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
 
 
-def test_idle_connections_that_were_ended_are_not_noticed(postgres_dsn, store):
-    """The pool looks before it hands one out."""
+def test_idle_connections_that_were_ended_are_replaced(postgres_dsn, store):
+    """The pool checks a connection before use."""
     postgres.end_others(postgres_dsn)
     assert len(keyword(store, "alpha")) == 2
     postgres.end_others(postgres_dsn)
@@ -219,7 +219,7 @@ def test_idle_connections_that_were_ended_are_not_noticed(postgres_dsn, store):
     assert keyword(store, "beta") == ["beta"]
 
 
-def test_a_read_that_is_cut_is_done_again(postgres_dsn, store, monkeypatch):
+def test_a_read_is_retried_after_a_lost_connection(postgres_dsn, store, monkeypatch):
     """The caller sees an answer."""
     ran = cut(monkeypatch, postgres_dsn, "term_counts")
 
@@ -228,8 +228,10 @@ def test_a_read_that_is_cut_is_done_again(postgres_dsn, store, monkeypatch):
 
 
 @pytest.mark.parametrize("statement", ["write_document", "write_chunk", "touch_namespace"])
-def test_a_write_that_is_cut_before_its_commit_is_done_again(database, postgres_dsn, store, monkeypatch, statement):
-    """Once, whole: the tables hold what an undisturbed write leaves."""
+def test_a_write_is_retried_if_the_connection_is_lost_before_the_commit(
+    database, postgres_dsn, store, monkeypatch, statement
+):
+    """The tables equal those after an undisturbed write."""
     store.write(make_batch("b", ["beta", "gamma"]))
     expected, generation = content(postgres_dsn), store.stats().generation
     store.delete([document_id("default", "b")])
@@ -242,8 +244,8 @@ def test_a_write_that_is_cut_before_its_commit_is_done_again(database, postgres_
     assert database.check() == []
 
 
-def test_a_write_that_is_cut_twice_fails_and_leaves_nothing(database, postgres_dsn, store, monkeypatch):
-    """The error says that nothing was kept."""
+def test_a_write_that_loses_two_connections_fails_and_leaves_nothing(database, postgres_dsn, store, monkeypatch):
+    """The error says that the change was rolled back."""
     before = content(postgres_dsn)
     cut(monkeypatch, postgres_dsn, "touch_namespace", times=2)
 
@@ -257,7 +259,7 @@ def test_a_write_that_is_cut_twice_fails_and_leaves_nothing(database, postgres_d
 
 @pytest.mark.parametrize("arrives", [True, False], ids=["the commit arrived", "the commit did not arrive"])
 def test_a_lost_commit_is_unknown_and_running_again_is_safe(postgres_dsn, store, monkeypatch, arrives):
-    """It is not repeated by itself; repeated by the user it leaves one copy."""
+    """It is not retried; a second run by the user leaves one copy."""
     execute, commits = psycopg.Connection.execute, []
 
     def lose(self, query, *arguments, **options):
@@ -284,8 +286,8 @@ def test_a_lost_commit_is_unknown_and_running_again_is_safe(postgres_dsn, store,
     assert content(postgres_dsn) == written
 
 
-def test_what_belongs_together_is_not_repeated_in_parts(postgres_dsn, store, monkeypatch):
-    """A write inside a larger transaction: the whole fails, and nothing of it is kept."""
+def test_a_part_of_a_transaction_is_not_retried(postgres_dsn, store, monkeypatch):
+    """The whole transaction fails and is rolled back."""
     fact = Fact(
         id="f1",
         subject="user",
@@ -318,7 +320,7 @@ def own_server():
     server.cleanup()
 
 
-def test_a_wrong_password_is_said_and_not_shown(own_server):
+def test_a_wrong_password_is_reported_and_not_shown(own_server):
     """By a server that asks for one."""
     dsn = own_server.get_uri()
     with psycopg.connect(dsn, autocommit=True) as db, postgres.new_role(dsn, password="right") as role:
@@ -333,8 +335,8 @@ def test_a_wrong_password_is_said_and_not_shown(own_server):
 
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
-def test_a_server_that_was_restarted_between_calls_is_not_noticed(own_server, mode):
-    """Shut down in order or not; what was committed is there."""
+def test_a_restart_between_calls_has_no_effect(own_server, mode):
+    """After a clean or an immediate shutdown, committed data is there."""
     with postgres.new_database(own_server.get_uri(), f"again_{mode}") as dsn:
         database = PostgresDatabase(make_conninfo(dsn, options="-c synchronous_commit=on"))
         store = database.store("default")
@@ -348,8 +350,8 @@ def test_a_server_that_was_restarted_between_calls_is_not_noticed(own_server, mo
         database.close()
 
 
-def test_a_server_that_dies_in_the_middle_of_a_write_costs_nothing(own_server, monkeypatch):
-    """It comes back; the write is done again, whole and once."""
+def test_a_write_survives_a_crash_of_the_server(own_server, monkeypatch):
+    """The write is retried once the server is back."""
     with postgres.new_database(own_server.get_uri(), "middle") as dsn:
         database = PostgresDatabase(make_conninfo(dsn, options="-c synchronous_commit=on"))
         store = database.store("default")

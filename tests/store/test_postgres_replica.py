@@ -1,4 +1,4 @@
-"""A read replica: who answers what. Two databases stand for the two, so that each is known by its content."""
+"""Reads from a replica. Two databases with different content stand for primary and replica."""
 
 import os
 
@@ -56,8 +56,8 @@ def database(postgres_dsn, replica):
     database.close()
 
 
-def test_questions_go_to_the_replica_and_all_else_to_the_primary(database):
-    """What another process wrote may be missing from an answer, and only from that."""
+def test_queries_use_the_replica_and_all_else_the_primary(database):
+    """Only query results may miss writes of other processes."""
     store = database.store("default")
 
     assert answered(store) == ["a", "old"]
@@ -67,7 +67,7 @@ def test_questions_go_to_the_replica_and_all_else_to_the_primary(database):
     assert database.check() == []
 
 
-def test_what_was_written_here_is_never_missed(database, replica):
+def test_own_writes_are_never_missed(database, replica):
     """Until the replica has caught up, the primary answers; other namespaces stay with the replica."""
     store = database.store("default")
     store.write(make_batch("own", ["written here"]))
@@ -79,7 +79,7 @@ def test_what_was_written_here_is_never_missed(database, replica):
 
 
 def test_a_dropped_namespace_stays_dropped(database):
-    """Its numbers may begin anew, so that the replica cannot be asked about it any more."""
+    """Its generations may start again, so the replica is no longer used for it."""
     store = database.store("default")
     assert database.drop("default")
     assert answered(store) == []
@@ -89,7 +89,7 @@ def test_a_dropped_namespace_stays_dropped(database):
     assert answered(store) == ["again"]
 
 
-def test_a_replica_that_does_not_answer_is_left_alone(postgres_dsn, caplog):
+def test_a_replica_that_does_not_answer_is_not_used(postgres_dsn, caplog):
     """The primary answers, and the log says so once, without the password."""
     write(postgres_dsn, "a")
     database = PostgresDatabase(postgres_dsn, replica="postgresql://me:sesame@127.0.0.1:1/db")
@@ -116,7 +116,7 @@ def test_a_replica_is_that_of_the_store_it_is_named_beside(tmp_path):
 
 
 def test_a_file_has_no_replica(tmp_path):
-    """Naming one is a mistake, and said."""
+    """Setting one is an error."""
     settings = read_settings(
         {"store.db": str(tmp_path / "weft.db"), "store.replica": "postgresql://b/db"}, environment={}
     )

@@ -1,4 +1,4 @@
-"""What PostgreSQL finds by its indexes is what comparing everything finds."""
+"""Indexes of PostgreSQL return the results of an exact search."""
 
 import random
 from dataclasses import replace
@@ -21,7 +21,7 @@ from weft.text.analyzer import query_terms
 from weft.text.ids import document_id
 
 ODD = StoredModel(name="fake/seven", fingerprint="f7", dimension=7, active=True)
-"""A dimension that no register is as wide as."""
+"""A dimension that is no multiple of a register width."""
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def database(postgres_dsn):
 # ── vectors ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_an_index_finds_what_comparing_everything_finds(postgres_dsn, monkeypatch):
-    """For vectors of an odd dimension: the same best ten, with and without filters, and the same background."""
+def test_an_index_returns_the_results_of_an_exact_search(postgres_dsn, monkeypatch):
+    """For vectors of an odd dimension: the same best ten, with and without filters, and the same mean and deviation."""
     database = PostgresDatabase(make_conninfo(postgres_dsn, options="-c enable_seqscan=off -c enable_sort=off"))
     directions = np.random.default_rng(3).standard_normal((300, 7))
     made = {f"text {n}": unit(*row) for n, row in enumerate(directions)}
@@ -77,8 +77,8 @@ def test_an_index_finds_what_comparing_everything_finds(postgres_dsn, monkeypatc
     database.close()
 
 
-def test_the_index_of_a_dimension_is_made_when_it_is_first_used_and_then_serves(postgres_dsn, database):
-    """The statement is written so that the server can use it, and a namespace of another dimension does no harm."""
+def test_the_index_of_a_dimension_is_created_on_first_use(postgres_dsn, database):
+    """The planner uses it, also with a namespace of another dimension."""
     database.store("default").write_model(ODD)
     database.store("default").write(make_batch("a", ["alpha"], vectors={"alpha": unit(*range(1, 8))}, model="f7"))
     database.store("other").write_model(MODEL)
@@ -96,7 +96,7 @@ def test_the_index_of_a_dimension_is_made_when_it_is_first_used_and_then_serves(
 
 
 def test_vectors_too_long_for_an_index_are_compared_one_by_one(database):
-    """Nothing is made for them, and they are found."""
+    """No index is created, and they are found."""
     long = StoredModel(name="fake/long", fingerprint="f", dimension=5000, active=True)
     store = database.store("default")
     store.write_model(long)
@@ -114,7 +114,7 @@ QUESTIONS = ["w0", "w1 w2", "w0 w1 w2 w3", "w50", "w40 w0", "w59 w58 w0 w1 w2", 
 
 
 def corpus(seed, count):
-    """Return texts of a few to many words, most of them common; every fifth is one of ten that come again and again."""
+    """Return texts of a few to many words, most of them common; every fifth is one of ten repeated texts."""
     chance = random.Random(seed)
     weights = [1 / (place + 1) for place in range(len(WORDS))]
     texts = [" ".join(chance.choices(WORDS, weights, k=chance.choice([0, 3, 8, 40, 120]))) for _ in range(count)]
@@ -122,8 +122,8 @@ def corpus(seed, count):
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_best_ten_by_words_are_exact(database, monkeypatch, seed):
-    """Also where the rarest terms alone are looked at first, and hardly more candidates than are wanted are scored."""
+def test_the_best_ten_by_keywords_are_exact(database, monkeypatch, seed):
+    """Also if only the rarest terms are searched first and few extra candidates are scored."""
     stores = [database.store("default"), MemoryDatabase().store("default")]
     batches = [make_batch(f"d{n}", [text], model="") for n, text in enumerate(corpus(seed, 200))]
     for store in stores:
@@ -139,8 +139,8 @@ def test_the_best_ten_by_words_are_exact(database, monkeypatch, seed):
             assert quick.ceiling == pytest.approx(slow.ceiling)
 
 
-def test_a_mean_length_that_has_changed_moves_no_first_place(database):
-    """Short documents first, long ones later, one at a time: weights that were written long ago are only candidates."""
+def test_a_changed_mean_length_moves_no_first_place(database):
+    """Short documents first, then long ones: old weights only select candidates."""
     chance = random.Random(5)
     lengths = [*[4] * 60, *[80] * 60]
     texts = [" ".join(chance.choices(WORDS[:20], k=length)) for length in lengths]
@@ -153,8 +153,8 @@ def test_a_mean_length_that_has_changed_moves_no_first_place(database):
         assert [hit.chunk_id for hit in quick.hits] == [hit.chunk_id for hit in slow.hits], question
 
 
-def test_a_term_that_stands_a_thousand_times_counts_as_elsewhere(database):
-    """Counting ends at the same number in all stores; an empty chunk is kept and found by nothing."""
+def test_frequencies_are_capped_as_in_other_stores(database):
+    """An empty chunk is stored and never found."""
     texts = ["zebra " * 1000, "zebra " * 300, "zebra lion", ""]
     rankings = []
     for opened in (database, MemoryDatabase()):
@@ -171,7 +171,7 @@ def test_a_term_that_stands_a_thousand_times_counts_as_elsewhere(database):
 
 
 def noise(count):
-    """Return text that cannot be pressed together."""
+    """Return incompressible text."""
     return "".join(random.Random(1).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=count))
 
 
@@ -185,8 +185,8 @@ def noise(count):
     ],
     ids=["a long source", "a zero in a source", "a zero in a text", "half a character"],
 )
-def test_what_a_server_cannot_keep_is_refused_whole(database, postgres_dsn, source, text, said):
-    """Also what stands beside it in the same write; the next write works."""
+def test_text_that_a_server_cannot_store_is_refused(database, postgres_dsn, source, text, said):
+    """The whole write is rolled back; the next one works."""
     store = database.store("default")
     store.write_model(MODEL)
     store.write(make_batch("a", ["alpha"]))
@@ -203,15 +203,15 @@ def test_what_a_server_cannot_keep_is_refused_whole(database, postgres_dsn, sour
 
 
 def as_given(source, text):
-    """Return a document that came past everything that reads files, which would have cleaned it."""
+    """Return a document that no loader has cleaned."""
     batch = make_batch("b", ["placeholder"])
     (item,) = batch.chunks
     item = replace(item, chunk=replace(item.chunk, text=text))
     return replace(batch, document=replace(batch.document, source=source), chunks=(item,))
 
 
-def test_a_long_term_is_kept_like_any_other(database):
-    """A word of thousands of letters is no key that an index cannot hold."""
+def test_a_long_term_is_stored(database):
+    """A word of thousands of letters exceeds no index key."""
     store = database.store("default")
     store.write(make_batch("a", [f"{noise(6000)} alpha"], model=""))
 

@@ -1,4 +1,4 @@
-"""The tables of a server: whose rows a role sees, and how they come from one version to the next."""
+"""Tables of a server: row security and migrations."""
 
 import uuid
 from dataclasses import replace
@@ -25,7 +25,7 @@ NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 FACT = Fact(id="f1", subject="user", subject_name="User", predicate="likes", value="tea", created=NOW)
 
 OPEN_TO_READ = {"namespace", "chunk_term"}
-"""What a role can read of other namespaces: their names, and numbers that lead nowhere."""
+"""Tables of other namespaces that a role can read: names and hashed terms."""
 
 
 def fill_all(database, *names):
@@ -75,8 +75,8 @@ def test_an_ordinary_role_can_do_everything_through_the_adapter(postgres_dsn, tm
         expected.close()
 
 
-def test_a_role_that_may_not_make_an_index_is_told_and_goes_on(postgres_dsn, caplog):
-    """Vectors of a dimension that nobody used yet are compared one by one."""
+def test_a_role_that_may_not_create_an_index_gets_a_warning(postgres_dsn, caplog):
+    """Vectors of a new dimension are compared one by one."""
     with postgres.new_role(postgres_dsn, grants=postgres.ORDINARY) as role:
         database = PostgresDatabase(role)
         database.store("mine").write_model(replace(MODEL, dimension=11))
@@ -86,7 +86,7 @@ def test_a_role_that_may_not_make_an_index_is_told_and_goes_on(postgres_dsn, cap
 
 
 def check_walls(db, mine, theirs):
-    """See that nothing without a namespace filter reaches another namespace than the one that is bound."""
+    """Assert that statements without a namespace filter reach only the bound namespace."""
     for table in tables_by_namespace(db):
         with db.transaction(force_rollback=True):
             seen = f"SELECT DISTINCT namespace FROM weft.{table}"
@@ -121,7 +121,7 @@ def test_a_statement_without_its_filter_stays_inside_the_namespace(postgres_dsn)
 
 
 def test_row_security_leaves_the_index_of_terms_in_use(postgres_dsn):
-    """Were its rows hidden, an operator that might tell about them could not be asked first."""
+    """With hidden rows the planner could not evaluate the index operator first."""
     asked = "SELECT t.chunk FROM weft.chunk_term AS t WHERE t.held && ARRAY[1, 2]::bigint[]"
     with postgres.new_role(postgres_dsn, grants=postgres.ORDINARY) as role, psycopg.connect(role) as db:
         db.execute("SELECT set_config('weft.namespace', 'mine', TRUE)")
@@ -131,8 +131,8 @@ def test_row_security_leaves_the_index_of_terms_in_use(postgres_dsn):
     assert "Index Cond: (held && " in plan, plan
 
 
-def test_the_owner_of_the_tables_is_no_exception(postgres_server):
-    """Who made them, without being above row security, sees one namespace too."""
+def test_row_security_applies_to_the_owner(postgres_server):
+    """An owner without BYPASSRLS sees one namespace."""
     name = f"weft_owned_{uuid.uuid4().hex[:8]}"
     with postgres.new_database(postgres_server, name, tables=False) as dsn:
         with psycopg.connect(dsn, autocommit=True) as db:
@@ -161,7 +161,7 @@ CATALOGUE = (
 
 @pytest.fixture
 def bare(postgres_server):
-    """Give the DSN of a database that knows vectors and nothing else."""
+    """Give the DSN of a database with pgvector and without tables."""
     name = f"weft_bare_{uuid.uuid4().hex[:8]}"
     with postgres.new_database(postgres_server, name, tables=False) as dsn:
         with psycopg.connect(dsn, autocommit=True) as db:
@@ -193,7 +193,7 @@ ALTER TABLE weft.document ALTER COLUMN size SET NOT NULL;
 
 
 def test_a_database_with_data_is_migrated_a_statement_at_a_time(bare, monkeypatch):
-    """Interrupted in the middle it goes on where it was; what is older or half done is not opened."""
+    """An interrupted migration continues; an older or partly migrated database is not opened."""
     database = PostgresDatabase(bare)
     store = database.store("default")
     store.write_model(MODEL)

@@ -1,4 +1,4 @@
-"""What the SQLite adapter owes beyond the contract."""
+"""Behaviour of the SQLite adapter beyond the contract."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ class TestSqliteInMemory(StoreContract):
 class TestSqliteWithoutVectorExtension(StoreContract):
     kind = "sqlite without sqlite-vec"
 
-    def test_the_user_is_told(self, database):
+    def test_a_note_names_the_reason(self, database):
         """It answers more slowly, and says why."""
         assert "numpy" in database.notes[0]
 
@@ -144,7 +144,7 @@ def test_a_newer_schema_is_refused(tmp_path):
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    """The error says which folder is not there."""
+    """The hint names the missing folder."""
     with pytest.raises(StoreUnavailable) as caught:
         SqliteDatabase(str(tmp_path / "no" / "weft.db"))
     assert "create the folder" in caught.value.hint
@@ -213,7 +213,7 @@ def test_a_backup_that_has_no_folder_says_so(tmp_path, folder):
 
 @pytest.mark.parametrize("failure", [apsw.FullError, apsw.IOError, apsw.CantOpenError, PermissionError])
 def test_a_backup_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch, failure):
-    """Neither a piece of the copy nor a doubt which of the two files it is about."""
+    """No partial copy remains, and the error names the copy."""
     database = SqliteDatabase(str(tmp_path / "weft.db"))
 
     class Failing:
@@ -279,7 +279,7 @@ def test_a_file_with_smaller_pages_is_a_store_like_any_other(tmp_path):
 
 
 def test_compact_leaves_no_trace_of_deleted_text(tmp_path):
-    """After delete and compact the file no longer holds the words."""
+    """After delete and compact the file no longer contains the words."""
     path = tmp_path / "weft.db"
     database = SqliteDatabase(str(path))
     store = database.store("default")
@@ -328,8 +328,8 @@ def test_statements_are_planned_once_for_all_values(tmp_path):
         assert db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
 
 
-def test_only_questions_map_the_file(tmp_path):
-    """What is mapped counts as memory of the process: writers and those who read all of it would have it whole."""
+def test_only_queries_map_the_file(tmp_path):
+    """Mapped pages count as memory of the process; writers and scans would map the whole file."""
     connections = SqliteDatabase(str(tmp_path / "weft.db"))._connections
 
     def mapped(session):
