@@ -39,7 +39,9 @@ MAX_ASIDE_CHARACTERS = 300
 MAX_OPENING_WORDS = 8
 """Words of a name at the start of a text without a title."""
 
-_OPENING = re.compile(r"\s*[\"“'‘]?\s*(?P<name>[^,;()（）\"“”]{2,90}?)\s*[\"”'’]?\s*(?:[(（,].*)?$", re.DOTALL)
+_OPENING = re.compile(
+    r"\s{0,4}[\"“'‘]?\s{0,4}(?P<name>[^,;()（）\"“”]{2,90}?)\s{0,4}[\"”'’]?\s{0,4}(?:[(（,].*)?$", re.DOTALL
+)
 _COPULA = re.compile(r"\s(?P<verb>is|was|are|were)\s+(?:(?:also|still|now)\s+)?(?P<article>(?:an?|the|one of the)\s)?")
 _REFERS = re.compile(r"\s(?:refers? to|means|stands for|denotes)\s+(?:an?\s|the\s)?")
 _APPOSITION = re.compile(r",\s+(?P<article>an?\s|the\s)(?=[^,]{3,120},)")
@@ -77,13 +79,13 @@ _AS = re.compile(
     r"|a\.?k\.?a\.?|nicknamed|(?:stage|ring|pen) name(?: of)?|formerly(?: known as| called)?|abbreviated(?: as| to)?)"
     r"|\b(?P<born>born))[,:]?\s*[\"“'‘]?\s*"
 )
-_ASIDE = re.compile(r"\s*(?:\(.*|,?\s*(?:later|then|now)\s.*|,?\s*formerly.*)", re.DOTALL)
+_ASIDE = re.compile(r"\s{0,4}(?:\(.*|,?\s{0,4}(?:later|then|now)\s.*|,?\s{0,4}formerly.*)", re.DOTALL)
 _ALIAS_END = re.compile(
     r"[,;:()\[\]（）\"“”]|\.(?:\s|$)|\s(?:is|was|are|were|and|or|in|who|which|from|by|when|at|on|until)\s|$"
 )
 _BRACKET = re.compile(r"\s?[(（]([^()（）]{1,80})[)）]")
 _ACRONYM = re.compile(r"[A-Z][A-Za-z0-9&-]{1,9}")
-_CJK_TAIL = re.compile(f"[{CJK}]+$")
+_CJK_TAIL = re.compile(f"(?<![{CJK}])[{CJK}]+$")
 _CJK_ALL = re.compile(f"[{CJK}]{{2,10}}")
 _CJK = re.compile(f"[{CJK}]")
 

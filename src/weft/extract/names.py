@@ -76,7 +76,7 @@ _HIDDEN = re.compile(f"[{_INVISIBLE}]")
 _SYMBOL = re.compile(f"[^\\w\x00-\x7f’＋＃{MARKS}{_INVISIBLE}]")
 _CJK = re.compile(f"[{CJK}]")
 _PREDICATE_WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
-_SUFFIX = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_SUFFIX = re.compile(r"\s{0,8}[(（][^()（）]{0,400}[)）]\s{0,8}$")
 _ARTICLES = ("the", "a", "an")
 _APOSTROPHE = re.compile(r"['’](?<!['’]['’])(?=[^\W_])")
 """The apostrophe comes first, so that the search skips other characters fast."""

@@ -57,7 +57,7 @@ _CLOSED = "[”’」』）]*"
 _END = re.compile(
     f"[.!?…][\"'”’)\\]]* |[。！？；]+(?!》){_CLOSED}|(?<=[{CJK}])(?:[!?;]|…+(?=[{CJK}“‘「『《]|[”’」』）])){_CLOSED}"
 )
-_LAST_WORD = re.compile(r"[\w.]+$")
+_LAST_WORD = re.compile(r"(?<![\w.])[\w.]+$")
 _CJK = re.compile(f"[{CJK}]")
 
 

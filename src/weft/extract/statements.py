@@ -119,7 +119,7 @@ _CUES: tuple[tuple[str, Literal["next", "subject"], str], ...] = (
     ("parent_of", "subject", r"(?:father|mother) of"),
     ("sibling_of", "subject", r"(?:brother|sister) of"),
     ("member_of", "subject", r"members? of"),
-    ("by", "subject", rf"(?:co-)?(?:{_ROLES})(?:(?:, | and |, and )(?:co-)?(?:{_ROLES}))* by"),
+    ("by", "subject", rf"(?:co-)?(?:{_ROLES})(?:(?:, | and |, and )(?:co-)?(?:{_ROLES})){{0,4}} by"),
     ("by", "subject", r"(?:Owner|Author|Maintainer):"),
 )
 _CUE = re.compile(
@@ -139,7 +139,8 @@ _BEFORE = re.compile(
     r"\s*(?:\([^()]{0,80}\)\s*)?(?:,\s*)?(?:(?:also|directly|only|still|now|always|currently|heavily|mainly) )?"
 )
 _COPULAR = re.compile(
-    r"(?:\s*,?\s*\([^()]{0,200}\))?[\s,]*(?:is|was|are|were|has been|had been)\s|[\s,(]*$|\s*,?\s*\([^()]{0,80}$"
+    r"(?:\s{0,4},?\s{0,4}\([^()]{0,200}\))?[\s,]{0,8}(?:is|was|are|were|has been|had been)\s|[\s,(]*$"
+    r"|\s{0,4},?\s{0,4}\([^()]{0,80}$"
 )
 _CLAUSE = re.compile(
     r"\b(?:who|which|whose|where|when|while|but|his|her|their|he|she|they|not|never|based (?:up)?on|adapted|remake"
@@ -148,8 +149,8 @@ _CLAUSE = re.compile(
 )
 _AND = re.compile(r"\s*(?:,\s*and|,|and|&)\s+(?:the\s+)?")
 _KIN = frozenset({"child_of", "parent_of", "sibling_of", "married_to"})
-_OPENED = re.compile(r"\s*,?\s*\([^()]{0,80}")
-_PLAINLY = re.compile(r"\s*,?\s*(?:(?:is|was|are|were)\s+)?(?:(?:\w+ly|now|also|still|an?|integral)\s+)*")
+_OPENED = re.compile(r"\s{0,4},?\s{0,4}\([^()]{0,80}")
+_PLAINLY = re.compile(r"\s{0,4},?\s{0,4}(?:(?:is|was|are|were)\s+)?(?:(?:\w+ly|now|also|still|an?|integral)\s+)*")
 _ROLE_BEFORE_NAME = re.compile(r"\s([a-z-]+)\s(?=[A-Z])")
 _LISTED = re.compile(r"\s*(?:[,.;:)]|and\b|&|$)")
 _STARTS_CLAUSE = re.compile("[，,。；：:、\\s]")

@@ -41,7 +41,7 @@ _SECRETS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("a token", re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*")),
     ("a token", re.compile(r"\b[Bb]earer\s+[\w.~+/-]{16,}")),
     ("a password", re.compile(r"\b(?:password|passwd|pwd|api[_-]?key|secret)\s*[:=]\s*\S{4,}", re.IGNORECASE)),
-    ("a password", re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@")),
+    ("a password", re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@]+:[^\s/@]+@")),
 )
 _FOR_WHAT = r"(?:\s+(?:for|of|to|on|für|von|zu[mr]?|de|du|pour|para)(?:\s+\S+){1,4}?)?"
 """Purpose of a password, between the word `password` and its value."""

@@ -23,7 +23,7 @@ MAX_STARS_PER_NAME = 3
 MAX_DOUBLE_STARS = 3
 """`**` in a pattern: matching time grows with the depth of the path to this power."""
 
-_ONE_CHARACTER = re.compile(r"\\.|\[[^\]/]*\]")
+_ONE_CHARACTER = re.compile(r"\\.|\[[^\]/]{0,100}\]")
 """Parts of a pattern that match one character: escapes (`\\*`) and sets (`[*a]`)."""
 _STARS = re.compile(r"\*+")
 

@@ -157,15 +157,20 @@ _FORMS: tuple[tuple[CitationKind, bool, str], ...] = (
     ("written_by", False, rf"X都?(?:写|发表|撰写)(?:了|过)?{_ZH_WHICH}(?:论文|文章|著作|文献)?"),
     ("written_by", False, rf"{_ZH_LIST}由?X所?(?:写|发表|撰写|合著)?的(?:论文|文章|著作){_ZH_END}"),
 )
-_PATTERNS = tuple(
-    (kind, explicit, re.compile(form.replace("X", "(?P<name>.+?)"), re.IGNORECASE)) for kind, explicit, form in _FORMS
-)
+
+
+def _pattern(form: str) -> re.Pattern[str]:
+    """Return the pattern of a form. Questions have single spaces; a repeat of them would make matching quadratic."""
+    return re.compile(form.replace("X", "(?P<name>.+?)").replace(r"\s+", " "), re.IGNORECASE)
+
+
+_PATTERNS = tuple((kind, explicit, _pattern(form)) for kind, explicit, form in _FORMS)
 
 _YEAR = r"(1[0-9]{3}|20[0-9]{2})"
 _YEARS = re.compile(
-    rf"\s+(?:(?:published|written|dated|from)\s+)?(?:(?:between|from)\s+{_YEAR}\s+(?:and|to|until|till|-|–)\s+{_YEAR}"
-    rf"|(after|since|from|before|until|till|up\s+to|in|during)\s+(?:the\s+)?(?:year\s+)?{_YEAR}(s)?)"
-    rf"(?=\s*$|\s+(?:by|that|which|citing|cited|written|authored|published)\b)"
+    rf" (?:(?:published|written|dated|from) )?(?:(?:between|from) {_YEAR} (?:and|to|until|till|-|–) {_YEAR}"
+    rf"|(after|since|from|before|until|till|up to|in|during) (?:the )?(?:year )?{_YEAR}(s)?)"
+    rf"(?= ?$| (?:by|that|which|citing|cited|written|authored|published)\b)"
     rf"|(?:在|于|从|自)?{_YEAR}年?(?:到|至|和|与|-|–|—|~){_YEAR}年?(?:之间|期间|间)?"
     rf"|(?:在|于|从|自)?{_YEAR}年(代)?(之后|以后|后|之前|以前|前|以来|起|开始)?",
     re.IGNORECASE,
@@ -197,7 +202,7 @@ def read_citation(text: str) -> tuple[CitationQuestion, ...]:
 
 def split_names(name: str) -> list[str]:
     """Return the parts of an enumeration: `A, B and C`, `甲、乙和丙`."""
-    parts = re.split(r"\s*[,;，；、]\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+|[和与及]", name, flags=re.IGNORECASE)
+    parts = re.split(r" ?[,;，；、] ?(?:and |or )?| (?:and|or|&) |[和与及]", squeeze(name), flags=re.IGNORECASE)
     return [part.strip(f" {_QUOTES}") for part in parts if part.strip(f" {_QUOTES}")]
 
 

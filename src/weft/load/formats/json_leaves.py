@@ -14,7 +14,7 @@ MAX_DEPTH = 64
 MAX_PATH_CHARACTERS = 300
 """A longer path is cut at its start. It is repeated for every value, so it would inflate the text."""
 
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 _SEPARATORS = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()
 

@@ -19,7 +19,9 @@ from weft.text.links import find_link_pages
 MAX_FRONT_MATTER_LINES = 1000
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
 
-_COLON_INSIDE = re.compile(r"^([\w -]+: +)(?![\"'\[{|>&*!#])(.*: .*?)\s*$", re.MULTILINE)
+_FIELD = re.compile(r"([\w -]+: +)(.*)")
+_YAML_INDICATORS = tuple("\"'[{|>&*!#")
+"""First characters of values that are not plain text in YAML."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _HEADING = re.compile(r" {0,3}#[ \t]+(.*)$")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t]*$")
@@ -79,8 +81,16 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], int]:
     written = "\n".join(lines[1:end])
     fields = _read_yaml(written)
     if fields is None:  # `title: Redis: the good parts` is common but invalid YAML
-        fields = _read_yaml(_COLON_INSIDE.sub(lambda match: match[1] + json.dumps(match[2]), written))
+        fields = _read_yaml("\n".join(map(_quote_colon, lines[1:end])))
     return ({}, 0) if fields is None else (fields, end + 1)
+
+
+def _quote_colon(line: str) -> str:
+    """Return a line of front matter whose plain value has a colon in it with the value quoted."""
+    match = _FIELD.fullmatch(line)
+    if not match or ": " not in match[2] or match[2].startswith(_YAML_INDICATORS):
+        return line
+    return match[1] + json.dumps(match[2].rstrip())
 
 
 def _read_yaml(text: str) -> dict[str, object] | None:

@@ -18,11 +18,10 @@ TITLE_SCAN_CHARACTERS = 4000
 
 _RULE = re.compile(r"([=\-~^*+#\"'`:.<>_])\1{2,}$")
 _TITLE_MARK = re.compile(r"=\s+|#\+title:\s*", re.IGNORECASE)
-_HASHES = re.compile(r"#+\s+(?=\S)|(?<=\S)\s+#+$")
+_HASHES = re.compile(r"(?<!#)#+\s+(?=\S)|(?<=\S)\s+#+$")
 _NO_TITLE = re.compile(r"[<\[{/*;%@$|\\#]|--|copyright\b|\(c\)", re.IGNORECASE)
 """Start of code, markup, a settings section or a copyright notice."""
-_PREAMBLE = re.compile(r"(?:\.\.(?: .*)?\n(?:[ \t]+.*\n|\s*\n)*|:[\w-]+:.*\n\s*)*")
-"""Comments, labels and fields before the title in reStructuredText."""
+_RST_FIELD = re.compile(r":[\w-]+:")
 _SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
 
 
@@ -49,9 +48,7 @@ def find_title(text: str) -> str:
     own without final punctuation, followed by more text. Labels and comments of reStructuredText may precede it. Code,
     markup and copyright notices are not titles.
     """
-    lines = [
-        line.strip() for line in _PREAMBLE.sub("", text[:TITLE_SCAN_CHARACTERS].lstrip(), count=1).lstrip().split("\n")
-    ]
+    lines = [line.strip() for line in _skip_preamble(text[:TITLE_SCAN_CHARACTERS].lstrip()).lstrip().split("\n")]
     if _RULE.match(lines[0]) and len(lines) > 2 and lines[2] == lines[0]:
         lines = lines[1:]
     first, second = lines[0], lines[1] if len(lines) > 1 else None
@@ -65,3 +62,19 @@ def find_title(text: str) -> str:
     if second and _RULE.match(second):
         return first
     return first if second == "" and any(lines[2:]) and not first.endswith(_SENTENCE_ENDS) else ""
+
+
+def _skip_preamble(text: str) -> str:
+    """Return reStructuredText from its title on, without the comments, labels and fields before it."""
+    lines = text.split("\n")
+    at, is_comment, is_field = 0, False, False
+    while at < len(lines) - 1:
+        line = lines[at].lstrip() if is_field else lines[at]
+        if line == ".." or line.startswith(".. "):
+            is_comment, is_field = True, False
+        elif _RST_FIELD.match(line):
+            is_comment, is_field = False, True
+        elif not ((is_comment or is_field) and not line.strip()) and not (is_comment and line.startswith((" ", "\t"))):
+            break
+        at += 1
+    return "\n".join(lines[at:])

@@ -22,7 +22,8 @@ _TITLES = ("title", "display_name", "name", "article_title", "unstructured", "te
 _IDS = ("arxiv_id", "arxiv", "doi", "openalex_id", "openalex", "id", "url", "paper_id", "paperid")
 _LOCAL = ("id", "_id", "paper_id", "paperid", "key")
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
-_TOKEN = re.compile(r"[!-~]*\d[!-~]*")
+_TOKEN = re.compile(r"[!-~]+")
+_DIGIT = re.compile(r"\d")
 
 
 def field_name(key: object) -> str:
@@ -61,7 +62,7 @@ def to_reference(value: object) -> Reference | None:
         text = collapse(clean(value))
         if id := read_id(text):
             return Reference(ids=(id,))
-        if _TOKEN.fullmatch(text) and len(text) <= MAX_NAME_CHARACTERS:
+        if _TOKEN.fullmatch(text) and _DIGIT.search(text) and len(text) <= MAX_NAME_CHARACTERS:
             return Reference(local=text)
         return Reference(title=text) if name_key(text) else None
     return _from_object(value) if isinstance(value, Mapping) else None

@@ -15,7 +15,8 @@ MAX_NAME_CHARACTERS = 120
 _WHOLE = ("display_name", "name", "full_name", "fullname", "raw_author_name", "literal", "login")
 _GIVEN = ("given", "first_name", "firstname", "first", "forename", "given_name")
 _FAMILY = ("family", "last_name", "lastname", "last", "surname", "family_name")
-_AND = re.compile(r"\s*[;；、]\s*|\s+(?:and|und|et|&)\s+(?!al\b)|\s*,\s+and\s+")
+_AND = re.compile(r" ?[;；、] ?| (?:and|und|et|&) (?!al\b)| ?, and ")
+"""Separator of names in a text with single spaces."""
 _OTHERS = re.compile(r"\b(?:et al\.?|and others|others)$", re.IGNORECASE)
 _INITIALS = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,4}")
 _SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv)\.?", re.IGNORECASE)

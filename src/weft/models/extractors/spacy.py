@@ -81,7 +81,8 @@ _HEDGES = frozenset("could if longer may might n't n’t never not should unless
 """Words that hedge or negate a verb. `longer` is part of `no longer`."""
 _EMPTY_VERBS = frozenset({"be", "have"})
 _TYPE = re.compile(r"[^\W\d_]+(?:_[^\W\d_]+)*")
-_BARE = re.compile(r"(?:the\s+)?(.+?)(?:['’]s)?", re.IGNORECASE)
+_ARTICLE = re.compile(r"the\s+(?=.)", re.IGNORECASE)
+_GENITIVES = ("'s", "’s")
 _QUOTES = " \"'`*_“”‘’«»"
 
 
@@ -211,12 +212,19 @@ def _sentences(text: str, *, form: Form) -> list[str]:
 # ── names ───────────────────────────────────────────────────────────────────────────────────────
 
 
+def _bare_name(text: str) -> str:
+    """Return a name without article and genitive: `Louvre` for `the Louvre's`."""
+    if match := _ARTICLE.match(text):
+        text = text[match.end() :]
+    genitive = next((ending for ending in _GENITIVES if text.lower().endswith(ending)), "")
+    return text.removesuffix(text[len(text) - len(genitive) :]) if genitive and len(text) > len(genitive) else text
+
+
 def _find_entities(doc: Any) -> Iterator[_Entity]:
     """Yield the named entities with a supported label and a usable name."""
     for span in doc.ents:
         label = span.label_.upper()
-        match = _BARE.fullmatch(" ".join(span.text.split()).strip(_QUOTES))
-        name = match[1] if match else ""
+        name = _bare_name(" ".join(span.text.split()).strip(_QUOTES))
         if label not in IGNORED_LABELS and is_usable(name) and not is_common(name):
             type = TYPES.get(label, label.lower().replace("_", " "))
             yield _Entity(name, name_key(name), type, span.start_char, span.end_char)
