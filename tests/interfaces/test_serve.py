@@ -45,7 +45,7 @@ def test_a_server_that_stops_or_cannot_read_its_store_is_not_ready(server, clien
     def fail(self):
         raise StoreUnavailable("the disk is gone")
 
-    closing = server.app.state.door.jobs.closing
+    closing = server.app.state.weft.jobs.closing
     closing.set()
     stopping = client.get("/ready")
     closing.clear()

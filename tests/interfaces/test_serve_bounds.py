@@ -179,4 +179,4 @@ def test_a_job_lists_some_of_what_it_skipped_and_counts_all(client, server):
     assert job["state"] == "done"
     assert len(job["receipt"]["skipped_files"]) == MAX_ITEMS
     assert sum(job["receipt"]["skipped"].values()) == MAX_ITEMS + 5
-    assert len(server.app.state.door.jobs.find(job["id"], namespace="default").receipt.skipped) == MAX_ITEMS
+    assert len(server.app.state.weft.jobs.find(job["id"], namespace="default").receipt.skipped) == MAX_ITEMS

@@ -72,7 +72,7 @@ def test_more_requests_than_allowed_are_told_to_come_back(tmp_path):
     ):
         first = pool.submit(post, client, "a boulder", "boulder")
         assert embedder.reached.wait(30)
-        second = client.get("/health")
+        second = client.get("/stats")
         embedder.go.set()
 
         assert refused(second) == (503, "busy")
@@ -200,7 +200,7 @@ def stop_during(tmp_path, act, *, until, **settings):
         answer = pool.submit(act, client)
         assert embedder.reached.wait(30)
         stopped = pool.submit(server.stop)
-        while not until(server.app.state.door.jobs):
+        while not until(server.app.state.weft.jobs):
             assert not stopped.done()
             threading.Event().wait(0.01)
         embedder.go.set()

@@ -130,7 +130,7 @@ def test_a_revoked_key_is_no_key(weft):
     key = weft("keys", "create", "--json").json
     weft("keys", "revoke", key["id"])
 
-    assert "there is no key" in weft("serve", "--host", "0.0.0.0", "--port", "0", expect=2).err
+    assert "but no key exists" in weft("serve", "--host", "0.0.0.0", "--port", "0", expect=2).err
 
 
 def test_with_a_key_others_may_be_served(tmp_path, weft):

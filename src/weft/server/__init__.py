@@ -1,1 +1,1 @@
-"""HTTP server: parses requests, calls the engine, answers in JSON."""
+"""HTTP server: parses requests, calls the engine, responds in JSON."""

@@ -1,4 +1,4 @@
-"""`/docs`: the routes on one page, without scripts and without anything from elsewhere."""
+"""HTML page `/docs`: a table of the routes, without scripts and external resources."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 
 
 def page(schema: dict[str, Any]) -> str:
-    """Return the schema's routes as a page to read."""
+    """Return the routes of an OpenAPI schema as an HTML page."""
     rows = "".join(_rows(schema))
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        f"<title>Weft: routes</title><style>{STYLE}</style><h1>Weft over HTTP</h1>"
-        '<p>The whole schema, OpenAPI 3.1: <a href="openapi.json">openapi.json</a>. Keys go into '
+        f"<title>Weft: HTTP routes</title><style>{STYLE}</style><h1>HTTP routes of Weft</h1>"
+        '<p>Full schema, OpenAPI 3.1: <a href="openapi.json">openapi.json</a>. Send an API key as '
         "<code>Authorization: Bearer KEY</code> or <code>X-API-Key: KEY</code>.</p>"
-        f"<table><tr><th>Route<th>What it does<th>Parameters</tr>{rows}</table></html>"
+        f"<table><tr><th>Route<th>Description<th>Parameters</tr>{rows}</table></html>"
     )
 
 
 def _rows(schema: dict[str, Any]) -> Iterator[str]:
     for path, methods in schema["paths"].items():
         for method, route in methods.items():
-            names = [found["name"] for found in route.get("parameters", ()) if found["in"] == "query"]
+            names = [parameter["name"] for parameter in route.get("parameters", ()) if parameter["in"] == "query"]
             body = route.get("requestBody", {}).get("content", {})
-            shown = ", ".join(f"<code>{escape(name)}</code>" for name in [*names, *_fields(body, schema)])
-            about = escape(route.get("description", ""))
-            yield f"<tr><td><code>{method.upper()} {escape(path)}</code><td>{about}<td>{shown}</tr>"
+            parameters = ", ".join(f"<code>{escape(name)}</code>" for name in [*names, *_fields(body, schema)])
+            description = escape(route.get("description", ""))
+            yield f"<tr><td><code>{method.upper()} {escape(path)}</code><td>{description}<td>{parameters}</tr>"
 
 
 def _fields(body: dict[str, Any], schema: dict[str, Any]) -> list[str]:
-    """Return the names in a request's body."""
+    """Return the field names of a request body."""
     for content in body.values():
         found = content.get("schema", {})
         name = found.get("$ref", "").rpartition("/")[2]

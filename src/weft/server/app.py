@@ -24,7 +24,7 @@ from weft.server.state import ServerState
 from weft.server.threads import Threads
 
 ROUTERS = (query.router, documents.router, graph.router, facts.router, jobs.router, system.router, page_router)
-ABOUT = "Vectors, keywords and a knowledge graph woven into one ranked, explained, budgeted answer."
+DESCRIPTION = "Hybrid search with vectors, keywords and a knowledge graph: ranked, cited, explained evidence."
 
 
 def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
@@ -49,7 +49,7 @@ def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
     app = FastAPI(
         title="Weft",
         version=version("weft-search"),
-        description=ABOUT,
+        description=DESCRIPTION,
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
@@ -62,7 +62,7 @@ def make_app(engines: Engines, *, host: str = "127.0.0.1") -> FastAPI:
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
-        """Show the routes."""
+        """Return the page with the routes."""
         return HTMLResponse(page(app.openapi()), headers={"Content-Security-Policy": POLICY})
 
     app.add_middleware(Gatekeeper, state=state)

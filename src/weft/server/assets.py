@@ -1,4 +1,4 @@
-"""The web page: a few files of ours, read once, under a policy that lets nothing else run."""
+"""Static files of the web page, served under a strict Content Security Policy."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asset:
-    """One file of the page."""
+    """One static file."""
 
     body: bytes
     type: str
     tag: str
-    """What a browser that has it already sends back."""
+    """ETag: a hash of the content."""
 
 
 def read_assets() -> Mapping[str, Asset]:
-    """Return the files of the page by the path each is asked for. No request ever names a file."""
-    found = {}
+    """Return the static files by URL path. Requests are looked up here and never opened as file names."""
+    assets = {}
     for file in sorted(resources.files("weft.server").joinpath("page").iterdir(), key=lambda item: item.name):
         name = file.name
         kind = _TYPES.get(name[name.rfind(".") :])
         if kind:
             body = file.read_bytes()
             path = "/" if name == "index.html" else f"/page/{name}"
-            found[path] = Asset(body=body, type=f"{kind}; charset=utf-8", tag=f'"{sha256(body).hexdigest()[:16]}"')
-    return found
+            assets[path] = Asset(body=body, type=f"{kind}; charset=utf-8", tag=f'"{sha256(body).hexdigest()[:16]}"')
+    return assets
 
 
 ASSETS = read_assets()
@@ -44,7 +44,7 @@ router = APIRouter()
 
 
 def answer(request: Request) -> Response:
-    """Return the file that a path stands for, or say that the browser has it already."""
+    """Return the file of a URL path; 304 if the browser has the same version."""
     asset = ASSETS[request.scope["path"]]
     headers = {
         "Content-Security-Policy": POLICY,
@@ -59,9 +59,9 @@ def answer(request: Request) -> Response:
     return Response(asset.body, headers=headers, media_type=asset.type)
 
 
-async def _show(request: Request) -> Response:
+async def _serve(request: Request) -> Response:
     return answer(request)
 
 
 for _path in ASSETS:
-    router.add_api_route(_path, _show, methods=["GET"], include_in_schema=False)
+    router.add_api_route(_path, _serve, methods=["GET"], include_in_schema=False)

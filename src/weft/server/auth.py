@@ -23,8 +23,8 @@ PUBLIC = frozenset({"/health", "/ready", "/openapi.json", "/docs", *ASSETS})
 """Paths that reveal no stored data and need no key."""
 
 # These two only document the schema. `_presented` reads the headers: a malformed key must not count as no key.
-_bearer = HTTPBearer(auto_error=False, description="A key of `weft keys create`.")
-_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="The same key.")
+_bearer = HTTPBearer(auto_error=False, description="API key created with `weft keys create`.")
+_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="Alternative to the Authorization header.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +108,8 @@ Writer = Annotated[Caller, Depends(identify_writer)]
 
 def _presented(headers: Headers) -> str | None:
     """Return the key of a request; None without one, empty if malformed."""
-    if (given := headers.get("authorization")) is not None:
-        kind, _, text = given.partition(" ")
+    if (value := headers.get("authorization")) is not None:
+        kind, _, text = value.partition(" ")
         return text.strip() if kind.lower() == "bearer" else ""
     return headers.get("x-api-key")
 

@@ -29,7 +29,7 @@ from weft.errors import (
 
 logger = logging.getLogger(__name__)
 
-TABLE: Mapping[type[WeftError], tuple[int, str]] = {
+STATUS_BY_ERROR: Mapping[type[WeftError], tuple[int, str]] = {
     ConfigError: (422, "invalid_option"),
     InputError: (422, "invalid_input"),
     NotFound: (404, "not_found"),
@@ -44,7 +44,7 @@ TABLE: Mapping[type[WeftError], tuple[int, str]] = {
 }
 """Status and code by class; subclasses come first."""
 
-MEANINGS: Mapping[int, str] = {
+STATUS_DESCRIPTIONS: Mapping[int, str] = {
     400: "Malformed request.",
     401: "Missing or invalid API key.",
     403: "The key does not grant access, or a cross-origin request was refused.",
@@ -93,7 +93,7 @@ class Refused(HTTPException):
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI responses for the errors of a route, including those of every route."""
     every = sorted({400, 403, 408, 413, 421, 422, 500, 503, *statuses})
-    return {status: {"model": ErrorBody, "description": MEANINGS[status]} for status in every}
+    return {status: {"model": ErrorBody, "description": STATUS_DESCRIPTIONS[status]} for status in every}
 
 
 def error_response(request_id: str, error: Refused) -> JSONResponse:
@@ -105,7 +105,7 @@ def error_response(request_id: str, error: Refused) -> JSONResponse:
 
 def refusal(error: WeftError) -> Refused:
     """Return an error of Weft as an HTTP error. File names of the store stay in the log."""
-    status, code = next(found for kind, found in TABLE.items() if isinstance(error, kind))
+    status, code = next(found for kind, found in STATUS_BY_ERROR.items() if isinstance(error, kind))
     if isinstance(error, StoreError) and not isinstance(error, SchemaMismatch):
         logger.error("the store failed: %s", error)
         return Refused(status, code, "the store failed", hint="retry; see the log of the server")
@@ -115,29 +115,29 @@ def refusal(error: WeftError) -> Refused:
 def add_handlers(app: FastAPI) -> None:
     """Install exception handlers that give every error the same JSON shape."""
 
-    def answer(request: Request, error: Refused) -> JSONResponse:
+    def respond(request: Request, error: Refused) -> JSONResponse:
         return error_response(request.scope.get("request_id", ""), error)
 
     async def refused(request: Request, error: Exception) -> JSONResponse:
-        return answer(request, cast("Refused", error))
+        return respond(request, cast("Refused", error))
 
-    async def ours(request: Request, error: Exception) -> JSONResponse:
-        return answer(request, refusal(cast("WeftError", error)))
+    async def engine_error(request: Request, error: Exception) -> JSONResponse:
+        return respond(request, refusal(cast("WeftError", error)))
 
     async def invalid(request: Request, error: Exception) -> JSONResponse:
-        return answer(request, Refused(422, "invalid_request", _first(cast("RequestValidationError", error))))
+        return respond(request, Refused(422, "invalid_request", _first(cast("RequestValidationError", error))))
 
     async def plain(request: Request, error: Exception) -> JSONResponse:
         found = cast("HTTPException", error)
         code = _CODES.get(found.status_code, "refused")
-        response = answer(request, Refused(found.status_code, code, str(found.detail)))
+        response = respond(request, Refused(found.status_code, code, str(found.detail)))
         response.headers.update(found.headers or {})
         if found.status_code == 405:
             response.headers["Allow"] = ", ".join(_methods(app, request.url.path))
         return response
 
     app.add_exception_handler(Refused, refused)
-    app.add_exception_handler(WeftError, ours)
+    app.add_exception_handler(WeftError, engine_error)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, plain)
 
@@ -151,7 +151,7 @@ def _methods(app: FastAPI, path: str) -> list[str]:
 
 
 def _first(error: RequestValidationError) -> str:
-    """Say where the first thing is that does not fit, without repeating what was sent."""
+    """Return location and message of the first validation error, without the value that was sent."""
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
     message = f"{where}: {first['msg']}"

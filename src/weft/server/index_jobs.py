@@ -1,4 +1,4 @@
-"""Long indexing: jobs with progress, each cut into transactions between which others may write."""
+"""Background indexing jobs with progress, split into short transactions so that other writes can run in between."""
 
 from __future__ import annotations
 
@@ -27,55 +27,55 @@ logger = logging.getLogger(__name__)
 
 State: TypeAlias = Literal["queued", "running", "done", "failed", "interrupted"]
 ENDED = frozenset({"done", "failed", "interrupted"})
-WAITING = 5
-"""How many times `max_upload_bytes` the jobs hold that have not ended: on disk, or in memory if they came as JSON."""
+MAX_PENDING_UPLOADS = 5
+"""Limit for the data of unfinished jobs, in multiples of `max_upload_bytes`. Files are on disk, JSON in memory."""
 PING_SECONDS = 15.0
-"""How often a stream without news says that it is still there."""
+"""Interval of keep-alive comments in an event stream."""
 
 
 @dataclass
 class Job:
-    """One run of indexing. Only the event loop changes it."""
+    """One indexing job. Only the event loop modifies it."""
 
     id: str
     namespace: str
     total: int
-    """Files or documents it was given; a file may hold many documents."""
+    """Number of files or documents in the request. A file may contain many documents."""
     size: int
-    """Bytes that are kept for it until it has ended."""
+    """Bytes held until the job ends."""
     state: State = "queued"
     processed: int = 0
-    """Documents and skipped files that were dealt with."""
+    """Number of documents and skipped files so far."""
     chunks: int = 0
     receipt: Receipt = field(default_factory=Receipt)
-    """Lists the first of what was skipped; a file may hold millions of records that are none."""
+    """Lists at most `MAX_ITEMS` skipped items, because one file may contain millions of invalid records."""
     skipped: Counter[str] = field(default_factory=Counter)
-    """All of it, by reason."""
+    """Number of skipped items by reason, all of them."""
     error: Refused | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def notice(self) -> None:
-        """Wake those who watch."""
+    def notify(self) -> None:
+        """Wake the watchers of this job."""
         self.changed.set()
         self.changed = asyncio.Event()
 
     def step(self, step: Step) -> None:
-        """Count one document."""
+        """Count one processed document."""
         self.processed += 1
         self.chunks += step.chunks
-        self.notice()
+        self.notify()
 
     def add(self, receipt: Receipt) -> None:
-        """Count what a part of the job did."""
+        """Add the receipt of one transaction."""
         self.skipped.update(item.reason for item in receipt.skipped)
-        room = MAX_ITEMS - len(self.receipt.skipped)
-        both = add_receipts(self.receipt, replace(receipt, skipped=receipt.skipped[:room]))
-        self.receipt = replace(both, notes=tuple(dict.fromkeys(both.notes)))
+        remaining = MAX_ITEMS - len(self.receipt.skipped)
+        merged = add_receipts(self.receipt, replace(receipt, skipped=receipt.skipped[:remaining]))
+        self.receipt = replace(merged, notes=tuple(dict.fromkeys(merged.notes)))
 
     def end(self, state: State, error: Refused | None = None) -> None:
-        """Say how it went."""
+        """Set the final state."""
         self.state, self.error = state, error
-        self.notice()
+        self.notify()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the job as JSON values."""
@@ -95,7 +95,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of a server, run one after the other in the order they came."""
+    """Jobs of a server. They run one at a time, in order of arrival."""
 
     def __init__(self, threads: Threads, options: ServerOptions) -> None:
         self._threads = threads
@@ -104,17 +104,21 @@ class Jobs:
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
         self.closing = asyncio.Event()
-        """Set when the server is asked to stop: streams end, nothing new begins."""
+        """Set when shutdown begins: event streams end and no job starts."""
         self.is_stopping = False
-        """Whether jobs have no more time: the transaction under way is the last."""
+        """Whether the shutdown time is over. Jobs then stop after the current transaction."""
 
     def start(
         self, engine: Engine, items: Iterator[Document | Skipped], *, total: int, size: int, cleanup: Callable[[], None]
     ) -> Job:
-        """Begin a job with `size` bytes of text or files; `cleanup` runs when it has ended, however it did."""
-        if self.closing.is_set() or not self._has_room(size):
+        """
+        Start a job that holds `size` bytes. `cleanup` runs when it ends, also after a failure.
+
+        Raises `Refused` (503) during shutdown or if unfinished jobs hold too much data.
+        """
+        if self.closing.is_set() or not self._fits(size):
             cleanup()
-            raise Refused(503, "busy", "no job can begin now", hint="try again")
+            raise Refused(503, "busy", "cannot start a job now", hint="retry later")
         job = Job(id=secrets.token_hex(12), namespace=engine.store.namespace, total=total, size=size)
         self._jobs[job.id] = job
         for old in [id for id, known in self._jobs.items() if known.state in ENDED][: -self._options.max_jobs]:
@@ -125,16 +129,16 @@ class Jobs:
         return job
 
     def find(self, id: str, *, namespace: str) -> Job | None:
-        """Return a job of a namespace; those of others are not there."""
+        """Return a job of this namespace, or None."""
         job = self._jobs.get(id)
         return job if job and job.namespace == namespace else None
 
     def count(self, namespace: str) -> int:
-        """Return how many jobs of a namespace have not ended."""
+        """Return the number of unfinished jobs of a namespace."""
         return sum(job.namespace == namespace and job.state not in ENDED for job in self._jobs.values())
 
     async def watch(self, job: Job) -> AsyncIterator[dict[str, Any] | None]:
-        """Yield the job whenever it changes, until it has ended or the server stops; None where there is no news."""
+        """Yield the job after each change until it ends or the server stops. Yields None as a keep-alive."""
         closing = asyncio.ensure_future(self.closing.wait())
         try:
             while True:
@@ -151,7 +155,7 @@ class Jobs:
             closing.cancel()
 
     async def close(self) -> None:
-        """Let jobs go on for the time the settings give them, then stop after the transaction under way."""
+        """Wait for jobs up to `shutdown_seconds`, then stop them after the current transaction."""
         self.closing.set()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=self._options.shutdown_seconds)
@@ -159,11 +163,11 @@ class Jobs:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _has_room(self, size: int) -> bool:
-        """Tell whether so many bytes may wait beside the others; those of one job alone always may."""
-        waiting = [job.size for job in self._jobs.values() if job.state not in ENDED]
-        fits = sum(waiting) + size <= WAITING * self._options.max_upload_bytes
-        return not waiting or (fits and len(waiting) < self._options.max_jobs)
+    def _fits(self, size: int) -> bool:
+        """Return whether a job of `size` bytes may start. It always may if no other job is unfinished."""
+        pending = [job.size for job in self._jobs.values() if job.state not in ENDED]
+        fits = sum(pending) + size <= MAX_PENDING_UPLOADS * self._options.max_upload_bytes
+        return not pending or (fits and len(pending) < self._options.max_jobs)
 
     async def _run(
         self, job: Job, engine: Engine, items: Iterator[Document | Skipped], cleanup: Callable[[], None]
@@ -171,13 +175,13 @@ class Jobs:
         try:
             async with self._turn:
                 job.state = "running"
-                job.notice()
+                job.notify()
                 job.end(await self._index(job, engine, items))
         except WeftError as error:
             job.end("failed", refusal(error))
         except Exception:  # an unexpected error fails the job, not the server
             logger.exception("job %s failed", job.id)
-            job.end("failed", Refused(500, "failed", "the server failed", hint="its log has more"))
+            job.end("failed", Refused(500, "failed", "internal server error", hint="see the log of the server"))
         finally:
             cleanup()
 

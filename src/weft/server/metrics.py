@@ -1,4 +1,4 @@
-"""Counts and times of requests, as Prometheus reads them. Each namespace sees its own."""
+"""Request counters and latency histograms in the Prometheus text format, separate for each namespace."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds."""
+"""Upper bounds of the latency histogram, in seconds."""
 
 
 class Metrics:
-    """What was asked since the server began. Only the event loop changes it."""
+    """Metrics since the start of the server. Only the event loop modifies them."""
 
     def __init__(self) -> None:
         self._requests: Counter[tuple[str, str, str, int]] = Counter()
@@ -29,16 +29,16 @@ class Metrics:
                 self._buckets[namespace, route, bucket] += 1
 
     def text(self, namespace: str, *, gauges: dict[str, tuple[str, int]]) -> str:
-        """Return what happened in a namespace; `gauges` adds figures of now, each with its meaning."""
+        """Return the metrics of a namespace. `gauges` maps names to help texts and current values."""
         return "\n".join([*self._lines(namespace), *_gauges(gauges)]) + "\n"
 
     def _lines(self, namespace: str) -> Iterator[str]:
-        yield "# HELP weft_requests_total Requests answered."
+        yield "# HELP weft_requests_total Completed requests."
         yield "# TYPE weft_requests_total counter"
         for (owner, method, route, status), count in sorted(self._requests.items()):
             if owner == namespace:
                 yield f'weft_requests_total{{method="{method}",route="{route}",status="{status}"}} {count}'
-        yield "# HELP weft_request_seconds Time from the request to the end of its answer."
+        yield "# HELP weft_request_seconds Time from the request to the end of the response."
         yield "# TYPE weft_request_seconds histogram"
         for (owner, route), count in sorted(self._counts.items()):
             if owner != namespace:
@@ -52,7 +52,7 @@ class Metrics:
 
 
 def _gauges(gauges: dict[str, tuple[str, int]]) -> Iterator[str]:
-    for name, (meaning, value) in gauges.items():
-        yield f"# HELP {name} {meaning}"
+    for name, (help_text, value) in gauges.items():
+        yield f"# HELP {name} {help_text}"
         yield f"# TYPE {name} gauge"
         yield f"{name} {value}"

@@ -1,13 +1,14 @@
-"""What goes over the wire, as the schema has it."""
+"""Request and response models of the HTTP API, the source of its OpenAPI schema."""
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from weft.config import Algorithm, ContextFormat, Fusion, GraphFusion, Method
-from weft.server.times import Time
+from weft.exchange.fact_objects import read_time
 
 Text = Annotated[str, Field(min_length=1, max_length=10_000, pattern=r"\S")]
 Name = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
@@ -15,14 +16,37 @@ Id = Annotated[str, Field(min_length=1, max_length=200)]
 Scalar = str | int | float | bool | None
 
 
+def _parse_time(value: Any) -> Any:
+    """Return text parsed as on the command line. Other values are left to pydantic, which refuses them."""
+    try:
+        return read_time(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _to_utc(time: datetime) -> datetime:
+    try:
+        return time.astimezone(timezone.utc)
+    except OverflowError as error:
+        raise ValueError("outside the years 1 to 9999") from error
+
+
+_TIME_SCHEMA = {
+    "type": "string",
+    "anyOf": [{"format": "date-time"}, {"format": "date"}],
+    "description": "A time, or a date for its first moment. UTC if no offset is given.",
+}
+Time = Annotated[AwareDatetime, BeforeValidator(_parse_time), AfterValidator(_to_utc), WithJsonSchema(_TIME_SCHEMA)]
+
+
 class Given(BaseModel):
-    """A request; what it does not know it refuses."""
+    """A request. Unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 class GivenGraph(Given):
-    """How the graph takes part in one answer; what is left out is as it is set."""
+    """Graph settings of one query. Omitted fields have their configured values."""
 
     enabled: bool | None = None
     algorithm: Algorithm | None = None
@@ -45,7 +69,7 @@ class GivenGraph(Given):
 
 
 class Question(Given):
-    """A question and how to answer it; what is left out is as it is set."""
+    """A query with its options. Omitted fields have their configured values."""
 
     query: Text
     method: Method | None = None
@@ -54,36 +78,38 @@ class Question(Given):
     fusion: Fusion | None = None
     vector_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
     text_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
-    gate: bool | None = Field(None, description="False returns the ranking as it is, however weak.")
-    rerank: bool | None = Field(None, description="Whether the reranker of the settings orders the results.")
-    use_graph: bool | None = Field(None, description="False leaves the graph out.")
-    graph: GivenGraph | None = Field(None, description="How it takes part, field by field.")
-    source_prefix: str = Field("", max_length=1000, description="Only documents whose source begins so.")
+    gate: bool | None = Field(None, description="False returns the ranking without a relevance threshold.")
+    rerank: bool | None = Field(None, description="Whether the configured reranker reorders the results.")
+    use_graph: bool | None = Field(None, description="False disables the graph.")
+    graph: GivenGraph | None = Field(None, description="Graph settings of this query.")
+    source_prefix: str = Field("", max_length=1000, description="Only documents whose source starts with this.")
     documents: list[Id] = Field([], max_length=1000, description="Only documents with these ids.")
-    metadata: dict[str, Scalar] = Field({}, max_length=20, description="Only documents that say this of themselves.")
-    facts: bool = Field(False, description="Also recall what is remembered.")
-    context: ContextFormat | None = Field(None, description="Also give the answer as text for a model.")
-    budget: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(None, description="Tokens of that text.")
+    metadata: dict[str, Scalar] = Field({}, max_length=20, description="Only documents with these metadata values.")
+    facts: bool = Field(False, description="Also recall relevant facts.")
+    context: ContextFormat | None = Field(
+        None, description="Also return the evidence as text for a model, in this format."
+    )
+    budget: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(None, description="Maximum tokens of that text.")
 
 
 class GivenDocument(Given):
-    """A text to index under its source, in the place of what was there."""
+    """A text to index. It replaces the document with the same source."""
 
     text: Annotated[str, Field(min_length=1)]
-    source: Name = Field(description="What it is called. Without a scheme it becomes `text:source`.")
+    source: Name = Field(description="Name of the text. Without a scheme it becomes `text:source`.")
     title: Annotated[str, Field(max_length=1000)] = ""
     metadata: dict[str, Scalar | list[Scalar]] = Field({}, max_length=100)
 
 
 class GivenDocuments(Given):
-    """Texts to index. Many of them become a job."""
+    """Texts to index. A long list becomes a job."""
 
     documents: Annotated[list[GivenDocument], Field(min_length=1, max_length=10_000)]
-    background: bool = Field(False, description="Make it a job however few they are.")
+    background: bool = Field(False, description="Index as a job, however short the list is.")
 
 
 class GivenStatement(Given):
-    """A fact: of a literal `value`, or of an `object`, which is the name of an entity."""
+    """A fact with either a literal `value` or an `object`, the name of an entity."""
 
     subject: Name
     predicate: Name
@@ -99,13 +125,13 @@ class GivenStatement(Given):
 
 
 class GivenStatements(Given):
-    """Facts to remember, in one transaction."""
+    """Facts to add in one transaction."""
 
     facts: Annotated[list[GivenStatement], Field(min_length=1, max_length=1000)]
 
 
 class RecallQuestion(Given):
-    """What is wanted to be known, and as of when."""
+    """A query over facts. `as_of` selects the facts valid at that time."""
 
     query: Text
     as_of: Time | None = None
@@ -113,23 +139,23 @@ class RecallQuestion(Given):
 
 
 class Reason(Given):
-    """Why."""
+    """Reason of a decision, kept in the history."""
 
     reason: Annotated[str, Field(max_length=10_000)] = ""
 
 
-# ── answers ─────────────────────────────────────────────────────────────────────────────────────
+# ── responses ───────────────────────────────────────────────────────────────────────────────────
 
 
 class Health(BaseModel):
-    """The server is there."""
+    """The server runs."""
 
     status: Literal["ok"]
     version: str
 
 
 class Ready(BaseModel):
-    """The store answers."""
+    """The store responds."""
 
     status: Literal["ready"]
 
@@ -156,23 +182,23 @@ class ChunkOut(BaseModel):
 
 
 class DocumentPage(BaseModel):
-    """Documents by source; `next` is the `after` of the page behind it."""
+    """Documents in order of source. `next` is the `after` of the next page."""
 
     documents: list[DocumentOut]
     next: str | None
 
 
 class WholeDocument(BaseModel):
-    """A document with its chunks, or with the one that was asked for; `next` is the `after` of those that follow."""
+    """A document with its chunks, or with the requested chunk only. `next` is the `after` of the next page."""
 
     document: DocumentOut
-    unit: Literal["line", "page"] = Field(description="What `start_line` and `end_line` of its chunks count.")
+    unit: Literal["line", "page"] = Field(description="Unit of `start_line` and `end_line` of the chunks.")
     chunks: list[ChunkOut]
     next: str | None
 
 
 class SkippedOut(BaseModel):
-    """What was not indexed, and why."""
+    """A file or record that was not indexed, and the reason."""
 
     source: str
     reason: str
@@ -180,7 +206,7 @@ class SkippedOut(BaseModel):
 
 
 class ReceiptOut(BaseModel):
-    """What indexing did and what it cost; `skipped` counts all that was skipped, `skipped_files` lists the first."""
+    """Result and cost of indexing. `skipped` counts skipped items by reason; `skipped_files` lists the first ones."""
 
     documents: int
     added: int
@@ -195,14 +221,12 @@ class ReceiptOut(BaseModel):
     skipped: dict[str, int]
     skipped_files: list[SkippedOut]
     notes: list[str]
-    llm: dict[str, Any] = Field(default_factory=dict, description="What a language model was asked, where one was.")
-    embedding: dict[str, Any] = Field(
-        default_factory=dict, description="What an embedder behind an endpoint was asked, where one was."
-    )
+    llm: dict[str, Any] = Field(default_factory=dict, description="Usage of the language model, if any.")
+    embedding: dict[str, Any] = Field(default_factory=dict, description="Usage of a remote embedder, if any.")
 
 
 class JobError(BaseModel):
-    """Why a job failed."""
+    """Error that ended a job."""
 
     code: str
     message: str
@@ -210,7 +234,7 @@ class JobError(BaseModel):
 
 
 class JobOut(BaseModel):
-    """A job: how far it is, and in the end what it did."""
+    """A job: its progress, and its receipt at the end."""
 
     id: str
     state: Literal["queued", "running", "done", "failed", "interrupted"]
@@ -222,13 +246,13 @@ class JobOut(BaseModel):
 
 
 class Deleted(BaseModel):
-    """How many documents are gone."""
+    """Number of deleted documents."""
 
     deleted: int
 
 
 class Forgotten(BaseModel):
-    """How many facts are gone."""
+    """Number of deleted facts."""
 
     forgotten: int
 
@@ -246,7 +270,7 @@ class EntityOut(BaseModel):
 
 
 class StepOut(BaseModel):
-    """A relation, as it is walked; `extractors` says who read it, unless that was the rules alone."""
+    """A relation in the direction of traversal. `extractors` is empty if only the rules extracted it."""
 
     source: str
     type: str
@@ -256,7 +280,7 @@ class StepOut(BaseModel):
 
 
 class MentionOut(BaseModel):
-    """Where an entity is mentioned."""
+    """A chunk that mentions an entity. `about` marks a chunk whose subject is the entity."""
 
     chunk_id: str
     citation: str
@@ -265,14 +289,14 @@ class MentionOut(BaseModel):
 
 
 class EntityList(BaseModel):
-    """Entities, those most chunks mention first; `next` is the `after` of the page behind it."""
+    """Entities by number of mentioning chunks. `next` is the `after` of the next page."""
 
     entities: list[EntityOut]
     next: str | None
 
 
 class EntityPage(BaseModel):
-    """An entity with what surrounds it, strongest first; `truncated` says that there is more than `limit` of it."""
+    """An entity with relations and mentions, strongest first. `truncated` means that `limit` cut a list."""
 
     entity: EntityOut
     relations: list[StepOut]
@@ -281,7 +305,7 @@ class EntityPage(BaseModel):
 
 
 class NeighbourOut(BaseModel):
-    """An entity near another one, and the way there."""
+    """A neighbour of an entity, and the path to it."""
 
     entity: EntityOut
     hops: int
@@ -290,7 +314,7 @@ class NeighbourOut(BaseModel):
 
 
 class NeighbourList(BaseModel):
-    """Entities around one, nearest and strongest first; `omitted` more follow, from the `after` that `next` says."""
+    """Neighbours, nearest and strongest first. `omitted` more follow; `next` is the `after` of the next page."""
 
     entity: EntityOut
     neighbours: list[NeighbourOut]
@@ -299,14 +323,14 @@ class NeighbourList(BaseModel):
 
 
 class PathOut(BaseModel):
-    """The best path between two entities; empty where `found` is false."""
+    """The best path between two entities; empty if `found` is false."""
 
     found: bool
     path: list[StepOut]
 
 
 class FactOut(BaseModel):
-    """A fact; it has an `object`, the name of an entity, or a `value`."""
+    """A fact with either an `object`, the name of an entity, or a `value`."""
 
     id: str
     subject: str
@@ -327,14 +351,14 @@ class FactOut(BaseModel):
 
 
 class FactPage(BaseModel):
-    """Facts by id; `next` is the `after` of the page behind it."""
+    """Facts in order of id. `next` is the `after` of the next page."""
 
     facts: list[FactOut]
     next: str | None
 
 
 class EventOut(BaseModel):
-    """One step in the life of a fact."""
+    """One event in the history of a fact."""
 
     at: str
     action: str
@@ -343,7 +367,7 @@ class EventOut(BaseModel):
 
 
 class WholeFact(BaseModel):
-    """A fact with its life; `omitted` says how many earlier events are left out."""
+    """A fact with its latest events. `omitted` counts the earlier events."""
 
     fact: FactOut
     history: list[EventOut]
@@ -351,7 +375,7 @@ class WholeFact(BaseModel):
 
 
 class RememberedOut(BaseModel):
-    """What became of a fact that was stated."""
+    """Outcome of adding a fact."""
 
     outcome: Literal["added", "strengthened", "known", "refused"]
     reason: str | None
@@ -360,13 +384,13 @@ class RememberedOut(BaseModel):
 
 
 class RememberedList(BaseModel):
-    """What became of each fact, in their order."""
+    """Outcomes in the order of the request."""
 
     facts: list[RememberedOut]
 
 
 class ModelOut(BaseModel):
-    """An embedder the namespace has vectors of."""
+    """An embedder with vectors in the namespace."""
 
     name: str
     fingerprint: str
@@ -375,7 +399,7 @@ class ModelOut(BaseModel):
 
 
 class StatsOut(BaseModel):
-    """What the namespace holds."""
+    """Statistics of a namespace."""
 
     namespace: str
     documents: int

@@ -1,1 +1,1 @@
-"""The routes of the HTTP state, one module for each group."""
+"""HTTP routes, one module per resource."""

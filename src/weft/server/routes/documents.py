@@ -1,4 +1,4 @@
-"""`/documents`: list, get, add, upload, delete."""
+"""Routes for documents: list, get, add, upload, delete."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ from weft.server.schemas import Deleted, DocumentPage, GivenDocuments, JobOut, R
 router = APIRouter(tags=["documents"])
 
 Key = Annotated[str, Path(min_length=1, max_length=200)]
-_FILE = {"type": "string", "format": "binary", "description": "In any format `weft index` reads; no archives."}
+_FILE = {
+    "type": "string",
+    "format": "binary",
+    "description": "File in any format that `weft index` reads; no archives.",
+}
 FORM: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -42,17 +46,17 @@ FORM: dict[str, Any] = {
         },
     }
 }
-"""What an upload looks like. It is read only after the key, so the framework must not read it before."""
+"""OpenAPI schema of an upload. The framework must not parse the form, because the API key is checked first."""
 
 
 @router.get("/documents", response_model=DocumentPage, responses=documented(401, 504))
 async def list_documents(
     caller: Reader,
-    prefix: Annotated[str, Query(max_length=1000, description="Only documents whose source begins so.")] = "",
-    after: Annotated[str, Query(max_length=4000, description="The `next` of the page before.")] = "",
+    prefix: Annotated[str, Query(max_length=1000, description="Only documents whose source starts with this.")] = "",
+    after: Annotated[str, Query(max_length=4000, description="`next` of the previous page.")] = "",
     limit: Limit = 100,
 ) -> dict[str, Any]:
-    """List documents by source, a page at a time."""
+    """List documents in order of source, one page per request."""
     store = caller.engine.store
     found = await caller.state.threads.read(
         lambda: store.find_documents(Filter(source_prefix=prefix), after=after, limit=limit)
@@ -65,7 +69,7 @@ async def list_documents(
 
 @router.get("/documents/{id}", response_model=WholeDocument, responses=documented(401, 404, 504))
 async def get_document(caller: Reader, id: Key, after: After = "", limit: Limit = MAX_ITEMS) -> dict[str, Any]:
-    """Return a document with its chunks, a page at a time, or with the one chunk that has this id."""
+    """Return a document with one page of its chunks. The id of a chunk returns its document with that chunk only."""
     document, chunks = await caller.state.threads.read(lambda: caller.engine.get(id))
     page, following = cut(chunks, after=after, limit=limit)
     return {
@@ -80,29 +84,34 @@ async def get_document(caller: Reader, id: Key, after: After = "", limit: Limit 
     "/documents",
     status_code=201,
     response_model=ReceiptOut,
-    responses={**documented(401, 409, 501, 502), 202: {"model": JobOut, "description": "A job; see /jobs/{id}."}},
+    responses={
+        **documented(401, 409, 501, 502),
+        202: {"model": JobOut, "description": "Indexing continues as a job; see /jobs/{id}."},
+    },
 )
 async def add_documents(caller: Writer, given: GivenDocuments, request: Request) -> Response:
-    """Index texts, each in the place of what was there under its source. Many of them become a job."""
-    made = await caller.state.threads.load(lambda: _documents(given))
-    if given.background or len(made) > caller.engine.settings.server.max_inline_documents:
+    """Index texts. A text replaces the document with the same source. A long list becomes a job."""
+    documents = await caller.state.threads.load(lambda: _documents(given))
+    if given.background or len(documents) > caller.engine.settings.server.max_inline_documents:
         size = len(await request.body())
         return _started(
-            caller.state.jobs.start(caller.engine, iter(made), total=len(made), size=size, cleanup=_nothing)
+            caller.state.jobs.start(
+                caller.engine, iter(documents), total=len(documents), size=size, cleanup=_no_cleanup
+            )
         )
-    return await _added(caller, made)
+    return await _added(caller, documents)
 
 
 @router.post(UPLOADS, status_code=202, response_model=JobOut, responses=documented(401, 415), openapi_extra=FORM)
 async def upload(caller: Writer, request: Request) -> Response:
-    """Index files as a job. Their names become their sources, `upload:name`, and never paths."""
+    """Index files as a job. The source of a file is `upload:name`; names are never used as paths."""
     sandbox = await caller.state.threads.load(Sandbox)
     try:
         async with _form(request, max_files=caller.engine.settings.server.max_upload_files) as form:
             files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
             if not files or len(files) != len(form.multi_items()):
-                hint = "curl -F files=@a.md"
-                raise Refused(422, "invalid_request", "files are wanted, each in a field `files`", hint=hint)
+                hint = "for example: curl -F files=@a.md"
+                raise Refused(422, "invalid_request", "every form field must be a file named `files`", hint=hint)
             for file in files:
                 await caller.state.threads.load(partial(sandbox.save, file.filename or "", file.file))
     except InputError as error:
@@ -118,29 +127,30 @@ async def upload(caller: Writer, request: Request) -> Response:
 
 @router.delete("/documents/{id}", response_model=Deleted, responses=documented(401, 404))
 async def delete_document(caller: Writer, id: Key) -> dict[str, int]:
-    """Delete a document with everything that derives from it."""
+    """Delete a document and everything derived from it."""
     return {"deleted": await caller.state.threads.write(lambda: caller.engine.delete(id))}
 
 
 @router.delete("/documents", response_model=Deleted, responses=documented(401, 404))
 async def delete_source(
-    caller: Writer, source: Annotated[str, Query(min_length=1, max_length=4000, description="A document or a folder.")]
+    caller: Writer,
+    source: Annotated[str, Query(min_length=1, max_length=4000, description="Source of a document or folder.")],
 ) -> dict[str, int]:
-    """Delete documents by their source; that of a folder or file takes all that is in it."""
+    """Delete documents by source. The source of a folder or file includes everything in it."""
     return {"deleted": await caller.state.threads.write(lambda: caller.engine.delete(source))}
 
 
 @asynccontextmanager
 async def _form(request: Request, *, max_files: int) -> AsyncIterator[FormData]:
-    """Give the form of a request, its files on disk where they are large; they are gone afterwards."""
+    """Yield the form of a request. Large files are temporary files, deleted at the end."""
     try:
         form = await request.form(max_files=max_files, max_fields=0)
     except Refused:
         raise
     except HTTPException as error:
         if str(error.detail).startswith("Too many files"):
-            hint = "send them in parts"
-            raise Refused(413, "too_many_files", f"the limit is {max_files} files", hint=hint) from error
+            hint = "send several smaller requests"
+            raise Refused(413, "too_many_files", f"more than {max_files} files", hint=hint) from error
         raise
     try:
         yield form
@@ -161,5 +171,5 @@ def _started(job: Job) -> JSONResponse:
     return JSONResponse(job.to_dict(), status_code=202, headers={"Location": f"/jobs/{job.id}"})
 
 
-def _nothing() -> None:
+def _no_cleanup() -> None:
     return

@@ -1,4 +1,4 @@
-"""`/graph`: entities, neighbours, paths."""
+"""Routes for the graph: entities, neighbours, paths."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from weft.server.schemas import EntityList, EntityPage, NeighbourList, PathOut
 
 router = APIRouter(prefix="/graph", tags=["graph"])
 
-EntityName = Annotated[
-    str, Query(min_length=1, max_length=1000, description="A name in any spelling, another name, or an id.")
-]
+EntityName = Annotated[str, Query(min_length=1, max_length=1000, description="Name in any spelling, alias, or id.")]
 
 
 @router.get("/entities", response_model=EntityList, responses=documented(401, 504))
 async def list_entities(caller: Reader, after: After = "", limit: Limit = 20) -> dict[str, Any]:
-    """List entities, those most chunks mention first and those that facts alone know last, a page at a time."""
-    wanted = int(after or 0) + limit + 1
-    found = await caller.state.threads.read(lambda: caller.engine.entities.top(limit=wanted))
+    """List entities by number of mentioning chunks, then entities known only from facts, one page per request."""
+    count = int(after or 0) + limit + 1
+    found = await caller.state.threads.read(lambda: caller.engine.entities.top(limit=count))
     page, following = cut(found, after=after, limit=limit)
     return {"entities": [entity_to_dict(entity) for entity in page], "next": following}
 
@@ -33,7 +31,7 @@ async def list_entities(caller: Reader, after: After = "", limit: Limit = 20) ->
     "/entity", response_model=EntityPage, response_model_exclude_unset=True, responses=documented(401, 404, 504)
 )
 async def get_entity(caller: Reader, name: EntityName, limit: Limit = 20) -> dict[str, Any]:
-    """Show an entity: its names, description, relations and where it is mentioned."""
+    """Return an entity: names, description, relations and mentions, at most `limit` of each."""
     return await caller.state.threads.read(lambda: _entity(caller.engine, name, limit=limit))
 
 
@@ -43,15 +41,15 @@ async def get_entity(caller: Reader, name: EntityName, limit: Limit = 20) -> dic
 async def list_neighbours(
     caller: Reader,
     name: EntityName,
-    hops: Annotated[int, Query(ge=1, le=3, description="How far.")] = 1,
-    min_weight: Annotated[float, Query(ge=1, le=10, description="Weakest relation.")] = 1.0,
+    hops: Annotated[int, Query(ge=1, le=3, description="Maximum distance.")] = 1,
+    min_weight: Annotated[float, Query(ge=1, le=10, description="Minimum weight of a relation.")] = 1.0,
     after: After = "",
     limit: Limit = 100,
 ) -> dict[str, Any]:
     """
-    List the entities around one, nearest and strongest first, with the way to each, a page at a time.
+    List the entities around an entity, nearest and strongest first, with the path to each, one page per request.
 
-    Of each entity the 50 strongest relations are looked at, and no hop reaches more than the 200 strongest entities.
+    The search follows the 50 strongest relations of an entity and keeps the 200 strongest entities per hop.
     """
     return await caller.state.threads.read(
         lambda: _neighbours(caller.engine, name, hops=hops, min_weight=min_weight, after=after, limit=limit)
@@ -63,9 +61,9 @@ async def find_path(
     caller: Reader,
     source: EntityName,
     target: EntityName,
-    max_hops: Annotated[int, Query(ge=1, le=6, description="How far to look.")] = 4,
+    max_hops: Annotated[int, Query(ge=1, le=6, description="Maximum length of the path.")] = 4,
 ) -> dict[str, Any]:
-    """Return the best path between two entities: fewest hops, then strongest."""
+    """Return the best path between two entities: the fewest hops, then the greatest weight."""
     found = await caller.state.threads.read(lambda: caller.engine.entities.path(source, target, max_hops=max_hops))
     return {"found": found is not None, "path": [step_to_dict(step) for step in found or ()]}
 
@@ -87,17 +85,17 @@ def _neighbours(engine: Engine, name: str, *, hops: int, min_weight: float, afte
     entity = engine.entities.get(name)
     found = engine.entities.neighbours(name, hops=hops, min_weight=min_weight)
     page, following = cut(found, after=after, limit=limit)
-    paths = engine.entities.in_words([way.path for _, way in page])
+    paths = engine.entities.in_words([reach.path for _, reach in page])
     return {
         "entity": entity_to_dict(entity),
         "neighbours": [
             {
                 "entity": entity_to_dict(near),
-                "hops": way.hops,
-                "weight": way.weight,
+                "hops": reach.hops,
+                "weight": reach.weight,
                 "path": [step_to_dict(step) for step in path],
             }
-            for (near, way), path in zip(page, paths, strict=True)
+            for (near, reach), path in zip(page, paths, strict=True)
         ],
         "omitted": len(found) - int(following) if following else 0,
         "next": following,

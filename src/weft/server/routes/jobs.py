@@ -1,4 +1,4 @@
-"""`/jobs/{id}` and its events."""
+"""Routes for jobs: progress, and progress as server-sent events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Key = Annotated[str, Path(min_length=1, max_length=200)]
 
 @router.get("/jobs/{id}", response_model=JobOut, responses=documented(401, 404, 504))
 async def get_job(caller: Reader, id: Key) -> dict[str, Any]:
-    """Say how far a job is, and in the end what it did."""
+    """Return the progress of a job, and its receipt at the end."""
     return _find(caller, id).to_dict()
 
 
@@ -31,27 +31,29 @@ async def get_job(caller: Reader, id: Key) -> dict[str, Any]:
     responses={
         **documented(401, 404, 504),
         200: {
-            "description": "Events `progress`, and `end` as the last; the data of each is the job.",
+            "description": "Events `progress`, then one event `end`. The data of an event is the job.",
             "content": {"text/event-stream": {}},
         },
     },
 )
 async def job_events(caller: Reader, id: Key) -> StreamingResponse:
-    """Tell about a job whenever it gets on, as server-sent events, until it has ended."""
+    """Stream the progress of a job as server-sent events until it ends."""
     return StreamingResponse(_events(caller, _find(caller, id)), media_type="text/event-stream")
 
 
 async def _events(caller: Caller, job: Job) -> AsyncIterator[str]:
-    async for found in caller.state.jobs.watch(job):
-        if found is None:
-            yield ": still here\n\n"
+    async for progress in caller.state.jobs.watch(job):
+        if progress is None:
+            yield ": keep-alive\n\n"
         else:
-            name = "end" if found["state"] in ENDED else "progress"
-            yield f"event: {name}\ndata: {json.dumps(found, ensure_ascii=False)}\n\n"
+            name = "end" if progress["state"] in ENDED else "progress"
+            yield f"event: {name}\ndata: {json.dumps(progress, ensure_ascii=False)}\n\n"
 
 
 def _find(caller: Caller, id: str) -> Job:
     job = caller.state.jobs.find(id, namespace=caller.namespace)
     if job is None:
-        raise Refused(404, "not_found", "no such job in this namespace", hint="jobs are forgotten when the server ends")
+        raise Refused(
+            404, "not_found", f"unknown job {id!r} in this namespace", hint="jobs are lost when the server stops"
+        )
     return job

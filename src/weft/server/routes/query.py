@@ -1,4 +1,4 @@
-"""`POST /query`, and `/search`, which is the same."""
+"""Routes for queries: `POST /query` and its alias `/search`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPTIONS = ("method", "top_k", "min_score", "fusion", "vector_weight", "text_weig
 
 
 def _schema() -> dict[str, Any]:
-    """Return the schema of `weft query --json`, and of what a request may ask for beside it."""
+    """Return the JSON schema of a response: that of `weft query --json`, plus the optional `context`."""
     schema: dict[str, Any] = json.loads((resources.files("weft.context") / "result.schema.json").read_text("utf-8"))
     context = {
         "type": "object",
@@ -33,7 +33,7 @@ def _schema() -> dict[str, Any]:
     return schema
 
 
-ANSWERS: dict[int | str, dict[str, Any]] = {
+RESPONSES: dict[int | str, dict[str, Any]] = {
     **documented(401, 409, 501, 502, 504),
     200: {
         "description": "Cited evidence, or status `no_match`.",
@@ -42,10 +42,10 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.post("/query", responses=ANSWERS, response_class=JSONResponse)
-@router.post("/search", responses=ANSWERS, response_class=JSONResponse, summary="The same as /query")
+@router.post("/query", responses=RESPONSES, response_class=JSONResponse)
+@router.post("/search", responses=RESPONSES, response_class=JSONResponse, summary="Alias of /query")
 async def query(question: Question, caller: Reader) -> JSONResponse:
-    """Answer a question: evidence with scores, reasons and citations, or that there is none."""
+    """Run a query. Returns evidence with scores, reasons and citations, or status `no_match`."""
     return JSONResponse(await caller.state.threads.read(lambda: _answer(caller.engine, question)))
 
 
@@ -56,8 +56,8 @@ def _answer(engine: Engine, question: Question) -> dict[str, Any]:
         source_prefix=question.source_prefix,
         metadata=tuple(question.metadata.items()),
     )
-    given = question.graph.model_dump(exclude_none=True) if question.graph else {}
-    options["graph"] = {"enabled": question.use_graph, **given}
+    overrides = question.graph.model_dump(exclude_none=True) if question.graph else {}
+    options["graph"] = {"enabled": question.use_graph, **overrides}
     recall = None
     if question.facts:
         result, recall = engine.query_with_facts(question.query, **options)

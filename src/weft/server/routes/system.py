@@ -49,10 +49,10 @@ async def stats(caller: Reader) -> dict[str, Any]:
 async def metrics(caller: Reader) -> PlainTextResponse:
     """Return metrics of the namespace since the start of the server, for Prometheus."""
     state = caller.state
-    held = await state.threads.monitor(caller.engine.stats)
+    counts = await state.threads.monitor(caller.engine.stats)
     gauges = {
-        "weft_documents": ("Documents in the namespace.", held.documents),
-        "weft_chunks": ("Chunks in the namespace.", held.chunks),
+        "weft_documents": ("Documents in the namespace.", counts.documents),
+        "weft_chunks": ("Chunks in the namespace.", counts.chunks),
         "weft_jobs_under_way": ("Unfinished jobs.", state.jobs.count(caller.namespace)),
     }
     return PlainTextResponse(
