@@ -309,7 +309,7 @@ def test_another_embedder_is_refused_with_the_command_that_switches(weft, notes)
     """Two models never mix; `reembed` switches."""
     weft("index", "notes", "-q", "--embedder", "none")
     refused = weft("index", "notes", "--embedder", "hash", expect=1)
-    assert "weft reembed gives them vectors; --embedder none goes on without" in refused.err
+    assert "run weft reembed, or pass --embedder none to search without vectors" in refused.err
 
     assert weft("reembed", "--embedder", "hash", "--json").json["chunks"] == weft("stats", "--json").json["chunks"]
     assert weft("stats", "--json").json["models"][0]["name"] == "hash"
@@ -330,7 +330,7 @@ def test_errors_are_clear_and_have_their_codes(weft, notes, tmp_path):
     (tmp_path / "weft.toml").unlink()
     (tmp_path / "text.db").write_text("hello " * 500)
     assert "not a SQLite file" in weft("--db", "text.db", "stats", expect=1).err
-    assert "no folder" in weft("--db", "no/where.db", "index", "notes", expect=1).err
+    assert "create the folder" in weft("--db", "no/where.db", "index", "notes", expect=1).err
 
 
 def test_every_verb_has_help(weft):
