@@ -1,4 +1,4 @@
-"""Reads named SQL statements from the files in `<dialect>/sql/queries/`, and the schema beside them."""
+"""Loader of the SQL files: named statements in `<dialect>/sql/queries/`, schema and migrations."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def load_queries(dialect: str) -> dict[str, str]:
 
 @cache
 def load_schema(dialect: str) -> str:
-    """Return the statements that make an empty database of the newest version."""
+    """Return the statements that create an empty database of the newest version."""
     return _read(dialect, "schema.sql")
 
 
 @cache
 def load_migrations(dialect: str) -> dict[int, str]:
-    """Return {version: statements} in order. `0002_facts.sql` leads from version 1 to 2."""
+    """Return {version: statements} in order. `0002_facts.sql` migrates version 1 to 2."""
     folder = resources.files("weft.store") / dialect / "sql" / "migrations"
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".sql"))
     return {int(name.split("_")[0]): (folder / name).read_text("utf-8") for name in names}
