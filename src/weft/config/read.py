@@ -158,8 +158,8 @@ def _user_file() -> Path:
     return user_config_path("weft") / "config.toml"
 
 
-def _read_file(path: Path, *, folder: Path, is_found: bool) -> dict[str, Any]:
-    """Return the values of a file. One that was found in a project, not named by the user, needs trust."""
+def read_values(path: Path) -> dict[str, Any]:
+    """Return the values of a TOML file as `group.field`, whether it is trusted or not. Raises `ConfigError`."""
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -169,6 +169,12 @@ def _read_file(path: Path, *, folder: Path, is_found: bool) -> dict[str, Any]:
         if not isinstance(content, dict):
             raise ConfigError(f"{group!r} in {str(path)!r} is not in a section", hint=f"sections: {', '.join(GROUPS)}")
         values |= {f"{group}.{name}": value for name, value in content.items()}
+    return values
+
+
+def _read_file(path: Path, *, folder: Path, is_found: bool) -> dict[str, Any]:
+    """Return the values of a file. One that was found in a project, not named by the user, needs trust."""
+    values = read_values(path)
     if is_found and path != _user_file():
         values, ignored = split_trusted(values, file=path)
         if ignored:
