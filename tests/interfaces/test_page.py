@@ -43,11 +43,11 @@ def points(page):
 
 
 def test_a_question_is_answered_with_channels_scores_marks_and_citations(page):
-    """What the door answers is on the page."""
+    """The response of the server is on the page."""
     ask(page, "which JWT tokens does the Auth Service issue?")
     first = page.locator(".evidence article").first
 
-    assert page.locator(".status").inner_text() == "Answered"
+    assert page.locator(".status").inner_text() == "Relevant passages found"
     assert "confidence" in page.locator(".verdict").inner_text()
     assert first.locator(".citation").inner_text().startswith("text:auth:")
     assert {"vector", "keyword"} <= set(re.findall(r"vector|keyword|graph", first.locator(".channels").inner_text()))
@@ -73,7 +73,7 @@ def test_an_explanation_opens_and_closes(page):
 
 
 def test_an_explanation_has_what_the_reranker_said(browser, tmp_path, embedder):
-    """Its score and the former rank; or why it was not heard."""
+    """Its score and the former rank; or why it was not used."""
 
     class Judge:
         name = "judge"
@@ -92,13 +92,13 @@ def test_an_explanation_has_what_the_reranker_said(browser, tmp_path, embedder):
             ask(page, "which JWT tokens does the Auth Service issue?")
             first = page.locator(".evidence article").first
             first.get_by_role("button", name="Why this?").click()
-            heard = first.locator(".reasons .rerank").inner_text()
+            used = first.locator(".reasons .rerank").inner_text()
             ask(page, "which JWT tokens does the deaf Auth Service issue?")
             first.get_by_role("button", name="Why this?").click()
-            unheard = first.locator(".reasons .rerank").inner_text()
+            unused = first.locator(".reasons .rerank").inner_text()
 
-    assert heard == "judge read it and gave it 1; it stood at 2 before."
-    assert unheard == "judge was not heard: out of hearing."
+    assert used == "Reranker judge: score 1; former rank 2."
+    assert unused == "Reranker judge was not used: out of hearing."
 
 
 def test_a_node_expands_by_click_and_is_dragged(page):
@@ -165,13 +165,13 @@ def test_nothing_found_is_said_with_what_was_rejected(page):
     """And the ranking can be looked at all the same, as what it is."""
     ask(page, "zebra migration in the serengeti")
 
-    assert page.locator(".status").inner_text() == "No confident match"
+    assert page.locator(".status").inner_text() == "Nothing relevant found"
     assert page.locator(".rejected").is_visible()
     assert page.locator(".evidence").count() == 0
     page.get_by_role("link", name="Show the ranking anyway").click()
     page.wait_for_selector(".evidence article")
-    assert page.locator(".status").inner_text() == "Ranking as it is"
-    assert "does not mean that they answer" in page.locator(".verdict").inner_text()
+    assert page.locator(".status").inner_text() == "Unfiltered ranking"
+    assert "may be irrelevant" in page.locator(".verdict").inner_text()
 
 
 def test_a_degraded_answer_says_why(page, embedder):
@@ -179,7 +179,7 @@ def test_a_degraded_answer_says_why(page, embedder):
     embedder.failing = "the model is asleep"
     try:
         ask(page, "the Auth Service issues JWT tokens")
-        assert page.locator(".status").inner_text() == "Degraded"
+        assert page.locator(".status").inner_text() == "Incomplete results"
         assert "the model is asleep" in page.locator(".verdict .reason").inner_text()
     finally:
         embedder.failing = ""
@@ -196,7 +196,7 @@ def test_an_entity_has_a_page(page, server):
     assert "Mentions" in text
     page.wait_for_selector(".fact")
     page.locator(".mentions a").first.click()
-    page.wait_for_selector(".chunks .asked")
+    page.wait_for_selector(".chunks .target")
 
 
 def test_files_are_uploaded_with_progress(page, server):
@@ -299,7 +299,7 @@ def test_a_key_is_asked_for_and_stays_in_the_tab(browser, tmp_path):
         with opened(browser, server.url) as page:
             page.get_by_role("dialog").wait_for()
             page.get_by_role("textbox", name="Key", exact=True).fill(key)
-            page.get_by_role("button", name="Use it").click()
+            page.get_by_role("button", name="Use key").click()
             ask(page, QUESTION)
 
             assert page.locator(".evidence article").count() > 0
@@ -321,7 +321,7 @@ def test_a_key_that_may_only_read_is_told_so(browser, tmp_path):
                 item.get_by_role("button", name="Confirm").click()
 
                 item.get_by_role("alert").wait_for()
-                assert "may only read" in item.inner_text()
+                assert "key is read-only" in item.inner_text()
                 assert "staged" in item.inner_text()
             assert client.get("/facts").json()["facts"][0]["status"] == "staged"
 

@@ -43,7 +43,7 @@ def test_every_file_comes_without_a_key_and_under_the_policy(client, path):
 
 
 def test_the_page_is_at_the_root_with_everything_it_names(client):
-    """Each of its links leads to a file of ours."""
+    """Every link leads to a file of the page."""
     body = client.get("/").text
     named = re.findall(r'(?:src|href)="(page/[^"]+)"', body)
     imported = re.findall(r'from "\./([^"]+)"', "".join(path.read_text("utf-8") for path in SCRIPTS))
@@ -70,7 +70,7 @@ def test_scripts_never_make_markup_out_of_text(path):
 
 @pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.name)
 def test_files_are_small(path):
-    """As everywhere in the house."""
+    """A file of the page has at most 400 lines."""
     assert len(path.read_text("utf-8").splitlines()) <= 400
 
 

@@ -1,4 +1,4 @@
-"""The web page where something is missing: no server, no documents, no way back."""
+"""The web page where something is missing: no server, no documents, no confirmation."""
 
 import pytest
 from browsing import ask, opened, show
@@ -26,7 +26,7 @@ def test_a_server_that_is_gone_is_said_to_be(page):
     page.get_by_role("searchbox", name="Question").fill(QUESTION)
     page.keyboard.press("Enter")
     page.get_by_role("alert").wait_for()
-    assert "does not answer" in page.get_by_role("alert").inner_text()
+    assert "does not respond" in page.get_by_role("alert").inner_text()
     page.unroute("**/query")
     page.get_by_role("button", name="Try again").click()
     page.wait_for_selector(".evidence article")
@@ -34,7 +34,7 @@ def test_a_server_that_is_gone_is_said_to_be(page):
     page.route("**/graph/neighbours*", lambda route: route.abort())
     page.locator(".point:not(.open)").first.locator("circle").click()
     page.wait_for_selector(".trouble:not(:empty)")
-    assert "does not answer" in page.locator(".trouble").inner_text()
+    assert "does not respond" in page.locator(".trouble").inner_text()
     page.unroute("**/graph/neighbours*")
     page.locator(".point.selected circle").click()
     page.wait_for_selector(".point.selected.open")
@@ -57,17 +57,17 @@ def test_an_empty_namespace_says_so_in_every_view(browser, tmp_path):
     with Running(tmp_path / "weft.db") as server, opened(browser, server.url) as page:
         page.get_by_text("Nothing is indexed in this namespace yet.").wait_for()
         for view, said in [
-            ("entities", "No entity is known in this namespace yet."),
-            ("facts", "No fact is remembered in this namespace yet"),
+            ("entities", "This namespace has no entities yet."),
+            ("facts", "No fact is stored in this namespace yet"),
             ("facts?status=confirmed", "No confirmed fact"),
         ]:
             show(page, f"{server.url}/#/{view}")
             assert page.get_by_text(said).is_visible(), view
         show(page, f"{server.url}/#/ask?q=anything")
-        assert page.locator(".status").inner_text() == "No confident match"
+        assert page.locator(".status").inner_text() == "Nothing relevant found"
         show(page, f"{server.url}/#/ask")
         page.get_by_role("link", name="Add documents").click()
-        page.get_by_text("Nothing is indexed here yet.").wait_for()
+        page.get_by_text("No documents are indexed yet.").wait_for()
 
 
 def test_a_fact_is_forgotten_only_after_a_question(page, server):
@@ -97,7 +97,7 @@ def test_a_document_is_removed_only_after_a_question(page, server):
         add(client, "# Heron\n\nThe heron counts frogs.\n", "heron")
         ask(page, "which frogs does the heron count?")
         page.locator(".evidence h2 a", has_text="Heron").first.click()
-        page.wait_for_selector(".chunks .asked")
+        page.wait_for_selector(".chunks .target")
         page.get_by_role("button", name="Remove").click()
         page.get_by_role("dialog").get_by_role("button", name="Remove").click()
         page.wait_for_selector(".documents li")
@@ -154,7 +154,7 @@ def test_what_an_entity_has_too_much_of_is_said_to_be_left_out(browser, tmp_path
             assert "The 60 strongest are shown." in said
             assert "20 of 71 chunks are shown." in said
             assert "at least " in said and "neighbours not drawn" in said
-            page.get_by_role("link", name="All facts about it").click()
+            page.get_by_role("link", name="All facts about this entity").click()
             page.get_by_text("spoke number 14").wait_for()
             show(page, f"{server.url}/#/entity?name=Spoke+1")
             assert "shown." not in page.locator("main").inner_text()
@@ -170,9 +170,9 @@ def test_a_passage_far_down_a_long_document_is_shown_and_marked(page, server):
         assert client.post("/documents", json=made).json()["chunks"] == 450
     ask(page, "marker234")
     page.locator(".evidence article", has_text="marker234").locator("h2 a").click()
-    page.wait_for_selector(".chunks .asked")
+    page.wait_for_selector(".chunks .target")
 
-    assert "marker234 is here" in page.locator(".asked").inner_text()
+    assert "marker234 is here" in page.locator(".target").inner_text()
     assert page.locator(".chunks li").count() == 200
     page.get_by_role("button", name="Show more").click()
     page.get_by_text("marker449 is here").wait_for()

@@ -1,10 +1,10 @@
-/* Calls of the HTTP API. A key lives in this tab alone. */
+/* Client of the HTTP API. The API key is kept in this tab only. */
 
 const KEY = "weft-key";
 const NAMESPACE = "weft-namespace";
 const ENDED = new Set(["done", "failed", "interrupted"]);
 
-/** What the server says when it does not answer. */
+/** Error response of the server. */
 export class Refusal extends Error {
   constructor(status, detail) {
     super(detail.message);
@@ -31,15 +31,15 @@ export function keepCredentials({ key, namespace }) {
 
 function headers() {
   const { key, namespace } = credentials();
-  const found = {};
-  if (key) found.Authorization = `Bearer ${key}`;
-  // A header holds bytes, so a name beyond ASCII goes as its UTF-8.
-  if (namespace) found["X-Weft-Namespace"] = String.fromCharCode(...new TextEncoder().encode(namespace));
-  return found;
+  const values = {};
+  if (key) values.Authorization = `Bearer ${key}`;
+  // A header value is a byte string, so a non-ASCII name is sent as UTF-8 bytes.
+  if (namespace) values["X-Weft-Namespace"] = String.fromCharCode(...new TextEncoder().encode(namespace));
+  return values;
 }
 
-const gone = () =>
-  new Refusal(0, { code: "unreachable", message: "The server does not answer", hint: "Is it still running?" });
+const unreachable = () =>
+  new Refusal(0, { code: "unreachable", message: "The server does not respond", hint: "Check that it is running" });
 
 async function send(path, { params = {}, ...options } = {}) {
   const url = new URL(path, document.baseURI);
@@ -49,7 +49,7 @@ async function send(path, { params = {}, ...options } = {}) {
     response = await fetch(url, { ...options, headers: { ...headers(), ...options.headers } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw gone();
+    throw unreachable();
   }
   if (response.ok) return response;
   const body = await response.json().catch(() => ({}));
@@ -59,14 +59,14 @@ async function send(path, { params = {}, ...options } = {}) {
 const get = async (path, params) => (await send(path, { params })).json();
 
 async function post(path, body, { signal } = {}) {
-  const found = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal };
-  return (await send(path, found)).json();
+  const headers = { "Content-Type": "application/json" };
+  return (await send(path, { method: "POST", headers, body: JSON.stringify(body), signal })).json();
 }
 
 const remove = async (path) => (await send(path, { method: "DELETE" })).json();
 
-/** How many chunks of a document come at once. */
-export const CHUNKS = 200;
+/** Chunks of a document per page. */
+export const CHUNKS_PER_PAGE = 200;
 
 export const stats = () => get("stats");
 export const ask = (query, { gate, signal } = {}) =>
@@ -76,7 +76,7 @@ export const entity = (name, limit) => get("graph/entity", { name, limit });
 export const neighbours = (name, limit) => get("graph/neighbours", { name, limit });
 export const documents = (prefix, after) => get("documents", { prefix, after, limit: 50 });
 export const wholeDocument = (id, after = "") =>
-  get(`documents/${encodeURIComponent(id)}`, { after, limit: CHUNKS });
+  get(`documents/${encodeURIComponent(id)}`, { after, limit: CHUNKS_PER_PAGE });
 export const facts = (subject, after, limit = 60) => get("facts", { subject, after, limit });
 export const fact = (id) => get(`facts/${encodeURIComponent(id)}`);
 export const confirmFact = (id) => post(`facts/${encodeURIComponent(id)}/confirm`, {});
@@ -85,28 +85,28 @@ export const forgetFact = (id) => remove(`facts/${encodeURIComponent(id)}`);
 export const removeDocument = (id) => remove(`documents/${encodeURIComponent(id)}`);
 export const addFact = (statement) => post("facts", { facts: [statement] });
 
-/** Send files; the answer is the job that indexes them. */
+/** Upload files; return the job that indexes them. */
 export async function upload(files) {
   const form = new FormData();
   for (const file of files) form.append("files", file, file.name);
   return (await send("documents/upload", { method: "POST", body: form })).json();
 }
 
-/** Follow a job's events to its end. They are read here, since an EventSource cannot carry a key. */
+/** Read the events of a job until it ends. An EventSource cannot send an API key, so this uses fetch. */
 export async function follow(id, onProgress) {
   const response = await send(`jobs/${encodeURIComponent(id)}/events`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let waiting = "";
+  let buffer = "";
   let last = null;
   for (;;) {
     const { value, done } = await reader.read().catch(() => {
-      throw gone();
+      throw unreachable();
     });
-    if (done && !ENDED.has(last?.state)) throw gone();
+    if (done && !ENDED.has(last?.state)) throw unreachable();
     if (done) return last;
-    waiting += value;
-    const events = waiting.split("\n\n");
-    waiting = events.pop();
+    buffer += value;
+    const events = buffer.split("\n\n");
+    buffer = events.pop();
     for (const event of events) {
       const data = event.split("\n").find((line) => line.startsWith("data: "));
       if (data) onProgress((last = JSON.parse(data.slice(6))));

@@ -1,4 +1,4 @@
-/* Starts the page: views by address, colours, key, keyboard. */
+/* Entry point: routing by URL fragment, colours, key dialog, keyboard shortcuts. */
 
 import * as api from "./api.js";
 import { showAsk } from "./ask.js";
@@ -20,7 +20,7 @@ const main = document.getElementById("main");
 const dialog = document.getElementById("key-dialog");
 const byId = (id) => document.getElementById(id);
 
-/** Show the view that the address names. */
+/** Show the view named by the URL fragment. */
 async function show() {
   const [name, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const view = VIEWS[name] ? name : "ask";
@@ -28,7 +28,7 @@ async function show() {
     if (tab.dataset.view === (PARENT[view] ?? view)) tab.setAttribute("aria-current", "page");
     else tab.removeAttribute("aria-current");
   }
-  // Every view has a box of its own, so one that answers late writes into what is no longer shown.
+  // Every view has its own element, so a late response writes into a detached one.
   const box = el(
     "div",
     { class: `view-${view}`, "aria-busy": "true" },
@@ -45,7 +45,7 @@ async function show() {
   } catch (error) {
     if (box.isConnected) fail(error, box, PARENT[view]);
   }
-  // Whoever came by a link that is gone goes on from here, not from the top of the page.
+  // The link that had the focus was removed, so the focus moves here and not to the top of the page.
   if (box.isConnected && document.activeElement === document.body) main.focus({ preventScroll: true });
   box.setAttribute("aria-busy", "false");
 }
@@ -71,7 +71,7 @@ function fail(error, view, parent) {
   if (!(error instanceof api.Refusal)) console.error(error);
 }
 
-/* Key and namespace */
+/* Key dialog */
 
 function askForKey(error) {
   const { key, namespace } = api.credentials();

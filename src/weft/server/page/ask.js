@@ -1,4 +1,4 @@
-/* Ask a question: the verdict, the evidence, what is remembered, and the graph around it. */
+/* View of a query: verdict, evidence, relevant facts, and the graph around the results. */
 
 import * as api from "./api.js";
 import { address, announce, count, el, link, percent, plural, replace, short } from "./dom.js";
@@ -7,14 +7,15 @@ import { factList } from "./facts.js";
 import { Graph } from "./graph.js";
 
 const VERDICTS = {
-  ok: ["Answered", "The passages below are likely to answer the question."],
-  low_confidence: ["Low confidence", "The passages below may not answer the question. Read them with care."],
-  no_match: ["No confident match", "Nothing stored here answers the question, so nothing is shown as an answer."],
-  degraded: ["Degraded", "Part of the engine could not be used; the answer is less good than usual."],
+  ok: ["Relevant passages found", "The passages below are likely to answer the question."],
+  low_confidence: ["Possibly relevant passages", "The passages below may not answer the question. Check them."],
+  no_match: ["Nothing relevant found", "No passage reaches the relevance threshold."],
+  degraded: ["Incomplete results", "Part of the engine was unavailable. Results may be missing or ranked worse."],
 };
-let underWay = null;
+/** Controller of the query in progress. */
+let pending = null;
 
-/** Show the question's field, and the answer where there is a question. */
+/** Show the query field, and the results if there is a query. */
 export function showAsk(main, params) {
   const question = params.get("q") ?? "";
   const answer = el("div", { class: "answer" });
@@ -32,7 +33,7 @@ function askForm(question) {
     type: "search",
     name: "q",
     value: question,
-    placeholder: "Ask what your documents know",
+    placeholder: "Ask a question about your documents",
     "aria-label": "Question",
     autocomplete: "off",
     spellcheck: "false",
@@ -64,7 +65,7 @@ function askForm(question) {
         },
       },
     },
-    el("h1", { class: question ? "unseen" : null }, question ? `Answer to: ${question}` : "Ask, and see why"),
+    el("h1", { class: question ? "unseen" : null }, question ? `Results for: ${question}` : "Ask your documents"),
     el(
       "div",
       { class: "field" },
@@ -76,13 +77,13 @@ function askForm(question) {
 }
 
 async function find(question, box, { gate }) {
-  underWay?.abort();
-  underWay = new AbortController();
+  pending?.abort();
+  pending = new AbortController();
   replace(box, el("p", { class: "quiet searching" }, "Searching…"));
   const began = performance.now();
   let answer;
   try {
-    answer = await api.ask(question, { gate, signal: underWay.signal });
+    answer = await api.ask(question, { gate, signal: pending.signal });
   } catch (error) {
     if (error.name === "AbortError") return;
     throw error;
@@ -102,8 +103,8 @@ async function find(question, box, { gate }) {
       el(
         "section",
         { class: "remembered", "aria-labelledby": "remembered" },
-        el("h2", { id: "remembered" }, "Remembered"),
-        el("p", { class: "quiet" }, "Facts that bear on the question, best first."),
+        el("h2", { id: "remembered" }, "Facts"),
+        el("p", { class: "quiet" }, "Facts relevant to the question, best first."),
         factList(facts.slice(0, 6)),
       ),
     );
@@ -118,7 +119,7 @@ function verdict(answer, seconds, gate) {
   const [name, passages] = VERDICTS[answer.status];
   const meaning =
     answer.status === "ok" && !answer.results.length
-      ? "No passage is good enough; what is remembered answers the question."
+      ? "No passage reaches the relevance threshold, but facts answer the question."
       : passages;
   const isOpen = gate === false;
   const shown = isOpen ? "unchecked" : answer.status;
@@ -142,13 +143,13 @@ function verdict(answer, seconds, gate) {
     el(
       "div",
       { class: "row" },
-      el("strong", { class: "status", "data-status": answer.status }, isOpen ? "Ranking as it is" : name),
+      el("strong", { class: "status", "data-status": answer.status }, isOpen ? "Unfiltered ranking" : name),
       isOpen ? null : el("span", { class: "confidence" }, meter, `confidence ${percent(answer.confidence)}`),
       el("a", { class: "jump", href: "#graph", on: { click: toGraph } }, "Graph"),
       el("span", { class: "quiet cost" }, `${plural(answer.results.length, "passage")} · ${seconds.toFixed(2)} s`),
     ),
-    el("p", {}, isOpen ? "The gate is off: these passages come first, which does not mean that they answer." : meaning),
-    answer.degraded ? el("p", { class: "reason" }, el("b", {}, "Because: "), answer.degraded) : null,
+    el("p", {}, isOpen ? "The relevance threshold is off. The best-ranked passages may be irrelevant." : meaning),
+    answer.degraded ? el("p", { class: "reason" }, el("b", {}, "Reason: "), answer.degraded) : null,
     answer.results.length ? answer.notes.map((note) => el("p", { class: "quiet" }, note)) : null,
     answer.results.length ? dropped(answer) : null,
   );
@@ -165,18 +166,18 @@ function dropped(answer) {
     ? el(
         "p",
         { class: "quiet" },
-        reasons.map(([reason, times]) => `${plural(times, "passage")} left out: ${reason}`).join("; "),
+        reasons.map(([reason, times]) => `${plural(times, "passage")} omitted: ${reason}`).join("; "),
       )
     : null;
 }
 
-/** Say what came closest and why it was not shown. */
+/** Return the closest passage with the reason for its rejection. */
 function rejected(answer, question) {
   const { rejected: closest } = answer;
   return el(
     "section",
-    { class: "rejected panel", "aria-label": "What was rejected" },
-    el("h2", {}, "What came closest, and why it is not shown"),
+    { class: "rejected panel", "aria-label": "Rejected passage" },
+    el("h2", {}, "Closest passage, and why it is not shown"),
     closest
       ? el(
           "p",
@@ -186,13 +187,13 @@ function rejected(answer, question) {
           closest.reason,
           ".",
         )
-      : el("p", {}, "Nothing was found at all."),
+      : el("p", {}, "No passage was found."),
     dropped(answer),
     link("ask", { q: question, gate: "off" }, { class: "button plain" }, "Show the ranking anyway"),
   );
 }
 
-/** Draw the entities the answer went through, then what is next to the first of them. */
+/** Draw the entities of the results, then the neighbours of the first one. */
 async function drawGraph(graph, answer, side) {
   const context = answer.graph_context;
   const paths = answer.results.flatMap((result) => result.source.path ?? []).filter((step) => step.weight > 0);
@@ -200,12 +201,12 @@ async function drawGraph(graph, answer, side) {
   for (const step of paths) [step.source, step.target].forEach((name) => graph.points.has(name) || graph.add({ name }));
   for (const relation of [...(context?.relationships ?? []), ...paths]) graph.relate(relation);
   if (!graph.points.size) {
-    const why = context?.skipped ?? "the graph was not asked";
+    const why = context?.skipped ?? "the graph was not used";
     replace(
       side,
       el(
         "section",
-        { class: "graph panel empty", id: "graph", "aria-label": "Graph around the answer" },
+        { class: "graph panel empty", id: "graph", "aria-label": "Graph around the results" },
         el("h2", {}, "Graph"),
         el("p", { class: "quiet" }, `Nothing to draw: ${why}.`),
       ),
@@ -222,8 +223,8 @@ async function drawGraph(graph, answer, side) {
 }
 
 async function welcome(box) {
-  const [held, { entities }] = await Promise.all([api.stats(), api.topEntities(14)]);
-  if (!held.documents) {
+  const [stats, { entities }] = await Promise.all([api.stats(), api.topEntities(14)]);
+  if (!stats.documents) {
     replace(
       box,
       el(
@@ -244,14 +245,14 @@ async function welcome(box) {
         "ul",
         { class: "figures" },
         [
-          ["documents", held.documents],
-          ["chunks", held.chunks],
-          ["entities", held.entities],
-          ["relations", held.relations],
-          ["facts", held.facts],
+          ["documents", stats.documents],
+          ["chunks", stats.chunks],
+          ["entities", stats.entities],
+          ["relations", stats.relations],
+          ["facts", stats.facts],
         ].map(([name, value]) => el("li", {}, el("b", {}, count(value)), name)),
       ),
-      entities.length ? el("p", { class: "quiet" }, "Mentioned most") : null,
+      entities.length ? el("p", { class: "quiet" }, "Most mentioned entities") : null,
       el(
         "div",
         { class: "chips" },

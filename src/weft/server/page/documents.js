@@ -1,20 +1,20 @@
-/* Documents: what is indexed, one of them in full, and adding more. */
+/* Views of documents: list, upload, and one document with its chunks. */
 
 import * as api from "./api.js";
 import { announce, confirmed, el, link, plural, problem, replace, short } from "./dom.js";
 import { passage } from "./passage.js";
 
-/** The job under way, and what to do in the view that is shown when it ends. */
+/** Progress element of the running job, and the function that reloads the list when it ends. */
 let indexing = null;
 let refresh = null;
 
-/** Show what is indexed, and a place to drop more. */
+/** Show the list of documents, with an upload area. */
 export async function showDocuments(main, params) {
   document.title = "Documents · Weft";
   const prefix = params.get("prefix") ?? "";
   const list = el("ul", { class: "documents" });
   const more = el("button", { type: "button", class: "plain", hidden: true }, "Show more");
-  const empty = el("p", { class: "quiet", hidden: true }, "Nothing is indexed here yet.");
+  const empty = el("p", { class: "quiet", hidden: true }, "No documents are indexed yet.");
   let after = "";
   const load = async () => {
     const page = await api.documents(prefix, after);
@@ -37,7 +37,7 @@ export async function showDocuments(main, params) {
   replace(
     main,
     el("h1", {}, "Documents"),
-    el("p", { class: "lead" }, "Everything an answer can cite."),
+    el("p", { class: "lead" }, "Indexed documents. Results cite their passages."),
     dropZone(),
     list,
     empty,
@@ -70,7 +70,7 @@ function dropZone() {
     el("span", { class: "quiet" }, "Choose files or drop them here"),
     picker,
   );
-  // A job that is under way is shown again to whoever comes back.
+  // A running job stays visible after leaving and reopening the view.
   const progress = indexing ?? el("div", { class: "progress", role: "status" });
   const start = (files) => files.length && run([...files], progress);
   picker.addEventListener("change", () => start(picker.files));
@@ -87,10 +87,10 @@ function dropZone() {
   return el("section", { "aria-label": "Add documents" }, zone, progress);
 }
 
-/** Send files and show how far their job is until it ends. */
+/** Upload files and show the progress of their job until it ends. */
 async function run(files, box) {
   const bar = el("progress", { max: files.length, value: 0, "aria-label": "Indexing" });
-  const text = el("p", {}, `Sending ${plural(files.length, "file")}…`);
+  const text = el("p", {}, `Uploading ${plural(files.length, "file")}…`);
   replace(box, bar, text);
   indexing = box;
   try {
@@ -99,8 +99,8 @@ async function run(files, box) {
       bar.max = now.total || files.length;
       bar.value = now.processed;
       text.textContent = now.total
-        ? `${now.processed} of ${now.total} read, ${plural(now.chunks, "chunk")}`
-        : "Waiting to begin…";
+        ? `${now.processed} of ${now.total} processed, ${plural(now.chunks, "chunk")}`
+        : "Waiting…";
     });
     replace(box, receipt(ended));
     announce(`Indexing ${ended.state}`);
@@ -136,12 +136,12 @@ function receipt(job) {
   );
 }
 
-/** Show a document's chunks, the one that was asked for marked, and those around it where there are very many. */
+/** Show a document's chunks with the requested one marked; of a long document, the page that contains it. */
 export async function showDocument(main, params) {
   const chunk = params.get("chunk") ?? "";
   const cited = chunk && (await findChunk(chunk, { isNeeded: !params.has("id") }));
   const id = params.get("id") ?? cited.document.id;
-  const start = cited ? Math.floor(cited.chunks[0].ordinal / api.CHUNKS) * api.CHUNKS : 0;
+  const start = cited ? Math.floor(cited.chunks[0].ordinal / api.CHUNKS_PER_PAGE) * api.CHUNKS_PER_PAGE : 0;
   const { document: found, unit, chunks, next } = await api.wholeDocument(id, String(start));
   document.title = `${found.title || short(found.source)} · Weft`;
   const labels = Object.entries(found.metadata).filter(
@@ -150,7 +150,7 @@ export async function showDocument(main, params) {
   const list = el("ol", { class: "chunks", start: start + 1 });
   const more = el("button", { type: "button", class: "plain" });
   const add = (parts, following) => {
-    list.append(...parts.map((part) => chunkItem(part, { unit, isAsked: part.id === chunk })));
+    list.append(...parts.map((part) => chunkItem(part, { unit, isTarget: part.id === chunk })));
     more.textContent = "Show more";
     more.hidden = !following;
     more.onclick = () =>
@@ -171,7 +171,7 @@ export async function showDocument(main, params) {
       ? el(
           "details",
           {},
-          el("summary", {}, "What it says of itself"),
+          el("summary", {}, "Metadata"),
           el(
             "dl",
             { class: "labels" },
@@ -194,12 +194,12 @@ export async function showDocument(main, params) {
     list,
     more,
   );
-  const asked = main.querySelector(".asked");
-  asked?.scrollIntoView({ block: "center" });
-  asked?.focus({ preventScroll: true });
+  const target = main.querySelector(".target");
+  target?.scrollIntoView({ block: "center" });
+  target?.focus({ preventScroll: true });
 }
 
-/** Return a chunk with its document; null where it is gone and the document is known without it. */
+/** Return a chunk with its document; null if it was deleted and the document id is known. */
 async function findChunk(id, { isNeeded }) {
   try {
     return await api.wholeDocument(id);
@@ -209,11 +209,11 @@ async function findChunk(id, { isNeeded }) {
   }
 }
 
-function chunkItem(part, { unit, isAsked }) {
+function chunkItem(part, { unit, isTarget }) {
   const { start_line: first, end_line: last } = part;
   return el(
     "li",
-    { class: isAsked ? "asked" : null, tabindex: isAsked ? -1 : null },
+    { class: isTarget ? "target" : null, tabindex: isTarget ? -1 : null },
     el(
       "p",
       { class: "quiet lines" },
@@ -224,13 +224,13 @@ function chunkItem(part, { unit, isAsked }) {
   );
 }
 
-/** Return the button that takes a document out of the store, once that was asked. */
+/** Return the button that deletes a document after a confirmation. */
 function removal(found) {
   const name = found.title || short(found.source);
   const outcome = el("span", { class: "problem", role: "alert" });
   const button = el("button", { type: "button", class: "plain small danger" }, "Remove");
   button.addEventListener("click", async () => {
-    const question = `Remove “${name}”? Its chunks go with it, and what only they say. The file itself is not touched.`;
+    const question = `Remove “${name}”? This deletes its chunks and derived data, but not the file itself.`;
     if (!(await confirmed(question, "Remove"))) return;
     try {
       await api.removeDocument(found.id);

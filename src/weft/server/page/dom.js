@@ -1,7 +1,7 @@
-/* Elements and their text. Nothing that comes from a document is ever parsed as markup. */
+/* DOM elements and text formatting. Text of documents is never parsed as HTML. */
 
 const SVG = "http://www.w3.org/2000/svg";
-// They reorder what stands around them, so that a text reads other than it is.
+// Bidirectional embeddings and overrides: they reorder the surrounding text and can disguise a name.
 const OVERRIDES = /[\u202a\u202b\u202d\u202e]/g;
 const FORBIDDEN = /^(on|style$|srcdoc$|src$|xlink)/;
 
@@ -13,7 +13,7 @@ function fill(element, attributes, children) {
     if (name === "on") {
       for (const [event, handler] of Object.entries(value)) element.addEventListener(event, handler);
     } else if (FORBIDDEN.test(name) || (name === "href" && !String(value).startsWith("#"))) {
-      throw new Error(`not set from a script: ${name}`);
+      throw new Error(`attribute must not be set by a script: ${name}`);
     } else {
       element.setAttribute(name, value === true ? "" : isShown(name) ? plain(value) : String(value));
     }
@@ -23,14 +23,14 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Return a text with the signs that would turn it around spelled out. */
+/** Return a text with bidirectional control characters spelled out, such as [U+202E]. */
 export const plain = (text) =>
   String(text).replace(OVERRIDES, (sign) => `[U+${sign.codePointAt(0).toString(16).toUpperCase()}]`);
 
-/** Return an element; children that are strings become text. */
+/** Return an HTML element; strings among the children become text nodes. */
 export const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 
-/** Return an element of a drawing. */
+/** Return an SVG element. */
 export const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 
@@ -45,12 +45,12 @@ export function address(view, params = {}) {
   return `#/${view}${text ? `?${text}` : ""}`;
 }
 
-/** Tell people who listen to the page what happened. */
+/** Announce a change to screen readers. */
 export function announce(text) {
   document.getElementById("live").textContent = text;
 }
 
-/** Ask whether to go on with what cannot be undone. */
+/** Ask for confirmation of an action that cannot be undone. */
 export function confirmed(text, name) {
   const box = el(
     "dialog",
@@ -73,42 +73,42 @@ export function confirmed(text, name) {
   });
 }
 
-/** Return what went wrong in a sentence or two. */
+/** Return an error and its hint as sentences. */
 export const problem = (error) => [sentence(error.message), advice(error)].filter(Boolean).join(" ");
 
-/** Return what to do about it; a command is said to be one. */
+/** Return the hint of an error as a sentence; a command is introduced as one. */
 export function advice({ hint }) {
   if (!hint || hint.startsWith("/")) return "";
   return /^(weft|pip) /.test(hint) ? `On the command line: ${hint}` : sentence(hint);
 }
 
-/** Return a text that begins and ends as a sentence does. */
+/** Return a text with a capital first letter and a full stop. */
 export const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 
-/** Put children in the place of what an element holds. */
+/** Replace the children of an element. */
 export function replace(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter(Boolean));
 }
 
-/** Return a number as people read it. */
+/** Return a number with thousands separators. */
 export const count = (value) => value.toLocaleString("en");
 
 /** Return "1 chunk", "2 chunks". */
 export const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
-/** Return a score with about three digits that mean something. */
+/** Return a score with about three significant digits. */
 export function digits(value) {
   if (Number.isInteger(value)) return String(value);
   return Math.abs(value) >= 10 ? value.toFixed(1) : Number(value.toPrecision(3)).toString();
 }
 
-/** Return a probability without claiming certainty. */
+/** Return a probability as a percentage, never 0 % or 100 %. */
 export function percent(value) {
   if (value > 0.99) return "over 99 %";
   return value < 0.01 ? "under 1 %" : `${Math.round(value * 100)} %`;
 }
 
-/** Return the end of a long source or citation, from its last two parts on. */
+/** Return the last two path segments of a source or citation. */
 export function short(citation) {
   const parts = citation.split("/").filter(Boolean);
   return parts.length > 2 ? parts.slice(-2).join("/") : citation;

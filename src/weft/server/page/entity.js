@@ -1,23 +1,24 @@
-/* Entities: the list of those mentioned most, and a page for each. */
+/* Views of entities: list of the most mentioned ones, and one entity. */
 
 import * as api from "./api.js";
 import { digits, el, link, plural, replace, short, words } from "./dom.js";
 import { factList } from "./facts.js";
 import { Graph } from "./graph.js";
 
-const STATED = 7;
-const RELATIONS = 60;
-const MENTIONS = 20;
-const FACTS = 12;
+/** Relations of at least this weight were stated in the text; weaker ones are co-occurrences. */
+const MIN_STATED_WEIGHT = 7;
+const MAX_RELATIONS = 60;
+const MAX_MENTIONS = 20;
+const MAX_FACTS = 12;
 
-/** Show the entities that most chunks mention, and a field to look another one up. */
+/** Show the most mentioned entities, and a field to look up others. */
 export async function showEntities(main) {
   document.title = "Entities · Weft";
   const { entities } = await api.topEntities(90);
   replace(
     main,
     el("h1", {}, "Entities"),
-    el("p", { class: "lead" }, "What the documents speak of, those mentioned most first."),
+    el("p", { class: "lead" }, "Entities found in the documents, most mentioned first."),
     lookUp(),
     el(
       "ul",
@@ -38,7 +39,7 @@ export async function showEntities(main) {
         ),
       ),
     ),
-    entities.length ? null : el("p", { class: "quiet" }, "No entity is known in this namespace yet."),
+    entities.length ? null : el("p", { class: "quiet" }, "This namespace has no entities yet."),
   );
 }
 
@@ -60,16 +61,16 @@ function lookUp() {
       "label",
       {},
       "Look up ",
-      el("input", { name: "name", placeholder: "a name, another name or an id", autocomplete: "off", required: true }),
+      el("input", { name: "name", placeholder: "name, alias or id", autocomplete: "off", required: true }),
     ),
     el("button", { class: "plain" }, "Open"),
   );
 }
 
-/** Show an entity: description, other names, relations, mentions, facts and the graph around it. */
+/** Show an entity: description, aliases, relations, mentions, facts and the graph around it. */
 export async function showEntity(main, params) {
-  const asked = params.get("name") ?? "";
-  const { entity, relations, mentions } = await api.entity(asked, RELATIONS);
+  const name = params.get("name") ?? "";
+  const { entity, relations, mentions } = await api.entity(name, MAX_RELATIONS);
   document.title = `${entity.name} · Weft`;
   const graph = new Graph();
   const facts = el("div");
@@ -93,7 +94,7 @@ export async function showEntity(main, params) {
           ? el(
               "p",
               { class: "aliases" },
-              el("span", { class: "quiet" }, "also "),
+              el("span", { class: "quiet" }, "Also known as "),
               entity.aliases.map((name) => el("span", { class: "chip still" }, name)),
             )
           : null,
@@ -115,9 +116,10 @@ export async function showEntity(main, params) {
   graph.add(entity).isStart = true;
   graph.measure();
   graph.draw();
-  const [found] = await Promise.all([api.facts(entity.name, "", FACTS), graph.begin(entity.name, 12)]);
+  const [found] = await Promise.all([api.facts(entity.name, "", MAX_FACTS), graph.begin(entity.name, 12)]);
   if (!found.facts.length) return;
-  const more = found.next && el("p", { class: "quiet" }, link("facts", { subject: entity.name }, {}, "All facts about it"));
+  const all = link("facts", { subject: entity.name }, {}, "All facts about this entity");
+  const more = found.next && el("p", { class: "quiet" }, all);
   replace(facts, el("h2", {}, "Facts"), factList(found.facts), more);
 }
 
@@ -145,15 +147,15 @@ function relationTable(relations) {
         ),
       ]),
     );
-  const stated = sorted.filter(([, group]) => strongest(group) >= STATED);
-  const loose = sorted.filter(([, group]) => strongest(group) < STATED);
+  const stated = sorted.filter(([, group]) => strongest(group) >= MIN_STATED_WEIGHT);
+  const loose = sorted.filter(([, group]) => strongest(group) < MIN_STATED_WEIGHT);
   return [
     el("h2", {}, "Relations"),
     stated.length ? rows(stated) : null,
     loose.length
-      ? el("details", { open: !stated.length }, el("summary", {}, "Weaker ones: mentioned together"), rows(loose))
+      ? el("details", { open: !stated.length }, el("summary", {}, "Weaker relations: mentioned together"), rows(loose))
       : null,
-    relations.length < RELATIONS ? null : el("p", { class: "quiet" }, `The ${RELATIONS} strongest are shown.`),
+    relations.length < MAX_RELATIONS ? null : el("p", { class: "quiet" }, `The ${MAX_RELATIONS} strongest are shown.`),
   ];
 }
 
@@ -165,7 +167,7 @@ function mentionList(mentions, chunks) {
       "ul",
       { class: "mentions" },
       mentions
-        .slice(0, MENTIONS)
+        .slice(0, MAX_MENTIONS)
         .map((found) =>
           el(
             "li",
@@ -176,10 +178,12 @@ function mentionList(mentions, chunks) {
               { class: "citation", title: found.citation },
               short(found.citation),
             ),
-            el("span", { class: "quiet" }, found.about ? "is about it" : plural(found.count, "time")),
+            el("span", { class: "quiet" }, found.about ? "main subject" : plural(found.count, "time")),
           ),
         ),
     ),
-    chunks > MENTIONS ? el("p", { class: "quiet" }, `${MENTIONS} of ${plural(chunks, "chunk")} are shown.`) : null,
+    chunks > MAX_MENTIONS
+      ? el("p", { class: "quiet" }, `${MAX_MENTIONS} of ${plural(chunks, "chunk")} are shown.`)
+      : null,
   ];
 }

@@ -1,12 +1,16 @@
-/* One piece of evidence: its text, where it stands, which channels found it, and why it is here. */
+/* List of evidence: text, citation, channels, and the explanation of each passage. */
 
 import { digits, el, link, percent, short, words } from "./dom.js";
 import { marked, matcher, passage } from "./passage.js";
 
 export const CHANNELS = ["vector", "keyword", "graph"];
-const MEANS = { vector: "close in meaning", keyword: "shares its words", graph: "connected to what it names" };
+const CHANNEL_LABELS = {
+  vector: "similar meaning",
+  keyword: "shared words",
+  graph: "connected to entities of the question",
+};
 
-/** Return an answer's evidence as a list that arrow keys walk through. */
+/** Return the evidence as a list with arrow-key navigation. */
 export function evidenceList(answer) {
   const list = el("ol", { class: "evidence", "aria-label": "Evidence" });
   for (const result of answer.results) list.append(el("li", {}, card(result, answer)));
@@ -75,7 +79,7 @@ function card(result, answer) {
           short(result.citation),
         ),
       ),
-      el("span", { class: "score", title: "Fused score of this question" }, digits(result.score)),
+      el("span", { class: "score", title: "Fused score" }, digits(result.score)),
     ),
     folded(text),
     el(
@@ -89,7 +93,7 @@ function card(result, answer) {
             "li",
             {
               class: `channel ${name}`,
-              title: `${name}: ${MEANS[name]}, score ${digits(result.channels[name].score)}`,
+              title: `${name}: ${CHANNEL_LABELS[name]}, score ${digits(result.channels[name].score)}`,
             },
             name,
             el("b", {}, `#${result.channels[name].rank}`),
@@ -103,24 +107,24 @@ function card(result, answer) {
   );
 }
 
-/** Long passages are folded until asked for. */
+/** Return a passage; a long one is folded, with a button to unfold it. */
 function folded(text) {
   if (text.textContent.length < 620 && text.children.length < 12) return text;
   text.classList.add("folded");
   const button = el(
     "button",
     { type: "button", class: "unfold plain small", "aria-expanded": "false" },
-    "Show all of it",
+    "Show all",
   );
   button.addEventListener("click", () => {
     const isFolded = text.classList.toggle("folded");
-    button.textContent = isFolded ? "Show all of it" : "Show less";
+    button.textContent = isFolded ? "Show all" : "Show less";
     button.setAttribute("aria-expanded", String(!isFolded));
   });
   return [text, button];
 }
 
-/** Return why a result is in the answer, for people. */
+/** Return the explanation of a result. */
 function explain(result, answer) {
   const found = CHANNELS.filter((name) => result.channels[name]);
   const missing = CHANNELS.filter((name) => !result.channels[name]);
@@ -157,35 +161,36 @@ function explain(result, answer) {
       ? el(
           "p",
           {},
-          "The question spells ",
+          "Rare exact name match: ",
           result.names.map((name) => el("code", {}, name)),
-          ", which hardly any other passage holds.",
+          ".",
         )
       : null,
     reranked(result, answer),
-    result.source.path?.length ? [el("h3", {}, "The way through the graph"), pathway(result.source, answer)] : null,
+    result.source.path?.length ? [el("h3", {}, "Path through the graph"), pathway(result.source, answer)] : null,
     el(
       "p",
       { class: "quiet" },
-      `Fused score ${digits(result.score)}; best placed by ${result.source.type}. `,
-      `Method ${answer.method}: ${answer.reason || "as asked"}.`,
+      `Fused score ${digits(result.score)}; best rank in channel ${result.source.type}. `,
+      `Method ${answer.method}: ${answer.reason || "as requested"}.`,
     ),
   ]
     .flat(Infinity)
     .filter(Boolean);
 }
 
-/** Return what the reranker made of a result, or why it was not heard; nothing where none was asked. */
+/** Return score and former rank from the reranker, or why it was not used; null without a reranker. */
 function reranked(result, answer) {
   if (!answer.rerank) return null;
   const { model, count, skipped } = answer.rerank;
-  if (!result.rerank) return skipped ? el("p", { class: "rerank" }, `${model} was not heard: ${skipped}.`) : null;
+  if (!result.rerank)
+    return skipped ? el("p", { class: "rerank" }, `Reranker ${model} was not used: ${skipped}.`) : null;
   const { former_rank, score } = result.rerank;
-  const said =
+  const outcome =
     score === null
-      ? `${model} read ${count} passages, and this was not among them`
-      : `${model} read it and gave it ${digits(score)}`;
-  return el("p", { class: "rerank" }, `${said}; it stood at ${former_rank} before.`);
+      ? `Reranker ${model} scored ${count} passages, not this one`
+      : `Reranker ${model}: score ${digits(score)}`;
+  return el("p", { class: "rerank" }, `${outcome}; former rank ${former_rank}.`);
 }
 
 function channelRow(name, hit, of) {
@@ -198,7 +203,7 @@ function channelRow(name, hit, of) {
       "th",
       { scope: "row" },
       el("span", { class: `channel ${name}` }, name),
-      el("span", { class: "means" }, MEANS[name]),
+      el("span", { class: "means" }, CHANNEL_LABELS[name]),
     ),
     el("td", {}, `${hit.rank}`, of ? el("span", { class: "quiet" }, ` of ${of}`) : ""),
     el("td", { class: "number" }, digits(hit.score)),
@@ -206,7 +211,7 @@ function channelRow(name, hit, of) {
   );
 }
 
-/** Return the entities and relations that lead to a passage, with the weight of each. */
+/** Return the path of entities and weighted relations to a passage. */
 function pathway(source, answer) {
   const steps = source.path;
   const row = el("div", { class: "pathway" }, entityChip(steps[0].source));
@@ -224,10 +229,10 @@ function pathway(source, answer) {
       "p",
       { class: "quiet" },
       graph?.found_by === "meaning"
-        ? "The question does not name the first entity; it is close to it in meaning. "
+        ? "The question does not name the first entity, but is similar to it in meaning. "
         : "",
-      graph ? `The graph is trusted to ${percent(graph.trust)} here. ` : "",
-      source.graph_expansion ? `Found by asking for “${source.graph_expansion}”.` : "",
+      graph ? `Trust in the graph: ${percent(graph.trust)}. ` : "",
+      source.graph_expansion ? `Found by the expanded query “${source.graph_expansion}”.` : "",
     ),
   ];
 }

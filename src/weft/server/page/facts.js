@@ -1,11 +1,11 @@
-/* Facts: what is remembered, and what to make of it. */
+/* View of facts: list, filter, confirm, reject, forget, and a form to add a fact. */
 
 import * as api from "./api.js";
 import { announce, confirmed, digits, el, link, plural, problem, replace, words } from "./dom.js";
 
 const STATUS = { staged: "staged", confirmed: "confirmed", superseded: "superseded", rejected: "rejected" };
 
-/** Return facts as a list with their buttons. */
+/** Return a list of facts with their buttons. */
 export function factList(facts) {
   return el(
     "ul",
@@ -20,8 +20,8 @@ function factItem(fact) {
   return item;
 }
 
-function fillItem(item, fact, trouble = "") {
-  const said = `${fact.subject} ${words(fact.predicate)} ${fact.object ?? fact.value}`;
+function fillItem(item, fact, message = "") {
+  const statement = `${fact.subject} ${words(fact.predicate)} ${fact.object ?? fact.value}`;
   item.className = `fact ${fact.status}`;
   replace(
     item,
@@ -45,22 +45,22 @@ function fillItem(item, fact, trouble = "") {
       fact.valid_to ? ` · until ${fact.valid_to.slice(0, 10)}` : "",
       fact.note ? ` · ${fact.note}` : "",
     ),
-    trouble ? el("p", { class: "problem", role: "alert" }, trouble) : null,
+    message ? el("p", { class: "problem", role: "alert" }, message) : null,
     el(
       "div",
       { class: "row buttons" },
-      fact.status === "confirmed" ? null : action(item, fact, "Confirm", said, judge(api.confirmFact)),
-      fact.status === "rejected" ? null : action(item, fact, "Reject", said, judge(api.rejectFact)),
-      action(item, fact, "Forget", said, forget),
+      fact.status === "confirmed" ? null : action(item, fact, "Confirm", statement, judge(api.confirmFact)),
+      fact.status === "rejected" ? null : action(item, fact, "Reject", statement, judge(api.rejectFact)),
+      action(item, fact, "Forget", statement, forget),
     ),
   );
 }
 
-function action(item, fact, name, said, run) {
-  const button = el("button", { type: "button", class: "plain small", "aria-label": `${name}: ${said}` }, name);
+function action(item, fact, name, statement, run) {
+  const button = el("button", { type: "button", class: "plain small", "aria-label": `${name}: ${statement}` }, name);
   button.addEventListener("click", async () => {
     try {
-      await run(item, fact, said);
+      await run(item, fact, statement);
     } catch (error) {
       fillItem(item, fact, problem(error));
     }
@@ -69,22 +69,23 @@ function action(item, fact, name, said, run) {
   return button;
 }
 
-const judge = (call) => async (item, fact, said) => {
+const judge = (call) => async (item, fact, statement) => {
   const changed = await call(fact.id);
   fillItem(item, { ...fact, ...changed });
-  announce(`${said}: ${changed.status}`);
+  announce(`${statement}: ${changed.status}`);
 };
 
-async function forget(item, fact, said) {
-  if (!(await confirmed(`Forget “${said}”? It goes with its history and cannot be brought back.`, "Forget"))) return;
+async function forget(item, fact, statement) {
+  const question = `Forget “${statement}”? This deletes the fact and its history and cannot be undone.`;
+  if (!(await confirmed(question, "Forget"))) return;
   await api.forgetFact(fact.id);
   const near = item.nextElementSibling ?? item.previousElementSibling;
   item.remove();
   (near?.querySelector("button") ?? document.getElementById("main")).focus();
-  announce(`Forgotten: ${said}`);
+  announce(`Forgotten: ${statement}`);
 }
 
-/** Show the facts of the namespace, or those about a subject. */
+/** Show the facts of the namespace, filtered by subject and status. */
 export async function showFacts(main, params) {
   const subject = params.get("subject") ?? "";
   const wanted = params.get("status") ?? "";
@@ -106,14 +107,14 @@ export async function showFacts(main, params) {
     more.hidden = !after;
     const which = [shown ? plural(shown, `${wanted} fact`.trim()) : `No ${wanted} fact`.replace("  ", " ")];
     if (subject) which.push(`about ${subject}`);
-    if (!shown && !subject && !wanted) which.push("is remembered in this namespace yet");
-    replace(total, el("span", {}, `${which.join(" ")}${after ? ", and perhaps more" : ""}`));
+    if (!shown && !subject && !wanted) which.push("is stored in this namespace yet");
+    replace(total, el("span", {}, `${which.join(" ")}${after ? ", more available" : ""}`));
   };
   more.addEventListener("click", () => load().catch((error) => replace(total, problem(error))));
   replace(
     main,
     el("h1", {}, "Facts"),
-    el("p", { class: "lead" }, "What is remembered. Confirmed facts are trusted; rejected ones are never recalled."),
+    el("p", { class: "lead" }, "Stored facts. Confirmed facts are trusted; rejected facts are never recalled."),
     filterForm(subject, wanted),
     statementForm(),
     total,
@@ -173,7 +174,7 @@ function statementForm() {
         el("input", { name, required: true, autocomplete: "off", maxlength: 1000 }),
       ),
     ),
-    el("button", { class: "primary" }, "Remember"),
+    el("button", { class: "primary" }, "Add"),
   );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -186,5 +187,5 @@ function statementForm() {
       outcome.textContent = problem(error);
     }
   });
-  return el("details", { class: "panel" }, el("summary", {}, "State a fact"), form, outcome);
+  return el("details", { class: "panel" }, el("summary", {}, "Add a fact"), form, outcome);
 }

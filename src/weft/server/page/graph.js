@@ -1,17 +1,18 @@
-/* The graph around an answer: drawn, draggable, and larger with every click. */
+/* Interactive graph of entities (SVG): expand on click, drag, keyboard navigation. */
 
 import * as api from "./api.js";
 import { announce, digits, el, link, plural, problem, replace, svg, words } from "./dom.js";
 import { measure, spread } from "./labels.js";
 import { place, step } from "./layout.js";
 
-const MOST = 60;
-const EACH = 9;
-/** How many relations of an entity the server looks at for its neighbours, the strongest ones. */
-const FOLLOWED = 50;
-const HUES = 6;
-const LABELLED = 12;
-const still = matchMedia("(prefers-reduced-motion: reduce)");
+const MAX_POINTS = 60;
+const MAX_NEW_NEIGHBOURS = 9;
+/** The server follows this many of the strongest relations of an entity. */
+const MAX_FOLLOWED_RELATIONS = 50;
+const MAX_HUES = 6;
+/** With more links than this, only those of the selected entity have labels. */
+const MAX_LABELLED_LINKS = 12;
+const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class Graph {
   constructor({ height = 400 } = {}) {
@@ -33,7 +34,7 @@ export class Graph {
     this.title = el("h2", {}, "Graph");
     this.element = el(
       "section",
-      { class: "graph panel", id: "graph", "aria-label": "Graph around the answer" },
+      { class: "graph panel", id: "graph", "aria-label": "Graph around the results" },
       el("header", { class: "row" }, this.title, this.larger),
       this.canvas,
       this.legend,
@@ -44,14 +45,14 @@ export class Graph {
     new ResizeObserver(() => this.measure()).observe(this.canvas);
   }
 
-  /** Add an entity, beside another one where it comes from there. */
+  /** Add an entity, beside `near` if given. Returns null if the graph is full. */
   add(entity, near) {
     let point = this.points.get(entity.name);
     if (point) {
       point.entity = { ...point.entity, ...entity };
       return point;
     }
-    if (this.points.size >= MOST) return null;
+    if (this.points.size >= MAX_POINTS) return null;
     point = { name: entity.name, entity, isOpen: false, isStart: false };
     place(point, this.points.size, { ...this.size, near });
     if (entity.type && !this.types.includes(entity.type)) this.types.push(entity.type);
@@ -59,7 +60,7 @@ export class Graph {
     return point;
   }
 
-  /** Add a relation between two entities that are drawn; several between the same two share a line. */
+  /** Add a relation between two entities of the graph. Relations of the same pair share a line. */
   relate({ source, target, type, weight }) {
     const a = this.points.get(source);
     const b = this.points.get(target);
@@ -74,14 +75,14 @@ export class Graph {
     this.links.set(id, found);
   }
 
-  /** Fetch and draw what is next to an entity. */
-  async expand(name, { limit = EACH, quiet = false } = {}) {
+  /** Fetch and draw the neighbours of an entity. */
+  async expand(name, { limit = MAX_NEW_NEIGHBOURS, quiet = false } = {}) {
     const point = this.points.get(name);
     if (!point || point.isOpen) return;
     const found = await api.neighbours(name, limit);
     point.isOpen = true;
     point.omitted = found.omitted;
-    point.isCut = found.neighbours.length + found.omitted >= FOLLOWED;
+    point.isCut = found.neighbours.length + found.omitted >= MAX_FOLLOWED_RELATIONS;
     point.entity = { ...point.entity, ...found.entity };
     const before = this.points.size;
     for (const { entity, path } of found.neighbours) {
@@ -91,18 +92,18 @@ export class Graph {
     if (!quiet) announce(`${plural(this.points.size - before, "entity", "entities")} added around ${name}`);
   }
 
-  /** Draw what is next to the entity that the rest is seen from. */
+  /** Expand and select the first entity. */
   async begin(name, limit) {
-    await this.expand(name, { limit, quiet: true }).catch((error) => this.complain(error));
+    await this.expand(name, { limit, quiet: true }).catch((error) => this.showError(error));
     this.select(name);
   }
 
-  /** Say on the drawing what could not be fetched. */
-  complain(error) {
+  /** Show an error below the graph, or clear it. */
+  showError(error) {
     this.trouble.textContent = error ? problem(error) : "";
   }
 
-  /** Say more about an entity, and light up its relations. */
+  /** Select an entity: describe it and highlight its relations. */
   select(name) {
     this.selected = this.points.get(name) ?? null;
     this.mark();
@@ -134,7 +135,7 @@ export class Graph {
     ];
   }
 
-  /** Draw everything anew and let it settle. */
+  /** Redraw everything and start the layout. */
   draw() {
     const lines = [...this.links.values()].map((l) => this.drawLink(l));
     const circles = [...this.points.values()].map((p) => this.drawPoint(p));
@@ -165,7 +166,7 @@ export class Graph {
     );
     replace(
       this.legend,
-      this.types.slice(0, HUES).map((type, hue) => el("span", { class: `key hue-${hue}` }, type)),
+      this.types.slice(0, MAX_HUES).map((type, hue) => el("span", { class: `key hue-${hue}` }, type)),
     );
     this.title.textContent = `Graph · ${plural(this.points.size, "entity", "entities")}`;
     this.mark();
@@ -193,7 +194,7 @@ export class Graph {
     measure(point, shorten(point.name));
     const names = [
       "point",
-      hue < 0 || hue >= HUES ? "no-hue" : `hue-${hue}`,
+      hue < 0 || hue >= MAX_HUES ? "no-hue" : `hue-${hue}`,
       point.isStart && "start",
       point.isOpen && "open",
     ];
@@ -224,7 +225,7 @@ export class Graph {
     const [first] = this.points.values();
     for (const point of this.points.values()) {
       point.group?.classList.toggle("selected", point === this.selected);
-      // One stop for the Tab key; arrows go on from there.
+      // The graph is one Tab stop; arrow keys move between entities.
       point.group?.setAttribute("tabindex", point === (this.selected ?? first) ? 0 : -1);
     }
   }
@@ -238,7 +239,7 @@ export class Graph {
       step(points, links, { ...this.size, heat: left });
       left *= 0.982;
     };
-    if (still.matches || document.hidden) {
+    if (reducedMotion.matches || document.hidden) {
       for (let i = 0; i < 260; i += 1) tick();
       this.move();
       this.element.dataset.settled = "true";
@@ -272,10 +273,11 @@ export class Graph {
     this.nameLinks();
   }
 
-  /** Name the relations of the selected entity, or all of them where they are few; no word covers another. */
+  /** Label the relations of the selected entity, or all if they are few, without overlaps. */
   nameLinks() {
     const all = [...this.links.values()];
-    const named = all.length <= LABELLED ? all : all.filter((l) => l.a === this.selected || l.b === this.selected);
+    const isFew = all.length <= MAX_LABELLED_LINKS;
+    const named = all.filter((l) => isFew || l.a === this.selected || l.b === this.selected);
     named.sort((x, y) => y.relations[0].weight - x.relations[0].weight);
     for (const { label } of all) label?.classList.remove("shown");
     spread(named, [...this.points.values()], ({ label }, box) => {
@@ -284,7 +286,7 @@ export class Graph {
     });
   }
 
-  /** A short press opens an entity; a longer way drags it. */
+  /** A click expands an entity; moving the pointer drags it. */
   grab(event, point) {
     event.preventDefault();
     point.group.focus({ preventScroll: true });
@@ -294,7 +296,7 @@ export class Graph {
     const onMove = (moved) => {
       if (!isDrag && Math.hypot(moved.clientX - from.x, moved.clientY - from.y) < 4) return;
       isDrag = true;
-      point.held = true;
+      point.pinned = true;
       const box = this.canvas.getBoundingClientRect();
       point.x = moved.clientX - box.left;
       point.y = moved.clientY - box.top;
@@ -313,11 +315,11 @@ export class Graph {
 
   async open(point) {
     this.select(point.name);
-    this.complain(null);
+    this.showError(null);
     try {
       await this.expand(point.name);
     } catch (error) {
-      this.complain(error);
+      this.showError(error);
       return;
     }
     this.select(point.name);
@@ -337,7 +339,7 @@ export class Graph {
     }
   }
 
-  /** Give the drawing the whole window, or end that. */
+  /** Enlarge the graph to the whole window, or close the enlarged view. */
   enlarge() {
     if (this.window.open) {
       this.window.close();
@@ -358,7 +360,7 @@ export class Graph {
     this.measure();
   }
 
-  /** Take the size the page gives. */
+  /** Adapt the layout to the size of the canvas. */
   measure() {
     const { width, height } = this.canvas.getBoundingClientRect();
     if (!width || (width === this.size.width && height === this.size.height)) return;
@@ -372,7 +374,7 @@ export class Graph {
   }
 }
 
-/** Return who else is in a relation, what joins the two, and how strongly. */
+/** Return a row with the other entity of a link, its relation types and the greatest weight. */
 function relationRow({ a, b, relations }, point) {
   const other = a === point ? b : a;
   const outward = relations.filter((r) => r.source === point.name);

@@ -1,16 +1,18 @@
-/* Where the words of a drawing go, so that they do not lie on each other. */
+/* Placement of graph labels without overlaps. */
 
+/** Scripts with wide characters, such as Chinese. */
 const WIDE = /[\u2e80-\uffef]/;
-const ALONG = [0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75];
+/** Positions of a label along its link, in order of preference. */
+const POSITIONS = [0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75];
 
-/** Give every point the room that it and its name take. */
+/** Set the size of a point including its name: `half` the width, `tall` below the centre, in pixels. */
 export function measure(point, text) {
   const half = [...text].reduce((sum, sign) => sum + (WIDE.test(sign) ? 6 : 3.35), 0);
   point.half = Math.max(point.radius, half) + 3;
   point.tall = point.radius + 18;
 }
 
-/** Push points apart whose names would overlap, along the shorter way. */
+/** Push points with overlapping names apart, along the axis with the smaller overlap. */
 export function separate(points) {
   for (let i = 0; i < points.length; i += 1) {
     for (let j = i + 1; j < points.length; j += 1) {
@@ -25,19 +27,19 @@ export function separate(points) {
 }
 
 function part(a, b, axis, overlap) {
-  const way = (a[axis] < b[axis] ? -1 : 1) * Math.min(overlap, 6) * 0.3;
-  if (!a.held) a[axis] += way;
-  if (!b.held) b[axis] -= way;
+  const shift = (a[axis] < b[axis] ? -1 : 1) * Math.min(overlap, 6) * 0.3;
+  if (!a.pinned) a[axis] += shift;
+  if (!b.pinned) b[axis] -= shift;
 }
 
-/** Put the label of each link where it is free; one that finds no place is left out until things move. */
+/** Place each link label on a free position; a label without one is hidden until the points move. */
 export function spread(links, points, put) {
   const taken = points.flatMap((p) => [
     { x: p.x, y: p.y, w: p.radius, h: p.radius },
     { x: p.x, y: p.y + p.radius + 10, w: p.half - 4, h: 7 },
   ]);
   for (const link of links) {
-    const box = ALONG.map((at) => ({
+    const box = POSITIONS.map((at) => ({
       x: link.a.x + (link.b.x - link.a.x) * at,
       y: link.a.y + (link.b.y - link.a.y) * at,
       w: link.width / 2,

@@ -1,12 +1,12 @@
-/* A small force layout: points repel, links pull, everything stays in the frame. There is no chance in it. */
+/* Force-directed layout: points repel, links attract, all points stay inside the frame. Deterministic. */
 
 import { separate } from "./labels.js";
 
-const GOLDEN = Math.PI * (3 - Math.sqrt(5));
+const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 
-/** Give a new point a place: beside `near` where it has one, else on a spiral around the middle. */
+/** Set the initial position of a point: beside `near` if given, otherwise on a spiral around the centre. */
 export function place(point, index, { width, height, near }) {
-  const angle = index * GOLDEN;
+  const angle = index * GOLDEN_ANGLE;
   const radius = near ? 46 : 26 * Math.sqrt(index);
   point.x = (near ? near.x : width / 2) + radius * Math.cos(angle);
   point.y = (near ? near.y : height / 2) + radius * Math.sin(angle);
@@ -14,13 +14,13 @@ export function place(point, index, { width, height, near }) {
   point.vy = 0;
 }
 
-/** Move every point one step; `heat` goes from 1 to 0 as the layout settles. Points with `held` stay. */
+/** Move every point one step. `heat` falls from 1 to 0; points with `pinned` do not move. */
 export function step(points, links, { width, height, heat }) {
   const ideal = Math.min(170, 0.94 * Math.sqrt((width * height) / Math.max(points.length, 1)));
   repel(points, ideal, heat);
   for (const { a, b } of links) pull(a, b, ideal, heat);
   for (const point of points) {
-    if (point.held) continue;
+    if (point.pinned) continue;
     point.vx += (width / 2 - point.x) * 0.008 * heat;
     point.vy += (height / 2 - point.y) * 0.014 * heat;
     point.vx *= 0.72;
@@ -41,7 +41,7 @@ function repel(points, ideal, heat) {
       const a = points[i];
       const b = points[j];
       const dx = (a.x - b.x || 0.1 * (i - j)) * 0.8;
-      // Labels are wide and flat, so points need more room beside than below each other.
+      // Labels are wide and flat, so points need more horizontal than vertical distance.
       const dy = (a.y - b.y || 0.1) * 1.3;
       const distance = Math.max(Math.hypot(dx, dy), 8);
       if (distance > ideal * 3) continue;

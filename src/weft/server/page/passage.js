@@ -1,8 +1,8 @@
-/* The text of a passage: light structure and the words of the question marked, always as text nodes. */
+/* Rendering of a passage: simple Markdown blocks and highlighted query words, always as text nodes. */
 
 import { el, link } from "./dom.js";
 
-const COMMON = new Set(
+const STOP_WORDS = new Set(
   (
     "a an and are as at be been but by can could did do does for from had has have how i if in into is it its " +
     "me my no not of on or our should so than that the their them then there these they this those to was we " +
@@ -15,7 +15,7 @@ const ROW = /^\|.*\|\s*$/;
 const RULE = /^\|[\s|:-]+\|\s*$/;
 const LIST = /^(\s*)([-*+]|\d+[.)])\s+(.*)$/;
 
-/** Return a pattern that finds the words of a question in a text, or null where it has none worth marking. */
+/** Return a pattern for the content words of a question, or null if it has none. */
 export function matcher(question, names = []) {
   const found = new Set(names.filter(Boolean).map(escape));
   for (const [run] of question.matchAll(/\p{Script=Han}+/gu)) {
@@ -23,14 +23,14 @@ export function matcher(question, names = []) {
   }
   for (const [word] of question.toLowerCase().matchAll(/[\p{L}\p{N}][\p{L}\p{N}_.-]*/gu)) {
     const plain = word.replace(/[.-]+$/, "");
-    if (plain.length < 2 || COMMON.has(plain) || /\p{Script=Han}/u.test(plain)) continue;
+    if (plain.length < 2 || STOP_WORDS.has(plain) || /\p{Script=Han}/u.test(plain)) continue;
     const stem = plain.length > 4 ? plain.replace(/(ing|ed|es|s|e)$/, "") : plain;
     found.add(`(?<![\\p{L}\\p{N}])${escape(stem)}\\p{L}{0,4}(?![\\p{L}\\p{N}])`);
   }
   return found.size ? new RegExp([...found].join("|"), "giu") : null;
 }
 
-/** Return the nodes of a text with what the pattern finds marked. */
+/** Return the nodes of a text with the matches of the pattern highlighted. */
 export function marked(text, pattern) {
   if (!pattern) return [text];
   const nodes = [];
@@ -43,7 +43,7 @@ export function marked(text, pattern) {
   return [...nodes, text.slice(end)];
 }
 
-/** Return a passage as blocks: headings, list items, table rows and plain lines, each in the direction of its script. */
+/** Return a passage as blocks: headings, list items, table rows and lines, each in its own text direction. */
 export function passage(text, pattern) {
   const box = el("div", { class: "passage" });
   let inCode = false;

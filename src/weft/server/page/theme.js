@@ -1,5 +1,5 @@
-/* Runs before anything is drawn, so that the page does not flash in the wrong colours. */
+/* Applies the stored colour theme before the first paint, so that the page does not flash. */
 (() => {
-  const remembered = localStorage.getItem("weft-theme");
-  if (remembered === "light" || remembered === "dark") document.documentElement.dataset.theme = remembered;
+  const stored = localStorage.getItem("weft-theme");
+  if (stored === "light" || stored === "dark") document.documentElement.dataset.theme = stored;
 })();
