@@ -18,6 +18,7 @@ from weft.engine.engine import Engine
 from weft.errors import BoundReached
 from weft.evaluate.dataset import corpus_hash, find_file, read_cases
 from weft.evaluate.scoring import Answered, answer_cases, summarise, trec_lines
+from weft.private_files import make_private_folder
 from weft.text import analyzer, split
 from weft.text.ids import digest
 
@@ -120,7 +121,7 @@ def _cached_store(folder: Path, settings: Settings) -> tuple[Settings, Path]:
         )
     )
     cache = settings.cache_dir / "eval"
-    cache.mkdir(parents=True, exist_ok=True)
+    make_private_folder(cache)
     if is_server(settings.store.db):
         note = cache / f"{digest((key, shown(settings.store.db)))}.seconds"
         name = f"eval {folder.resolve().name} {key[:12]}"

@@ -12,6 +12,7 @@ from typing import TypeVar
 import apsw
 import numpy as np
 
+from weft.private_files import make_private_file, make_private_folder
 from weft.records import Vector
 
 logger = logging.getLogger(__name__)
@@ -120,7 +121,8 @@ class CacheFile:
 
     def _open(self) -> apsw.Connection:
         if self._connection is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._path.parent)
+            make_private_file(self._path)
             connection = apsw.Connection(str(self._path))
             connection.set_busy_timeout(BUSY_MILLISECONDS)
             connection.execute(_SCHEMA).fetchall()

@@ -13,6 +13,7 @@ import apsw
 
 from weft.errors import ModelUnavailable
 from weft.models.llm.statistics import RegressionSums, ReplyCost, ReplyStatistics
+from weft.private_files import make_private_file, make_private_folder
 
 T = TypeVar("T")
 
@@ -115,7 +116,8 @@ class ReplyCache:
         with self._lock:
             try:
                 if self._connection is None:
-                    self._path.parent.mkdir(parents=True, exist_ok=True)
+                    make_private_folder(self._path.parent)
+                    make_private_file(self._path)
                     connection = apsw.Connection(str(self._path))
                     connection.set_busy_timeout(BUSY_MILLISECONDS)
                     connection.execute(_SCHEMA).fetchall()

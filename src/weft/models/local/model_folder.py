@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weft.models.local.catalog import LocalModel
+from weft.private_files import make_private_folder
 
 logger = logging.getLogger(__name__)
 
@@ -122,7 +123,7 @@ def work_folder(cache_dir: Path) -> Iterator[Path]:
     Old work folders of killed processes are deleted too.
     """
     models = cache_dir / "models"
-    models.mkdir(parents=True, exist_ok=True)
+    make_private_folder(models)
     _remove_abandoned(models)
     with tempfile.TemporaryDirectory(dir=models, prefix=WORK_PREFIX, ignore_cleanup_errors=True) as name:
         yield Path(name)

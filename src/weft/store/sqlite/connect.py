@@ -12,6 +12,7 @@ from pathlib import Path
 import apsw
 
 from weft.errors import InputError, SchemaMismatch, StoreCorrupt, StoreError, StoreUnavailable
+from weft.private_files import make_private_file
 from weft.store.sql_files import load_migrations, load_schema
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.builder import IndexBuilder
@@ -174,6 +175,9 @@ class Connections:
 
     def _connect(self) -> apsw.Connection:
         with _translated_errors(self.path):
+            with contextlib.suppress(OSError):  # SQLite reports the reason
+                if self.path != ":memory:":
+                    make_private_file(self.path)
             db = apsw.Connection(self.path, statementcachesize=MAX_CACHED_STATEMENTS)
             db.set_busy_timeout(BUSY_TIMEOUT_MS)
             db.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # takes effect only before the first write

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from weft.errors import InputError, StoreUnavailable
+from weft.private_files import make_private_file
 from weft.records import Problem
 from weft.store.relational.check.documents import drop_orphans, find_orphans, find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
@@ -82,6 +83,7 @@ class SqliteDatabase:
         try:
             with self._connections.bare() as db, copy_errors(target):
                 partial.unlink(missing_ok=True)
+                make_private_file(partial)
                 db.execute("VACUUM INTO :target", {"target": str(partial)})
                 partial.replace(target)
         finally:

@@ -39,6 +39,8 @@ from typing import Any
 
 import apsw
 
+from weft.private_files import make_private_folder
+
 FORMAT_VERSION = 4
 
 HEAD_BYTES = 65_536
@@ -198,7 +200,7 @@ class IndexFolder:
 
         Raises `OSError` if the folder cannot be written.
         """
-        self.path.mkdir(exist_ok=True)
+        make_private_folder(self.path)
         try:
             db = apsw.Connection(str(self.path / "lock.db"))
         except apsw.Error as error:
