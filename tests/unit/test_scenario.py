@@ -134,7 +134,7 @@ def test_the_shipped_scenario_is_sound():
     scenario = read_scenario(SHIPPED)
     rows = evaluate_facts(SHIPPED, settings=Settings(), embedder=FakeEmbedder())
 
-    assert sum(step.given is not None for step in scenario.steps) >= 300
+    assert sum(step.statement is not None for step in scenario.steps) >= 300
     assert len(scenario.cases) >= 100
     kinds = {"direct", "two-hop", "user", "changed", "past", "chinese", "unknown", "held-out"}
     assert {case.kind for case in scenario.cases} == kinds

@@ -37,7 +37,7 @@ def import_facts(
     Import facts from a file in one transaction.
 
     The format `facts` is that of `export_facts` and is restored unchanged; facts of the format `memory` are added with
-    the given `source`. The default is detected. The receipt lists refused facts and unreadable lines.
+    this `source`. The default is detected. The receipt lists refused facts and unreadable lines.
     """
     text = read_text(Path(path))
     form = form or find_fact_form(text)
@@ -49,13 +49,13 @@ def import_facts(
             raise InputError(f"{path} is empty")
         done = engine.memory.restore(kept, entities=entities)
         return _receipt(form, [_describe(item.fact) for item in kept], done, entities=entities)
-    given = from_memory_facts(text, source=source)
-    if not (given.entities or given.facts):
-        reason = f": {given.skipped[0]}" if given.skipped else ""
+    parsed = from_memory_facts(text, source=source)
+    if not (parsed.entities or parsed.facts):
+        reason = f": {parsed.skipped[0]}" if parsed.skipped else ""
         raise InputError(f"{path} has no readable facts{reason}")
-    done = engine.memory.add_many(given.facts, entities=given.entities)
-    described = [_describe(item) for item in given.facts]
-    return _receipt(form, described, done, entities=given.entities, skipped=given.skipped)
+    done = engine.memory.add_many(parsed.facts, entities=parsed.entities)
+    described = [_describe(item) for item in parsed.facts]
+    return _receipt(form, described, done, entities=parsed.entities, skipped=parsed.skipped)
 
 
 def export_facts(engine: Engine, *, form: FactForm = "facts") -> Iterator[str]:

@@ -102,7 +102,7 @@ class EmbedderSlot:
             self._opened, self._is_replaced = Deferred(self._open_limited), False
 
     def limit_waiting(self, seconds: float) -> None:
-        """Let calls fail that wait longer for the weights, which then load in the background."""
+        """Load weights in the background from now on; calls that wait longer than `seconds` for them fail."""
         self._max_seconds = seconds
         self._opened = Deferred(self._open_limited)
 

@@ -143,10 +143,10 @@ class Memory:
         check_question(text)
         store, now = self._store, self._clock()
         at = write_path.to_utc(as_of) if as_of else None
-        asked = RecallKey(text=fold(squeeze(text)), options=(at, self._options))
-        found = self._cache.find(store.namespace, asked, generation=store.facts.generation(), now=now)
+        key = RecallKey(text=fold(squeeze(text)), options=(at, self._options))
+        found = self._cache.find(store.namespace, key, generation=store.facts.generation(), now=now)
         if found is None:
-            found = self._recall(text, asked, at=at, now=now)
+            found = self._recall(text, key, at=at, now=now)
         if found.facts and not store.facts.touch([piece.fact.id for piece in found.facts], at=now):
             logger.info("the store is busy, so the accesses of this recall are not counted")
         return found
@@ -203,7 +203,7 @@ class Memory:
         now = self._clock()
         return (f for f in iter_facts(self._store) if is_live(f) and (f.valid_to is None or f.valid_to > now))
 
-    def _recall(self, text: str, asked: RecallKey, *, at: datetime | None, now: datetime) -> Recall:
+    def _recall(self, text: str, key: RecallKey, *, at: datetime | None, now: datetime) -> Recall:
         """Return the cached recall of a similar question, or recall from the store."""
         store, cache, name = self._store, self._cache, self._store.namespace
         embedder, problem = self._embedder(False)
@@ -215,15 +215,15 @@ class Memory:
             moment = at or max(now, self._clock())
             named = find_named(query.question, store=store)
             keys = tuple(sorted(entity.key for entity in named))
-            asked = replace(asked, entities=keys, vector=query.vector, same=same)
-            found = cache.find_similar(name, asked, generation=generation, now=now)
+            key = replace(key, entities=keys, vector=query.vector, same=same)
+            found = cache.find_similar(name, key, generation=generation, now=now)
             if found is not None:
                 return replace(found, text=query.question.text)
             prefetched = None
             if at is None and (warm := cache.find_warm(name, options=self._options, generation=generation, now=now)):
                 prefetched = WarmReader(store, at=moment, warm=warm)
             found = answer(query, named, store=store, options=self._options, at=moment, about=prefetched)
-        cache.keep(name, asked, found, generation=generation, now=now)
+        cache.keep(name, key, found, generation=generation, now=now)
         return found
 
     def _embed(self) -> None:

@@ -25,7 +25,7 @@ def read_paths(paths: Sequence[str | Path]) -> list[Path]:
 
 
 def collect_sources(items: Iterable[Document | Skipped], seen: set[str]) -> Iterator[Document | Skipped]:
-    """Yield the items unchanged, and add the sources of documents to `seen`."""
+    """Iterate the items unchanged, and add the sources of documents to `seen`."""
     for item in items:
         if isinstance(item, Document):
             seen.add(item.source)

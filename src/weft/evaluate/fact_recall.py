@@ -66,8 +66,8 @@ def replay(
 
 
 def _run_step(step: Step, *, memory: Memory, ids: dict[str, str]) -> None:
-    if step.given is not None:
-        (done,) = memory.add_many([step.given])
+    if step.statement is not None:
+        (done,) = memory.add_many([step.statement])
         if done.fact:
             ids[step.id] = done.fact.id
         return

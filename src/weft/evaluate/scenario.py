@@ -26,7 +26,7 @@ class Step:
     at: datetime
     id: str
     """Id of the statement."""
-    given: GivenFact | None = None
+    statement: GivenFact | None = None
     """The statement; None for an action."""
     action: Action | None = None
     reason: str = ""
@@ -97,7 +97,7 @@ def _read_step(row: Mapping[str, Any]) -> Step:
         if action in row:
             return Step(at=at, id=str(row[action]), action=action, reason=str(row.get("reason", "")))
     fields = {name: value for name, value in row.items() if name not in ("id", "at")}
-    return Step(at=at, id=str(row["id"]), given=read_statement(fields))
+    return Step(at=at, id=str(row["id"]), statement=read_statement(fields))
 
 
 def _check(scenario: Scenario) -> None:

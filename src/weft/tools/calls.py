@@ -134,10 +134,10 @@ def memory_forget(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     """Erase facts by id, or all facts of an entity. Both at once are refused as ambiguous."""
     entities = [values["entity"]] if values.get("entity") else []
     if not values["ids"] and not entities:
-        raise InputError("neither ids nor entity is given", hint="pass ids of facts, or the name of an entity")
+        raise InputError("neither ids nor entity is present", hint="pass ids of facts, or the name of an entity")
     if values["ids"] and entities:
         raise InputError(
-            "ids and entity are both given", hint="pass ids for these facts, or entity for all of its facts"
+            "both ids and entity are present", hint="pass ids for these facts, or entity for all of its facts"
         )
     return {"forgotten": engine.memory.forget(*values["ids"], entities=entities)}
 

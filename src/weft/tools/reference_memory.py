@@ -52,24 +52,24 @@ def create_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
             fresh[key], names[key] = entity, name
         elif names[key] != name:
             joined.append(f"{name!r} is the existing entity {names[key]!r}, which is unchanged: use add_observations")
-    given = from_memory_facts(json.dumps({"entities": list(fresh.values())}), source=SOURCE)
-    done = engine.memory.add_many(given.facts, entities=given.entities)
-    refused = {(name_key(f.subject), f.value) for f, item in zip(given.facts, done, strict=True) if item.reason}
+    parsed = from_memory_facts(json.dumps({"entities": list(fresh.values())}), source=SOURCE)
+    done = engine.memory.add_many(parsed.facts, entities=parsed.entities)
+    refused = {(name_key(f.subject), f.value) for f, item in zip(parsed.facts, done, strict=True) if item.reason}
     made = [
         {
             **fresh[e.key],
             "observations": [t for t in fresh[e.key]["observations"] if (e.key, to_text(t)) not in refused],
         }
-        for e in given.entities
+        for e in parsed.entities
     ]
-    return made, {"entities": made}, (*joined, *given.skipped, *_refusals(done))
+    return made, {"entities": made}, (*joined, *parsed.skipped, *_refusals(done))
 
 
 def create_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
     """Create relations; return the new ones."""
-    given = from_memory_facts(json.dumps({"relations": values["relations"]}), source=SOURCE)
-    done = engine.memory.add_many(given.facts)
-    pairs = zip(given.facts, done, strict=True)
+    parsed = from_memory_facts(json.dumps({"relations": values["relations"]}), source=SOURCE)
+    done = engine.memory.add_many(parsed.facts)
+    pairs = zip(parsed.facts, done, strict=True)
     added = {(f.subject, f.object, f.predicate) for f, item in pairs if item.outcome == "added"}
     made = []
     for relation in values["relations"]:
@@ -77,7 +77,7 @@ def create_relations(engine: Engine, values: Mapping[str, Any]) -> Answer:
         if key in added:
             added.discard(key)
             made.append(relation)
-    return made, {"relations": made}, (*given.skipped, *_refusals(done))
+    return made, {"relations": made}, (*parsed.skipped, *_refusals(done))
 
 
 def add_observations(engine: Engine, values: Mapping[str, Any]) -> Answer:
@@ -86,9 +86,9 @@ def add_observations(engine: Engine, values: Mapping[str, Any]) -> Answer:
     for item in items:
         _get(engine, item["entityName"])
     rows = [{"name": item["entityName"], "observations": item["contents"]} for item in items]
-    given = from_memory_facts(json.dumps({"entities": rows}), source=SOURCE)
-    done = engine.memory.add_many(given.facts)
-    pairs = zip(given.facts, done, strict=True)
+    parsed = from_memory_facts(json.dumps({"entities": rows}), source=SOURCE)
+    done = engine.memory.add_many(parsed.facts)
+    pairs = zip(parsed.facts, done, strict=True)
     added = {(name_key(f.subject), f.value) for f, item in pairs if item.outcome == "added"}
     results = []
     for item in items:
@@ -96,7 +96,7 @@ def add_observations(engine: Engine, values: Mapping[str, Any]) -> Answer:
         new = [text for text in dict.fromkeys(item["contents"]) if (key, to_text(text)) in added]
         added -= {(key, to_text(text)) for text in new}
         results.append({"entityName": item["entityName"], "addedObservations": new})
-    return results, {"results": results}, (*given.skipped, *_refusals(done))
+    return results, {"results": results}, (*parsed.skipped, *_refusals(done))
 
 
 def delete_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:

@@ -1,4 +1,4 @@
-"""Texts and files that come in through a door."""
+"""Texts and files that come in through a interface."""
 
 import io
 from dataclasses import replace

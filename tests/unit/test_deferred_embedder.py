@@ -1,4 +1,4 @@
-"""Embedders for doors that owe an answer."""
+"""Embedders that load in the background, and stand-ins for those that cannot be used."""
 
 import threading
 
