@@ -1,4 +1,4 @@
-"""What Python callers may give, and what they are told where it cannot be used."""
+"""Arguments that Python callers may pass, and the errors for invalid ones."""
 
 from datetime import date
 

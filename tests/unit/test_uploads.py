@@ -1,4 +1,4 @@
-"""Texts and files that come in through a interface."""
+"""Texts, research findings and uploaded files as documents."""
 
 import io
 from dataclasses import replace
