@@ -30,7 +30,7 @@ import numpy as np
 
 from weft.rank.bm25 import idf, term_scores
 from weft.store.sqlite.index.maxscore import rank
-from weft.store.sqlite.index.postings_file import PostingArrays, open_postings_file
+from weft.store.sqlite.index.postings_file import PostingArrays, read_postings
 from weft.store.sqlite.index.postings_merge import invert_chunks, merge_postings
 from weft.text.analyzer import count_terms, query_terms
 
@@ -136,7 +136,7 @@ def main() -> None:
         path = folder / f"{arguments.size}.terms"
         if not path.exists():
             make_arrays(chunks(passages, arguments.size), path)
-        arrays = open_postings_file(path)
+        arrays = read_postings(np.memmap(path, dtype=np.uint8, mode="r"))
         mean = float(arrays.lengths.mean())
         terms = sorted({term for one in questions for term in one})
         counts = {

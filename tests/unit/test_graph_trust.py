@@ -3,7 +3,7 @@
 import pytest
 
 from weft.records import Entity, Hit
-from weft.search.graph.trust import FULL_AGREEMENT, TRUST_BY_MEANING, MIN_AGREEMENT, agreement, graph_trust
+from weft.search.graph.trust import FULL_AGREEMENT, MIN_AGREEMENT, TRUST_BY_MEANING, agreement, graph_trust
 from weft.search.question.entities import Seed
 from weft.search.question.read import read_question
 

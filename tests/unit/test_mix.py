@@ -8,7 +8,7 @@ from weft.search.chunks import Chunks
 from weft.search.graph import join
 from weft.search.graph.channel import GraphFound
 from weft.search.graph.join import Walked
-from weft.search.graph.trust import TRUST_BY_MEANING, MIN_LEADING_TRUST
+from weft.search.graph.trust import MIN_LEADING_TRUST, TRUST_BY_MEANING
 from weft.search.question.entities import Seed
 from weft.search.selection import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, choose_hits, count_dropped
 from weft.store.memory.store import MemoryDatabase

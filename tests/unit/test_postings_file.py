@@ -12,7 +12,7 @@ from weft.rank.bm25 import idf, term_scores
 from weft.store.sqlite.index import postings_file, postings_merge
 from weft.store.sqlite.index.chunk_ids import ChunkIds, pack_ids, unpack_ids, write_chunk_ids
 from weft.store.sqlite.index.maxscore import rank
-from weft.store.sqlite.index.postings_file import open_postings_file
+from weft.store.sqlite.index.postings_file import read_postings
 from weft.store.sqlite.index.postings_merge import invert_chunks, merge_postings
 
 STRANGE = ["", " ", "a b", "a:b", '"', "\\", "AND", "*", "中", "中文", "é", "e\u0301", "\x00", "😀", "x" * 70_000]
@@ -84,7 +84,7 @@ def test_parts_are_merged_without_deleted_chunks(tmp_path, monkeypatch, slice):
     )
     keep = np.arange(180) % 3 != 0
     merge_postings([joined, invert_chunks(parts[2], mean=9.0)], [keep, whole[0]], mean=15.0, path=tmp_path / "all")
-    arrays = open_postings_file(tmp_path / "all")
+    arrays = read_postings(np.fromfile(tmp_path / "all", np.uint8))
     rows = [row for row, kept in zip([*parts[0], *parts[1]], keep, strict=True) if kept] + parts[2]
 
     assert arrays.numbers.tolist() == [row[0] for row in rows]
@@ -124,7 +124,7 @@ def test_a_term_may_be_anything(tmp_path):
     """No character of a term is syntax, and different terms stay different."""
     rows = [(n, json.dumps({term: 1}), 1, f"c{n:024x}") for n, term in enumerate(STRANGE, start=1)]
     merge_postings([invert_chunks(rows, mean=1.0)], [np.ones(len(rows), bool)], mean=1.0, path=tmp_path / "file")
-    arrays = open_postings_file(tmp_path / "file")
+    arrays = read_postings(np.fromfile(tmp_path / "file", np.uint8))
 
     for number, term in enumerate(STRANGE, start=1):
         assert list(found(arrays, {term: 1.0}, mean_length=1.0, limit=9)) == [number]
@@ -145,14 +145,14 @@ def test_a_malformed_file_is_refused(tmp_path, content):
     (tmp_path / "file").write_bytes(content)
 
     with pytest.raises((ValueError, KeyError)):
-        open_postings_file(tmp_path / "file")
+        read_postings(np.fromfile(tmp_path / "file", np.uint8))
 
 
 def test_chunk_ids_are_found_by_number(tmp_path):
     """In any order, and more than once."""
     numbers, ids = [2, 5, 9], ["c" + "0" * 24, "c", "cabc"]
     write_chunk_ids(tmp_path / "ids", numbers, pack_ids(ids))
-    chunk_ids = ChunkIds(tmp_path / "ids")
+    chunk_ids = ChunkIds(np.fromfile(tmp_path / "ids", np.uint8))
 
     assert unpack_ids(chunk_ids.find(np.array([9, 2, 5, 9]))) == [ids[2], ids[0], ids[1], ids[2]]
     assert unpack_ids(chunk_ids.find(np.zeros(0, np.int64))) == unpack_ids(pack_ids([])) == []
@@ -163,7 +163,7 @@ def test_a_malformed_id_file_or_id_is_refused(tmp_path):
     (tmp_path / "ids").write_bytes(b"x" * 34)
 
     with pytest.raises(ValueError, match="wrong size"):
-        ChunkIds(tmp_path / "ids")
+        ChunkIds(np.fromfile(tmp_path / "ids", np.uint8))
     for id in ("c" * 26, "ç"):
         with pytest.raises(ValueError):
             pack_ids([id])

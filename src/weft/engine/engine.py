@@ -246,6 +246,7 @@ class Engine:
         check_question(text)
         if where is not None:
             check_filter(where)
+        self.database.prefetch()  # overlaps with loading the embedder
         store = self.store
         search, graph_options = self.search_options(options), changed("graph", self.settings.graph, graph or {})
         return find(

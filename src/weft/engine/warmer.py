@@ -1,4 +1,4 @@
-"""Prefetching for servers: the weights of the embedder and the most recalled facts."""
+"""Prefetching for servers: read indexes, the weights of the embedder and the most recalled facts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from weft.config import Settings
 from weft.engine.embedder import EmbedderSlot
 from weft.engine.memory import Memory
 from weft.errors import MissingExtra, ModelError, WeftError
+from weft.store.base import Database
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,10 @@ class Warmable(Protocol):
     @property
     def settings(self) -> Settings:
         """The settings of the engine."""
+
+    @property
+    def database(self) -> Database:
+        """The database of the engine."""
 
     def warm(self) -> int:
         """Load the weights and prefetch facts."""
@@ -66,6 +71,7 @@ class Warmer:
     def _run(self) -> None:
         while not self._stopped.is_set():
             try:
+                self._engine.database.prefetch(resident=True)
                 self._engine.warm()
             except WeftError as error:
                 logger.warning("warming failed: %s", error)

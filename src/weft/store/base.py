@@ -216,6 +216,13 @@ class Database(Protocol):
     def store(self, namespace: str) -> Store:
         """Return the part that belongs to `namespace`, which need not exist yet."""
 
+    def prefetch(self, *, resident: bool = False) -> None:
+        """
+        Start to load and verify read indexes in the background; return at once. A second call does nothing.
+
+        With `resident` they are copied into memory, so that a server survives a damaged or truncated index file.
+        """
+
     def namespaces(self) -> list[str]:
         """Return the names of the namespaces with content, sorted."""
 

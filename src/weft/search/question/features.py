@@ -28,7 +28,7 @@ _IDENTIFIER = re.compile(
     r"(?<![\w-])[A-Za-z0-9]+(?:[-_./:#][A-Za-z0-9]+)+(?![\w-])|(?<!\w)[A-Za-z]+[0-9]+[A-Za-z0-9]*(?!\w)",
     re.IGNORECASE | re.ASCII,
 )
-_QUOTE_PAIRS = ('""', "“”", "«»", "「」", "『』", "《》")
+_QUOTE_PAIRS = (('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("《", "》"))
 _QUOTED = re.compile(
     "|".join(f"{first}([^{last}]{{1,300}}){last}" for first, last in _QUOTE_PAIRS) + "|„([^“”]{1,300})[“”]"
 )

@@ -120,6 +120,9 @@ class MemoryDatabase:
     def store(self, namespace: str) -> MemoryStore:
         return MemoryStore(self._contents.setdefault(namespace, _Content()), namespace=namespace)
 
+    def prefetch(self, *, resident: bool = False) -> None:
+        return
+
     def namespaces(self) -> list[str]:
         return sorted(name for name, content in self._contents.items() if content.documents or content.facts.facts)
 

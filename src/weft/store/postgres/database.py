@@ -39,6 +39,9 @@ class PostgresDatabase:
     def store(self, namespace: str) -> RelationalStore:
         return RelationalStore(self._connections, namespace=namespace)
 
+    def prefetch(self, *, resident: bool = False) -> None:
+        return
+
     def namespaces(self) -> list[str]:
         return [name for name in self._names() if self._has_content(name)]
 

@@ -144,6 +144,7 @@ class Connections:
         """Extend the read indexes if this process has written, then close the connections of all threads."""
         if not self._closed:
             self.index_builder.close()
+            self.indexes.close()
         with self._lock:
             self._closed = True
             while self._all:

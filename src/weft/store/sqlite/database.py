@@ -36,6 +36,9 @@ class SqliteDatabase:
     def store(self, namespace: str) -> RelationalStore:
         return RelationalStore(self._connections, namespace=namespace)
 
+    def prefetch(self, *, resident: bool = False) -> None:
+        self._connections.indexes.prefetch(resident=resident)
+
     def namespaces(self) -> list[str]:
         with self._connections.read() as db:
             return [name for (name,) in db.run("list_namespaces")]

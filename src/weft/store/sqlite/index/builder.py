@@ -30,7 +30,7 @@ from weft.store.relational.session import Row, Session
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.chunk_ids import pack_ids, write_chunk_ids
 from weft.store.sqlite.index.hnsw import add_vectors, make_graph
-from weft.store.sqlite.index.postings_file import PostingArrays, open_postings_file
+from weft.store.sqlite.index.postings_file import PostingArrays, read_postings
 from weft.store.sqlite.index.postings_merge import invert_chunks, merge_postings
 from weft.store.sqlite.index.reader import ReadIndexes
 from weft.store.sqlite.index.segments import Manifest, Segment
@@ -251,13 +251,13 @@ class IndexBuilder:
 
     def _build_postings(self, target: Target, merged: tuple[Segment, ...], *, low: int, high: int) -> list[Segment]:
         """Return a new segment from the existing rows of older segments and from unindexed rows."""
-        folder = self._indexes.folder
         with self._source.scan() as db:
             ((_, chunks, length),) = db.run("namespace_state", {"namespace": target.namespace})
             scope = {"scope": target.scope, "low": low, "high": high}
             existing = np.array([number for (number,) in db.run("keyword_numbers_between", scope)], dtype=np.int64)
         mean = length / max(1, chunks)
-        parts = [open_postings_file(path) for segment in merged for path in folder.segment_paths(segment)]
+        contents = self._indexes.contents
+        parts = [read_postings(contents.get(file)) for segment in merged for file in segment.files]
         covered = merged[-1].high if merged else low
         buffer: list[Row] = []
         for rows in self._batches(target, low=covered, high=high):

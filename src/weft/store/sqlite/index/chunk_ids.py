@@ -35,12 +35,11 @@ def unpack_ids(packed: NDArray[Any]) -> list[str]:
 class ChunkIds:
     """Chunk ids by row number."""
 
-    def __init__(self, path: Path) -> None:
-        """Map a file. Raises `OSError` or `ValueError` if it cannot be read."""
-        content = np.memmap(path, dtype=np.uint8, mode="r")
+    def __init__(self, content: NDArray[np.uint8]) -> None:
+        """Read the content of a file. Raises `ValueError` if its size is wrong."""
         count, rest = divmod(len(content), NUMBER_TYPE.itemsize + ID_TYPE.itemsize)
         if rest:
-            raise ValueError(f"{path.name} has a wrong size")
+            raise ValueError("a file of chunk ids has a wrong size")
         middle = count * NUMBER_TYPE.itemsize
         self._numbers = np.asarray(content[:middle]).view(NUMBER_TYPE)
         self._ids = np.asarray(content[middle:]).view(ID_TYPE)

@@ -24,7 +24,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,16 +55,16 @@ COMPARE_BATCH_VECTORS = 8_192
 
 
 class HnswSegments:
-    """Segments of a vector index, memory-mapped."""
+    """Segments of a vector index."""
 
-    def __init__(self, files: Sequence[Sequence[Path]]) -> None:
+    def __init__(self, files: Sequence[Sequence[NDArray[np.uint8]]]) -> None:
         """
-        Open the graph and, if there is one, the file of chunk ids of each segment.
+        Open the graph and, if there is one, the chunk ids of each segment. The contents must be verified.
 
         Raises `OSError`, `RuntimeError` or `ValueError` if one cannot be read.
         """
-        self._paths = [path for path, *_ in files]
-        self._ids = [ChunkIds(path) for _, *id_files in files for path in id_files]
+        self._contents = [graph for graph, *_ in files]
+        self._ids = [ChunkIds(content) for _, *id_files in files for content in id_files]
         self._idle = [self._open()]
         self._lock = threading.Lock()
 
@@ -107,7 +106,7 @@ class HnswSegments:
     def _open(self) -> list[Any]:
         from usearch.index import Index
 
-        graphs = [Index.restore(str(path), view=True) for path in self._paths]
+        graphs = [Index.restore(content.data, view=True) for content in self._contents]
         if None in graphs:
             raise OSError("a segment is not a usearch index")
         return graphs

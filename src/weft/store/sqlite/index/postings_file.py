@@ -161,11 +161,10 @@ def _layout(sizes: Mapping[str, int]) -> tuple[dict[str, tuple[int, int]], int]:
     return layout, offset
 
 
-def _map(path: Path, sizes: Mapping[str, int], *, mean: float, mode: Any) -> PostingArrays:
+def _view(content: NDArray[np.uint8], sizes: Mapping[str, int], *, mean: float) -> PostingArrays:
     layout, size = _layout(sizes)
-    content = np.memmap(path, dtype=np.uint8, mode=mode)
     if len(content) != size:
-        raise ValueError(f"{path.name} has a wrong size")
+        raise ValueError("a postings file has a wrong size")
     views = {}
     for name, type in TYPES.items():
         offset, length = layout[name]
@@ -180,11 +179,10 @@ def create_postings_file(path: Path, sizes: Mapping[str, int], *, mean: float) -
     with path.open("wb") as file:
         file.write(header.ljust(HEADER_BYTES))
         file.truncate(_layout(sizes)[1])
-    return _map(path, sizes, mean=mean, mode="r+")
+    return _view(np.memmap(path, dtype=np.uint8, mode="r+"), sizes, mean=mean)
 
 
-def open_postings_file(path: Path) -> PostingArrays:
-    """Return the arrays of a file. Raises `ValueError`, `KeyError` or `OSError` if it is not a postings file."""
-    with path.open("rb") as file:
-        header = json.loads(file.read(HEADER_BYTES))
-    return _map(path, header["sizes"], mean=float(header["mean"]), mode="r")
+def read_postings(content: NDArray[np.uint8]) -> PostingArrays:
+    """Return the arrays in the content of a file. Raises `ValueError` or `KeyError` if it is not a postings file."""
+    header = json.loads(content[:HEADER_BYTES].tobytes())
+    return _view(content, header["sizes"], mean=float(header["mean"]))

@@ -18,11 +18,12 @@ from weft.rank.fuse import number_hits
 from weft.records import Filter, Ranking, Vector
 from weft.store.relational.session import Namespace, Session
 from weft.store.sqlite.candidates import allowed_chunks
+from weft.store.sqlite.index.contents import DamagedFile, SegmentContents
 from weft.store.sqlite.index.cosine_statistics import CosineStatistics
 from weft.store.sqlite.index.hnsw import HnswSegments
 from weft.store.sqlite.index.keyword_search import KeywordSearch
 from weft.store.sqlite.index.memtable import Memtable, TermRows, VectorRows
-from weft.store.sqlite.index.postings_file import PostingArrays, open_postings_file
+from weft.store.sqlite.index.postings_file import PostingArrays, read_postings
 from weft.store.sqlite.index.resident_vectors import MAX_RESIDENT_CHUNKS, ResidentVectors
 from weft.store.sqlite.index.segments import IndexFolder, Manifest
 from weft.store.sqlite.index.targets import Target, can_index, count_rows, find_targets, last_number, matches_file
@@ -62,6 +63,13 @@ class _OpenIndex:
     memtable: Any = None
 
 
+_NOT_LOADED = (-1, -1)
+"""Stamp of an index whose files are still being loaded: it differs from that of every manifest."""
+
+MAX_PREFETCHED_INDEXES = 8
+"""A folder with more indexes is not verified in advance; each is verified when a query needs it."""
+
+
 class ReadIndexes:
     """
     Read indexes of one file.
@@ -73,7 +81,9 @@ class ReadIndexes:
     def __init__(self, db: str, *, on_stale: Callable[[], None]) -> None:
         self._on_stale = on_stale
         self.folder = IndexFolder(db)
+        self.contents = SegmentContents(self.folder.path)
         self.is_usable = db != ":memory:"
+        self._is_prefetched = False
         self._open_indexes: dict[str, _OpenIndex] = {}
         self._cosine_statistics = CosineStatistics()
         self._resident = ResidentVectors()
@@ -164,6 +174,26 @@ class ReadIndexes:
         self._open_indexes.clear()
         self.folder.clear()
 
+    def prefetch(self, *, resident: bool = False) -> None:
+        """
+        Start to verify the files in background threads, before the first query needs them.
+
+        With `resident`, which is for servers, they are copied into memory; queries scan the store meanwhile.
+        """
+        if self._is_prefetched and (not resident or self.contents.is_resident):
+            return
+        self._is_prefetched = True
+        if resident:
+            self.contents.make_resident()
+        names = [path.stem for path in self.folder.path.glob("*.json")] if self.is_usable else []
+        if len(names) <= MAX_PREFETCHED_INDEXES:
+            for manifest in filter(None, map(self.folder.read_manifest, names)):
+                self.contents.are_ready(manifest.files)
+
+    def close(self) -> None:
+        """Stop background threads."""
+        self.contents.close()
+
     def retain(self, targets: Sequence[Target]) -> None:
         """Delete the indexes of all targets but these."""
         self.folder.retain([target.name for target in targets])
@@ -175,8 +205,10 @@ class ReadIndexes:
             return None
         stamp = self.folder.stamp(target.name)
         index = self._open_indexes.get(target.name)
-        if index is None or index.stamp != stamp:
+        if index is None or index.stamp != stamp or not self._is_unchanged(index):
+            previous = index.manifest.files if index and index.manifest else []
             index = self._open_indexes[target.name] = self._open(db, target, stamp)
+            self.contents.drop(set(previous).difference(index.manifest.files if index.manifest else ()))
         if index.manifest is None or not _covers(db, target, index.manifest, generation=state.generation):
             if any(large.name == target.name for large in find_targets(db, min_rows=MIN_INDEXED_ROWS)):
                 self._on_stale()
@@ -187,18 +219,25 @@ class ReadIndexes:
         manifest = self.folder.read_manifest(target.name) if any(stamp) else None
         if manifest is None or not matches_file(db, target, manifest):
             return _OpenIndex(stamp)
+        if not self.contents.are_ready(manifest.files) and self.contents.is_resident:
+            return _OpenIndex(_NOT_LOADED)
         try:
-            files = [self.folder.segment_paths(segment) for segment in manifest.segments]
+            files = [[self.contents.get(file) for file in segment.files] for segment in manifest.segments]
             rows: VectorRows | TermRows
             segments: HnswSegments | list[PostingArrays]
             if target.kind == "keywords":
-                rows, segments = TermRows(), [open_postings_file(path) for (path,) in files]
+                rows, segments = TermRows(), [read_postings(content) for (content,) in files]
             else:
                 rows, segments = VectorRows(target.dimension), HnswSegments(files)
         except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
             logger.warning("cannot open the read index %s: %s", target.name, error)
+            if isinstance(error, DamagedFile) and self.folder.stamp(target.name) == stamp:
+                self.folder.discard(target.name)
             return _OpenIndex(stamp)
         return _OpenIndex(stamp, manifest, segments, Memtable(target, rows, low=manifest.high))
+
+    def _is_unchanged(self, index: _OpenIndex) -> bool:
+        return index.manifest is None or self.contents.are_unchanged(index.manifest.files)
 
     def _nearest(
         self, db: Session, target: Target, index: _OpenIndex, vector: Vector, *, limit: int

@@ -44,7 +44,7 @@ from weft.private_files import make_private_folder
 FORMAT_VERSION = 4
 
 HEAD_BYTES = 65_536
-"""Bytes at the start of a file whose checksum is verified whenever it is opened."""
+"""Bytes at the start of a file that `head` covers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,15 +162,9 @@ class IndexFolder:
                 crc = zlib.crc32(block, crc)
             return SegmentFile(file, read.tell(), head, crc)
 
-    def segment_paths(self, segment: Segment) -> list[Path]:
-        """Return the paths of the files of a segment. Raises `OSError` if the head of one has another checksum."""
-        paths = []
-        for file in segment.files:
-            paths.append(self.path / file.file)
-            with paths[-1].open("rb") as read:
-                if zlib.crc32(read.read(HEAD_BYTES)) != file.head:
-                    raise OSError(f"{file.file} is damaged")
-        return paths
+    def discard(self, name: str) -> None:
+        """Delete the manifest of a damaged index and its files, so that it is built again."""
+        self.delete([self.manifest_path(name), *self.path.glob(f"{name}.*")])
 
     def retain(self, names: Sequence[str]) -> None:
         """Delete the indexes of all targets but these."""
