@@ -4,8 +4,8 @@ Fuzz every route of the HTTP door with Schemathesis: no 5xx, no undocumented sta
     python benchmarks/fuzz_http.py [--examples 100] [--seed 7] [--phases coverage,fuzzing,stateful]
 
 Each situation has a server of its own with a small namespace: `open` (no keys, loopback), `key` (a key is sent),
-`locked` (there are keys and none is sent). Exits with 1 where one of them fails. `tests/interfaces/test_serve_schema.py`
-runs a few examples of each.
+`locked` (there are keys and none is sent). Exits with 1 if one of them fails.
+`tests/interfaces/test_serve_schema.py` runs a few examples of each.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Ways to find the best 100 chunks by BM25, on the same postings and questions, in
     python benchmarks/keywords.py SET… [--size 100000] [--keep DIR]
 
 SET are folders in BEIR layout, e.g. of `$WEFT_DATA`. A chunk is a title and sentences of three passages taken at
-random. `arrays` are those of the read index (`store/sqlite/index/maxscore.py`), `all postings` adds up every posting of the
-question in memory, `tantivy` is that library (if installed) over the same terms, split at blanks. Times are
+random. `arrays` are those of the read index (`store/sqlite/index/maxscore.py`), `all postings` adds up every posting of
+the question in memory, `tantivy` is that library (if installed) over the same terms, split at blanks. Times are
 milliseconds of the processor, p50 / p95, so that other work on the machine moves them less. `top 10` is the share of
 the first ten places that hold the same chunk as adding up everything, before any scoring anew. `--keep DIR` leaves the
 arrays and tantivy's files there, and takes those that are there.

@@ -215,7 +215,10 @@ LARGEST = {
 """A call of each tool that reads, for which there is more than fits."""
 
 
-@pytest.mark.parametrize("compat, limit", [(None, 1.5 * paging.PAGE_CHARACTERS), ("memory", 1.2 * MAX_GRAPH_CHARACTERS)])
+LIMITS = [(None, 1.5 * paging.PAGE_CHARACTERS), ("memory", 1.2 * MAX_GRAPH_CHARACTERS)]
+
+
+@pytest.mark.parametrize("compat, limit", LIMITS)
 def test_no_answer_is_larger_than_promised(large, compat, limit):
     """Text and values of every tool that reads, by the list of tools; `fetch` gives a document up to its own bound."""
     tools = [tool for tool in (MEMORY_TOOLS if compat else TOOLS) if not tool.writes]

@@ -13,21 +13,23 @@ def seed(name, *, size=None, weight=1.0):
     return Seed(entity=entity, weight=weight, words=len(name.split()) if size is None else size, how="named")
 
 
+def trust_in(question, seed, **defining_chunks):
+    """Return the trust in a graph whose one seed has so many defining chunks."""
+    return graph_trust(read_question(question), [seed], defining_chunks=defining_chunks)
+
+
 def test_entities_that_explain_half_of_the_question_are_trusted_in_full():
     """`change`, `OAuth` and `provider` are what it is about; `what`, `if`, `we` and `the` are how one asks."""
     provider = seed("OAuth Provider")
 
-    assert (
-        graph_trust(read_question("what if we change the OAuth provider?"), [provider], defining_chunks={"eOAuth Provider": 1})
-        == 1.0
-    )
+    assert trust_in("what if we change the OAuth provider?", provider, **{"eOAuth Provider": 1}) == 1.0
 
 
 def test_trust_grows_with_what_is_explained():
     """One word of eight is a quarter of the half that is enough."""
     question = "Why did Redis lose sessions during one failover last March evening?"
 
-    assert graph_trust(read_question(question), [seed("Redis")], defining_chunks={"eRedis": 1}) == pytest.approx(1 / 9 / 0.5)
+    assert trust_in(question, seed("Redis"), eRedis=1) == pytest.approx(1 / 9 / 0.5)
 
 
 def test_an_entity_no_chunk_is_about_explains_nothing():
@@ -39,9 +41,7 @@ def test_an_entity_no_chunk_is_about_explains_nothing():
 
 def test_an_entity_with_many_defining_chunks_explains_less():
     """Twelve chunks are about it: which one is meant?"""
-    few, many = (
-        graph_trust(read_question("history of Harbour"), [seed("Harbour")], defining_chunks={"eHarbour": n}) for n in (3, 12)
-    )
+    few, many = (trust_in("history of Harbour", seed("Harbour"), eHarbour=n) for n in (3, 12))
 
     assert few == 1.0
     assert many == pytest.approx(few / 4)
@@ -72,7 +72,8 @@ def test_graph_and_text_agree_where_the_best_text_is_where_the_walk_starts():
 
     assert agreement(hits(home=0.9, other=0.1), walk) == 1.0
     assert agreement(hits(other=0.9, home=0.89), walk) == 1.0
-    assert agreement(hits(other=0.9, home=0.85), walk) == pytest.approx(((0.85 / 0.9) ** 5 - MIN_AGREEMENT) / (FULL_AGREEMENT - MIN_AGREEMENT))
+    some = ((0.85 / 0.9) ** 5 - MIN_AGREEMENT) / (FULL_AGREEMENT - MIN_AGREEMENT)
+    assert agreement(hits(other=0.9, home=0.85), walk) == pytest.approx(some)
     assert agreement(hits(other=0.9, home=0.7), walk) == 0.0
 
 
