@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.config import MEBIBYTE, LoadOptions
+from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_bytes, too_large
 from weft.load.file_types import file_title
 from weft.load.line_map import MarkdownWriter, collapse
@@ -21,11 +22,13 @@ from weft.text.decode import clean
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
 
-MAX_COMPRESSION_RATIO = 200
-"""Text compresses about 20:1. A large file with a higher ratio is treated as a zip bomb."""
-MIN_CHECKED_BYTES = 10 * MEBIBYTE
+MAX_COMPRESSION_RATIO = 100
+"""Text compresses about 20:1. A file with a higher ratio is treated as a zip bomb."""
+MIN_CHECKED_BYTES = MEBIBYTE
 """Expanded size below which the compression ratio is not checked."""
 MAX_ZIP_MEMBERS = 20_000
+MAX_BLOCKS = 200_000
+"""Paragraphs and tables; a book of a thousand pages has about 20,000."""
 
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """Container of a password-protected DOCX and of a .doc file."""
@@ -38,7 +41,8 @@ def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
     """Iterate the one document of a DOCX file."""
     data = read_bytes(path, options=options)
     _check_package(data, options=options)
-    text, heading, properties = _read(data)
+    with cpu_limit():
+        text, heading, properties = _read(data)
     if not text:
         raise LoadError("no text")
     yield Document(
@@ -89,6 +93,8 @@ def _render(word: WordDocument) -> tuple[str, str]:
     writer, first = MarkdownWriter(), ""
     styles = {style.style_id: (style.name or "") for style in word.styles}
     for line, block in enumerate(_iter_blocks(word.element.body), start=1):
+        if line > MAX_BLOCKS:
+            raise LoadError("too large", f"more than {MAX_BLOCKS:,} paragraphs")
         if block.tag == f"{_MAIN}tbl":
             for row in _iter_own(block, tag=f"{_MAIN}tr"):
                 writer.add_row([_read_text(cell) for cell in _iter_own(row, tag=f"{_MAIN}tc")], line=line)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.config import LoadOptions
+from weft.load.cpu_limit import cpu_limit
 from weft.load.file_reader import PARSER_ERRORS, LoadError, missing_extra, read_bytes, too_large
 from weft.load.file_types import file_title
 from weft.load.line_map import collapse, join_numbered
@@ -29,6 +30,10 @@ MAX_TITLE_CHARACTERS = 200
 MAX_REPEATED_BYTES = 1 << 22
 """Content streams that several pages share are parsed per page, so a small file could take hours."""
 
+MAX_PAGE_RATIO = 100
+MIN_CHECKED_PAGE_BYTES = 1 << 20
+"""A page whose content streams expand to more than this, and to over 100 times the file, is skipped."""
+
 _NO_TITLE = re.compile(r"untitled|microsoft word|powerpoint|slide 1$|\.(?:docx?|pptx?|tex|dvi|indd|qxd|pdf)$", re.I)
 """Titles that programs write if the author gave none."""
 
@@ -36,9 +41,10 @@ _NO_TITLE = re.compile(r"untitled|microsoft word|powerpoint|slide 1$|\.(?:docx?|
 def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """Iterate the one document of a PDF. Its `lines` are page numbers, from 1."""
     data = read_bytes(path, options=options)
-    with _silence_pypdf():
+    with _silence_pypdf(), cpu_limit():
         reader = _open(data, options=options)
-        pages = list(_iter_pages(reader, source=source, options=options))
+        largest = max(MIN_CHECKED_PAGE_BYTES, MAX_PAGE_RATIO * len(data))
+        pages = list(_iter_pages(reader, source=source, options=options, max_page_bytes=largest))
         info = _read_info(reader)
     text, lines = join_numbered(pages)
     if not text:
@@ -90,7 +96,9 @@ def _open(data: bytes, *, options: LoadOptions) -> PdfReader:
     return reader
 
 
-def _iter_pages(reader: PdfReader, *, source: str, options: LoadOptions) -> Iterator[tuple[str, int]]:
+def _iter_pages(
+    reader: PdfReader, *, source: str, options: LoadOptions, max_page_bytes: int
+) -> Iterator[tuple[str, int]]:
     """Iterate text and number of the readable pages."""
     from pypdf.errors import PyPdfError
 
@@ -100,7 +108,10 @@ def _iter_pages(reader: PdfReader, *, source: str, options: LoadOptions) -> Iter
     for number in range(1, len(reader.pages) + 1):
         try:
             page = reader.pages[number - 1]
-            repeated = _count_repeated(page, seen)
+            size, repeated = _count_bytes(page, seen)
+            if size > max_page_bytes:
+                logger.warning("skipped page %d of %s: %d bytes of drawing", number, source, size)
+                continue
             repeats_left -= repeated
             if repeated and repeats_left < 0:
                 skipped += 1
@@ -118,19 +129,21 @@ def _iter_pages(reader: PdfReader, *, source: str, options: LoadOptions) -> Iter
         logger.warning("skipped %d pages of %s: they repeat the content of earlier pages", skipped, source)
 
 
-def _count_repeated(page: PageObject, seen: set[tuple[int, int]]) -> int:
-    """Return the bytes of content streams shared with earlier pages; add the streams of this page to `seen`."""
+def _count_bytes(page: PageObject, seen: set[tuple[int, int]]) -> tuple[int, int]:
+    """Return the bytes of the content streams, in all and shared with earlier pages; add the streams to `seen`."""
     from pypdf.generic import ArrayObject, IndirectObject, StreamObject
 
     contents = page.raw_get("/Contents") if "/Contents" in page else ArrayObject()
     items = contents.get_object()
-    repeated = 0
+    size = repeated = 0
     for item in items if isinstance(items, ArrayObject) else [contents]:
         if isinstance(item, IndirectObject):
             key, stream = (item.idnum, item.generation), item.get_object()
-            repeated += len(stream.get_data()) if key in seen and isinstance(stream, StreamObject) else 0
+            length = len(stream.get_data()) if isinstance(stream, StreamObject) else 0
+            size += length
+            repeated += length if key in seen else 0
             seen.add(key)
-    return repeated
+    return size, repeated
 
 
 def _read_info(reader: PdfReader) -> Fields:
