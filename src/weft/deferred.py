@@ -67,7 +67,7 @@ class Deferred(Generic[Value]):
             self._on_done()
 
     def get(self) -> Value:
-        """Return the value, made in this thread unless another thread is making it. Raises what `make` raises."""
+        """Return the value, made in this thread unless another thread is making it. Exceptions of `make` propagate."""
         if self._state == "ready":
             return cast(Value, self._value)
         with self._changed:
@@ -80,7 +80,7 @@ class Deferred(Generic[Value]):
 
     def get_within(self, seconds: float) -> Value:
         """
-        Return the value, made in a background thread. Raises what `make` raises, or `DeadlinePassed`.
+        Return the value, made in a background thread. Exceptions of `make` propagate, or `DeadlinePassed`.
 
         The deadline is one for all callers of an attempt: `seconds` after the first of them began to wait.
         """

@@ -154,7 +154,7 @@ def test_the_format_of_the_context_is_a_setting(ask):
     ran = ask("query", "the Auth Service", "--context", WEFT_CONTEXT_FORMAT="graph", WEFT_CONTEXT_GRAPH_BUDGET="60")
 
     assert ran.out.startswith("## Knowledge Graph Context\n")
-    assert "context.graph_budget is 0" in ask("stats", WEFT_CONTEXT_GRAPH_BUDGET="0", expect=2).err
+    assert "invalid context.graph_budget: 0" in ask("stats", WEFT_CONTEXT_GRAPH_BUDGET="0", expect=2).err
 
 
 def test_running_index_again_does_nothing(weft, notes):

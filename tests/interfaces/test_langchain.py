@@ -121,7 +121,7 @@ def test_a_filter_by_metadata(engine):
 
 def test_wrong_options_are_refused_before_the_first_question(engine, retriever):
     """With what would be right; a wrong name too, of the retriever and of a call."""
-    with pytest.raises(ConfigError, match="top_k is 0"):
+    with pytest.raises(ConfigError, match="top_k: 0"):
         WeftRetriever(engine=engine, top_k=0)
     with pytest.raises(ConfigError, match="expected one of vector"):
         WeftRetriever(engine=engine, method="magic")

@@ -117,7 +117,7 @@ def test_options_narrow_the_answer(engine):
 
 def test_wrong_options_are_refused_before_the_first_question(engine):
     """With what would be right."""
-    with pytest.raises(ConfigError, match="top_k is 0"):
+    with pytest.raises(ConfigError, match="top_k: 0"):
         WeftRetriever(engine, top_k=0)
     with pytest.raises(ConfigError, match="expected one of vector"):
         WeftRetriever(engine, method="magic")

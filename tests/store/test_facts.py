@@ -25,7 +25,7 @@ def database(request):
     database = open_empty(request.param, request)
     yield database
     # These tests write bare facts, without the history that remembering gives them.
-    expected = ("in its history", "in their history", "referred to")
+    expected = ("`added` event", "in its history", "in their history", "referred to")
     assert [problem for problem in contradictions(database) if not problem.what.endswith(expected)] == []
     database.close()
 

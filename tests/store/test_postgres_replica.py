@@ -8,6 +8,7 @@ from contract import EVERYTHING, MODEL, make_batch
 
 from weft.admin.doctor import diagnose
 from weft.config import read_settings
+from weft.config.trust import trust
 from weft.engine.adapters import open_database
 from weft.errors import ConfigError
 from weft.store.postgres.database import PostgresDatabase
@@ -104,6 +105,7 @@ def test_a_replica_that_does_not_answer_is_not_used(postgres_dsn, caplog):
 def test_a_replica_is_that_of_the_store_it_is_named_beside(tmp_path):
     """Another store by flag or environment does not inherit it."""
     (tmp_path / "weft.toml").write_text('[store]\ndb = "postgresql://a/db"\nreplica = "postgresql://b/db"\n')
+    trust(tmp_path / "weft.toml")
 
     def read(overrides=None, **environment):
         return read_settings(overrides, environment=environment, folder=tmp_path).store.replica

@@ -292,7 +292,7 @@ def test_options_hold_for_one_question(engine):
     assert len(engine.query("cats purr", top_k=None, method=None).evidence) == 5
     assert engine.query("cats purr", method="keyword").method == "keyword"
     assert engine.search_options({"min_score": 0.0, "top_k": "7"}).top_k == 7
-    with pytest.raises(ConfigError, match="min_score is 5"):
+    with pytest.raises(ConfigError, match="min_score: 5"):
         engine.query("anything", min_score=5)
     assert engine.settings.search.top_k == 10
 
@@ -301,7 +301,7 @@ def test_options_hold_for_one_question(engine):
     "options, message",
     [
         ({"topk": 3}, "unknown search option 'topk'"),
-        ({"top_k": 0}, "search.top_k is 0"),
+        ({"top_k": 0}, "invalid search.top_k: 0"),
         ({"top_k": "many"}, "search.top_k = 'many'"),
         ({"top_k": 2.5}, "expected int"),
         ({"method": "magic"}, "expected one of vector"),
@@ -310,9 +310,9 @@ def test_options_hold_for_one_question(engine):
         ({"vector_weight": float("nan")}, "weights"),
         ({"vector_weight": 0, "text_weight": 0}, "weights"),
         ({"gate": "perhaps"}, "expected true or false"),
-        ({"graph": {"max_hops": 4}}, "graph.max_hops is 4"),
-        ({"graph": {"min_graph_score": -0.1}}, "graph.min_graph_score is -0.1"),
-        ({"graph": {"rounds": 0}}, "graph.rounds is 0"),
+        ({"graph": {"max_hops": 4}}, "invalid graph.max_hops: 4"),
+        ({"graph": {"min_graph_score": -0.1}}, "invalid graph.min_graph_score: -0.1"),
+        ({"graph": {"rounds": 0}}, "invalid graph.rounds: 0"),
     ],
 )
 def test_wrong_options_are_refused(engine, options, message):

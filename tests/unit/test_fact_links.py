@@ -162,9 +162,9 @@ def test_facts_cost_one_statement_for_each_frontier(engine, monkeypatch):
 
 def test_a_hub_is_read_in_part(engine, monkeypatch):
     """Of a name with many facts the surest are looked at, and of each entity the surest links followed."""
-    monkeypatch.setattr(stating, "LOOKS", 3)
-    monkeypatch.setattr("weft.store.relational.fact_store.LINK_LOOKS", 3)
-    monkeypatch.setattr("weft.store.memory.fact_store.LOOKS", 3)
+    monkeypatch.setattr(stating, "MAX_LINK_CANDIDATES", 3)
+    monkeypatch.setattr("weft.store.relational.fact_store.MAX_LINK_CANDIDATES", 3)
+    monkeypatch.setattr("weft.store.memory.fact_store.MAX_LINK_CANDIDATES", 3)
     engine.memory.add_many([GivenFact(subject="Tide Gauge", predicate="reads", value=f"{n} metres") for n in range(3)])
     engine.memory.add("Tide Gauge", "near", object="Harbour Office", confidence=0.9)
     assert "Harbour Office.md" not in walked(engine)
@@ -202,8 +202,8 @@ def test_both_stores_give_the_same_links(stated, limit, looks, later):
         clock.now = at
         ids = [*(engine.entities.get(name).id for name in NAMES), fact_entity_id("unheard of")]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("weft.store.relational.fact_store.LINK_LOOKS", looks)
-            patch.setattr("weft.store.memory.fact_store.LOOKS", looks)
+            patch.setattr("weft.store.relational.fact_store.MAX_LINK_CANDIDATES", looks)
+            patch.setattr("weft.store.memory.fact_store.MAX_LINK_CANDIDATES", looks)
             links = engine.store.facts.links(ids, at=at, limit=limit, min_weight=3.0)
             typed = engine.store.facts.links(ids[:1], at=at, limit=limit, types=("near",))
             result = engine.query(ASKED, method="graph", gate=False)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from weft.config import check_address, find_path, is_missing, is_server, read_settings, shown, source_folder
+from weft.config.trust import trust
 from weft.errors import ConfigError
 
 
@@ -68,6 +69,7 @@ def test_settings_do_not_tell_the_password(tmp_path):
     """Neither printed nor in an error about them."""
     settings = read_settings({"store.db": "postgresql://me:sesame@host/db"}, environment={}, folder=tmp_path)
     (tmp_path / "weft.toml").write_text('[store]\ndb = ["postgresql://me:sesame@host/db"]\n')
+    trust(tmp_path / "weft.toml")
 
     assert "sesame" not in repr(settings)
     with pytest.raises(ConfigError) as raised:
@@ -81,6 +83,7 @@ def test_sources_are_relative_to_the_project_that_names_the_server(tmp_path, mon
     inner.mkdir()
     monkeypatch.chdir(inner)
     (tmp_path / "weft.toml").write_text('[store]\ndb = "postgresql://host/db"\n')
+    trust(tmp_path / "weft.toml")
 
     assert source_folder(read_settings(environment={})) == tmp_path
     assert source_folder(read_settings({"store.db": "postgresql://host/db"}, environment={})) == inner

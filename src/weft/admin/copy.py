@@ -116,7 +116,7 @@ def copy_namespace(
 def compare(
     source: Store, target: Store, *, on_step: Callable[[int], None] = lambda count: None
 ) -> Iterator[Difference]:
-    """Iterate the differences of two stores, by checksums of everything that is not derived."""
+    """Yield the differences of two stores, by checksums of everything that is not derived."""
     for part in PARTS:
         for ids in part.pages(source):
             for id, how in _differing(part, ids, source, target):

@@ -26,7 +26,7 @@ class Part(Protocol):
     """Whether progress counts its items."""
 
     def pages(self, store: Store) -> Iterator[list[str]]:
-        """Iterate the ids of all items in pages."""
+        """Yield the ids of all items in pages."""
 
     def known(self, store: Store, ids: Sequence[str]) -> set[str]:
         """Return the ids that exist."""

@@ -60,7 +60,7 @@ def import_facts(
 
 def export_facts(engine: Engine, *, form: FactForm = "facts") -> Iterator[str]:
     """
-    Iterate the lines of a file with the facts of the namespace.
+    Yield the lines of a file with the facts of the namespace.
 
     The format `facts` has all facts by id with their history; `memory` has live facts whose validity has not ended,
     oldest first.
@@ -75,7 +75,7 @@ def export_facts(engine: Engine, *, form: FactForm = "facts") -> Iterator[str]:
 
 
 def iter_entities(store: Store) -> Iterator[FactEntity]:
-    """Iterate the entities of facts in the order of their keys."""
+    """Yield the entities of facts in the order of their keys."""
     after = ""
     while page := store.facts.entities_after(after, limit=PAGE_ENTITIES):
         yield from page

@@ -232,7 +232,7 @@ def _embed_names(engine: Engine, receipt: Receipt) -> Receipt:
 
 
 def _iter_own(store: Store, name: str) -> Iterator[DocumentInfo]:
-    """Iterate the documents of an import."""
+    """Yield the documents of an import."""
     return iter_documents(store, Filter(source_prefix=f"{name}#", metadata=((IMPORT, name),)))
 
 

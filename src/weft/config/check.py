@@ -56,13 +56,13 @@ def check_group(group: str, options: Any) -> None:
     """Raise `ConfigError` if a value of one group is out of range or contradicts another."""
     for name in COUNTS.get(group, "").split():
         if not (value := getattr(options, name)) >= 1:  # also false for NaN
-            raise ConfigError(f"{group}.{name} is {value!r}", hint="use a whole number of at least 1")
+            raise ConfigError(f"invalid {group}.{name}: {value!r}", hint="use a whole number of at least 1")
     for name in AMOUNTS.get(group, "").split():
         if not 0 <= (value := getattr(options, name)) < math.inf:
-            raise ConfigError(f"{group}.{name} is {value!r}", hint="use a number of at least 0")
+            raise ConfigError(f"invalid {group}.{name}: {value!r}", hint="use a number of at least 0")
     for name in SHARES.get(group, "").split():
         if not 0 <= (value := getattr(options, name)) <= 1:
-            raise ConfigError(f"{group}.{name} is {value!r}", hint="use a number from 0 to 1")
+            raise ConfigError(f"invalid {group}.{name}: {value!r}", hint="use a number from 0 to 1")
     if check := _FURTHER.get(group):
         check(options)
 
@@ -79,7 +79,7 @@ def _check_weights(weights: tuple[float, float], *, of: str) -> None:
 
 def _check_cosine(key: str, value: float | None) -> None:
     if value is not None and not -1 <= value <= 1:
-        raise ConfigError(f"{key} is {value!r}", hint="use a cosine from -1 to 1")
+        raise ConfigError(f"invalid {key}: {value!r}", hint="use a cosine from -1 to 1")
 
 
 def _check_graph(graph: GraphOptions) -> None:
@@ -87,13 +87,13 @@ def _check_graph(graph: GraphOptions) -> None:
     _check_cosine("graph.min_similarity", graph.min_similarity)
     for name in ("max_hops", "citation_depth"):
         if (value := getattr(graph, name)) > MAX_HOPS:
-            raise ConfigError(f"graph.{name} is {value!r}", hint=f"use a whole number from 1 to {MAX_HOPS}")
+            raise ConfigError(f"invalid graph.{name}: {value!r}", hint=f"use a whole number from 1 to {MAX_HOPS}")
 
 
 def _check_memory(memory: MemoryOptions) -> None:
     if not 0 <= memory.cache_seconds <= SECONDS_PER_DAY:
         raise ConfigError(
-            f"memory.cache_seconds is {memory.cache_seconds!r}",
+            f"invalid memory.cache_seconds: {memory.cache_seconds!r}",
             hint=f"use a whole number from 0 to {SECONDS_PER_DAY} (a day)",
         )
 

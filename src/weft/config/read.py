@@ -1,8 +1,13 @@
 """
 Reader of settings: the only module that reads the environment and TOML files.
 
-Sources, strongest first: a flag or argument, the environment, the project's `weft.toml` (the nearest one upwards
-from the working folder), the user's `config.toml`, the default in `options.py`.
+Sources, highest priority first:
+
+    1. flag or argument
+    2. environment
+    3. `weft.toml` in the working folder or its nearest parent
+    4. the user's `config.toml`
+    5. default in `options.py`
 """
 
 from __future__ import annotations

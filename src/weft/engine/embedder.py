@@ -78,11 +78,11 @@ class EmbedderSlot:
         return embedder.error if isinstance(embedder, _Observable) else None
 
     def get(self) -> Embedder | None:
-        """Return the embedder, None if the settings name none. Raises what opening it raises."""
+        """Return the embedder, None if the settings name none. Errors of opening it propagate."""
         return self._opened.get()
 
     def load(self) -> None:
-        """Load the weights now. Raises what opening and loading raise."""
+        """Load the weights now. Errors of opening and loading propagate."""
         embedder: object = self.get()
         if isinstance(embedder, Loadable):
             embedder.load()

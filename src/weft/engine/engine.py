@@ -337,7 +337,7 @@ class Engine:
         return get_document(name, store=self.store)
 
     def documents(self, where: Filter | None = None) -> Iterable[DocumentInfo]:
-        """Iterate the documents of the namespace in the order of their sources."""
+        """Yield the documents of the namespace in the order of their sources."""
         if where is not None:
             check_filter(where)
         return iter_documents(self.store, where or Filter())

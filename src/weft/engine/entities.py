@@ -59,7 +59,7 @@ class Entities:
         return [*found, *islice(self.remembered(), limit - len(found))]
 
     def remembered(self, *, after: str = "") -> Iterator[Entity]:
-        """Iterate the entities that occur in facts only, in the order of their keys behind `after`."""
+        """Yield the entities that occur in facts only, in the order of their keys behind `after`."""
         return iter_remembered(self._store, at=self._at, after=after) if self._at is not None else iter(())
 
     def show(self, name: str, *, limit: int = 20) -> EntityView:

@@ -185,7 +185,7 @@ class Memory:
         return {"facts": facts, "entities": entities, **self._cache.count(self._store.namespace)}
 
     def list(self, subject: str = "") -> Iterable[Fact]:
-        """Iterate facts in the order of their ids, of one subject or all."""
+        """Yield facts in the order of their ids, of one subject or all."""
         key = name_key(subject)
         return iter(()) if subject and not key else iter_facts(self._store, subject=key)
 
@@ -199,7 +199,7 @@ class Memory:
         return write_path.get_fact(id, store=self._store)
 
     def standing(self) -> Iterator[Fact]:
-        """Iterate staged and confirmed facts whose validity has not ended, in the order of their ids."""
+        """Yield staged and confirmed facts whose validity has not ended, in the order of their ids."""
         now = self._clock()
         return (f for f in iter_facts(self._store) if is_live(f) and (f.valid_to is None or f.valid_to > now))
 

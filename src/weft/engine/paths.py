@@ -25,7 +25,7 @@ def read_paths(paths: Sequence[str | Path]) -> list[Path]:
 
 
 def collect_sources(items: Iterable[Document | Skipped], seen: set[str]) -> Iterator[Document | Skipped]:
-    """Iterate the items unchanged, and add the sources of documents to `seen`."""
+    """Yield the items unchanged, and add the sources of documents to `seen`."""
     for item in items:
         if isinstance(item, Document):
             seen.add(item.source)
@@ -77,7 +77,7 @@ def find_below(names: Sequence[str], *, store: Store) -> list[str]:
 
 
 def documents_below(name: str, *, store: Store) -> Iterator[DocumentInfo]:
-    """Iterate the documents of a file or folder, by its source."""
+    """Yield the documents of a file or folder, by its source."""
     found = iter_documents(store, Filter(source_prefix=name)) if name else ()
     return (document for document in found if is_below(document.source, name))
 

@@ -94,7 +94,7 @@ class Sandbox:
         return self._saved
 
     def documents(self, options: LoadOptions) -> Iterator[Document | Skipped]:
-        """Iterate the documents of the files in upload order, then a `Skipped` for each replaced file."""
+        """Yield the documents of the files in upload order, then a `Skipped` for each replaced file."""
         for source, path in self._files.items():
             yield from load_file(path, source=source, options=options)
         for source in self._replaced:

@@ -81,7 +81,7 @@ def _iter_items(value: object) -> Iterable[object]:
 
 
 def _iter_letters(text: str) -> Iterator[str]:
-    """Iterate letters and digits, with `_` between words."""
+    """Yield letters and digits, with `_` between words."""
     before = "_"
     for index, letter in enumerate(text):
         is_mark = unicodedata.category(letter).startswith("M") and before != "_"

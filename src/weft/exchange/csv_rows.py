@@ -27,7 +27,7 @@ class Row:
 
 def iter_rows(text: str, *, delimiter: str, skip: Skip) -> Iterator[Row]:
     """
-    Iterate the rows of a table.
+    Yield the rows of a table.
 
     A row of several lines must have the width of the first row and closed quotes; otherwise its first line is skipped
     and reading continues with the second.

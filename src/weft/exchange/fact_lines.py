@@ -31,7 +31,7 @@ _ENTITY_FIELDS = {"entity", "type", "description", "declared"}
 
 
 def to_fact_lines(entities: Iterable[FactEntity], facts: Iterable[KeptFact]) -> Iterator[str]:
-    """Iterate the lines: entities with more than a name, then facts."""
+    """Yield the lines: entities with more than a name, then facts."""
     for entity in entities:
         if entity.type or entity.description or entity.declared:
             rest = {"type": entity.type, "description": entity.description, "declared": entity.declared}

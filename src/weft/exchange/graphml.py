@@ -137,7 +137,7 @@ class _Parser:
         self._expat.Parse("", True)
 
     def iter_elements(self, kind: str) -> Iterator[tuple[_Element, Mapping[str, object]]]:
-        """Iterate nodes or edges in the order of the file, with their data by attribute name."""
+        """Yield nodes or edges in the order of the file, with their data by attribute name."""
         declared = {id: key.default for id, key in self._keys.items() if key.owner in (kind, "all")}
         defaults = fold_fields(_rename(declared, keys=self._keys))
         if kind == "node":  # a default label would merge all nodes

@@ -30,7 +30,7 @@ def parse_json(text: str) -> object:
 
 def iter_values(text: str, *, skip: Skip) -> Iterator[tuple[str, object]]:
     """
-    Iterate the positions and values of a text.
+    Yield the positions and values of a text.
 
     The text is JSON Lines or one JSON document; a list of objects or lists gives one value per item. Invalid lines are
     skipped.

@@ -92,7 +92,7 @@ def _parse(text: str) -> dict[str, object]:
 def _iter_fields(
     document: Mapping[str, object], name: str, *, kind: str, builder: GraphBuilder
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Iterate the position and fields of each record in a list."""
+    """Yield the position and fields of each record in a list."""
     items = document.get(name)
     if not isinstance(items, list | None):
         builder.skip(name, "not a list")

@@ -108,7 +108,7 @@ def from_memory_facts(text: str, *, source: str) -> GivenMemory:
 
 
 def to_memory_facts(entities: Iterable[FactEntity], facts: Iterable[Fact]) -> Iterator[str]:
-    """Iterate the lines of a memory file: entities with their observations, then relations."""
+    """Yield the lines of a memory file: entities with their observations, then relations."""
     observations: dict[str, dict[str, None]] = {}
     relations: list[Fact] = []
     for fact in facts:

@@ -57,7 +57,7 @@ def _add_record(record: object, *, place: str, builder: GraphBuilder) -> None:
 def _iter_list(
     fields: Mapping[str, Any], name: str, *, place: str, builder: GraphBuilder
 ) -> Iterator[tuple[str, object]]:
-    """Iterate positions and items of `entities` or `extracted_entities`."""
+    """Yield positions and items of `entities` or `extracted_entities`."""
     items = find_field(fields, name, f"extracted{name}")
     if not isinstance(items, list | None):
         builder.skip(place, f"{name}: not a list")

@@ -181,7 +181,7 @@ def _is_plain(passages: Sequence[str]) -> bool:
 
 
 def _iter_records(graph: GivenGraph) -> Iterator[tuple[dict[str, object], list[str]]]:
-    """Iterate the fields of each relation without passages, and its passages."""
+    """Yield the fields of each relation without passages, and its passages."""
     types = {entity.name: entity.type for entity in graph.entities}
     weights = from_scale([relation.weight for relation in graph.relations])
     for relation, weight in zip(graph.relations, weights, strict=True):

@@ -158,7 +158,7 @@ def to_values(value: Scalar | Sequence[Scalar]) -> Sequence[Scalar]:
 
 
 def read_values(field: str, value: Scalar | Sequence[Scalar]) -> Iterator[str]:
-    """Iterate the names in the value of a field; a string may contain several with separators."""
+    """Yield the names in the value of a field; a string may contain several with separators."""
     if isinstance(value, str):
         separator = _PEOPLE_SEPARATOR if field in _AUTHORS else _SEPARATOR
         items = separator.split(value[:MAX_FIELD_CHARACTERS])[:MAX_VALUES]

@@ -203,7 +203,7 @@ def guess_type(rest: str, *, plural: bool = False) -> str:
 
 def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int, verb: int | None = None) -> Iterator[Alias]:
     """
-    Iterate the aliases of the subject of a first sentence before `end`: `also known as X`, `born X`, `又称X`.
+    Yield the aliases of the subject of a first sentence before `end`: `also known as X`, `born X`, `又称X`.
 
     After the `verb` a cue may concern another name: in `the father of Temüjin, later known as X`, X is not the father.
     """
@@ -236,7 +236,7 @@ def _whole_alias(text: str, found: Name) -> str:
 
 
 def find_abbreviations(sentence: Sentence, names: Sequence[Name]) -> Iterator[Alias]:
-    """Iterate names in parentheses that abbreviate or translate the name before them: `Graph Retrieval (图检索)`."""
+    """Yield names in parentheses that abbreviate or translate the name before them: `Graph Retrieval (图检索)`."""
     ends = {name.end: name.text for name in names}
     for match in _BRACKET.finditer(sentence.text):
         before = sentence.text[max(0, match.start() - 160) : match.start()]
@@ -251,7 +251,7 @@ def find_abbreviations(sentence: Sentence, names: Sequence[Name]) -> Iterator[Al
 
 
 def _find_translations(text: str, names: Sequence[Name]) -> Iterator[Alias]:
-    """Iterate the names in brackets after a Chinese name: `知识图谱（Knowledge Graph，简称KG）`."""
+    """Yield the names in brackets after a Chinese name: `知识图谱（Knowledge Graph，简称KG）`."""
     for start, others in find_names_in_brackets(text):
         before = text[max(0, start - 160) : start]
         whole = max((name.text for name in names if name.end == start and _CJK.search(name.text)), key=len, default="")

@@ -118,7 +118,7 @@ def _is_name_like(text: str, at: int, end: int) -> bool:
 
 
 def _places(key: str, plain: str) -> Iterator[tuple[int, int]]:
-    """Iterate the (start, end) of an ASCII key in folded text, where `Luther's` is `luthers`."""
+    """Yield the (start, end) of an ASCII key in folded text, where `Luther's` is `luthers`."""
     *before, last = key.split(" ")
     stem = last.removesuffix("y")
     ending = _ENDING_Y if stem != last else _ENDING_SIGN if last.endswith(SIGNS) else _ENDING
@@ -199,7 +199,7 @@ def find_sentence(text: str, keys: Collection[str], *, size: int = 300) -> str:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Iterate the sentences of a text."""
+    """Yield the sentences of a text."""
     start = 0
     for match in _BOUNDARY.finditer(text):
         yield text[start : match.end()].strip()

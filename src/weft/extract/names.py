@@ -102,7 +102,7 @@ def words(text: str) -> list[Word]:
 
 
 def iter_words(text: str, start: int = 0) -> Iterator[Word]:
-    """Iterate the words of `text` from offset `start`."""
+    """Yield the words of `text` from offset `start`."""
     pattern = _WORD
     if text.isascii() or not _NOT_PLAIN.search(text):
         pattern = _SIGNED_WORD if "+" in text or "#" in text else _PLAIN_WORD

@@ -212,7 +212,7 @@ def is_proper(name: str) -> bool:
 
 
 def inner_names(name: str) -> Iterator[str]:
-    """Iterate the names inside a long name: the part after `of the`, and a person without rank or title."""
+    """Yield the names inside a long name: the part after `of the`, and a person without rank or title."""
     head, _, tail = name.rpartition(" of the ")
     if head and " " in tail:
         yield tail

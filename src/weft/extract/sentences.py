@@ -108,7 +108,7 @@ def shorten(text: str, *, limit: int = 300) -> str:
 
 
 def _blocks(text: str, form: Form) -> Iterator[tuple[Role, str]]:
-    """Iterate paragraphs, list items, headings and table cells with their roles."""
+    """Yield paragraphs, list items, headings and table cells with their roles."""
     pending: list[str] = []
     role: Role = "prose"
     for line in prose_lines(text, form=form):
@@ -154,7 +154,7 @@ def _continues(before: str, line: str, form: Form) -> bool:
 
 
 def prose_lines(text: str, *, form: Form) -> Iterator[str]:
-    """Iterate all lines, with an empty line in place of each line of code."""
+    """Yield all lines, with an empty line in place of each line of code."""
     if form == "code":
         yield from _comment_lines(text)
         return
@@ -172,7 +172,7 @@ def prose_lines(text: str, *, form: Form) -> Iterator[str]:
 
 
 def _comment_lines(text: str) -> Iterator[str]:
-    """Iterate the comments and triple-quoted texts of source code, with an empty line for other lines."""
+    """Yield the comments and triple-quoted texts of source code, with an empty line for other lines."""
     is_inside = False
     for line in text.split("\n"):
         parts = _TRIPLE.split(line)
@@ -231,7 +231,7 @@ def _inline(match: re.Match[str]) -> tuple[str, tuple[Literal["link", "code"], s
 
 
 def _cut(line: str, marks: list[Mark], role: Role) -> Iterator[Sentence]:
-    """Iterate the sentences of a line, each with its marks."""
+    """Yield the sentences of a line, each with its marks."""
     at = start = 0
     inner = [mark for mark in marks if mark.kind != "strong"]
     for end in [*_ends(line, inner), len(line)]:
@@ -251,7 +251,7 @@ def _cut(line: str, marks: list[Mark], role: Role) -> Iterator[Sentence]:
 
 
 def _pieces(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Iterate the stripped span in parts of at most `MAX_SENTENCE_CHARACTERS`."""
+    """Yield the stripped span in parts of at most `MAX_SENTENCE_CHARACTERS`."""
     while end > start and line[end - 1].isspace():
         end -= 1
     while start < end:
@@ -266,7 +266,7 @@ def _pieces(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _ends(line: str, marks: list[Mark]) -> Iterator[int]:
-    """Iterate the ends of sentences: not inside links and code, not after abbreviations and initials."""
+    """Yield the ends of sentences: not inside links and code, not after abbreviations and initials."""
     at = 0
     for match in _END.finditer(line):
         end = match.end()

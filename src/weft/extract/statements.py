@@ -272,7 +272,7 @@ def _belongs(between: str, type: str) -> bool:
 
 
 def _find_targets(text: str, at: int, names: Sequence[Name]) -> Iterator[str]:
-    """Iterate the name at `at` and those listed after it, each with and without its title."""
+    """Yield the name at `at` and those listed after it, each with and without its title."""
     starts = {name.start: name for name in reversed(names)}
     article = _ARTICLE.match(text, at)
     following = starts.get(article.end()) if article else None

@@ -62,7 +62,7 @@ def to_written_key(key: str, name: str) -> WrittenKey:
 
 def find_typos(names: Iterable[WrittenKey]) -> Iterator[Typo]:
     """
-    Iterate the pairs of keys with one typo between them, in sorted order. `names` are sorted and distinct.
+    Yield the pairs of keys with one typo between them, in sorted order. `names` are sorted and distinct.
 
     The names with the same first letter are in memory at a time. Each is compared only with names that are equal after
     the deletion of one letter.
@@ -152,7 +152,7 @@ def _similar_pairs(names: Sequence[WrittenKey]) -> set[tuple[int, int]]:
 
 
 def _deletion_forms(key: str) -> Iterator[str]:
-    """Iterate forms of a key, of which keys with one typo between them share at least one."""
+    """Yield forms of a key, of which keys with one typo between them share at least one."""
     yield f" {key.replace(' ', '')}"
     words = key.split()
     at = 0

@@ -146,7 +146,9 @@ def reject(fact: Fact, *, now: datetime, reason: str = "") -> Change:
 def expire(fact: Fact, *, at: datetime, now: datetime) -> Change:
     """Return the change that ends the validity of a fact at `at`. Validity can be shortened, not extended."""
     if not is_live(fact):
-        raise InputError(f"fact {fact.id!r} is {fact.status}, it cannot expire", hint="it is not recalled any more")
+        raise InputError(
+            f"fact {fact.id!r} is {fact.status} and cannot expire", hint="only staged and confirmed facts expire"
+        )
     if at < valid_since(fact):
         raise InputError(
             f"fact {fact.id!r} holds since {valid_since(fact).isoformat()}, it cannot end before",

@@ -58,7 +58,7 @@ def neighbourhood(
     hop continues from the `width` strongest entities at most. Seeds are not returned.
     """
     if not 1 <= max_hops <= MAX_HOPS:
-        raise InputError(f"max_hops is {max_hops!r}", hint=f"give a whole number from 1 to {MAX_HOPS}")
+        raise InputError(f"invalid max_hops: {max_hops!r}", hint=f"use a whole number from 1 to {MAX_HOPS}")
     level = {seed: Trail(strength=math.inf) for seed in seeds}
     seen, found = set(level), list[Neighbour]()
     for hops in range(1, max_hops + 1):

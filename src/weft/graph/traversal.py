@@ -43,7 +43,7 @@ class Trail:
 
 
 def both_directions(relations: Iterable[Relation], *, inverse: Inverse) -> Iterator[Step]:
-    """Iterate two steps per relation: along it and against it."""
+    """Yield two steps per relation: along it and against it."""
     for relation in relations:
         source, target, weight = relation.source_id, relation.target_id, relation.weight
         yield Step(source_id=source, type=relation.type, weight=weight, target_id=target, direction="out")
@@ -59,10 +59,10 @@ def advance(
     against: bool = False,
 ) -> dict[str, Trail]:
     """
-    Return the best trail to every entity one step away from `level` that is not in `seen`.
+    Return the best trail to each entity one hop from `level`, except entities in `seen`.
 
     `combine` returns the strength of the longer trail from the strength of a trail and the weight of a step. With
-    `against`, steps are followed from target to source, and trails lead from the entities instead of to them.
+    `against`, steps are followed from target to source, and each trail starts at the new entity.
     """
     reached: dict[str, Trail] = {}
     for step in steps:

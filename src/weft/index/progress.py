@@ -34,7 +34,7 @@ class ReceiptBuilder:
     embedding: Usage = field(default_factory=Usage)
 
     def iter_documents(self, items: Iterable[Document | Skipped]) -> Iterator[Document]:
-        """Iterate the documents; record the skipped files."""
+        """Yield the documents; record the skipped files."""
         for item in items:
             if isinstance(item, Document):
                 yield item

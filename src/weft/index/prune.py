@@ -59,7 +59,7 @@ def files_of(source: str) -> list[str]:
 
 
 def iter_documents(store: Store, where: Filter, *, page: int = 1000) -> Iterator[DocumentInfo]:
-    """Iterate all documents that pass the filter, ordered by source."""
+    """Yield all documents that pass the filter, ordered by source."""
     after = ""
     while found := store.find_documents(where, after=after, limit=page):
         yield from found

@@ -101,7 +101,7 @@ def _group_drafts(
     flush: Callable[[str], None] = lambda source: None,
 ) -> Iterator[list[Draft]]:
     """
-    Iterate groups of drafts, each large enough for one transaction; count unchanged documents.
+    Yield groups of drafts, each large enough for one transaction; count unchanged documents.
 
     `flush` writes pending documents of a source. A draft is compared with the stored document, so an earlier document
     with the same source must be written before.

@@ -107,7 +107,7 @@ def open_text(path: Path, *, max_bytes: int = MAX_EXPANDED_BYTES) -> TextIO:
 
 
 def iter_numbered_lines(stream: TextIO, *, max_characters: int) -> Iterator[tuple[int, str | None]]:
-    """Iterate line numbers, from 1, and lines; None replaces a line longer than `max_characters`."""
+    """Yield line numbers, from 1, and lines; None replaces a line longer than `max_characters`."""
     number = 0
     while line := stream.readline(max_characters + 1):
         number += 1

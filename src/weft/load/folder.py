@@ -37,7 +37,7 @@ class FoundFile:
 
 def iter_files(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[FoundFile | Skipped]:
     """
-    Iterate files to load and skipped files: paths in the given order, files of a folder by name.
+    Yield files to load and skipped files: paths in the given order, files of a folder by name.
 
     A file below two of the paths comes once. Raises `InputError` immediately if a path does not exist.
     """
@@ -114,7 +114,7 @@ class _Walker:
         self._visited: set[tuple[int, int]] = set()
 
     def walk(self) -> Iterator[FoundFile | Skipped]:
-        """Iterate files to load and skipped files, ordered by name."""
+        """Yield files to load and skipped files, ordered by name."""
         rules = find_rules_above(self._root) if self._options.respect_gitignore else IgnoreRules()
         stack = [_Folder(children=iter([self._root]), rules=rules)]
         while stack:

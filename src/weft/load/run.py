@@ -33,7 +33,7 @@ class Loader(Protocol):
     """Function that loads the documents of one file. Raises `LoadError` or `OSError`."""
 
     def __call__(self, path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-        """Iterate the documents of a file and its skipped records."""
+        """Yield the documents of a file and its skipped records."""
 
 
 LOADERS: dict[str, Loader] = {
@@ -60,7 +60,7 @@ MAX_DETAIL_CHARACTERS = 500
 
 def iter_documents(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Document | Skipped]:
     """
-    Iterate the documents below the paths in a stable order.
+    Yield the documents below the paths in a stable order.
 
     A file that cannot be loaded becomes a `Skipped` and does not end the run. A source is the path relative to `base`
     if the file is below it, else absolute; a record adds `#` and its id or position. Raises `InputError` immediately
@@ -71,14 +71,14 @@ def iter_documents(paths: Sequence[Path], *, options: LoadOptions, base: Path | 
 
 
 def load_file(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Iterate the documents of one file under the given source."""
+    """Yield the documents of one file under the given source."""
     if is_binary(path):
         return iter([Skipped(source=source, reason="binary")])
     return _load(FoundFile(path=path, source=source), options=options)
 
 
 def iter_sources(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Path]:
-    """Iterate the files that `iter_documents` would load, in the same order, without opening them."""
+    """Yield the files that `iter_documents` would load, in the same order, without opening them."""
     files = iter_files(paths, options=options, base=base)
     return (found.path for found in files if isinstance(found, FoundFile))
 

@@ -22,7 +22,7 @@ class Changes:
 
 
 def iter_changes(paths: Sequence[Path], *, options: LoadOptions, base: Path | None) -> Iterator[Changes]:
-    """Iterate the changes below the paths until interrupted. Changes close in time are reported together."""
+    """Yield the changes below the paths until interrupted. Changes close in time are reported together."""
     check_watching()
     from watchfiles import watch
 

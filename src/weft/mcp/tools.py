@@ -1,4 +1,4 @@
-"""MCP tools: list and call."""
+"""Handlers of the MCP methods `tools/list` and `tools/call`."""
 
 from __future__ import annotations
 

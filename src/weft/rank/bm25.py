@@ -46,7 +46,7 @@ def term_scores(
 
 
 def share_of_bound(share: float, *, weight: float) -> float:
-    """Return `share` of the upper bound that a term with idf `weight` can add to a score."""
+    """Return `share` times the maximum score of a term with idf `weight`."""
     return share * weight * (K1 + 1)
 
 

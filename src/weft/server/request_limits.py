@@ -100,9 +100,9 @@ class RequestLimits:
         own = max(1, int(limit * CLIENT_SHARE))
         used = sum(count for other, count in self._slots.items() if other)
         if client and used > limit:
-            raise Refused(503, "busy", f"{limit} requests are in progress", hint="retry")
+            raise Refused(503, "busy", f"too many concurrent requests (limit {limit})", hint="retry later")
         if client and self._slots[client] > own:
-            raise Refused(503, "busy", f"{own} requests of this client are in progress", hint="retry")
+            raise Refused(503, "busy", f"too many concurrent requests of this client (limit {own})", hint="retry later")
 
     def _bounded(self, scope: Scope, headers: Headers, receive: Receive) -> Receive:
         """Return a `receive` that refuses a body that is too large or too slow."""
@@ -117,7 +117,10 @@ class RequestLimits:
                 message = await asyncio.wait_for(receive(), max(deadline - time.monotonic(), 0.001))
             except asyncio.TimeoutError:
                 raise Refused(
-                    408, "slow_request", "the request body arrived too slowly", hint="send a smaller body"
+                    408,
+                    "slow_request",
+                    f"the request body did not arrive within {self._options.seconds} s",
+                    hint="send a smaller body",
                 ) from None
             taken += len(message.get("body", b""))
             is_whole = not message.get("more_body", False)

@@ -261,10 +261,10 @@ class Facts(FactReader, FactWriter, Protocol):
 
 class Jobs(Protocol):
     """
-    Documents of one namespace waiting to be indexed. Each call is one transaction.
+    Queue of the documents of one namespace that wait for indexing. Each call is one transaction.
 
-    Times are those of the database, because the clocks of several workers may differ. Jobs are not content: the
-    generation stays unchanged.
+    All times come from the database clock, because worker clocks may differ. Changes to jobs do not change the
+    generation.
     """
 
     def enqueue(self, jobs: Sequence[Job]) -> None:

@@ -121,7 +121,7 @@ def split_at_question_words(run: str) -> list[str]:
 
 
 def _tokens(text: str) -> Iterator[re.Match[str]]:
-    """Iterate the tokens of NFKC text without invisible characters, which would split a word."""
+    """Yield the tokens of NFKC text without invisible characters, which would split a word."""
     if text.isascii():
         return _TOKEN.finditer(text)
     visible = _INVISIBLE.sub("", text).replace("™", " ")  # NFKC would turn `Lego™` into `LegoTM`

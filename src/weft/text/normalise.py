@@ -38,7 +38,7 @@ _MARKED = (  # Unicode blocks with combining marks, except those of unspaced scr
 
 
 def _find_marks() -> Iterator[str]:
-    """Iterate the runs of spacing and non-spacing marks as ranges of a character class."""
+    """Yield the runs of spacing and non-spacing marks as ranges of a character class."""
     for block in _MARKED:
         for is_mark, run in groupby(block, key=lambda code: unicodedata.category(chr(code)) in ("Mn", "Mc")):
             if is_mark:

@@ -92,7 +92,7 @@ def _join_small(text: str, sections: list[Section], options: SplitOptions) -> li
 
 def _filled(text: str, sections: list[Section]) -> Iterator[Section]:
     """
-    Iterate the sections with text.
+    Yield the sections with text.
 
     An empty section is dropped if a section below it repeats its heading. Otherwise its heading line is its text.
     """

@@ -52,7 +52,7 @@ _BREAK = re.compile("\n+")
 
 
 def iter_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Iterate (offset, line) pairs, lines without newlines."""
+    """Yield (offset, line) pairs, lines without newlines."""
     start = 0
     for line in text.split("\n"):
         yield start, line

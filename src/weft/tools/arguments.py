@@ -98,7 +98,7 @@ def _read_list(name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
         value = [value]
     most = schema.get("maxItems")
     if most is not None and len(value) > most:
-        raise InputError(f"{name} has {len(value):,} items", hint=f"{name}: at most {most:,} in one call")
+        raise InputError(f"too many items in {name}: {len(value):,}", hint=f"pass at most {most:,} per call")
     return [read_value(f"{name}[{place}]", item, items) for place, item in enumerate(value)]
 
 

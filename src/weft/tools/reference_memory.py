@@ -219,7 +219,7 @@ def _shown(
 
 
 def _parts(entity: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Iterate an entity in parts, each with as many of its observations as fit into one answer."""
+    """Yield an entity in parts, each with as many of its observations as fit into one answer."""
     cursor = ""
     while True:
         page, cursor = cut_page(

@@ -1,4 +1,4 @@
-"""`weft calibrate`."""
+"""Command `weft calibrate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft eval`."""
+"""Command `weft eval`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _warn_top_k(ctx: click.Context, param: click.Parameter, value: int | None) -
 )
 @click.option("-n", "--top-k", type=click.IntRange(1), hidden=True, expose_value=False, callback=_warn_top_k)
 @click.option("--limit", type=click.IntRange(1), help="Maximum number of questions.")
-@click.option("--graph/--no-graph", default=None, help="Build the graph, or not (no graph methods then).")
+@click.option("--graph/--no-graph", default=None, help="Build the graph; --no-graph also skips the graph methods.")
 @click.option("--citations/--no-citations", default=None, help="Load citations.jsonl of the corpus (default).")
 @click.option("--no-titles", is_flag=True, help="Ignore the titles of the corpus.")
 @click.option("--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="TREC run file to write.")

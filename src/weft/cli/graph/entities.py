@@ -1,4 +1,4 @@
-"""`weft entity …`, `weft neighbours`, `weft path`."""
+"""Commands `weft entity …`, `weft neighbours`, `weft path`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft import` and `weft export`."""
+"""Commands `weft import` and `weft export`."""
 
 from __future__ import annotations
 

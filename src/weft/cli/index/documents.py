@@ -1,4 +1,4 @@
-"""`weft get`, `weft list`, `weft delete`."""
+"""Commands `weft get`, `weft list`, `weft delete`."""
 
 from __future__ import annotations
 

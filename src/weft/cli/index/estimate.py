@@ -1,4 +1,4 @@
-"""`weft estimate`, and the options and cost check of language models shared with `weft index`."""
+"""Command `weft estimate`, and the options and cost check of language models shared with `weft index`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OPTIONS = (
         help="Maximum cost in USD. A remote embedder has its own limit.",
     ),
     click.option("--max-tokens", type=click.IntRange(0), metavar="N", help="Maximum number of tokens, in and out."),
-    click.option("--max-minutes", type=click.FloatRange(0), metavar="N", help="Send no request after this time."),
+    click.option("--max-minutes", type=click.FloatRange(0), metavar="N", help="Stop sending requests after N minutes."),
 )
 
 

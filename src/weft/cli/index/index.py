@@ -1,4 +1,4 @@
-"""`weft index`."""
+"""Command `weft index`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ STDIN_SOURCE = "stdin:text"
     metavar="N",
     help="Processes; 0 queues the work for `weft worker` (default: 1).",
 )
-@click.option("--graph/--no-graph", default=None, help="Extract entities and relations, or not.")
+@click.option(
+    "--graph/--no-graph", default=None, help="Extract a graph, or skip extraction (default: graph.extractor)."
+)
 @llm_options
 @click.option("-y", "--yes", is_flag=True, help="Accept the cost of the language model, up to the limits.")
 @click.option("--dry-run", is_flag=True, help="Print the work and its cost; write and send nothing.")

@@ -1,4 +1,4 @@
-"""`weft reembed`."""
+"""Command `weft reembed`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft worker`."""
+"""Command `weft worker`."""
 
 from __future__ import annotations
 

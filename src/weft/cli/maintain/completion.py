@@ -1,4 +1,4 @@
-"""`weft completion`."""
+"""Command `weft completion`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft config`."""
+"""Command `weft config`."""
 
 from __future__ import annotations
 

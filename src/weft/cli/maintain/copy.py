@@ -1,4 +1,4 @@
-"""`weft copy`."""
+"""Command `weft copy`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft db …`."""
+"""Command `weft db …`."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def migrate(session: Session) -> None:
     """
     Migrate the tables of the store to this version.
 
-    A file is also migrated when it is opened. On a server the migration runs one statement at a time while others
-    read; an interrupted one resumes on the next call.
+    A SQLite file is also migrated when it is opened. On a server, the migration runs one statement at a time while
+    clients keep reading. An interrupted migration resumes on the next call.
     """
     from weft.admin.tables import migrate_tables
     from weft.config import shown

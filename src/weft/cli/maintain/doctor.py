@@ -1,4 +1,4 @@
-"""`weft doctor`."""
+"""Command `weft doctor`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft models list|fetch|show`."""
+"""Command `weft models list|fetch|show`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft trust`."""
+"""Command `weft trust`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft fact import` and `weft fact export`."""
+"""Commands `weft fact import` and `weft fact export`."""
 
 from __future__ import annotations
 

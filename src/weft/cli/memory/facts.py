@@ -1,4 +1,4 @@
-"""`weft fact …`, `weft recall`, `weft audit`."""
+"""Commands `weft fact …`, `weft recall`, `weft audit`."""
 
 from __future__ import annotations
 
@@ -204,7 +204,9 @@ def _read_file(file: Any) -> list[GivenFact]:
     try:
         return list(_read_lines(file))
     except UnicodeDecodeError as error:
-        raise InputError(f"{file.name} is not UTF-8: {error}", hint="nothing was written") from error
+        raise InputError(
+            f"{file.name} is not UTF-8: {error}", hint="convert the file to UTF-8; nothing was written"
+        ) from error
 
 
 def _read_lines(file: Any) -> Iterator[GivenFact]:
@@ -219,7 +221,9 @@ def _read_lines(file: Any) -> Iterator[GivenFact]:
         try:
             yield read_statement(parse_json(line))
         except ValueError as error:
-            raise InputError(f"line {number}: {error}", hint="nothing was written") from error
+            raise InputError(
+                f"line {number}: {error}", hint="convert the file to UTF-8; nothing was written"
+            ) from error
 
 
 def _report(session: Session, done: list[Remembered], *, is_one: bool) -> None:

@@ -1,4 +1,4 @@
-"""`weft query`."""
+"""Command `weft query`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft keys …`."""
+"""Command `weft keys …`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def list_keys(session: Session) -> None:
 
 @verb()
 @click.argument("id")
-@click.option("--forget", is_flag=True, help="Also delete it. Without keys, loopback needs none.")
+@click.option("--forget", is_flag=True, help="Also delete the record of the key.")
 def revoke(session: Session, id: str, forget: bool) -> None:
     """Revoke the key ID. Running servers refuse it at once."""
     from weft.context.serialise import key_to_dict

@@ -1,4 +1,4 @@
-"""`weft mcp`."""
+"""Command `weft mcp`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft serve`."""
+"""Command `weft serve`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from weft.cli.terminal import say
 
 
 @verb()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others need a key.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; others than loopback require a key."
+)
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8321, show_default=True, help="Port; 0 for any free one."
 )

@@ -93,7 +93,7 @@ def is_clear_definition(text: str, at: int) -> bool:
 
 
 def find_other_names(text: str, names: Sequence[Name], *, end: int) -> Iterator[OtherName]:
-    """Iterate the names after `又称`, `原名`, `简称` … before `end`, including lists."""
+    """Yield the names after `又称`, `原名`, `简称` … before `end`, including lists."""
     plain = simplify(text)
     starts = {name.start: name for name in names if name.kind != "term"}
     for match in _CUE.finditer(plain, 0, end):
@@ -113,7 +113,7 @@ def find_other_names(text: str, names: Sequence[Name], *, end: int) -> Iterator[
 
 
 def find_other_names_at(text: str, names: Sequence[Name], *, at: int) -> Iterator[OtherName]:
-    """Iterate the aliases directly after a name that ends at `at`, or after brackets and a comma."""
+    """Yield the aliases directly after a name that ends at `at`, or after brackets and a comma."""
     plain = simplify(text)
     for other in find_other_names(text, names, end=min(len(text), at + MAX_ALIAS_DISTANCE)):
         cue = plain.rfind(other.cue, at, other.start)
@@ -123,7 +123,7 @@ def find_other_names_at(text: str, names: Sequence[Name], *, at: int) -> Iterato
 
 def find_names_in_brackets(text: str) -> Iterator[tuple[int, list[str]]]:
     """
-    Iterate (offset of the bracket, names in it): `（Knowledge Graph，简称KG）` contains two names.
+    Yield (offset of the bracket, names in it): `（Knowledge Graph，简称KG）` contains two names.
 
     A part is a name if it is written in Latin letters like one, or follows a cue.
     """

@@ -146,7 +146,7 @@ def _terms(text: str, words: Sequence[TaggedWord]) -> Iterator[Name]:
 
 
 def _mixed(text: str, words: Sequence[TaggedWord], names: Sequence[Name]) -> Iterator[Name]:
-    """Iterate Latin names with the noun after them: `GPT-4o模型`."""
+    """Yield Latin names with the noun after them: `GPT-4o模型`."""
     starts = {word.start: word for word in words if word.kind == "noun"}
     for name in names:
         noun = starts.get(name.end)

@@ -85,7 +85,7 @@ class StatedRelation(NamedTuple):
 
 
 def find_chinese_relations(text: str, names: Sequence[Name], *, subject: Subject | None) -> Iterator[StatedRelation]:
-    """Iterate the relations of a sentence, by patterns of high precision."""
+    """Yield the relations of a sentence, by patterns of high precision."""
     if not any(len(name.text) > 1 for name in names) and subject is None:
         return
     reader = _Reader(simplify(text), text, names, subject)
@@ -104,7 +104,7 @@ class _Reader:
         self._subject = subject if is_clear else None
 
     def roles(self) -> Iterator[StatedRelation]:
-        """Iterate relations by role: `X的首都是Y`, `…，妻子是Y`, `X是Y的首都`."""
+        """Yield relations by role: `X的首都是Y`, `…，妻子是Y`, `X是Y的首都`."""
         for match in _ROLE.finditer(self._plain):
             source = self._before(match.start()) if match["of"] else self._about(match.start())
             for target in self._after(match.end()) if source else ():
@@ -117,7 +117,7 @@ class _Reader:
                     yield StatedRelation(source, owner.text, _OF[match["role"]])
 
     def done_by(self) -> Iterator[StatedRelation]:
-        """Iterate relations by verb: `X由Y创立`, `Y创立了X`, `X是Y创立的`."""
+        """Yield relations by verb: `X由Y创立`, `Y创立了X`, `X是Y创立的`."""
         for by in _BY.finditer(self._plain):
             source = self._before(by.start()) or self._about(by.start())
             first = next((name for name in self._names if self._acts(name, by.end())), None)
@@ -133,7 +133,7 @@ class _Reader:
                 yield StatedRelation(thing.text, agent.text, _VERBS[did["verb"]])
 
     def places(self) -> Iterator[StatedRelation]:
-        """Iterate relations to places: `X位于Y`, `X1950年出生于Y`."""
+        """Yield relations to places: `X位于Y`, `X1950年出生于Y`."""
         for match in _PLACE.finditer(self._plain):
             before = _DATE.match(self._plain[: match.start()][::-1])
             start = match.start() - (before.end() if before else 0)
@@ -169,7 +169,7 @@ class _Reader:
         return next((name for name in self._names if name.start == start), None)
 
     def _listed(self, start: int) -> Iterator[Name]:
-        """Iterate the name that begins at `start` and those listed after it."""
+        """Yield the name that begins at `start` and those listed after it."""
         name = self._name_at(start)
         while name:
             yield name

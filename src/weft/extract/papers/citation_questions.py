@@ -220,7 +220,7 @@ def _read(text: str, *, since: int | None, until: int | None) -> CitationQuestio
 
 
 def _spellings(name: str) -> Iterator[str]:
-    """Iterate a name as written, then without `the paper` around it."""
+    """Yield a name as written, then without `the paper` around it."""
     name = name.strip(f" ,:{_QUOTES}")
     if name:
         yield name
@@ -230,7 +230,7 @@ def _spellings(name: str) -> Iterator[str]:
 
 
 def _without_years(text: str) -> Iterator[tuple[str, int | None, int | None]]:
-    """Iterate (question without years, first year, last year), then the question as it is without years."""
+    """Yield (question without years, first year, last year), then the question as it is without years."""
     plain = text.translate(_TRADITIONAL)
     for match in reversed(list(_YEARS.finditer(plain))):
         since, until = _bounds(match)

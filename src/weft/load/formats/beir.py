@@ -32,7 +32,7 @@ def find_corpus(folder: Path) -> Path | None:
 
 def iter_corpus(folder: Path, *, options: LoadOptions | None = None) -> Iterator[Document | Skipped]:
     """
-    Iterate the documents of a BEIR folder; the source is `corpus.jsonl#<_id>`.
+    Yield the documents of a BEIR folder; the source is `corpus.jsonl#<_id>`.
 
     Raises `InputError` if the folder has no BEIR corpus, and `LoadError` at a broken gzip stream.
     """
@@ -47,7 +47,7 @@ def iter_corpus(folder: Path, *, options: LoadOptions | None = None) -> Iterator
 
 def load_corpus(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
     """
-    Iterate one document per line of a corpus, with title and text unchanged.
+    Yield one document per line of a corpus, with title and text unchanged.
 
     If the folder has a `citations.jsonl` and `load.citations` is on, the rows are papers with a citation graph.
     """

@@ -38,7 +38,7 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 
 
 def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Iterate the one document of a DOCX file."""
+    """Yield the one document of a DOCX file."""
     data = read_bytes(path, options=options)
     _check_package(data, options=options)
     with cpu_limit():
@@ -113,7 +113,7 @@ def _render(word: WordDocument) -> tuple[str, str]:
 
 
 def _iter_blocks(body: Any) -> Iterator[Any]:
-    """Iterate paragraphs and tables in document order, also inside content controls."""
+    """Yield paragraphs and tables in document order, also inside content controls."""
     stack = [body.iterchildren()]
     while stack:
         for child in stack[-1]:
@@ -127,7 +127,7 @@ def _iter_blocks(body: Any) -> Iterator[Any]:
 
 
 def _iter_own(element: Any, *, tag: str) -> Iterator[Any]:
-    """Iterate the rows of a table or the cells of a row, without those of nested tables."""
+    """Yield the rows of a table or the cells of a row, without those of nested tables."""
     for found in element.iter(tag):
         if next(found.iterancestors(element.tag)) is element:
             yield found

@@ -45,7 +45,7 @@ _END_OF_CODE = re.compile(r"</(?:script|style)", re.I)
 
 
 def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Iterate the one document of an HTML file."""
+    """Yield the one document of an HTML file."""
     root = _parse(_decode(read_bytes(path, options=options)))
     renderer = _Renderer()
     renderer.render(root)
@@ -246,7 +246,7 @@ class _Renderer:
         return text
 
     def _end_row(self) -> None:
-        """Write the current row, also of an outer table, and the text after its last cell."""
+        """Write the current table row, then the text after its last cell. The row may belong to an outer table."""
         row, self._row = self._row, None
         if row:
             self.writer.add_row(row, line=self._row_line)

@@ -19,7 +19,7 @@ from weft.text.decode import clean
 
 def load_json(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
     """
-    Iterate one document per object of a list, or one document with all values as text.
+    Yield one document per object of a list, or one document with all values as text.
 
     Records of papers and projects get a graph. Each line of text is `path: value`, or only the value if the file is a
     list of scalars.

@@ -40,7 +40,7 @@ class Member:
 
 def iter_leaves(text: str) -> Iterator[Leaf]:
     """
-    Iterate the scalars of valid JSON in the order written, without nulls and empty strings.
+    Yield the scalars of valid JSON in the order written, without nulls and empty strings.
 
     The JSON is scanned token by token, without recursion, so nesting depth is not limited by the stack.
     """
@@ -68,7 +68,7 @@ def iter_leaves(text: str) -> Iterator[Leaf]:
 
 
 def iter_elements(text: str) -> Iterator[tuple[object, int]]:
-    """Iterate the elements of a valid JSON list with the line each starts on."""
+    """Yield the elements of a valid JSON list with the line each starts on."""
     line, before = 1, 0
     position = _skip_separators(text, text.index("[") + 1)
     while text[position] != "]":
@@ -91,7 +91,7 @@ def _join(path: list[str | int | None]) -> str:
 
 
 def iter_members(text: str) -> Iterator[Member]:
-    """Iterate the elements of all lists in a valid JSON object, or of a JSON list. Other values are skipped."""
+    """Yield the elements of all lists in a valid JSON object, or of a JSON list. Other values are skipped."""
     position = _skip_separators(text, 0)
     if text[position] == "[":
         for index, (element, line) in enumerate(iter_elements(text)):

@@ -23,7 +23,7 @@ MAX_ID_CHARACTERS = 200
 
 
 def load_json_lines(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Iterate one document per line with an object, and a `Skipped` per other line."""
+    """Yield one document per line with an object, and a `Skipped` per other line."""
     labels = Labels()
     for line, record in iter_records(path, source=source, options=options):
         if isinstance(record, Skipped):
@@ -37,7 +37,7 @@ def iter_records(
     path: Path, *, source: str, options: LoadOptions
 ) -> Iterator[tuple[int, Mapping[str, object] | Skipped]]:
     """
-    Iterate the line numbers and records of non-blank lines; an invalid line gives a `Skipped`.
+    Yield the line numbers and records of non-blank lines; an invalid line gives a `Skipped`.
 
     After `max_records` records one `Skipped` stands for the rest. Raises `LoadError` at a broken gzip stream.
     """

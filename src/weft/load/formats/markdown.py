@@ -38,7 +38,7 @@ class _FrontMatterLoader(yaml.SafeLoader):
 
 
 def load_markdown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Iterate the one document of a Markdown file."""
+    """Yield the one document of a Markdown file."""
     yield parse_markdown(read_text(path, options=options), source=source, name=file_title(source))
 
 
@@ -105,7 +105,7 @@ def _read_yaml(text: str) -> dict[str, object] | None:
 
 
 def _iter_prose(lines: Iterable[str]) -> Iterator[str]:
-    """Iterate the lines with fenced code replaced by blank lines."""
+    """Yield the lines with fenced code replaced by blank lines."""
     fence = ""
     for line in lines:
         mark = _FENCE.match(line)

@@ -21,7 +21,7 @@ MAX_OUTPUT_CHARACTERS = 2000
 
 
 def load_notebook(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Iterate the one document of a notebook; a file without cells is loaded as JSON."""
+    """Yield the one document of a notebook; a file without cells is loaded as JSON."""
     text = read_text(path, options=options)
     content = parse_json(text)
     cells = content.get("cells") if isinstance(content, dict) else None

@@ -39,7 +39,7 @@ _NO_TITLE = re.compile(r"untitled|microsoft word|powerpoint|slide 1$|\.(?:docx?|
 
 
 def load_pdf(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Iterate the one document of a PDF. Its `lines` are page numbers, from 1."""
+    """Yield the one document of a PDF. Its `lines` are page numbers, from 1."""
     data = read_bytes(path, options=options)
     with _silence_pypdf(), cpu_limit():
         reader = _open(data, options=options)
@@ -99,7 +99,7 @@ def _open(data: bytes, *, options: LoadOptions) -> PdfReader:
 def _iter_pages(
     reader: PdfReader, *, source: str, options: LoadOptions, max_page_bytes: int
 ) -> Iterator[tuple[str, int]]:
-    """Iterate text and number of the readable pages."""
+    """Yield text and number of the readable pages."""
     from pypdf.errors import PyPdfError
 
     total = 0

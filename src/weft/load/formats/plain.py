@@ -26,13 +26,13 @@ _SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
 
 
 def load_plain(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Iterate the one document of a text file."""
+    """Yield the one document of a text file."""
     text = read_text(path, options=options)
     yield Document(source=source, title=find_title(text) or file_title(source, with_extension=True), text=text)
 
 
 def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Iterate the one document of a file of unknown type. Raises `LoadError` if it is binary."""
+    """Yield the one document of a file of unknown type. Raises `LoadError` if it is binary."""
     with path.open("rb") as stream:
         sample = stream.read(SAMPLE_BYTES)
     if b"\0" in sample and not has_byte_order_mark(sample):

@@ -40,7 +40,7 @@ class _Row:
 
 def load_table(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """
-    Iterate the one document of a table. A row becomes `name: Auth Service; owner: Identity`.
+    Yield the one document of a table. A row becomes `name: Auth Service; owner: Identity`.
 
     Without a header row only the values are written. Empty cells are left out.
     """
@@ -87,7 +87,7 @@ def _read_rows(text: str, *, is_tabbed: bool) -> list[_Row]:
 
 def _iter_rows(lines: Sequence[str], *, delimiter: str) -> Iterator[_Row]:
     """
-    Iterate the rows that are not empty.
+    Yield the rows that are not empty.
 
     A quote that is not closed, or only in the middle of a later row, is an ordinary character. Each such quote costs
     reading the following lines again; after `MAX_REREAD_RATIO` cells no longer span lines, so time stays linear.

@@ -54,7 +54,7 @@ class Citations:
         return replace(document, metadata=metadata, given=extract_work(work, catalogue=self._catalogue))
 
     def iter_unknown(self, known: Collection[str]) -> Iterator[Skipped]:
-        """Iterate citations whose citing id is not a row of the corpus, up to a limit."""
+        """Yield citations whose citing id is not a row of the corpus, up to a limit."""
         unknown = [
             (line, citing) for citing, cited in self._cited.items() if citing not in known for line in cited.values()
         ]

@@ -38,7 +38,7 @@ logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # its error
 
 
 def load_bibtex(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Iterate one paper per entry of a file, and a `Skipped` per invalid or repeated entry."""
+    """Yield one paper per entry of a file, and a `Skipped` per invalid or repeated entry."""
     try:
         from bibtexparser.entrypoint import parse_string
         from bibtexparser.middlewares import LatexDecodingMiddleware
@@ -91,7 +91,7 @@ def _skip(block: Any, *, line: int, source: str) -> Skipped:
 
 
 def _iter_works(entries: Entries, *, source: str) -> Iterator[Work | Skipped]:
-    """Iterate the entries as papers. An entry without id is identified by its title if no other entry has it."""
+    """Yield the entries as papers. An entry without id is identified by its title if no other entry has it."""
     parents = {_parent(fields, entries) for fields in entries.values()} - {""}
     works: dict[str, Work] = {}
     for key, fields in entries.items():

@@ -56,7 +56,7 @@ def find_lists(content: object) -> dict[str, WorkKind]:
 def iter_research(
     text: str, *, lists: Mapping[str, WorkKind], source: str, options: LoadOptions
 ) -> Iterator[Document | Skipped]:
-    """Iterate the documents of a valid JSON text; `lists` are its fields with papers or projects."""
+    """Yield the documents of a valid JSON text; `lists` are its fields with papers or projects."""
     entries: list[Entry] = []
     for member in iter_members(text):
         if member.field not in lists:
@@ -83,7 +83,7 @@ def report_encoding(path: Path, *, source: str, options: LoadOptions) -> Iterato
 
 
 def iter_findings(findings: Mapping[str, object], *, source: str) -> Iterator[Document | Skipped]:
-    """Iterate the documents of parsed findings; their sources start with `source:`."""
+    """Yield the documents of parsed findings; their sources start with `source:`."""
     entries: list[Entry] = []
     for field, kind in find_lists(findings).items():
         records = findings[field]
@@ -96,14 +96,14 @@ def iter_findings(findings: Mapping[str, object], *, source: str) -> Iterator[Do
 
 
 def load_entries(entries: Iterable[Entry], *, source: str, separator: str) -> Iterator[Document | Skipped]:
-    """Iterate one document per valid record, and a `Skipped` per other record."""
+    """Yield one document per valid record, and a `Skipped` per other record."""
     items = (_read(entry, source=f"{source}{separator}{entry.place}") for entry in entries)
     yield from load_works(items, source=source, separator=separator)
 
 
 def load_works(items: Iterable[Work | Skipped], *, source: str, separator: str) -> Iterator[Document | Skipped]:
     """
-    Iterate one document per paper or project, and the skipped records.
+    Yield one document per paper or project, and the skipped records.
 
     All works are read before the first document, because they may refer to each other in any order. Of two works with
     the same id the first is kept.
@@ -121,7 +121,7 @@ def load_works(items: Iterable[Work | Skipped], *, source: str, separator: str) 
 
 
 def _to_documents(works: list[Work], *, source: str, separator: str) -> Iterator[Document | Skipped]:
-    """Iterate one document per work, preceded by a report of its flaws."""
+    """Yield one document per work, preceded by a report of its flaws."""
     catalogue = make_catalogue(works, scope=source)
     used: set[str] = set()
     for work in works:

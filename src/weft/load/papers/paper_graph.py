@@ -224,7 +224,7 @@ def _read_text(statements: _Statements, work: Work, catalogue: Catalogue) -> Non
 
 
 def _find_named(text: str, catalogue: Catalogue) -> Iterator[tuple[str, str]]:
-    """Iterate the titles and concepts of the catalogue that occur in a text: key and spelling, each key once."""
+    """Yield the titles and concepts of the catalogue that occur in a text: key and spelling, each key once."""
     found = words(text)
     known = {key for key in candidate_keys(found) if key in catalogue.names}
     seen: set[str] = set()

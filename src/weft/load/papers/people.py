@@ -23,7 +23,7 @@ _SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv)\.?", re.IGNORECASE)
 
 
 def read_people(value: object) -> Iterator[str | None]:
-    """Iterate the names in a field, given names first; None for an element without a name."""
+    """Yield the names in a field, given names first; None for an element without a name."""
     if isinstance(value, str):
         yield from map(to_person, filter(None, _split_names(_OTHERS.sub("", collapse(clean(value))))))
     elif isinstance(value, list):

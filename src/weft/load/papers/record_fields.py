@@ -245,7 +245,7 @@ class _RecordReader:
         return []
 
     def _drop_invalid(self, field: str, items: Iterable[T | None]) -> Iterable[T]:
-        """Iterate the valid items, without empty ones; report the positions of invalid ones (None)."""
+        """Yield the valid items, without empty ones; report the positions of invalid ones (None)."""
         for place, item in enumerate(items):
             if item is None:
                 self._flaws.append(f"{field}[{place}] cannot be read")

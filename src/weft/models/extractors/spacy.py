@@ -280,7 +280,7 @@ def _find_subjects(verb: _Token) -> tuple[list[_Token], bool]:
     """
     Return the subjects of a verb, and whether it is passive; none if the verb is negated or hedged.
 
-    A verb joined to another one by `and` shares its subject. The subject of a relative clause is its noun.
+    A verb joined to another one by `and` shares its subject. The subject of a relative clause is the head noun it modifies.
     """
     start = verb.idx
     while True:
@@ -313,7 +313,7 @@ def _find_objects(verb: _Token) -> Iterator[tuple[str, _Token]]:
 
 
 def _relation_type(verb: _Token, preposition: str) -> str:
-    """Return the relation type of a verb; empty if it is not made of words."""
+    """Return the relation type of a verb; empty if the type is too long or has non-letters."""
     particles = [child.lower_ for child in verb.children if child.dep_ in _PARTICLES]
     parts = [(verb.lemma_ or verb.lower_).lower(), *particles, *([preposition] if preposition else [])]
     type = re.sub(r"\W+", "_", "_".join(parts))

@@ -39,7 +39,7 @@ def read_json(text: str) -> tuple[dict[str, Any], Form]:
         return inside, "found"
     start = text.find("{")
     if start < 0:
-        raise ValueError("no JSON object in it")
+        raise ValueError("the reply contains no JSON object")
     return _close(text[start:]), "salvaged"
 
 

@@ -118,9 +118,9 @@ def _move_into_place(staged: Path, *, model: LocalModel, folder: Path, cache_dir
 @contextmanager
 def work_folder(cache_dir: Path) -> Iterator[Path]:
     """
-    Yield an empty folder on the disk of the models, and delete it afterwards.
+    Yield an empty temporary folder on the file system of the models; delete it afterwards.
 
-    Old work folders of killed processes are deleted too.
+    Temporary folders left by killed processes are deleted too.
     """
     models = cache_dir / "models"
     make_private_folder(models)

@@ -21,7 +21,7 @@ MAX_STAGED_AGE = timedelta(days=90)
 
 
 def iter_facts(store: StoreReader, *, subject: str = "") -> Iterator[Fact]:
-    """Iterate the facts of a namespace, ordered by id: all, or those of one subject (a key)."""
+    """Yield the facts of a namespace, ordered by id: all, or those of one subject (a key)."""
     after = ""
     while page := store.facts.facts_after(after, limit=PAGE_FACTS, subject=subject):
         yield from page

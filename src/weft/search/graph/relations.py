@@ -129,7 +129,7 @@ def find_remembered(keys: Sequence[str], *, store: StoreReader, at: datetime) ->
 
 
 def iter_remembered(store: StoreReader, *, at: datetime, after: str = "") -> Iterator[Entity]:
-    """Iterate the entities known only from facts, ordered by key, after a key."""
+    """Yield the entities known only from facts, ordered by key, after a key."""
     while page := store.facts.entities_after(after, limit=PAGE_ENTITIES):
         yield from find_remembered([entity.key for entity in page], store=store, at=at).values()
         after = page[-1].key

@@ -175,7 +175,7 @@ class MemoryGraph:
         return join_relations(((heads[pair[0]], heads[pair[1]], pair[2]), weight) for pair, weight in self._weights())
 
     def _weights(self) -> Iterator[tuple[tuple[str, str, str], float]]:
-        """Iterate over the relations between keys: (source key, target key, type) and the weight."""
+        """Yield the relations between keys: (source key, target key, type) and the weight."""
         known = self._derived.standings
         for pair, claims in self._derived.claims.items():
             if pair[0] in known and pair[1] in known:

@@ -149,7 +149,7 @@ def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
 
 
 def statements(text: str, *, partitions: int = 0) -> Iterator[str]:
-    """Iterate over the statements of a file; with `partitions`, marked tables are partitioned by namespace."""
+    """Yield the statements of a file; with `partitions`, marked tables are partitioned by namespace."""
     for part in _without_comments(text).split(";\n"):
         statement = part.strip()
         if not statement:

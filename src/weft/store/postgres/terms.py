@@ -203,7 +203,7 @@ def rebuild(db: Session, namespace: Namespace) -> int:
 
 
 def _prefixes(known: Sequence[str], counts: Mapping[str, int]) -> Iterator[Sequence[str]]:
-    """Iterate over growing prefixes of `known`, which is ordered by rarity: the rarest terms first, in the end all."""
+    """Yield growing prefixes of `known`, which is ordered by rarity: the rarest terms first, in the end all."""
     wanted, reached = MIN_CANDIDATES, 0
     for place, term in enumerate(known):
         if place and reached + counts[term] > wanted:

@@ -87,7 +87,7 @@ class MentionChanges:
             self._about.add(chunk)
 
     def settle(self) -> Iterator[list[Read]]:
-        """Iterate over batches of chunks read again, with their derived claims; write the mentions at the end."""
+        """Yield batches of chunks read again, with their derived claims; write the mentions at the end."""
         yield from self._read_names()
         whole = sorted(self._whole)
         for start in range(0, len(whole), BATCH_CHUNKS):

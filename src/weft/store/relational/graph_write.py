@@ -181,7 +181,7 @@ class GraphChanges:
     # ── entities ────────────────────────────────────────────────────────────────────────────────
 
     def all_keys(self, size: int = BATCH_ROWS) -> Iterator[set[str]]:
-        """Iterate over sets of about `size` nominated or edited keys. Keys with the same letters are in one set."""
+        """Yield sets of about `size` nominated or edited keys. Keys with the same letters are in one set."""
         keys: set[str] = set()
         every = (key for (key,) in self._db.stream("all_keys", {"namespace": self._namespace}))
         for _, group in groupby(every, key=letters):
@@ -345,7 +345,7 @@ DERIVED = "*"
 
 
 def batched(values: Iterable[Any], size: int = BATCH_ROWS) -> Iterator[list[Any]]:
-    """Iterate over lists of at most `size` values."""
+    """Yield lists of at most `size` values."""
     rest = iter(values)
     while part := list(islice(rest, size)):
         yield part

@@ -146,7 +146,7 @@ def _content(fact: _FactRow) -> str:
 
 
 def _find_wrong_accesses(facts: Sequence[_FactRow]) -> Iterator[tuple[str, int, int | None]]:
-    """Iterate over facts whose access count is negative, or contradicts the last access."""
+    """Yield facts whose access count is negative, or contradicts the last access."""
     for fact in facts:
         right = max(fact.accesses, 0 if fact.accessed is None else 1)
         if fact.accesses != right or (fact.accesses > 0 and fact.accessed is None):
@@ -168,7 +168,7 @@ def _is_valid(db: Session, sketch: bytes | None, stored: Any, dimension: int, is
 
 
 def _describe(faults: _Faults) -> Iterator[str]:
-    """Iterate over a finding for each kind of inconsistency that can be repaired."""
+    """Yield a finding for each kind of inconsistency that can be repaired."""
     for found, one, many in (
         (faults.unnamed, "entity used by facts is missing", "entities used by facts are missing"),
         (faults.unneeded, "entity is used by no fact", "entities are used by no fact"),

@@ -209,7 +209,7 @@ class IndexBuilder:
             raise _Cancelled
 
     def _batches(self, target: Target, *, low: int, high: int) -> Iterator[list[Row]]:
-        """Iterate over the rows with `low < number <= high`, each batch in a transaction of its own."""
+        """Yield the rows with `low < number <= high`, each batch in a transaction of its own."""
         while True:
             self._check_wanted()
             with self._source.scan() as db:
