@@ -7,7 +7,7 @@ import pytest
 from test_graph_context import SAMPLE, SAMPLE_TEXT
 
 from weft.config import read_settings
-from weft.engine.contexts import NO_GRAPH_EVIDENCE
+from weft.engine.context_builder import NO_GRAPH_EVIDENCE
 from weft.engine.embedder import adopt_embedder
 from weft.engine.engine import Engine
 from weft.errors import ConfigError

@@ -10,8 +10,8 @@ from weft.search.confidence import keep_meaningful
 from weft.search.question.choose_method import CHANNELS
 from weft.search.question.embed import embed_question
 from weft.search.question.read import read_question
-from weft.search.script_support import embedder_weight
 from weft.search.search_context import SearchContext
+from weft.search.writing_systems import embedder_weight
 from weft.testing import FakeEmbedder
 
 TEXTS = {

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from weft.errors import ModelUnavailable, SchemaMismatch
-from weft.models.embedders.deferred import DeferredEmbedder, UnavailableEmbedder
+from weft.models.embedders.deferred_embedder import DeferredEmbedder, UnavailableEmbedder
 from weft.testing import FakeEmbedder
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.graph.guided import Expansion, expansion_queries
+from weft.graph.guided_expansion import Expansion, expansion_queries
 
 FASTAPI = [("1", "FastAPI")]
 

@@ -13,7 +13,7 @@ from weft.records import Document, Filter
 from weft.search.chunks import Chunks
 from weft.search.question.embed import embed_question
 from weft.search.question.read import MAX_TERMS, read_question
-from weft.search.script_support import embedder_weight
+from weft.search.writing_systems import embedder_weight
 from weft.testing import FakeEmbedder
 
 TEXTS = {

@@ -74,7 +74,7 @@ def make_probe(chunk: Chunk, *, title: str, other: str) -> str:
 @cache
 def foreign_questions(language: Literal["en", "zh"]) -> tuple[str, ...]:
     """Return everyday questions about many subjects that an index is unlikely to answer."""
-    text = (resources.files("weft.admin") / f"foreign_{language}.txt").read_text("utf-8")
+    text = (resources.files("weft.admin") / f"foreign_questions_{language}.txt").read_text("utf-8")
     return tuple(line for line in text.splitlines() if line)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft.errors import InputError
 from weft.exchange.fact_lines import from_fact_lines, to_fact_lines
-from weft.exchange.forms import FactForm
+from weft.exchange.file_formats import FactForm
 from weft.exchange.json_values import iter_values
 from weft.exchange.memory_facts import from_memory_facts, to_memory_facts
 from weft.exchange.read import read_text, recognise_form

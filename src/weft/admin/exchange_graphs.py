@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from weft.errors import InputError, NotFound
 from weft.exchange.clean import relation_type, to_name
-from weft.exchange.forms import GraphForm
+from weft.exchange.file_formats import GraphForm
 from weft.exchange.read import read_graph
 from weft.extract.mentions import DERIVED_TYPES
 from weft.extract.names import name_key

@@ -72,7 +72,7 @@ def require_postgres() -> None:
 
 
 def open_embedder(settings: Settings, *, name: str = "", progress: Progress | None = None) -> Embedder | None:
-    """Return the embedder called `name`, or the one the settings name; None for `none`. Weights are loaded on first use."""
+    """Return the embedder `name`, or that of the settings; None for `none`. Weights are loaded on first use."""
     name = name or settings.models.embedder
     kind, _, model = name.partition("/")
     match kind:
@@ -144,14 +144,14 @@ def _open_account(name: str, options: ModelOptions) -> Account:
 
 def defer_loading(embedder: Embedder, *, seconds: float) -> Embedder:
     """Return an embedder that loads in the background, and whose calls wait at most `seconds` for the weights."""
-    from weft.models.embedders.deferred import DeferredEmbedder
+    from weft.models.embedders.deferred_embedder import DeferredEmbedder
 
     return DeferredEmbedder(embedder, seconds=seconds)
 
 
 def unavailable_embedder(*, name: str, fingerprint: str, dimension: int, error: WeftError) -> Embedder:
     """Return a stand-in for an embedder that cannot be used; its calls raise the reason."""
-    from weft.models.embedders.deferred import UnavailableEmbedder
+    from weft.models.embedders.deferred_embedder import UnavailableEmbedder
 
     return UnavailableEmbedder(name=name, fingerprint=fingerprint, dimension=dimension, error=error)
 

@@ -22,7 +22,7 @@ from weft.engine.adapters import (
     unavailable_embedder,
 )
 from weft.engine.advice import add_advice
-from weft.engine.contexts import build_context
+from weft.engine.context_builder import build_context
 from weft.engine.embedder import EmbedderSlot, adopt_embedder, check_embedder, find_active, find_usable
 from weft.engine.embedding import add_documents, preview_documents, preview_switch, switch
 from weft.engine.entities import Entities

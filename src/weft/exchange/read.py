@@ -15,7 +15,7 @@ from typing import Any, get_args
 from weft.config import MEBIBYTE
 from weft.errors import InputError
 from weft.exchange.fields import fold_fields
-from weft.exchange.forms import GraphForm
+from weft.exchange.file_formats import GraphForm
 from weft.exchange.graphml import from_graphml
 from weft.exchange.json_values import find_fault, iter_values
 from weft.exchange.lightrag import from_lightrag

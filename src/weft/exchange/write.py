@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from weft.exchange.forms import WriteForm
+from weft.exchange.file_formats import WriteForm
 from weft.exchange.graphml import to_graphml
 from weft.exchange.lightrag import to_lightrag
 from weft.exchange.memory import to_memory

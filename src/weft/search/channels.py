@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from weft.rank.fuse import coverage, fuse_reciprocal, fuse_weighted, order
 from weft.records import Hit, Query, Ranking
 from weft.search.question.rare_names import add_name_bonus
-from weft.search.script_support import keep_supported
 from weft.search.search_context import SearchContext
+from weft.search.writing_systems import keep_supported
 
 DEFAULT_BACKGROUND = (0.0, 0.1)
 """Mean and standard deviation of cosines without an embedder's card."""

@@ -9,7 +9,7 @@ from weft.models.base import Embedder
 from weft.rank.fuse import coverage
 from weft.rank.gate import shipped_calibration
 from weft.records import Calibration, Query, Question, Ranking
-from weft.search.script_support import embedder_weight
+from weft.search.writing_systems import embedder_weight
 from weft.store.base import StoreReader
 from weft.text.analyzer import terms
 from weft.text.normalise import scripts

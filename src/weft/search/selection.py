@@ -12,8 +12,8 @@ from weft.records import Hit, Query
 from weft.search.chunks import Chunks
 from weft.search.graph.join import Joined, Walked
 from weft.search.graph.trust import TRUST_BY_MEANING
-from weft.search.script_support import drop_unsupported
 from weft.search.search_context import SearchContext
+from weft.search.writing_systems import drop_unsupported
 
 MAX_ADDED_PER_DOCUMENT = 2
 """Chunks of one document that the graph may add to an answer."""

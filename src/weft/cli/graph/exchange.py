@@ -11,7 +11,7 @@ from weft.cli.options import Session, verb
 from weft.cli.output import print_json, write_whole
 from weft.cli.progress import CountBar
 from weft.cli.terminal import one_line, say, write_data
-from weft.exchange.forms import GraphForm, WriteForm
+from weft.exchange.file_formats import GraphForm, WriteForm
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine

@@ -10,7 +10,7 @@ import click
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, write_whole
 from weft.cli.terminal import one_line, say, write_data
-from weft.exchange.forms import FactForm
+from weft.exchange.file_formats import FactForm
 
 if TYPE_CHECKING:
     from weft.records import FactReceipt

@@ -280,7 +280,7 @@ def _find_subjects(verb: _Token) -> tuple[list[_Token], bool]:
     """
     Return the subjects of a verb, and whether it is passive; none if the verb is negated or hedged.
 
-    A verb joined to another one by `and` shares its subject. The subject of a relative clause is the head noun it modifies.
+    A verb joined to another one by `and` shares its subject. The subject of a relative clause is its head noun.
     """
     start = verb.idx
     while True:

@@ -20,7 +20,7 @@ from weft.search.facts.match import INHERITED_MATCH, MAX_COMPARED_FACTS, fact_te
 from weft.search.question.content_terms import FIRST_PERSON, QUESTION_WORDS, RECALL_WORDS
 from weft.search.question.entities import USER
 from weft.search.question.read import read_question
-from weft.search.script_support import embedder_weight
+from weft.search.writing_systems import embedder_weight
 from weft.store.base import StoreReader
 
 logger = logging.getLogger(__name__)

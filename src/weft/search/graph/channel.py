@@ -13,7 +13,7 @@ from weft.config import GraphOptions
 from weft.errors import ModelError
 from weft.extract.statements import inverse, spellings
 from weft.graph.expand import Neighbour, graph_score, neighbourhood
-from weft.graph.guided import expansion_queries
+from weft.graph.guided_expansion import expansion_queries
 from weft.rank.fuse import order
 from weft.records import Entity, GraphSource, Hit, PathStep, Question, Relation
 from weft.search.graph.relations import Relations

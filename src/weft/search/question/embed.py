@@ -8,7 +8,7 @@ from weft.errors import ModelError
 from weft.models.base import Embedder
 from weft.records import Query, Question
 from weft.search.question.read import MAX_TERMS
-from weft.search.script_support import embedder_weight
+from weft.search.writing_systems import embedder_weight
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import pytest
 
 from weft.engine.engine import open_engine
 from weft.records import Document
-from weft.search.script_support import is_supported
+from weft.search.writing_systems import is_supported
 from weft.testing import FakeEmbedder
 
 HELMETS = "Helmets are worn in all halls. The safety officer is on the second floor."
