@@ -29,7 +29,7 @@ from weft.text.normalise import CJK
 SubjectKind: TypeAlias = Literal["topic", "pronoun", "name", "quoted", "term", "word"]
 
 _LEAD = re.compile(r"[\"“'‘«\s]*(?:(?:The|A|An)\s+|所[谓謂][“「]?)?")
-_SUFFIX = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_SUFFIX = re.compile(r"\s{0,8}[(（][^()（）]{0,400}[)）]\s{0,8}$")
 _PRONOUN = re.compile(
     r"(?:It|He|She|They)\b|(?:This|The)\s+([a-z]+)\b|它|[本该](?:服务|系统|文档|组件|模块|团队|工具|项目)"
 )

@@ -52,7 +52,7 @@ _STOP = re.compile("[，,。；;（）()、“”「」《》]|是|和|及|或|�
 _BRACKET = re.compile(r"\s?[(（]([^()（）]{1,160})[)）]")
 _LEAD = re.compile(rf"(?:{_ALIAS_CUES}|英语|法语|德语|日语|拉丁语|俄语)\s?[:：]?\s?")
 _LATIN = re.compile(r"[A-Za-z][\w.&+'-]*(?: [\w.&+'-]+){0,5}")
-_BETWEEN = re.compile(rf"(?:{_ASIDE.pattern})*\s?[，,]?")
+_BETWEEN = re.compile(rf"(?:{_ASIDE.pattern}){{0,3}}\s?[，,]?")
 
 
 class OtherName(NamedTuple):

@@ -19,7 +19,7 @@ from weft.text.links import find_link_pages
 MAX_FRONT_MATTER_LINES = 1000
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
 
-_FIELD = re.compile(r"([\w -]+: +)(.*)")
+_FIELD = re.compile(r"([\w -]+: +)(?! )(.*)")
 _YAML_INDICATORS = tuple("\"'[{|>&*!#")
 """First characters of values that are not plain text in YAML."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")

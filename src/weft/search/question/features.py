@@ -30,7 +30,7 @@ _IDENTIFIER = re.compile(
 )
 _QUOTE_PAIRS = (('"', '"'), ("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("《", "》"))
 _QUOTED = re.compile(
-    "|".join(f"{first}([^{last}]{{1,300}}){last}" for first, last in _QUOTE_PAIRS) + "|„([^“”]{1,300})[“”]"
+    "|".join(f"{first}([^{last}]{{1,120}}){last}" for first, last in _QUOTE_PAIRS) + "|„([^“”]{1,120})[“”]"
 )
 
 

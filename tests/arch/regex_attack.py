@@ -1,0 +1,339 @@
+"""
+Attack every regular expression of the package with hostile inputs; run as a program, it prints what is not linear.
+
+Collection: `re.compile` is wrapped while all modules are imported; patterns written inside a call (`re.sub("…", …)`)
+are read from the syntax tree. Attack: from the parsed pattern we take every repeated part, and build inputs
+`start + part * n + end` that match as far as possible and then fail. Measure: processor time at n and 4n.
+
+    pattern            hostile input          n -> 4n   verdict
+    (a+)+$             "a" * n + "!"          never     exponential
+    \\s+$               " " * n + "!"          x 16      quadratic (each start is tried)
+    [^\\W_]+(?=:)       "a" * n + "!"          x 16      quadratic
+    \\bab+\\b            "a" + "b" * n + "!"    x 4       linear
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import itertools
+import json
+import pkgutil
+import re
+import signal
+import sys
+import time
+from pathlib import Path
+
+try:
+    from re import _constants as constants
+    from re import _parser as parser
+except ImportError:  # Python 3.10
+    import sre_constants as constants
+    import sre_parse as parser
+
+METHODS = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub", "subn")
+ENDS = ("", "\x00", "a", "\n")
+MAX_RATIO = 6.0
+"""Allowed growth of the processor time from n to 4n: linear is 4, quadratic 16."""
+SIZES = (64, 256, 1_024, 4_096, 16_384)
+"""Lengths of hostile inputs, in repeated parts."""
+PROBE, QUICK_SECONDS = 4_096, 0.004
+"""An input of this length that takes less time is not measured further; a quadratic pattern takes 50 ms."""
+ENOUGH_SECONDS = 0.5
+"""An input that takes longer is not made longer."""
+NOTICEABLE_SECONDS = 0.05
+"""Faster runs are not judged: noise would decide."""
+MAX_SECONDS = 2.0
+"""An attack that takes longer is stopped and counts as not linear."""
+MAX_INPUTS = 60
+"""Hostile inputs per pattern."""
+
+
+# ── collection ──────────────────────────────────────────────────────────────────────────────────
+
+
+def collect(root):
+    """Return {(pattern, flags): (place, methods)} of all patterns below a package folder."""
+    found = {}
+    original = re.compile
+
+    def record(pattern, flags=0):
+        compiled = original(pattern, flags)
+        frame = sys._getframe(1)
+        if str(root) in frame.f_code.co_filename and isinstance(compiled.pattern, str):
+            place = f"{Path(frame.f_code.co_filename).relative_to(root)}:{frame.f_lineno}"
+            found.setdefault((compiled.pattern, compiled.flags), place)
+        return compiled
+
+    re.compile = record
+    try:
+        for module in pkgutil.walk_packages([str(root)], prefix="weft."):
+            if module.name.endswith("__main__"):
+                continue
+            try:
+                importlib.import_module(module.name)
+            except ImportError:  # an extra that is not installed
+                continue
+    finally:
+        re.compile = original
+    uses = used_methods(root)
+    patterns = {key: (place, methods_at(root, place, uses)) for key, place in found.items()}
+    return patterns | inline_patterns(root)
+
+
+def methods_at(root, place, uses):
+    """Return the methods called on a pattern: by its name, or if it is in a table by any local name of that file."""
+    file, name = names_at(root, place)
+    if found := uses.get((file, name), set()) - {"passed on"}:
+        return found
+    return {
+        method
+        for (other, name), methods in uses.items()
+        if other == file and name.islower() and name != "re"
+        for method in methods
+    } - {"passed on"}
+
+
+def names_at(root, place):
+    """Return the constant that a line assigns: `_WORD` for `_WORD = re.compile(…)`."""
+    file, _, line = place.rpartition(":")
+    tree = ast.parse((root / file).read_text("utf-8"))
+    for node in ast.walk(tree):
+        is_assignment = isinstance(node, ast.Assign | ast.AnnAssign)
+        if is_assignment and node.lineno <= int(line) <= (node.end_lineno or 0):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            return (file, getattr(target, "id", ""))
+    return (file, "")
+
+
+def used_methods(root):
+    """Return {(file, constant): methods called on it}; `passed on` if it is used in another way."""
+    uses, owners = {}, {}
+    for path in root.rglob("*.py"):
+        file = str(path.relative_to(root))
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("weft."):
+                source = node.module.removeprefix("weft.").replace(".", "/") + ".py"
+                for alias in node.names:
+                    owners[file, alias.asname or alias.name] = (source, alias.name)
+    for path in root.rglob("*.py"):
+        file = str(path.relative_to(root))
+        tree = ast.parse(path.read_text("utf-8"))
+        called = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                if node.attr in METHODS:
+                    key = owners.get((file, node.value.id), (file, node.value.id))
+                    uses.setdefault(key, set()).add(node.attr)
+                called.add(id(node.value))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in called:
+                key = owners.get((file, node.id), (file, node.id))
+                uses.setdefault(key, set()).add("passed on")
+    return uses
+
+
+def inline_patterns(root):
+    """Return the constant patterns that are given to functions of `re` directly."""
+    found = {}
+    for path in root.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            if getattr(node.func.value, "id", "") != "re" or node.func.attr not in METHODS or not node.args:
+                continue
+            if isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str):
+                place = f"{path.relative_to(root)}:{node.lineno}"
+                found[node.args[0].value, re.compile(node.args[0].value).flags] = (place, {node.func.attr})
+    return found
+
+
+# ── hostile inputs ──────────────────────────────────────────────────────────────────────────────
+
+
+def hostile(pattern, flags):
+    """Yield (start, part): `part` is repeated. Parts come from the repeats of the pattern and its characters."""
+    tree = parser.parse(pattern, flags & ~re.DEBUG)
+    seen = set()
+    for start, part in itertools.chain(repeats(tree, ""), alphabet(tree)):
+        for choice in (start, ""):
+            if part and (choice, part) not in seen:
+                seen.add((choice, part))
+                yield choice, part
+
+
+def repeats(tree, before):
+    """Yield (text before, text of one repetition) for every repeat in a parsed pattern."""
+    text = before
+    for operator, argument in tree:
+        for inner in children(operator, argument):
+            yield from repeats(inner, text)
+        if operator in (constants.MAX_REPEAT, constants.MIN_REPEAT) or "POSSESSIVE" in str(operator):
+            _, most, body = argument
+            if most > 8:
+                for sample in samples(body):
+                    yield text, sample
+        text += next(iter(samples([(operator, argument)])), "")
+
+
+def children(operator, argument):
+    if operator is constants.SUBPATTERN:
+        return [argument[-1]]
+    if operator is constants.BRANCH:
+        return argument[1]
+    if operator in (constants.MAX_REPEAT, constants.MIN_REPEAT) or "POSSESSIVE" in str(operator):
+        return [argument[2]]
+    if operator in (constants.ASSERT, constants.ASSERT_NOT):
+        return [argument[1]]
+    if str(operator) == "ATOMIC_GROUP":
+        return [argument]
+    return []
+
+
+def samples(tree, limit=4):
+    """Return up to `limit` texts that match a parsed pattern, look-arounds not considered."""
+    options = [sample_one(operator, argument) for operator, argument in tree]
+    return ["".join(parts) for parts in itertools.islice(itertools.product(*options), limit)]
+
+
+def sample_one(operator, argument):
+    if operator is constants.LITERAL:
+        return [chr(argument)]
+    if operator is constants.NOT_LITERAL:
+        return ["a" if argument != ord("a") else "b"]
+    if operator is constants.ANY:
+        return ["a", " "]
+    if operator is constants.IN:
+        return in_class(argument)
+    if operator is constants.BRANCH:
+        return [text for branch in argument[1] for text in samples(branch, 1)][:4] or [""]
+    if operator is constants.SUBPATTERN:
+        return samples(argument[-1], 2)
+    if str(operator) == "ATOMIC_GROUP":
+        return samples(argument, 2)
+    if operator in (constants.MAX_REPEAT, constants.MIN_REPEAT) or "POSSESSIVE" in str(operator):
+        least, most, body = argument
+        return [text * max(least, min(1, most)) for text in samples(body, 2)]
+    return [""]
+
+
+def in_class(items):
+    candidates = ["a", "A", "1", " ", "_", "-", "*", "[", "中", ".", ",", '"', "\n", "é", "x", ":"]
+    negated = items[0][0] is constants.NEGATE
+    kept = [c for c in candidates if any(in_item(c, item) for item in items) != negated]
+    literals = [chr(value) for kind, value in items if kind is constants.LITERAL] if not negated else []
+    ranges = [chr(value[0]) for kind, value in items if kind is constants.RANGE] if not negated else []
+    return list(dict.fromkeys([*kept[:3], *literals[:3], *ranges[:2]])) or [""]
+
+
+def in_item(character, item):
+    kind, value = item
+    if kind is constants.LITERAL:
+        return ord(character) == value
+    if kind is constants.RANGE:
+        return value[0] <= ord(character) <= value[1]
+    if kind is constants.CATEGORY:
+        name = str(value).lower()
+        is_not = "_not_" in name
+        tests = {"digit": str.isdigit, "space": str.isspace, "word": lambda c: c.isalnum() or c == "_"}
+        return next((test(character) for key, test in tests.items() if key in name), False) != is_not
+    return False
+
+
+def alphabet(tree):
+    """Yield single characters of the pattern, and pairs of them, as repeated parts."""
+    found = list(dict.fromkeys(characters(tree)))[:8]
+    yield from (("", character) for character in found)
+    yield from (("", first + second) for first, second in itertools.permutations(found[:5], 2))
+
+
+def characters(tree):
+    for operator, argument in tree:
+        for inner in children(operator, argument):
+            yield from characters(inner)
+        if operator in (constants.LITERAL, constants.IN, constants.NOT_LITERAL, constants.ANY):
+            yield from (text for text in sample_one(operator, argument) if text)
+
+
+# ── measuring ───────────────────────────────────────────────────────────────────────────────────
+
+
+class Overrun(Exception):
+    """An attack took too long."""
+
+
+def seconds(compiled, method, text):
+    """Return the processor time of one call; infinite if it had to be stopped."""
+
+    def stop(number, frame):
+        raise Overrun
+
+    previous = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
+    begin = time.process_time()
+    try:
+        if method in ("sub", "subn"):
+            getattr(compiled, method)("", text)
+        elif method == "finditer":
+            for _ in compiled.finditer(text):
+                pass
+        else:
+            getattr(compiled, method)(text)
+        return time.process_time() - begin
+    except Overrun:
+        return float("inf")
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, previous)
+
+
+def growth(compiled, method, start, part, end):
+    """
+    Return the growth of the time from n to 4n at the largest n that takes less than half a second; 0 if it is quick.
+
+    A bounded repeat such as `{0,300}` grows faster until n exceeds the bound, so the largest n decides.
+    """
+    before, found = 0.0, 0.0
+    if seconds(compiled, method, start + part * PROBE + end) < QUICK_SECONDS:
+        return 0.0
+    for n in SIZES:
+        now = seconds(compiled, method, start + part * n + end)
+        if now >= NOTICEABLE_SECONDS:
+            short = min(before, *(seconds(compiled, method, start + part * (n // 4) + end) for _ in range(2)))
+            found = now / max(short, 1e-6)
+        if now > ENOUGH_SECONDS:
+            break
+        before = now
+    return found
+
+
+def attack(pattern, flags, methods):
+    """Return the worst (growth, method, start, part, end) of a pattern, tried three times before it is believed."""
+    compiled = re.compile(pattern, flags)
+    worst = (0.0, "", "", "", "")
+    for method in sorted(methods & set(METHODS)) or ["search"]:
+        inputs = itertools.product(itertools.islice(hostile(pattern, flags), MAX_INPUTS), ENDS)
+        for (start, part), end in inputs:
+            found = growth(compiled, method, start, part, end)
+            for _ in range(2):
+                if found > MAX_RATIO:
+                    found = min(found, growth(compiled, method, start, part, end))
+            if found > worst[0]:
+                worst = (found, method, start, part, end)
+            if found > MAX_RATIO:
+                return worst
+    return worst
+
+
+def main(root):
+    """Print one JSON line per pattern: place, pattern, growth, attack."""
+    for (pattern, flags), (place, methods) in sorted(collect(root).items(), key=lambda item: item[1][0]):
+        found, method, start, part, end = attack(pattern, flags, methods)
+        line = {"place": place, "pattern": pattern, "growth": found, "method": method, "start": start, "part": part}
+        sys.stdout.write(json.dumps({**line, "end": end, "methods": sorted(methods)}) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]).resolve())
