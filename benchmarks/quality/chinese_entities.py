@@ -19,10 +19,10 @@ from typing import Any
 
 from weft.config import SplitOptions
 from weft.engine.adapters import open_tagger
+from weft.extract.chinese.tagger import Tagger
 from weft.extract.names import name_key
 from weft.extract.rules import RuleExtractor
 from weft.index.run import index_documents
-from weft.models.base import Tagger
 from weft.records import Document, Entity
 from weft.search.question.entities import recognise_names
 from weft.search.question.read import read_question
