@@ -36,7 +36,7 @@ METHODS = ("search", "match", "fullmatch", "findall", "finditer", "split", "sub"
 ENDS = ("", "\x00", "a", "\n")
 MAX_RATIO = 6.0
 """Allowed growth of the processor time from n to 4n: linear is 4, quadratic 16."""
-SIZES = (64, 256, 1_024, 4_096, 16_384)
+SIZES = (64, 256, 1_024, 4_096, 16_384, 65_536)
 """Lengths of hostile inputs, in repeated parts."""
 PROBE, QUICK_SECONDS = 4_096, 0.004
 """An input of this length that takes less time is not measured further; a quadratic pattern takes 50 ms."""

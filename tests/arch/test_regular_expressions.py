@@ -21,6 +21,7 @@ def attack(*arguments):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.slow
 def test_no_pattern_is_worse_than_linear():
     """Processor time at n and 4n of hostile inputs; the one place where time is asserted, tried three times."""
     found = attack(SRC)
@@ -54,7 +55,7 @@ def test_no_pattern_has_nested_repeats():
         (r"[^\W_]+(?=:)", "findall", False),
         (r"\s+", "sub", True),
         (r"\bab+\b", "search", True),
-        (r"[^,;]{1,300},", "search", True),
+        (r"[^,;]{1,60},", "search", True),
     ],
 )
 def test_the_attack_tells_linear_patterns_from_others(pattern, method, is_linear):
