@@ -1,8 +1,8 @@
 """
-What each constant of the graph channel and of its mix with text is worth: one is varied at a time, on all open sets.
+Ablation of the graph constants: varies one constant at a time and measures recall on all open sets.
 
     python benchmarks/quality/mixing.py                        all constants
-    python benchmarks/quality/mixing.py --vary curve enough    some of them
+    python benchmarks/quality/mixing.py --vary graph_exponent  some of them
     python benchmarks/quality/mixing.py --sets 2wiki-dev --limit 100
     python benchmarks/quality/mixing.py --explained            how much of the questions entities explain
 
@@ -37,20 +37,20 @@ from weft.search.question.entities import recognise_names
 from weft.search.question.read import read_question
 
 CONSTANTS: dict[str, tuple[ModuleType, str, tuple[float, ...]]] = {
-    "curve": (boost, "GRAPH_EXPONENT", (0.2, 0.3, 0.4, 0.6, 1.0)),
-    "yield": (boost, "TEXT_DISCOUNT", (0.0, 0.3, 0.7, 0.9)),
-    "enough": (trust, "MIN_EXPLAINED_SHARE", (0.15, 0.3, 0.5, 0.7, 1.0)),
-    "homes": (trust, "MAX_DEFINING_CHUNKS", (1, 3, 6, 20)),
-    "nearness": (trust, "LAG_EXPONENT", (1, 3, 5, 8)),
-    "doubt": (trust, "MIN_AGREEMENT", (0.0, 0.3, 0.5)),
-    "accord": (trust, "FULL_AGREEMENT", (0.7, 0.9, 1.0)),
-    "meaning": (trust, "TRUST_BY_MEANING", (0.0, 0.02, 0.05, 0.1, 0.2)),
-    "related": (walk, "RELATION_SHARE", (0.0, 0.2, 0.3, 0.5)),
-    "asked": (walk, "ASKED_RELATION_SHARE", (0.2, 0.5, 0.7, 0.8)),
-    "leading": (walk, "MIN_EXPANDED_ACTIVATION", (0.0, 0.02, 0.03, 0.05)),
-    "weak": (walk, "WEAK_ENTITY_FACTOR", (0.0, 0.25, 0.4, 0.7, 1.0)),
-    "back": (walk, "ABOUT_SHARE", (0.1, 0.2, 0.3, 0.5)),
-    "mentioned": (walk, "MENTION_WEIGHT", (0.03, 0.1, 0.3, 1.0)),
+    "graph_exponent": (boost, "GRAPH_EXPONENT", (0.2, 0.3, 0.4, 0.6, 1.0)),
+    "text_discount": (boost, "TEXT_DISCOUNT", (0.0, 0.3, 0.7, 0.9)),
+    "min_explained_share": (trust, "MIN_EXPLAINED_SHARE", (0.15, 0.3, 0.5, 0.7, 1.0)),
+    "max_defining_chunks": (trust, "MAX_DEFINING_CHUNKS", (1, 3, 6, 20)),
+    "lag_exponent": (trust, "LAG_EXPONENT", (1, 3, 5, 8)),
+    "min_agreement": (trust, "MIN_AGREEMENT", (0.0, 0.3, 0.5)),
+    "full_agreement": (trust, "FULL_AGREEMENT", (0.7, 0.9, 1.0)),
+    "trust_by_meaning": (trust, "TRUST_BY_MEANING", (0.0, 0.02, 0.05, 0.1, 0.2)),
+    "relation_share": (walk, "RELATION_SHARE", (0.0, 0.2, 0.3, 0.5)),
+    "asked_relation_share": (walk, "ASKED_RELATION_SHARE", (0.2, 0.5, 0.7, 0.8)),
+    "min_expanded_activation": (walk, "MIN_EXPANDED_ACTIVATION", (0.0, 0.02, 0.03, 0.05)),
+    "weak_entity_factor": (walk, "WEAK_ENTITY_FACTOR", (0.0, 0.25, 0.4, 0.7, 1.0)),
+    "about_share": (walk, "ABOUT_SHARE", (0.1, 0.2, 0.3, 0.5)),
+    "mention_weight": (walk, "MENTION_WEIGHT", (0.03, 0.1, 0.3, 1.0)),
 }
 SETTINGS: dict[str, tuple[Any, ...]] = {
     "share": (0.2, 0.3, 0.4, 0.6),

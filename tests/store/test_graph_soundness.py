@@ -290,4 +290,4 @@ def test_the_kinds_written_in_sql_are_those_of_the_code():
     written = f"kind IN ({', '.join(repr(kind) for kind in OWN_KINDS)})"
 
     assert written in load_schema("sqlite")
-    assert written in load_queries("sqlite")["key_standings"]
+    assert written in load_queries("sqlite")["key_votes"]

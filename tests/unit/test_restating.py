@@ -50,7 +50,7 @@ def test_a_confirmed_value_cannot_be_confirmed_in_the_place_of_another(make_memo
     """Nothing would ever supersede the other, so it is an error that says what to do; what is over is none."""
     memory = make_memory()
     tea, coffee = (memory.confirm(memory.add("user", "drinks", value).fact.id) for value in ("tea", "coffee"))
-    with pytest.raises(InputError, match="confirmed already") as error:
+    with pytest.raises(InputError, match="both confirmed") as error:
         memory.supersede(tea.id, "coffee")
 
     assert "expire" in error.value.hint
@@ -108,17 +108,17 @@ def test_a_fact_goes_on_after_its_end_where_it_is_stated_from_there(make_memory)
     with pytest.raises(InputError) as error:
         memory.expire(coffee.id, at=end + timedelta(days=1))
 
-    assert error.value.hint == f"state it again with valid_from {end.isoformat()}"
+    assert error.value.hint == f"add the statement again with --valid-from {end.isoformat()}"
     assert memory.add("user", "drinks", "coffee", valid_from=end).outcome == "added"
     later = memory.recall("what does the user drink?", as_of=end + timedelta(days=60))
     assert [piece.fact.value for piece in later.facts] == ["coffee"]
 
 
 def test_confirming_twice_says_that_it_is_done(make_memory):
-    """An error, whose hint asks for nothing more."""
+    """The second call is an error whose hint names the command that shows the status."""
     memory = make_memory()
     tea = memory.confirm(memory.add("user", "drinks", "tea").fact.id)
-    with pytest.raises(InputError, match="confirmed already") as error:
+    with pytest.raises(InputError, match="already confirmed") as error:
         memory.confirm(tea.id)
 
-    assert error.value.hint == "there is nothing to do"
+    assert error.value.hint == "weft fact list shows the status of each fact"

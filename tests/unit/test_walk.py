@@ -113,7 +113,7 @@ def test_at_its_default_the_least_score_changes_nothing():
 
 def test_names_that_stand_in_one_chunk_alone_take_nothing_from_the_others():
     """However many a reader finds in a chunk, what it leads on to stays as it was."""
-    dead_ends = [mention(f"name{n}", "film", elsewhere=False, home=False) for n in range(9)]
+    dead_ends = [mention(f"name{n}", "film", elsewhere=False, has_defining_chunk=False) for n in range(9)]
 
     assert scores(*HOME, *dead_ends) == scores(*HOME)
     assert scores(*HOME, *(end._replace(elsewhere=True) for end in dead_ends))["chome"] < scores(*HOME)["chome"]
@@ -121,9 +121,9 @@ def test_names_that_stand_in_one_chunk_alone_take_nothing_from_the_others():
 
 def test_a_name_no_chunk_is_about_gets_a_smaller_share():
     """Both stand beside the film; the director has a page, the cast is only named elsewhere."""
-    cast = (mention("cast", "film", home=False), mention("cast", "other", home=False))
+    cast = (mention("cast", "film", has_defining_chunk=False), mention("cast", "other", has_defining_chunk=False))
     found = scores(*HOME, *cast)
-    equal = scores(*HOME, *(m._replace(home=True) for m in cast))
+    equal = scores(*HOME, *(m._replace(has_defining_chunk=True) for m in cast))
 
     assert found["chome"] > equal["chome"]
     assert found["cother"] / found["chome"] < equal["cother"] / equal["chome"]

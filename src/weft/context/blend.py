@@ -15,7 +15,8 @@ def build_blend(
     """
     Return the narrative of the facts, followed by the text that `rest` returns for the remaining tokens.
 
-    The result has at most `budget` tokens by `count`. The last line gives the number of omitted facts and pieces.
+    The result has at most `budget` tokens by `count`. The last line gives the number of omitted facts and pieces of
+    evidence.
     """
     whole = rest(budget)
     if not facts:
@@ -34,7 +35,7 @@ def build_blend(
 def _append(
     narrative: Context, *, rest: Callable[[int], Context], count: Callable[[str], int], budget: int
 ) -> Context | None:
-    """Return the narrative followed by as much of the rest as fits, or None if the narrative alone does not fit."""
+    """Return the narrative and the part of the rest that fits; None if the narrative alone does not fit."""
     remaining = budget - narrative.tokens
     while True:
         more = rest(max(0, remaining))

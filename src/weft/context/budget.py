@@ -31,19 +31,19 @@ GRAPH_DIVISOR = 4
 
 _WIDE = "\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003fffd"
 _WORD = re.compile(f"[{_WIDE}]|[^\\s{_WIDE}]{{1,60}}")
-"""A CJK character, or a run of at most 60 other characters without spaces."""
+"""A CJK character, or at most 60 other characters without spaces."""
 
 
 def largest_fitting(limit: int, *, fits: Callable[[int], bool]) -> int:
     """Return the largest number from 1 to `limit` that fits, by binary search; 0 if none does."""
     number = bisect_left(range(1, limit + 1), True, key=lambda number: not fits(number))
-    while number and not fits(number):  # token counts need not grow monotonically
+    while number and not fits(number):  # a longer text can have fewer tokens
         number -= 1
     return number
 
 
 def cut_to_fit(text: str, *, fits: Callable[[str], bool], mark: str = " …") -> str:
-    """Return `text` if it fits, else its longest fitting run of first words with `mark`; empty if no word fits."""
+    """Return `text` if it fits, else its longest fitting prefix of whole words with `mark`; empty if no word fits."""
     if fits(text):
         return text
     ends = [match.end() for match in _WORD.finditer(text)]

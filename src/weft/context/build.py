@@ -19,7 +19,7 @@ _WEFT_LINE = re.compile(
     r"|#{2,3} (?:Related Entities|Knowledge Graph Context|Relevant Relationships|👤 USER|💡 CONTEXT)))",
     re.MULTILINE,
 )
-"""Start of a line of a passage that looks like a line of Weft: score, source, omission, section of graph or facts."""
+"""Start of a line in a passage that imitates Weft's own lines: score, source, omission, section of graph or facts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +29,9 @@ class GraphView:
     entities: tuple[Entity, ...] = ()
     """Described entities, most important first."""
     relations: tuple[Relation, ...] = ()
-    """In any order. A relation with an end of unknown name is not shown."""
+    """Relations in any order. A relation with an unnamed end is not shown."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Names by id of further entities at the ends of relations."""
+    """Names of other entities at the ends of relations, by id."""
 
     def all_names(self) -> dict[str, str]:
         """Return all names by id, each on one line."""
@@ -40,9 +40,10 @@ class GraphView:
 
     def named_relations(self) -> list[Relation]:
         """
-        Return the relations with two named ends, strongest first.
+        Return the relations whose two ends have names, strongest first.
 
         Ties: the more important entity first, then names of the ends and type.
+
         """
         names = self.all_names()
         places = {entity.id: place for place, entity in enumerate(self.entities)}
@@ -66,12 +67,14 @@ def build_evidence(
     """
     Return the evidence as text, best first, within `options.budget` tokens by `count`.
 
-    A piece that does not fit is omitted, and smaller pieces after it may still fit; only the first piece is cut at a
-    word instead. The last line gives the number of omitted pieces.
+    A piece that does not fit is omitted; smaller pieces after it may still fit. Only the first piece is cut between
+    words instead. The last line gives the number of omitted pieces.
 
     The entities of `graph`, and its relations if `options` includes them, come before the evidence. `block` returns the
-    text after the evidence for a number of tokens. Each gets at most a quarter of the budget. Both are dropped if no
-    evidence would fit beside them.
+    text after the evidence, within a number of tokens. Each part gets at most a quarter of the budget. Both parts are
+    dropped if they leave no room for evidence.
+
+
     """
     share = options.budget // GRAPH_DIVISOR
     frame = _Frame()
@@ -88,12 +91,12 @@ def build_evidence(
 
 
 def flat(text: str) -> str:
-    """Return `text` on one line, so that a name or description cannot imitate a heading."""
+    """Return `text` on one line. A name or description can then not imitate a heading."""
     return " ".join(text.split())
 
 
 def quoted(text: str) -> str:
-    r"""Return a passage with `\` before each line that imitates a line of Weft, such as a score or a source."""
+    r"""Return a passage with `\` before each line that imitates Weft's own lines, such as a score or a source."""
     return _WEFT_LINE.sub(r"\\", text)
 
 
@@ -105,10 +108,10 @@ class _Frame:
     tail: str = ""
     before: tuple[Mapping[str, str], ...] = ()
     after: tuple[Mapping[str, str], ...] = ()
-    """Sources of head and of tail."""
+    """Sources of the head and of the tail, as in `Context.sources`."""
     hidden: int = 0
     total: int = 0
-    """Number of entities and relations that head and tail omit, and of all."""
+    """Entities and relations that head and tail omit, and their total number."""
 
 
 def _build_head(graph: GraphView, *, count: Callable[[str], int], budget: int, per_entity: int) -> _Frame:
@@ -129,7 +132,7 @@ def _build_head(graph: GraphView, *, count: Callable[[str], int], budget: int, p
 
 
 def _add_tail(frame: _Frame, block: Callable[[int], Context], *, budget: int) -> _Frame:
-    """Return the frame with the block as its tail; its omissions are counted in the last line of the context."""
+    """Return the frame with the block as its tail. The last line of the context counts what the block omits."""
     made, whole = block(budget), block(0).omitted
     text = made.text.removesuffix(f"\n[omitted {made.omitted}]\n")
     hidden, total = frame.hidden + made.omitted, frame.total + whole
@@ -165,7 +168,7 @@ def _build_body(
         sources.append(
             {"type": "chunk", "id": piece.chunk.id, "name": piece.document.title, "citation": piece.citation}
         )
-    while parts and not fits(parts, omitted):  # another number in the last line can take more tokens
+    while parts and not fits(parts, omitted):  # a larger number in the last line can take more tokens
         del parts[-1], sources[-1]
         omitted += 1
     if not fits(parts, omitted):
@@ -182,7 +185,7 @@ def _part(piece: Evidence, *, include_source: bool, text: str | None = None) -> 
 
 
 def _cut(piece: Evidence, *, fits: Callable[[str], bool], options: ContextOptions) -> str:
-    """Return the piece with as many of its words as fit; empty if none does."""
+    """Return the piece cut to the words that fit; empty if no word fits."""
 
     def shortened(text: str) -> str:
         return _part(piece, include_source=options.include_sources, text=text)

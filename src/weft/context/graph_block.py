@@ -11,16 +11,16 @@ from weft.context.build import UNTYPED, GraphView, flat
 from weft.records import Context, Entity, Relation
 
 MAX_LINE_CHARACTERS = 84
-"""Largest width that gives the line breaks of the sample in the tests."""
+"""Largest line width that reproduces the line breaks of the sample in the tests."""
 
 MIN_SHOWN_WEIGHT = 7
 """Smallest weight that `Related:` shows."""
 
 LIST_SHARE = 0.3
-"""Share of the budget reserved for the list of relationships, if it needs as much."""
+"""Maximum share of the budget that is reserved for the list of relationships."""
 
 DESCRIPTION_SHARE = 0.4
-"""Share of a section reserved for the description, if it needs as much."""
+"""Maximum share of a section that is reserved for the description."""
 
 LINE_SHARE = 0.5
 """Token limit of a relationship as a share of the limit of an entity."""
@@ -45,15 +45,15 @@ class _Block:
     sections: Sequence[_Section]
     lines: Sequence[str]
     unlisted: frozenset[Relation]
-    """Relations that only a section can show."""
+    """Relations that the list does not show; only a section can show them."""
 
     def omitted(self, sections: int, lines: int) -> int:
-        """Return the number of entities and relations omitted with so many sections and lines."""
+        """Return the number of omitted entities and relations with this number of sections and lines."""
         named = frozenset[Relation]().union(*(section.relations for section in self.sections[:sections]))
         return len(self.sections) - sections + len(self.lines) - lines + len(self.unlisted - named)
 
     def text(self, sections: int, lines: int) -> str:
-        """Return the block with so many sections and lines."""
+        """Return the block with this number of sections and lines."""
         parts = [self.opening, *(section.text for section in self.sections[:sections])]
         if lines:
             parts.append("\n".join(["### Relevant Relationships", *self.lines[:lines]]))
@@ -74,10 +74,12 @@ def build_graph_block(
     """
     Return the graph around a question as text, within `budget` tokens by `count`.
 
-    Each entity gets a section of about `per_entity` tokens, in input order: its relations, strongest first, incoming
-    ones under their `inverse` name, and its description. A weight is shown at the source of a relation, from 7 on.
+    Each entity gets a section of about `per_entity` tokens, in input order. A section has the relations, strongest
+    first, and the description. Incoming relations have their `inverse` name. Weights from 7 are shown at the source of
+    a relation.
+
     The list of relationships follows, strongest first: those with a description, and those in no section. Long
-    descriptions end in `...`. Omissions start at the end; the last line gives the number of omitted entities and
+    descriptions end in `...`. Text is omitted from the end; the last line gives the number of omitted entities and
     relations. The text is empty if nothing fits.
     """
     block = _plan(graph, query_entities=query_entities, inverse=inverse, count=count, per_entity=per_entity)
@@ -100,7 +102,7 @@ def build_graph_block(
 
 
 def build_no_graph(reason: str, *, count: Callable[[str], int], budget: int) -> Context:
-    """Return one line with the reason for a missing block; empty if it exceeds `budget` tokens."""
+    """Return one line with the reason for a missing block; empty if the line exceeds `budget` tokens."""
     line = f"No knowledge graph context: {flat(reason)}\n"
     text = line if count(line) <= budget else ""
     return Context(text=text, tokens=count(text), sources=(), omitted=0)

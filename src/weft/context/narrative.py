@@ -16,8 +16,8 @@ def build_narrative(facts: Sequence[Recalled], *, count: Callable[[str], int], b
     """
     Return facts as sections by subject: the user first, then other subjects in order of appearance.
 
-    The text has at most `budget` tokens by `count`. If not all fit, the last facts are omitted and the last line gives
-    their number.
+    The text has at most `budget` tokens by `count`. If not all facts fit, the last ones are omitted, and the last line
+    gives their number.
     """
     ordered = _by_subject(facts)
 

@@ -1,4 +1,4 @@
-"""Conversion of records to JSON values, as all interfaces return them (`docs/result.schema.json`)."""
+"""Conversion of records to JSON values, for all interfaces (`docs/result.schema.json`)."""
 
 from __future__ import annotations
 
@@ -120,13 +120,13 @@ def _origin(graph: GraphSource | None) -> dict[str, Any]:
 
 
 def step_to_dict(step: PathStep) -> dict[str, Any]:
-    """Return one step of a path as JSON values, with its extractors unless only the rules found it."""
+    """Return one step of a path as JSON values. Extractors are included unless only the rules found the relation."""
     found = {"source": step.source, "type": step.type, "weight": step.weight, "target": step.target}
     return {**found, **readers_to_dict(step)}
 
 
 def readers_to_dict(step: PathStep) -> dict[str, list[str]]:
-    """Return the extractors of a relation; empty if only the rules found it."""
+    """Return the extractors of a relation; empty if only the rules found the relation."""
     return {"extractors": list(step.extractors)} if set(step.extractors) - {"rules"} else {}
 
 
@@ -382,7 +382,7 @@ def key_to_dict(key: ApiKey) -> dict[str, Any]:
 
 
 def confidence_to_dict(calibration: Calibration | None) -> dict[str, Any]:
-    """Return a calibration as JSON values; None stands for the one shipped with the embedder."""
+    """Return a calibration as JSON values; None stands for the embedder's shipped calibration."""
     return asdict(calibration) if calibration else {"origin": "shipped"}
 
 

@@ -1,1 +1,1 @@
-"""Public object of Weft: settings in, a store, models and both paths out. Start at `weft.engine.engine`."""
+"""Engine of Weft: connects settings, store, models, write path and read path. Start at `weft.engine.engine`."""

@@ -1,4 +1,4 @@
-"""The one module of the engine that names adapters: settings in, a database and models out."""
+"""Factories that open the database and the models that the settings name. No other module imports adapters."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 REPLY_CACHE_FILE = "replies.db"
 MESSAGE_FRAME_TOKENS = 10
-"""Tokens around the two messages of a request."""
+"""Tokens of a request besides the text of its two messages."""
 LLM_HINT = "openai/MODEL, also for Ollama, vLLM and llama.cpp with llm.base_url, or anthropic/MODEL"
 
 Progress = Callable[[int, int], None]
-"""Called with the bytes fetched so far and the total."""
+"""Called with the number of downloaded bytes and the total."""
 
 Record = Callable[[LlmRun], None]
 """Called with the cost of each use of a language model."""
@@ -46,7 +46,7 @@ class TimedReranker(Reranker, Protocol):
 
 
 def open_database(settings: Settings) -> Database:
-    """Open the file or the server the settings name; create missing files and tables."""
+    """Open the file or the server that the settings name; create missing files and tables."""
     db = settings.store.db
     check_address(db)
     if is_server(db):
@@ -56,7 +56,10 @@ def open_database(settings: Settings) -> Database:
         check_address(settings.store.replica)
         return PostgresDatabase(db, replica=settings.store.replica)
     if settings.store.replica:
-        raise ConfigError("store.replica needs a server in store.db", hint="remove store.replica, or name a server")
+        raise ConfigError(
+            "store.replica is set, but store.db is a file",
+            hint="remove store.replica, or set store.db to a PostgreSQL server",
+        )
     from weft.store.sqlite.database import SqliteDatabase
 
     return SqliteDatabase(str(find_path(db) or db))
@@ -72,7 +75,11 @@ def require_postgres() -> None:
 
 
 def open_embedder(settings: Settings, *, name: str = "", progress: Progress | None = None) -> Embedder | None:
-    """Return the embedder `name`, or that of the settings; None for `none`. Weights are loaded on first use."""
+    """
+    Return the embedder `name`, by default the one in the settings; None for `none`.
+
+    Weights are loaded on first use.
+    """
     name = name or settings.models.embedder
     kind, _, model = name.partition("/")
     match kind:
@@ -134,7 +141,7 @@ def _open_model(kind: str, model: str, *, settings: Settings, progress: Progress
 
 
 def _open_account(name: str, options: ModelOptions) -> Account:
-    """Return the account of an embedder. Raises `ConfigError` if its cost is limited and its price unknown."""
+    """Return the cost account of an embedder. Raises `ConfigError` if a cost limit is set and the price is unknown."""
     price = find_embedding_price(name, base_url=options.base_url, own=options.prices)
     if price is None and options.max_cost:
         hint = f"models.prices = ['{name}=DOLLARS'], for a million tokens"
@@ -143,14 +150,14 @@ def _open_account(name: str, options: ModelOptions) -> Account:
 
 
 def defer_loading(embedder: Embedder, *, seconds: float) -> Embedder:
-    """Return an embedder that loads in the background, and whose calls wait at most `seconds` for the weights."""
+    """Return an embedder that loads in the background. Its calls wait at most `seconds` for the weights."""
     from weft.models.embedders.deferred_embedder import DeferredEmbedder
 
     return DeferredEmbedder(embedder, seconds=seconds)
 
 
 def unavailable_embedder(*, name: str, fingerprint: str, dimension: int, error: WeftError) -> Embedder:
-    """Return a stand-in for an embedder that cannot be used; its calls raise the reason."""
+    """Return a placeholder for an unusable embedder. Each call raises `error`."""
     from weft.models.embedders.deferred_embedder import UnavailableEmbedder
 
     return UnavailableEmbedder(name=name, fingerprint=fingerprint, dimension=dimension, error=error)
@@ -164,14 +171,14 @@ def describe_multilingual() -> tuple[ModelCard, str]:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     from weft.models.local import embedder
 
     return embedder.usable_cores()
 
 
 def open_counter(settings: Settings) -> TokenCounter:
-    """Return a counter with the tokenizer of an installed model, or an estimating one."""
+    """Return a token counter with the tokenizer of an installed model, or else an estimating counter."""
     from weft.models.local.catalog import MODELS
     from weft.models.local.embedder import LocalTokenCounter
     from weft.models.local.model_folder import find_installed
@@ -216,7 +223,7 @@ def open_tagger() -> Tagger | None:
 
 
 def open_llm_extractor(settings: Settings, inner: Extractor, *, record: Record = lambda run: None) -> LlmExtractor:
-    """Return the extractor that adds the model of the settings to another extractor. Nothing is sent yet."""
+    """Return an extractor that combines `inner` with the language model of the settings. Nothing is sent yet."""
     from weft.models.llm.chat import ChatLimits
     from weft.models.llm.extractor import LlmExtractor, RequestOptions
     from weft.models.llm.prompt import SCHEMA, Prompt
@@ -228,7 +235,7 @@ def open_llm_extractor(settings: Settings, inner: Extractor, *, record: Record =
     account, stop = Account(price=price, bounds=bounds), Event()
 
     def pause(seconds: float) -> None:
-        stop.wait(seconds)  # an interrupted run ends without waiting for its retries
+        stop.wait(seconds)  # an interrupted run does not wait for retries
 
     limits = ChatLimits(output_tokens=options.output_tokens, attempts=options.attempts, timeout_seconds=options.seconds)
     chat = _open_chat(settings, limits=limits, on_failure=account.note, sleep=pause)
@@ -254,7 +261,7 @@ def open_llm_extractor(settings: Settings, inner: Extractor, *, record: Record =
 
 
 def open_reranker(settings: Settings) -> Reranker:
-    """Return the reranker the settings name. Nothing is loaded or sent yet."""
+    """Return the reranker that the settings name. Nothing is loaded or sent yet."""
     options = settings.rerank
     kind, _, model = options.model.partition("/")
     match kind:
@@ -284,7 +291,11 @@ def open_reranker(settings: Settings) -> Reranker:
 
 
 def open_timed_reranker(settings: Settings, *, custom: Reranker | None = None) -> TimedReranker:
-    """Return `custom`, or the reranker of the settings, with their deadline. A missing package fails each call."""
+    """
+    Return `custom` or the reranker of the settings, with the deadline of the settings.
+
+    A missing package fails each call.
+    """
     from weft.models.rerankers.deadline import DeadlineReranker, UnavailableReranker
 
     try:
@@ -295,7 +306,7 @@ def open_timed_reranker(settings: Settings, *, custom: Reranker | None = None) -
 
 
 def open_timed_llm_reranker(settings: Settings, *, budget: Account, record: Record) -> TimedReranker:
-    """Return the reranker that asks the model of the settings, with a deadline and a shared budget."""
+    """Return a reranker by the language model of the settings, with a deadline and a shared budget."""
     from weft.models.rerankers.deadline import DeadlineReranker, UnavailableReranker
 
     seconds = settings.rerank.deadline_ms / 1000
@@ -309,7 +320,7 @@ def open_timed_llm_reranker(settings: Settings, *, budget: Account, record: Reco
 def open_llm_reranker(
     settings: Settings, *, budget: Account | None = None, record: Record = lambda run: None
 ) -> LlmReranker:
-    """Return the reranker that asks the model of the settings once per question. Nothing is sent yet."""
+    """Return a reranker that calls the language model of the settings once per question. Nothing is sent yet."""
     from weft.models.llm.chat import ChatLimits
     from weft.models.rerankers.llm import MAX_REPLY_TOKENS, SCHEMA, LlmReranker
 
@@ -325,7 +336,7 @@ def open_llm_reranker(
 
 
 def open_llm_budget(settings: Settings) -> Account:
-    """Return the budget of rerankers: the limits of the settings without the time limit of an index run."""
+    """Return the shared budget of rerankers: the limits of the settings, except the time limit of an index run."""
     bounds = Bounds(cost=settings.llm.max_cost, tokens=settings.llm.max_tokens)
     return Account(price=_find_llm_price(settings), bounds=bounds)
 
@@ -334,7 +345,7 @@ def open_llm_budget(settings: Settings) -> Account:
 
 
 def _find_endpoint(settings: Settings) -> tuple[Wire, str, str]:
-    """Return the protocol, the name and the base URL of the model of the settings."""
+    """Return the protocol, the name and the base URL of the language model in the settings."""
     protocols: dict[str, Wire] = {"openai": "openai", "anthropic": "anthropic"}
     kind, _, model = settings.llm.model.partition("/")
     if kind not in protocols or not model:
@@ -343,7 +354,7 @@ def _find_endpoint(settings: Settings) -> tuple[Wire, str, str]:
 
 
 def _find_llm_price(settings: Settings) -> Price | None:
-    """Return the price of the model of the settings. Raises `ConfigError` if its cost is limited and it has none."""
+    """Return the price of the language model. Raises `ConfigError` if a cost limit is set and the price is unknown."""
     options = settings.llm
     _, _, base_url = _find_endpoint(settings)
     price = find_price(options.model, base_url=base_url, own=options.prices)
@@ -354,7 +365,7 @@ def _find_llm_price(settings: Settings) -> Price | None:
 
 
 def _count_overhead(settings: Settings, schema: Mapping[str, Any]) -> int:
-    """Return about how many tokens a request has beside its messages."""
+    """Return the approximate number of tokens of a request besides its messages."""
     from weft.models.llm.chat import count_schema_tokens
 
     wire, _, base_url = _find_endpoint(settings)

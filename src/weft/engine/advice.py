@@ -15,10 +15,10 @@ from weft.store.base import Store
 from weft.text.normalise import scripts
 
 MIN_UNSUPPORTED_SHARE = 0.2
-"""Share of the text in unsupported scripts from which another embedder is recommended."""
+"""Share of text in unsupported scripts above which another embedder is recommended."""
 
 SAMPLE_CHUNKS = 200
-"""Chunks in the sample: a share of 0.2 is then off by at most 0.06 in 95 % of samples."""
+"""Number of sampled chunks. A share of 0.2 then has an error of at most 0.06 in 95 % of samples."""
 
 MIN_CHINESE_SHARE = 0.1
 """Share of Chinese characters, each counted as two letters, from which the extra `zh` is recommended."""
@@ -46,9 +46,11 @@ def measure_scripts(store: Store, *, limit: int = SAMPLE_CHUNKS) -> dict[str, fl
 
 def recommend(store: Store, *, card: ModelCard, db: str = "") -> tuple[str, str]:
     """
-    Return the problem of the embedder with this text and the commands that solve it; empty if there is none.
+    Return the problem of the embedder with the scripts in a store, and the commands that solve it; empty without one.
 
-    Scripts that the multilingual embedder does not support either are ignored. `db` goes into the commands.
+    Scripts that the multilingual embedder does not support either are ignored. `db` is used in the commands.
+
+
     """
     if "*" in card.scripts or card.degraded:
         return "", ""
@@ -65,7 +67,7 @@ def recommend(store: Store, *, card: ModelCard, db: str = "") -> tuple[str, str]
 
 
 def named_db(settings: Settings) -> str:
-    """Return the value of `--db` for a command, without a password; empty if the store is the default one."""
+    """Return the value of `--db` for a command, without a password; empty for the default store."""
     return shown(settings.store.db) if "store.db" in settings.origins else ""
 
 

@@ -17,7 +17,7 @@ from weft.store.base import Database
 
 _KEY = re.compile(r"weft_([0-9a-f]{12})_[A-Za-z0-9_-]{43}")
 _NO_DIGEST = "0" * 64
-"""Compared with the digest of an unknown key, so that the lookup takes the same time."""
+"""Digest that stands for an unknown key: comparing with it takes the same time as with a known key."""
 MAX_NAME_CHARACTERS = 200
 
 
@@ -42,7 +42,7 @@ class Keyring:
         """Create a key for namespaces; return its record and the key itself. Raises `InputError`."""
         names = sorted(set(namespaces))
         if not names:
-            raise InputError("a key needs a namespace", hint="name one with --for")
+            raise InputError("the key has no namespace", hint="add --for NAMESPACE")
         for namespace in names:
             check_namespace(namespace)
         if len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
@@ -58,7 +58,7 @@ class Keyring:
         return key, text
 
     def find(self, text: str) -> ApiKey | None:
-        """Return the record of a key, None if it is unknown or revoked. The time taken reveals nothing."""
+        """Return the record of a key; None if it is unknown or revoked. The time taken does not reveal which."""
         match = _KEY.fullmatch(text)
         id = match.group(1) if match else ""
         key = self._keys.find([id]).get(id)
@@ -70,7 +70,7 @@ class Keyring:
         return self._keys.all()
 
     def is_empty(self) -> bool:
-        """Return whether no key was ever created. Revoked keys count: they keep the server closed."""
+        """Return whether the database has no key. Revoked keys count as keys, so the server stays protected."""
         return not self._keys.all()
 
     def opens(self) -> bool:

@@ -1,4 +1,4 @@
-"""Engine for asyncio: the most used calls, run in threads."""
+"""Engine for asyncio: the most frequent calls, run in threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Context of a result as text for a model, with or without the graph, in the format of `[context]`."""
+"""Context of a result: text for a model, with or without the graph, in the format of the settings `[context]`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weft.records import Context, GraphContext, Recalled, Relation, Result
 from weft.search.graph.relations import Relations
 
 MAX_NEIGHBOURS = 10
-"""Relations read in each direction for each entity the question names."""
+"""Maximum number of relations per direction and entity of the question."""
 
 VAGUE_TYPES = (("links_to",), DERIVED_TYPES)
 """Relation types with little meaning, the vaguest last."""
@@ -33,10 +33,12 @@ def build_context(
     facts: Sequence[Recalled] = (),
 ) -> Context:
     """
-    Return a result as text for a model of at most `budget` tokens (by `count`), by default that of the settings.
+    Return a result as text for a model, of at most `budget` tokens by `count`. The settings have the default budget.
 
-    The graph is included only if it led to some of the evidence. The format `graph` has a default budget of its own.
-    The narrative of `facts` comes first, within the same budget.
+    The graph is included only if it contributed evidence. The format `graph` has a separate default budget. The
+    narrative of `facts` comes first, within the same budget.
+
+
     """
     if not facts:
         return _build(result, relations=relations, count=count, options=options, budget=budget)
@@ -71,7 +73,7 @@ def _build(
 def _block(
     known: GraphContext, *, relations: Relations, count: Callable[[str], int], per_entity: int
 ) -> Callable[[int], Context]:
-    """Return a function that builds the graph block within a budget; no entity gets more than half of it."""
+    """Return a function that builds the graph block within a budget. An entity gets at most half of the budget."""
     view = _surroundings(known, relations=relations)
     return lambda budget: build_graph_block(
         view,

@@ -23,7 +23,7 @@ from weft.store.base import Store
 EmbedderState: TypeAlias = Literal["loading", "ready", "failed", "replaced"]
 
 UNUSABLE = (ConfigError, MissingExtra, ModelError, SchemaMismatch)
-"""Errors that make an embedder unusable while search by words and graph still works."""
+"""Errors of an embedder after which search by keywords and graph still works."""
 
 
 @runtime_checkable
@@ -39,7 +39,7 @@ class _Observable(Protocol):
 
 class EmbedderSlot:
     """
-    Holder of the embedder of one engine. Threads may share it.
+    Embedder of one engine, opened on first use. Threads may share it.
 
     | state | |
     | --- | --- |
@@ -48,7 +48,9 @@ class EmbedderSlot:
     | `failed` | opening, loading or the last call failed, see `error`; the next use tries again |
     | `replaced` | `replace` has put another embedder in |
 
-    With `follows`, the namespace chooses the embedder, and `follow` opens the current one again.
+    With `follows`, the namespace determines the embedder, and `follow` opens a changed one.
+
+
     """
 
     def __init__(self, open_embedder: Callable[[], Embedder | None], *, follows: bool = False) -> None:
@@ -78,11 +80,11 @@ class EmbedderSlot:
         return embedder.error if isinstance(embedder, _Observable) else None
 
     def get(self) -> Embedder | None:
-        """Return the embedder, None if the settings name none. Errors of opening it propagate."""
+        """Return the embedder; None if the settings name none. Errors while opening it are raised."""
         return self._opened.get()
 
     def load(self) -> None:
-        """Load the weights now. Errors of opening and loading propagate."""
+        """Load the weights now. Errors while opening and loading are raised."""
         embedder: object = self.get()
         if isinstance(embedder, Loadable):
             embedder.load()
@@ -102,7 +104,7 @@ class EmbedderSlot:
             self._opened, self._is_replaced = Deferred(self._open_limited), False
 
     def limit_waiting(self, seconds: float) -> None:
-        """Load weights in the background from now on; calls that wait longer than `seconds` for them fail."""
+        """Load weights in the background from now on. Calls wait at most `seconds` for the weights, then fail."""
         self._max_seconds = seconds
         self._opened = Deferred(self._open_limited)
 
@@ -121,7 +123,11 @@ def find_active(store: Store) -> StoredModel | None:
 
 
 def adopt_embedder(store: Store, embedder: Embedder | None) -> None:
-    """Record the embedder of a new namespace. Raises `SchemaMismatch` if the namespace has vectors of another one."""
+    """
+    Record the embedder of a new namespace.
+
+    Raises `SchemaMismatch` if the namespace has vectors of another embedder.
+    """
     active = find_active(store)
     if embedder is None:
         if active:
@@ -143,10 +149,12 @@ def adopt_embedder(store: Store, embedder: Embedder | None) -> None:
 
 
 def check_embedder(active: StoredModel, embedder: Embedder, *, namespace: str) -> None:
-    """Raise `SchemaMismatch` unless the embedder makes the same vectors as the active model. Equal names may differ."""
+    """Raise `SchemaMismatch` if embedder and active model produce different vectors, even under the same name."""
     card, indexed = embedder.card, f"namespace {namespace!r} is indexed with {active.name!r}"
     if active.fingerprint == card.fingerprint:
-        if card.dimension != active.dimension:  # not known yet: asking an endpoint for it at every question costs
+        if (
+            card.dimension != active.dimension
+        ):  # unknown dimension: a request to the endpoint for each question would cost money
             expect_dimension(embedder, active.dimension)
     elif active.name != card.name:
         raise SchemaMismatch(
@@ -163,7 +171,7 @@ def check_embedder(active: StoredModel, embedder: Embedder, *, namespace: str) -
 
 
 def find_usable(store: Store, find: Callable[[], Embedder | None], *, writes: bool) -> tuple[Embedder | None, str]:
-    """Return the embedder that `find` returns, or None and the reason. With `writes`, a new namespace adopts it."""
+    """Return the embedder that `find` returns, or None and the reason. With `writes`, a new namespace records it."""
     try:
         embedder = find()
         if embedder is not None and (writes or find_active(store)):

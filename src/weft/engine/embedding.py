@@ -30,7 +30,7 @@ def add_documents(
     is_custom: bool,
     on_step: Callable[[Step], None],
 ) -> Receipt:
-    """Index documents in this process, or with `workers` other than 1 in others (see `index_with_workers`)."""
+    """Index documents in this process, or in others if `workers` is not 1 (see `index_with_workers`)."""
     before = Meter.of(components.embedder)
     if workers != 1:
         receipt = index_with_workers(
@@ -55,7 +55,7 @@ def add_documents(
 
 
 def preview_documents(documents: Items, components: Components, *, embedder: Embedder | None, sample: int) -> Receipt:
-    """Return the receipt that indexing with `embedder` would give. A language model reads at most `sample` chunks."""
+    """Return the receipt that indexing with `embedder` would return. A language model reads at most `sample` chunks."""
     return run.preview_documents(
         documents,
         store=components.store,
@@ -93,7 +93,7 @@ def switch(store: Store, embedder: Embedder, *, on_step: Callable[[int], None]) 
 
 
 def preview_switch(store: Store, embedder: Embedder) -> Receipt:
-    """Return the receipt that `switch` would give; nothing is sent or written."""
+    """Return the receipt that `switch` would return; nothing is sent or written."""
     start, embedding = time.perf_counter(), EmbedPreview(embedder)
     chunks = preview_reembed(store, embedder=embedder, embedding=embedding)
     return Receipt(
@@ -111,7 +111,7 @@ def add_receipts(first: Receipt, second: Receipt) -> Receipt:
 
 
 def spent(store: Store) -> tuple[int, Usage]:
-    """Return the number of runs that asked a language model for a namespace, and their total usage."""
+    """Return the number of language model runs of a namespace, and their total usage."""
     runs = store.spending.runs()
     return len(runs), sum((run.usage for run in runs), Usage())
 
@@ -129,5 +129,5 @@ def _with_facts(receipt: Receipt, components: Components) -> Receipt:
 
 
 def _counts(embedder: object) -> bool:
-    """Return whether the embedder itself counts embedded and cached texts."""
+    """Return whether an embedder counts embedded and cached texts."""
     return isinstance(embedder, CachingEmbedder)

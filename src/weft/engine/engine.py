@@ -1,4 +1,4 @@
-"""The engine: settings in, an object out that indexes, searches and remembers in one namespace."""
+"""Engine: indexes documents, searches, and stores facts in one namespace."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Engine:
         """
         The embedder of this namespace, opened on first use; its weights are loaded by the first call.
 
-        If the settings do not name one, it is the embedder that the namespace was indexed with.
+        If the settings name none, the embedder that indexed the namespace is used.
         """
         return self.embedder_slot.get()
 
@@ -118,7 +118,7 @@ class Engine:
         Index files and folders; unchanged documents are skipped.
 
         With `prune`, documents below these paths whose files no longer exist are deleted afterwards; excluded files are
-        kept. Several `workers` are that many processes; with 0, workers started elsewhere do the work
+        kept. More than one `workers` starts this number of processes; 0 uses workers started elsewhere
         (docs/workers.md).
         """
         roots, seen = read_paths(paths), set[str]()
@@ -136,9 +136,10 @@ class Engine:
 
     def preview(self, *paths: str | Path, prune: bool = False, sample: int = 0) -> Receipt:
         """
-        Return the receipt that `index` would give, with the estimated usage of remote models.
+        Return the receipt that `index` would return, with the estimated usage of remote models.
 
         A language model reads at most `sample` chunks; nothing else is sent.
+
         """
         roots, seen = read_paths(paths), set[str]()
         items = collect_sources(load_documents(roots, options=self.settings.load, base=self.base), seen)
@@ -182,7 +183,7 @@ class Engine:
         """
         Return the components of the write path. Raises `SchemaMismatch` if the namespace has another embedder.
 
-        A new namespace adopts the embedder, except with `joining`, which uses that of the namespace or none.
+        A new namespace records the embedder. With `joining`, the embedder of the namespace is used, or none.
         """
         if not joining:
             adopt_embedder(self.store, self.embedder)
@@ -199,7 +200,7 @@ class Engine:
         """
         Index one text; it replaces the document of the same source. `metadata` is added to its front matter.
 
-        A source without a scheme becomes `text:source`, so that it never names a file.
+        A source without a scheme becomes `text:source` and can therefore not be the name of a file.
         """
         return self.add([text_document(text, source=source, title=title, metadata=metadata)])
 
@@ -224,7 +225,7 @@ class Engine:
         return receipt
 
     def preview_reembed(self) -> Receipt:
-        """Return the receipt that `reembed` would give, with its estimated usage; nothing is sent or written."""
+        """Return the receipt that `reembed` would return, with its estimated usage. Nothing is sent or written."""
         return preview_switch(self.store, self.next_embedder())
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
@@ -264,12 +265,16 @@ class Engine:
         )
 
     def retrieve(self, query: str, method: Method = "agentic", **options: Any) -> tuple[list[Evidence], dict[str, Any]]:
-        """Return the evidence for a question, best first, and the rest of the result (docs/result.schema.json)."""
+        """Return the evidence for a question, best first, and the metadata of the result (docs/result.schema.json)."""
         result = self.query(query, method=method, **options)
         return list(result.evidence), metadata_to_dict(result)
 
     def answering_embedder(self) -> Embedder | None:
-        """Return the embedder of the namespace, None if it has no vectors. Raises `SchemaMismatch` for another one."""
+        """
+        Return the embedder of the namespace; None if it has no vectors.
+
+        Raises `SchemaMismatch` if the settings differ.
+        """
         with self.store.reading():
             active = find_active(self.store)
         if active is None:
@@ -281,7 +286,7 @@ class Engine:
 
     def without_embedder(self, error: WeftError) -> Engine:
         """
-        Return an engine on the same namespace that searches by words and graph; embedding fails with `error`.
+        Return an engine on the same namespace that searches by keywords and graph; embedding fails with `error`.
 
         Both share the database and the caches; closing one closes both.
         """
@@ -312,9 +317,10 @@ class Engine:
         recall: Recall | None = None,
     ) -> Context:
         """
-        Return a result as text for a model within a token budget; the settings hold the defaults.
+        Return a result as text for a model within a token budget. Defaults come from the settings.
 
         With `recall`, the recalled facts come before the evidence, within the same budget.
+
         """
         options = changed("context", self.settings.context, {"format": format})
         relations, facts = relations_in(self.store, at=self._clock()), recall.facts if recall else ()
@@ -416,7 +422,7 @@ class Engine:
         return make_fact_reader(namespace=self.store.namespace, options=self.settings.memory, now=self._clock())
 
     def _fact_embedder(self, writes: bool) -> tuple[Embedder | None, str]:
-        """Return the embedder for the entities of facts, or None and the reason: facts work without it."""
+        """Return the embedder for the entities of facts, or None and the reason. Facts work without an embedder."""
         return find_usable(self.store, self.embedder_slot.get, writes=writes)
 
 

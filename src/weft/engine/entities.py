@@ -23,7 +23,7 @@ from weft.store.base import Store
 from weft.text.ids import fact_entity_key
 
 MAX_RELATIONS = 50
-"""Strongest relations read for each entity."""
+"""Maximum number of relations read for each entity, strongest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +32,10 @@ class EntityView:
 
     entity: Entity
     relations: tuple[PathStep, ...]
-    """Strongest first, seen from the entity: incoming ones have the inverse type."""
+    """Relations, strongest first. Incoming relations have the inverse type."""
     mentions: tuple[Mention, ...]
     extractors: tuple[str, ...] = ()
-    """Extractors that found it: `rules`, `import`, or a model with the version of its prompt."""
+    """Extractors that found the entity: `rules`, `import`, or a model with its prompt version."""
 
 
 class Entities:
@@ -54,12 +54,12 @@ class Entities:
         return self._find(name)[1]
 
     def top(self, *, limit: int = 20) -> list[Entity]:
-        """Return entities by the number of chunks that mention them, then those of facts only, in the order of keys."""
+        """Return entities by number of mentioning chunks, then entities known only from facts, by key."""
         found = self._store.graph.top_entities(limit=limit)
         return [*found, *islice(self.remembered(), limit - len(found))]
 
     def remembered(self, *, after: str = "") -> Iterator[Entity]:
-        """Yield the entities that occur in facts only, in the order of their keys behind `after`."""
+        """Yield the entities known only from facts, by key, starting after the key `after`."""
         return iter_remembered(self._store, at=self._at, after=after) if self._at is not None else iter(())
 
     def show(self, name: str, *, limit: int = 20) -> EntityView:
@@ -98,7 +98,7 @@ class Entities:
         return None if steps is None else self.in_words([steps])[0]
 
     def in_words(self, paths: Sequence[Sequence[Step]]) -> list[tuple[PathStep, ...]]:
-        """Return paths with the names of entities and the extractors of relations."""
+        """Return paths with names of entities and extractors of relations instead of ids."""
         steps = list(dict.fromkeys(step for path in paths for step in path))
         ids = {id for step in steps for id in (step.source_id, step.target_id)}
         names = relations_in(self._store, at=self._at).names(sorted(ids)) if ids else {}
@@ -120,7 +120,7 @@ class Entities:
         return [tuple(named[step] for step in path) for path in paths]
 
     def merge(self, name: str, into: str) -> Entity:
-        """Merge an entity into another, as an alias of it; `unmerge` undoes this. Returns the merged entity."""
+        """Merge an entity into another as an alias; `unmerge` undoes this. Return the merged entity."""
         first, second = self.get(name), self._documented(into)
         if first.id == second.id:
             raise InputError(f"{name!r} and {into!r} are already one entity")
@@ -129,7 +129,7 @@ class Entities:
         return self.get(into)
 
     def unmerge(self, name: str) -> Entity:
-        """Undo a merge or alias of `name`, whether made by an edit or by documents."""
+        """Undo a merge or alias of `name` that an edit or a document made."""
         graph = self._store.graph
         key, target = self._find(name)
         edits = [(kind, value) for kind, owner, value in graph.edits() if owner == key]
@@ -155,7 +155,7 @@ class Entities:
             raise InputError(f"{other[:80]!r} is not a new name of {entity.name!r}")
         self._store.graph.write_edit("alias", key, entity.key)
         spelled = " ".join(other.split())
-        if key != spelled and key in self.get(entity.id).aliases:  # no document has a spelling for it
+        if key != spelled and key in self.get(entity.id).aliases:  # no document contains a spelling of it
             self._store.graph.write_edit("rename", key, spelled)
         return self.get(name)
 
@@ -172,28 +172,31 @@ class Entities:
 
     def similar(self, *, limit: int = 20, on_step: Callable[[int], object] | None = None) -> list[Similar]:
         """
-        Return pairs of entities whose names differ by a typo and that may be the same, the likeliest first.
+        Return pairs of entities whose names differ by a typo, the likeliest duplicates first.
 
         Many suggestions are wrong: review them before `merge_similar`.
+
         """
         return find_similar(self._store.graph, limit=limit, on_step=on_step)
 
     def merge_similar(self, pairs: Sequence[Similar]) -> list[tuple[Similar, str]]:
-        """Merge pairs of `similar`; return those merged now, each with the name that `unmerge` takes."""
+        """Merge pairs from `similar`; return the merged pairs, each with the name to pass to `unmerge`."""
         merged = []
-        # The most frequent targets come first, so that no alias points to another alias.
+        # The most frequent targets come first; otherwise an alias could point to another alias.
         for pair in sorted(pairs, key=lambda pair: (-pair.into.chunks, -pair.into.mentions, pair.into.key)):
             entity, into = pair.entity, pair.into
             try:
                 self.merge(entity.id, into.id)
-            except (InputError, NotFound):  # merged or deleted meanwhile
+            except (InputError, NotFound):  # merged or deleted since
                 continue
-            is_found_by_name = [key for key, _ in self._known(entity.name)[:1]] == [entity.key]  # false if renamed
+            is_found_by_name = [key for key, _ in self._known(entity.name)[:1]] == [
+                entity.key
+            ]  # False if the entity was renamed
             merged.append((pair, entity.name if is_found_by_name else entity.key))
         return merged
 
     def _documented(self, name: str) -> Entity:
-        """Return an entity of documents: only those can have aliases and new names. Raises `InputError`."""
+        """Return an entity of documents; others cannot have aliases or new names. Raises `InputError`."""
         entity = self.get(name)
         if fact_entity_key(entity.id):
             hint = f"merge it into an entity of documents: weft entity merge {shlex.quote(name)} NAME"
@@ -212,7 +215,7 @@ class Entities:
         return found[0]
 
     def _known(self, name: str) -> list[tuple[str, Entity]]:
-        """Return the keys of `name` that occur in documents, the best first, each with its entity."""
+        """Return the possible keys of `name` that occur in documents, best first, each with its entity."""
         known = self._store.graph.find_entities(_keys(name))
         return [(key, known[key]) for key in _keys(name) if key in known]
 
@@ -225,7 +228,7 @@ class Entities:
 
 
 def _keys(name: str) -> list[str]:
-    """Return the possible keys of a name, or of the id of an entity of facts, the best first."""
+    """Return the possible keys of a name or of a fact entity id, best first."""
     keys = [id_key(read_id(name)), whole_key(name), name_key(name), fact_entity_key(name)]
     return list(dict.fromkeys(filter(None, keys)))
 
@@ -236,7 +239,7 @@ def _fetch(relations: Relations) -> Fetch:
 
 
 def _stated(step: Step) -> list[Relation]:
-    """Return the stored relations that a step may stand for: an inverse type can belong to two types."""
+    """Return the stored relations that a step may represent, because two types can have the same inverse."""
     if step.direction == "out":
         return [Relation(source_id=step.source_id, target_id=step.target_id, type=step.type, weight=step.weight)]
     types = {inverse(step.type), step.type.removesuffix("_of")}

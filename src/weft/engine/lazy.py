@@ -1,4 +1,4 @@
-"""An engine that opens on first use, for servers that answer before the store and the model are open."""
+"""Engine that opens on first use. A server can then answer before store and model are open."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_CLOSE_SECONDS = 1.0
-"""Time that closing waits for a model that is still loading."""
+"""Maximum time that `close` waits for a model that is still loading."""
 
 MAX_LOADING_SECONDS = 5.0
-"""Time that questions wait for a model that is still loading; then they are answered without it."""
+"""Maximum time that a question waits for a loading model; after that it is answered without the model."""
 
 
 class LazyEngine:
     """
-    Opens one engine, in whichever thread needs it first. Use it as a context manager.
+    Opens one engine in the first thread that needs it. Use it as a context manager.
 
     Nothing is imported, opened or loaded before `start` or `engine` is called.
+
     """
 
     def __init__(self, settings: Settings, *, embedder: Embedder | None = None) -> None:
@@ -44,7 +45,7 @@ class LazyEngine:
             self._opened.start()
 
     def engine(self, *, writes: bool = False) -> Engine:
-        """Return the engine. Raises `StoreUnavailable` if the file is missing; with `writes` it is created."""
+        """Return the engine. With `writes`, a missing file is created; otherwise it raises `StoreUnavailable`."""
         if not writes and self.is_missing():
             raise StoreUnavailable(
                 f"the store {self.settings.store.db!r} does not exist yet",

@@ -40,7 +40,7 @@ from weft.text.normalise import fold, squeeze
 logger = logging.getLogger(__name__)
 
 PREFETCHED_ENTITIES = 20
-"""Most recalled entities whose facts `warm` prefetches."""
+"""Number of entities whose facts `warm` prefetches, most recalled first."""
 
 
 class Memory:
@@ -69,7 +69,7 @@ class Memory:
         """
         Add a fact with a literal `value`, or with an entity as `object=`. Other fields are those of `GivenFact`.
 
-        The fact is staged, or confirmed if a rule of the settings says so. Raises `InputError`.
+        The fact is staged, or confirmed by a rule of the settings. Raises `InputError`.
         """
         return self.add_many([GivenFact(subject=subject, predicate=predicate, value=value, **fields)])[0]
 
@@ -94,15 +94,15 @@ class Memory:
         return done
 
     def confirm(self, id: str) -> Fact:
-        """Confirm a fact; the fact it supersedes becomes superseded. Raises `NotFound`, `InputError`."""
+        """Confirm a fact; the fact named in `supersedes` becomes superseded. Raises `NotFound`, `InputError`."""
         return write_path.confirm(id, store=self._store, options=self._options, now=self._clock())
 
     def reject(self, id: str, *, reason: str = "") -> Fact:
-        """Reject a fact: it is never recalled, and only the user can add it again."""
+        """Reject a fact. A rejected fact is never recalled, and only the user can add it again."""
         return write_path.reject(id, store=self._store, now=self._clock(), reason=reason)
 
     def supersede(self, id: str, value: str = "", **fields: Any) -> Remembered:
-        """Add a fact with a new value (or `object=`); confirming it supersedes the old one."""
+        """Add a fact with a new value (or `object=`). When it is confirmed, the old fact becomes superseded."""
         old = write_path.get_fact(id, store=self._store)
         return self.add(old.subject_name, old.predicate, value, supersedes=id, **fields)
 
@@ -113,9 +113,10 @@ class Memory:
 
     def forget(self, *ids: str, entities: Sequence[str] = ()) -> int:
         """
-        Erase facts with their history; return how many. Raises `NotFound`.
+        Erase facts with their history; return their number. Raises `NotFound`.
 
         `entities` are names: all facts with them as subject or object are erased, and the entities too.
+
         """
         store, keys = self._store, [name_key(name) for name in entities]
         with store.facts.writing():
@@ -138,7 +139,7 @@ class Memory:
         Return the facts relevant to a question, now or as of a time.
 
         Every recall counts one access per fact, also from the cache (`memory.cache_seconds`). The cache answers equal
-        questions, and those that name the same entities and whose vectors the embedder cannot tell apart.
+        questions. It also answers questions with the same entities and nearly equal vectors.
         """
         check_question(text)
         store, now = self._store, self._clock()
@@ -159,7 +160,7 @@ class Memory:
         """
         store, name = self._store, self._store.namespace
         with store.reading():
-            store.facts.generation()  # fixes the snapshot before the clock is read
+            store.facts.generation()  # takes the snapshot before the clock is read
             warm = read_warm(store, options=self._options, at=self._clock(), limit=limit)
         if store.facts.generation() == warm.generation:
             self._cache.keep_warm(name, warm)
@@ -185,12 +186,12 @@ class Memory:
         return {"facts": facts, "entities": entities, **self._cache.count(self._store.namespace)}
 
     def list(self, subject: str = "") -> Iterable[Fact]:
-        """Yield facts in the order of their ids, of one subject or all."""
+        """Yield facts of one subject, or of all, by id."""
         key = name_key(subject)
         return iter(()) if subject and not key else iter_facts(self._store, subject=key)
 
     def page(self, subject: str = "", *, after: str = "", limit: int) -> Sequence[Fact]:
-        """Return facts in the order of their ids, starting behind the id `after`, of one subject or all."""
+        """Return facts of one subject, or of all, by id, starting after the id `after`."""
         key = name_key(subject)
         return [] if subject and not key else self._store.facts.facts_after(after, limit=limit, subject=key)
 
@@ -211,7 +212,7 @@ class Memory:
         same = embedder.card.same if embedder and not embedder.card.degraded else None
         with store.reading():
             generation = store.facts.generation()
-            # The clock is read again: this snapshot includes facts that were added while the question was embedded.
+            # Read the clock again: the snapshot includes facts that were added while the question was embedded.
             moment = at or max(now, self._clock())
             named = find_named(query.question, store=store)
             keys = tuple(sorted(entity.key for entity in named))

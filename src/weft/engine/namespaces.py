@@ -18,7 +18,11 @@ from weft.store.base import Database
 
 
 class Engines:
-    """Engines by namespace, opened on first use. They share the database and the models; threads share them."""
+    """
+    Engines by namespace, opened on first use.
+
+    They share the database and the models. Threads may share this object.
+    """
 
     def __init__(
         self,
@@ -63,7 +67,11 @@ class Engines:
         )
 
     def _find_embedder(self, namespace: str) -> Embedder | None:
-        """Return the embedder of the settings, or of the namespace if they name none. Equal names share one object."""
+        """
+        Return the embedder of the settings, or else of the namespace.
+
+        Namespaces with the same embedder share one object.
+        """
         if self._custom_embedder is not None:
             return self._custom_embedder
         name = self.settings.models.embedder

@@ -18,7 +18,7 @@ from weft.text.searchable_metadata import IMPORT
 
 
 def read_paths(paths: Sequence[str | Path]) -> list[Path]:
-    """Return arguments as paths. Raises `InputError` for an empty string, which `Path` would take for `.`."""
+    """Return arguments as paths. Raises `InputError` for an empty string, which `Path` would read as `.`."""
     if "" in paths:
         raise InputError("a path is empty", hint="pass a file or folder; '.' is the working folder")
     return [Path(path) for path in paths]
@@ -40,7 +40,11 @@ def find_missing(
     skipped: Sequence[Skipped],
     store: Store,
 ) -> list[str]:
-    """Return the ids of documents below `roots` whose files no longer exist; `seen` holds all sources loaded there."""
+    """
+    Return the ids of documents below `roots` whose files no longer exist.
+
+    `seen` contains all sources loaded there.
+    """
     names = [source_of(root, base=base) for root in roots]
     if base and any(base.is_relative_to(root.resolve()) for root in roots):
         names.append(".")  # sources below the base are relative, even if the root is above it
@@ -83,7 +87,7 @@ def documents_below(name: str, *, store: Store) -> Iterator[DocumentInfo]:
 
 
 def typed_source(name: str, *, store: Store, base: Path | None) -> str:
-    """Return the source of the file or folder at a typed path; the name itself if that source is not indexed."""
+    """Return the source of the file or folder at a typed path; the path itself if that source is not indexed."""
     if not name or store.documents([name]) or store.find_documents(Filter(source_prefix=name), limit=1):
         return name
     source = source_of(Path(name), base=base)

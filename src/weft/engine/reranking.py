@@ -1,4 +1,4 @@
-"""Rerankers of an engine, opened by the first question that wants one and shared by later questions."""
+"""Rerankers of an engine, opened on first use and shared by all questions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Rerankers:
     """
     The reranker of the settings, or a custom one, opened on first use.
 
-    A missing package fails the call, and the result names the reason; an invalid setting is a `ConfigError`. A language
-    model has one reranker per namespace, whose store records the cost. All of them share one budget.
+    A missing package fails the call, and the result contains the reason. An invalid setting raises `ConfigError`. A
+    language model has one reranker per namespace, because each store records its cost. All rerankers share one budget.
     """
 
     def __init__(self, settings: Settings, *, custom: Reranker | None = None) -> None:

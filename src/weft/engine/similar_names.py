@@ -15,9 +15,9 @@ from weft.store.base import Graph
 PAGE_ENTITIES = 500
 """Entities per read."""
 MAX_CANDIDATE_PAIRS = 2000
-"""Pairs compared, those with the longest names first."""
+"""Maximum number of compared pairs, longest names first."""
 MAX_RELATIONS = 50
-"""Strongest relations of an entity that count as neighbours."""
+"""Maximum number of neighbours of an entity that are compared, strongest relations first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,20 +25,20 @@ class Similar:
     """Two entities that may be the same."""
 
     entity: Entity
-    """The entity that fewer chunks mention."""
+    """The less frequent entity of the pair."""
     into: Entity
     why: str
-    """The difference of their names."""
+    """Difference between the names."""
     shared: int
-    """Common neighbours."""
+    """Number of common neighbours."""
 
 
 def find_similar(graph: Graph, *, limit: int, on_step: Callable[[int], object] | None = None) -> list[Similar]:
     """
-    Return pairs of entities that may be the same, the likeliest first; `on_step` is called with the entities read.
+    Return pairs of entities that may be the same, the likeliest first; `on_step` gets the number of entities read.
 
-    The order is: equal types first, then common neighbours, fewer chunks (a typo seldom repeats), longer names, keys.
-    Each entity is merged into at most one other.
+    The order is: equal types, common neighbours, fewer chunks (a typo seldom repeats), longer names, keys. Each entity
+    is merged into at most one other.
     """
     longest = nsmallest(
         MAX_CANDIDATE_PAIRS, find_typos(_names(graph, on_step)), key=lambda typo: (-len(typo.first), typo)
@@ -64,7 +64,7 @@ def _names(graph: Graph, on_step: Callable[[int], object] | None) -> Iterator[Wr
 
 
 def _read(graph: Graph, typos: Sequence[Typo]) -> dict[str, Entity]:
-    """Return entities by key, without those merged or deleted meanwhile."""
+    """Return entities by key. Entities that were merged or deleted since are left out."""
     keys = sorted({key for typo in typos for key in (typo.first, typo.second)})
     found: dict[str, Entity] = {}
     for at in range(0, len(keys), PAGE_ENTITIES):
@@ -83,7 +83,7 @@ def _neighbours(graph: Graph, ids: Sequence[str]) -> dict[str, set[str]]:
 
 def _pair(typo: Typo, known: Mapping[str, Entity], near: Mapping[str, set[str]]) -> Similar:
     first, second = known[typo.first], known[typo.second]
-    # Names from metadata fields occur in no chunk: then the spelling with more relations is the usual one.
+    # Names from metadata fields occur in no chunk; the spelling with more relations is then the usual one.
     size = {one.id: len(near.get(one.id, ())) for one in (first, second)}
     into, entity = sorted((first, second), key=lambda one: (-one.chunks, -one.mentions, -size[one.id], one.key))
     shared = near.get(first.id, set()) & near.get(second.id, set())

@@ -1,4 +1,4 @@
-"""Documents that callers pass in: texts, research findings, and uploaded files in a temporary folder."""
+"""Documents from callers: texts, research findings, and uploaded files in a temporary folder."""
 
 from __future__ import annotations
 
@@ -20,22 +20,26 @@ from weft.records import Document, Metadata, Skipped
 from weft.text.searchable_metadata import IMPORT
 
 MAX_NAME_CHARACTERS = 200
-"""Longer names of uploaded files lose their beginning."""
+"""Maximum length of an uploaded file's name; longer names are cut at the beginning."""
 
 RESEARCH_SOURCE = "research"
-"""Source prefix of findings that come from no file."""
+"""Source prefix of findings without a file."""
 
 _SUFFIX = re.compile(r"\.[a-z0-9]{1,10}")
 
 
 def text_document(text: str, *, source: str, title: str = "", metadata: Metadata | None = None) -> Document:
     """
-    Return a text as a document. A source without a scheme becomes `text:source`, so that it never names a file.
+    Return a text as a document.
 
-    `metadata` is added to the front matter of the text. Raises `InputError`.
+    A source without a scheme becomes `text:source` and can therefore not be the name of a file. `metadata` is added to
+    the front matter of the text. Raises `InputError`.
     """
     if not source:
-        raise InputError("the source of the text is empty", hint="pass a unique name, which replaces and deletes it")
+        raise InputError(
+            "the source of the text is empty",
+            hint="pass a unique name; the same name replaces or deletes the text later",
+        )
     source = source if has_scheme(source) else f"text:{source}"
     document = load_text(text, source=source, title=title, form="markdown")
     if not metadata:
@@ -65,7 +69,7 @@ class Sandbox:
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="weft-upload-"))
         self._files: dict[str, Path] = {}
-        """By source."""
+        """Paths by source."""
         self._replaced: list[str] = []
         """Sources of files that a later file of the same name replaced."""
         self._saved = 0
@@ -73,7 +77,7 @@ class Sandbox:
         """Bytes received."""
 
     def save(self, name: str, stream: BinaryIO) -> None:
-        """Copy a file in; it replaces an earlier one of the same name. Raises `InputError` for an archive."""
+        """Save a file; it replaces an earlier file of the same name. Raises `InputError` for an archive."""
         shown = plain_name(name)
         if is_archive(shown, stream.read(512)):
             raise InputError(f"{shown!r} is an archive or compressed", hint="upload the files in it")

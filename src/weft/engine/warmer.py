@@ -20,7 +20,7 @@ DEFAULT_PERIOD_SECONDS = 60.0
 
 
 def warm(embedder: EmbedderSlot, memory: Memory) -> int:
-    """Load the weights and prefetch the most recalled facts; return the number of entities. A failed load is logged."""
+    """Load the weights and prefetch the most recalled facts; return the number of entities. Log a failed load."""
     try:
         embedder.load()
     except (MissingExtra, ModelError) as error:
@@ -29,7 +29,7 @@ def warm(embedder: EmbedderSlot, memory: Memory) -> int:
 
 
 class Warmable(Protocol):
-    """An engine, as far as the warmer needs it."""
+    """Interface of an engine that the warmer needs."""
 
     @property
     def settings(self) -> Settings:
@@ -48,7 +48,7 @@ class Warmer:
     Thread that warms an engine periodically while the context manager is entered.
 
     The period is `every` seconds, by default `memory.cache_seconds`, the lifetime of prefetched facts. A failed round
-    is logged. Exit waits for the current round, at most `patience` seconds; without it, until the round ends.
+    is logged. Exit waits for the current round, at most `patience` seconds; None sets no limit.
     """
 
     def __init__(self, engine: Warmable, *, every: float | None = None, patience: float | None = None) -> None:

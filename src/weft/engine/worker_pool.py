@@ -24,10 +24,10 @@ logger = logging.getLogger(__name__)
 MAX_WORKERS = 64
 
 MAX_DEATHS_PER_WORKER = 3
-"""Restarts of each worker before the run fails."""
+"""Maximum number of restarts per worker before the run fails."""
 
 MAX_SHUTDOWN_SECONDS = 60.0
-"""Time a worker may take to end after a shutdown; then it is killed."""
+"""Maximum time for a worker to end after a shutdown; after that it is killed."""
 
 
 def index_with_workers(
@@ -42,7 +42,7 @@ def index_with_workers(
     """
     Index documents with `size` processes, which start with the first job.
 
-    `is_custom` says that the embedder is an object of the caller, which other processes cannot open.
+    `is_custom` is True for an embedder object of the caller, which other processes cannot open.
     """
     if not 0 <= size <= MAX_WORKERS:
         raise ConfigError(f"invalid number of workers: {size}", hint=f"use 0 to {MAX_WORKERS}")
@@ -60,18 +60,19 @@ def index_with_workers(
 
 
 def check_no_llm(settings: Settings) -> None:
-    """Raise `ConfigError` if a language model extracts: its limits hold for one process only."""
+    """Raise `ConfigError` if the extractor is a language model, because its limits apply to one process only."""
     if settings.graph.extractor == "llm":
         raise ConfigError(
-            "workers do not ask a language model", hint="use one worker; llm.parallel sets its concurrent requests"
+            "workers cannot use a language model", hint="use --workers 1; llm.parallel sets the concurrent requests"
         )
 
 
 def check_no_cost_limit(settings: Settings, embedder: Embedder | None) -> None:
-    """Raise `ConfigError` if the cost of a remote embedder is limited: the limit holds for one process only."""
+    """Raise `ConfigError` if the cost of a remote embedder is limited: the limit applies to one process only."""
     if settings.models.max_cost and is_paid(embedder):
         raise ConfigError(
-            "models.max_cost limits one process, workers do not share it", hint="use one worker, or no limit"
+            "models.max_cost limits one process and is not shared by workers",
+            hint="use --workers 1, or remove models.max_cost",
         )
 
 
@@ -87,8 +88,8 @@ class ProcessPool:
     """
     Worker processes that end with this process.
 
-    Each reads its settings from a pipe and works until the pipe closes, which the death of this process does too. The
-    cores are divided among the workers; vectors do not depend on the number of threads.
+    Each worker reads its settings from a pipe and works until the pipe closes. The end of this process also closes the
+    pipe. The cores are divided among the workers; vectors do not depend on the number of threads.
     """
 
     def __init__(self, components: Components, settings: Settings, *, size: int) -> None:
@@ -98,27 +99,27 @@ class ProcessPool:
         self._started = False
         self._deaths = 0
         self._gave_up = 0
-        """Workers that ended with an error of their own."""
+        """Number of workers that ended with an error."""
         threads = settings.models.threads or max(1, usable_cores() // max(1, size))
         shared = replace(settings, models=replace(settings.models, threads=threads))
         self._values = flatten(shared)
         if "models.embedder" not in settings.origins:
-            del self._values["models.embedder"]  # workers open the one of the namespace
+            del self._values["models.embedder"]  # workers open the embedder of the namespace
 
     def maintain(self, jobs: int) -> None:
-        """Start missing workers, at most one per job. Jobs of dead workers are released, and those are restarted."""
+        """Start missing workers, at most one per job. Release the jobs of dead workers and restart these workers."""
         for worker in [worker for worker in self._workers if worker.process.poll() is not None]:
             self._remove(worker)
         if not self._started and self._size:
             self._started = True
             embedder: object = self._components.embedder
             if isinstance(embedder, Loadable):
-                embedder.load()  # downloads once, and fails here rather than in each worker
+                embedder.load()  # downloads the weights once; an error is raised here instead of in each worker
         while len(self._workers) < min(self._size - self._gave_up, jobs):
             self._workers.append(self._start())
 
     def shut_down(self) -> None:
-        """Let workers finish their current job, and wait for them. Calling it twice is harmless."""
+        """Stop the workers after their current job, and wait for them. A second call does nothing."""
         workers, self._workers = self._workers, []
         for worker in workers:
             _close(worker)
@@ -143,7 +144,7 @@ class ProcessPool:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             encoding="utf-8",
-            start_new_session=True,  # Ctrl-C reaches this process only, which closes the pipes
+            start_new_session=True,  # only this process receives Ctrl-C; it then closes the pipes
         )
         worker = _WorkerProcess(name, process)
         assert process.stdin
@@ -163,19 +164,19 @@ class ProcessPool:
             message = output.read()
         self._components.store.jobs.release(worker.name, counted=not message)
         code = worker.process.returncode
-        if message:  # it ended with an error that another worker would meet too
+        if message:  # other workers would raise the same error
             self._gave_up += 1
             error = WeftError(json.loads(message)["error"], hint=json.loads(message)["hint"])
             if self._gave_up >= self._size:
                 raise error
-            logger.warning("a worker ended, the others continue: %s", error)
+            logger.warning("a worker ended with an error, the others continue: %s", error)
             return
         self._deaths += 1
         logger.warning("a worker died (exit code %d); other workers take its jobs", code)
         if self._deaths > MAX_DEATHS_PER_WORKER * self._size:
             raise WeftError(
                 f"workers died {self._deaths} times, the last one with exit code {code}",
-                hint="use fewer workers if memory is short",
+                hint="reduce --workers if memory is short",
             )
 
 

@@ -34,9 +34,11 @@ def work(
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> Tally:
     """
-    Do the jobs of the engine's namespace until `stop` is set, or as `until` says.
+    Process the jobs of the engine's namespace until `stop` is set or the end condition `until` is met.
 
-    The embedder is opened with the first job: the run that queued it has chosen the embedder of the namespace.
+    The embedder is opened with the first job, because the run that queued the job has chosen the embedder.
+
+
     """
     check_no_llm(engine.settings)
     while not _has_jobs(engine.store, until=until):

@@ -25,15 +25,13 @@ class Case:
 
 
 def find_sets(folders: Sequence[Path]) -> list[Path]:
-    """Return the folders that are sets; any other folder stands for the sets in it, by name. Raises `InputError`."""
+    """Return the evaluation sets among folders and inside other folders, by name. Raises `InputError`."""
     found: list[Path] = []
     for folder in folders:
         inside = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
         found += [folder] if find_corpus(folder) else [path for path in inside if find_corpus(path)]
     if not found:
-        raise InputError(
-            "no evaluation set found", hint="a set is a folder with corpus.jsonl, queries.jsonl and qrels/"
-        )
+        raise InputError("no evaluation set found", hint="pass a folder with corpus.jsonl, queries.jsonl and qrels/")
     return list(dict.fromkeys(found))
 
 
@@ -52,7 +50,7 @@ def read_cases(folder: Path, *, limit: int | None = None) -> list[Case]:
 
 
 def _read_gold(path: Path) -> dict[str, dict[str, int]]:
-    """Return the documents of grade above 0 for each question. A first line without a grade is a header."""
+    """Return the documents with a grade above 0, by question. A first line without a grade is a header."""
     gold: dict[str, dict[str, int]] = {}
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -84,7 +82,7 @@ def find_file(folder: Path, name: str) -> Path:
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():
             return path
-    hint = "BEIR layout: corpus.jsonl, queries.jsonl, qrels/test.tsv"
+    hint = "use the BEIR layout: corpus.jsonl, queries.jsonl, qrels/test.tsv"
     raise InputError(f"no {name!r} in {str(folder)!r}", hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""Evaluation of fact recall on a scenario: replay the statements, then ask every question as of its time."""
+"""Evaluation of fact recall on a scenario: replays the statements, then answers every question as of its time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weft.records import Fact
 
 
 class ReplayedClock:
-    """A clock at the current time of a scenario."""
+    """A clock that shows the current time of a scenario."""
 
     def __init__(self) -> None:
         self.time = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -38,7 +38,7 @@ def evaluate_facts(
     """
     Return rows of figures for recall and, with an embedder, for a baseline of nearest statements by vector.
 
-    `vector` uses facts valid at the time of a question, `vector, all` every fact. The scenario has a temporary store.
+    The baseline `vector` uses facts valid at the time of a question, `vector, all` every fact. The store is temporary.
     """
     scenario = read_scenario(path)
     with TemporaryDirectory() as folder:

@@ -22,7 +22,7 @@ from weft.store.base import Store
 from weft.text.normalise import squeeze
 
 MEASURED_FACTS = 10
-"""Facts of an answer that are scored."""
+"""Number of facts of an answer that are scored."""
 
 ALL_KINDS = "all"
 
@@ -42,7 +42,7 @@ class AnsweredFacts:
 
 
 class KnownQuestions:
-    """An embedder with precomputed vectors of questions, so that timings exclude embedding."""
+    """An embedder with precomputed vectors of questions. Timings then exclude embedding."""
 
     def __init__(self, embedder: Embedder, questions: Sequence[str]) -> None:
         self._embedder = embedder
@@ -60,7 +60,11 @@ class KnownQuestions:
 
 
 def expected_facts(case: FactCase, facts: Mapping[str, Fact]) -> frozenset[str]:
-    """Return the ids of the facts that answer a case. Raises `InputError` if one is not valid at its time."""
+    """
+    Return the ids of the facts that answer a case.
+
+    Raises `InputError` if a fact is not valid at the time of the case.
+    """
     for id in case.expected:
         if id not in facts or not holds(facts[id], at=case.at):
             raise InputError(f"{case.text!r} expects {id!r}, which is not valid on {case.at.date().isoformat()}")
@@ -76,7 +80,11 @@ def answer_by_recall(
     options: MemoryOptions,
     on_step: Callable[[], None] = lambda: None,
 ) -> list[AnsweredFacts]:
-    """Ask every question as `weft recall --as-of` does, without counting accesses, so that answers are independent."""
+    """
+    Return the facts that `weft recall --as-of` finds for each question.
+
+    Accesses are not counted, so answers are independent.
+    """
     answered = []
     for case in cases:
         start = time.perf_counter()
@@ -106,8 +114,8 @@ def answer_by_vector(
     """
     Return the facts whose sentences have the highest cosine with each question.
 
-    With `live_only` these are facts valid at its time, else all facts. If the best cosine is below the floor of the
-    embedder, the answer is `no_match`; its facts are scored nevertheless.
+    With `live_only`, only facts valid at the time of the question are used. If the best cosine is below the floor of
+    the embedder, the answer is `no_match`, but its facts are still scored.
     """
     known = list({fact.id: fact for fact in facts.values()}.values())
     vectors = embedder.embed([sentence(fact) for fact in known])

@@ -58,7 +58,7 @@ def fact_table(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[
 
 
 def _method(row: Mapping[str, Any]) -> str:
-    """Return the method of a row; for `auto` with the counts of chosen methods and rules."""
+    """Return the method of a row. For `auto`, the counts of chosen methods and rules are added."""
     if not row.get("rules"):
         return str(row["method"])
     ran = ", ".join(f"{count:,} {method}" for method, count in row["ran"].items())
@@ -68,9 +68,9 @@ def _method(row: Mapping[str, Any]) -> str:
 
 def write_page(rows: Sequence[Mapping[str, Any]], path: Path, *, plot: Path | None = None) -> None:
     """
-    Write the figures as a Markdown table between the marks of a page, or into a new page.
+    Write the figures as a Markdown table between two comments of a page, or into a new page.
 
-    Text around the marks is kept. Raises `InputError` if an existing page has no marks.
+    Other text is kept. Raises `InputError` if an existing page has no such comments.
     """
     head, cells = set_table(rows)
     lines = [head, ["---"] * len(head), *cells]

@@ -1,4 +1,4 @@
-"""Evaluation of retrieval on a set in BEIR layout: index it once, ask every question."""
+"""Evaluation of retrieval on a set in BEIR layout: indexes the set once, then searches for every question."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 TEXT_METHODS: tuple[Method, ...] = ("vector", "keyword", "hybrid")
 GRAPH_METHODS: tuple[Method, ...] = ("graph", "mix", "auto")
 VECTOR_METHODS: frozenset[Method] = frozenset({"vector", "hybrid", "graph"})
-"""Methods that fall back to keywords without an embedder, so that their figures would mislead."""
+"""Methods that use keywords only if there is no embedder; their figures would then mislead."""
 
 
 def all_methods(settings: Settings) -> tuple[Method, ...]:
@@ -46,8 +46,9 @@ def open_evaluation(
     """
     Return an engine on the indexed set, and the seconds of indexing.
 
-    With `use_cache` the index is kept: in a file of the cache folder, or in a namespace on a server. Its name is made
-    of the data, the folder, the model and the version. A cached index returns its original seconds.
+    With `use_cache` the index is kept: in a file of the cache folder, or in a namespace on a server. The name of a
+    cached index depends on the data, the folder, the model and the version. A cached index returns the original
+    seconds.
     """
     corpus = find_file(folder, "corpus.jsonl")
     note = Path()
@@ -56,8 +57,8 @@ def open_evaluation(
     with Engine(settings) as engine:
         start = time.perf_counter()
         receipt = engine.index(corpus.parent, on_step=lambda step: on_step("indexing", 1))
-        if receipt.stopped:  # figures of a part of the set would mislead
-            raise BoundReached(receipt.stopped, hint="run it again to continue, or raise the limit")
+        if receipt.stopped:  # figures for a part of the set would mislead
+            raise BoundReached(receipt.stopped, hint="run weft eval again to continue, or raise the limit")
         seconds = round(time.perf_counter() - start, 3)
         if use_cache and (receipt.added or receipt.changed):
             note.write_text(str(seconds))
@@ -113,7 +114,7 @@ def _cached_store(folder: Path, settings: Settings) -> tuple[Settings, Path]:
     key = digest(
         (
             corpus_hash(folder),
-            str(folder.resolve()),  # sources, and so ids, depend on the folder
+            str(folder.resolve()),  # sources and ids depend on the folder
             settings.models.embedder,
             version("weft-search"),
             f"{analyzer.VERSION} {split.VERSION} {settings.split} {settings.load.titles} {settings.load.citations}",

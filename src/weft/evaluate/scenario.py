@@ -34,7 +34,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactCase:
-    """A question, its time, and the statements that answer it; none if `no_match` is expected."""
+    """A question with its time and the statements that answer it. Without statements, `no_match` is expected."""
 
     text: str
     kind: str
@@ -101,7 +101,7 @@ def _read_step(row: Mapping[str, Any]) -> Step:
 
 
 def _check(scenario: Scenario) -> None:
-    """Raise `InputError` if an id is used twice, or without an earlier statement."""
+    """Raise `InputError` if two statements have the same id, or if an id has no earlier statement."""
     if not scenario.cases:
         raise InputError("the scenario has no questions", hint="add lines with question, kind, as_of and expected")
     stated: set[str] = set()

@@ -16,7 +16,7 @@ from weft.search.search_context import SearchContext
 from weft.store.base import Store
 
 RANKED_CHUNKS = 100
-"""Chunks per question; 20 documents are scored."""
+"""Chunks retrieved per question, enough for the 20 documents that are scored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +29,9 @@ class Answered:
     search_ms: float
     method: str
     rule: str = ""
-    """The rule that chose the method; empty if the caller chose."""
+    """Rule that chose the method; empty if the caller chose the method."""
     unranked: str = ""
-    """Why the reranker was not used; empty if it was, or if there is none."""
+    """Reason why the reranker was not used; empty if it was used or does not exist."""
 
 
 def answer_cases(
@@ -45,7 +45,7 @@ def answer_cases(
     rerank: RerankOptions = RerankOptions(),  # noqa: B008 - frozen
     on_step: Callable[[], None] = lambda: None,
 ) -> list[Answered]:
-    """Search for every question as `weft query` does, without floor and gate."""
+    """Return the ranking for every question, as `weft query` without floor and gate."""
     options = replace(options, top_k=RANKED_CHUNKS, pool=max(options.pool, RANKED_CHUNKS), gate=False, min_score=None)
     answered = []
     for case in cases:

@@ -12,7 +12,7 @@ from weft.text.decode import clean
 from weft.text.normalise import squeeze
 
 MAX_NAME_CHARACTERS = 300
-"""Longer names are refused: they are sentences."""
+"""Longer names are refused, because they are sentences."""
 MAX_TYPE_CHARACTERS = 60
 DEFAULT_TYPE = "related_to"
 """Type of a relation without a type."""
@@ -103,5 +103,5 @@ def _starts_word(letter: str, *, before: str, after: str) -> bool:
 
 
 def _is_capital(letter: str) -> bool:
-    # Not `isupper`: it is also true for letters without a lower case, which would be split off on every pass.
+    # Not `isupper`: it is also true for letters without lower case, and the result would not be idempotent.
     return letter.lower() != letter

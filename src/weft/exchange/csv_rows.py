@@ -1,4 +1,4 @@
-"""Rows of CSV and TSV; a broken row does not swallow the following ones."""
+"""Rows of CSV and TSV. A malformed row does not affect the following rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft.exchange.json_values import Skip
 DELIMITERS = ",;\t|"
 SAMPLE_LINES = 20
 MAX_ROW_LINES = 1000
-"""A longer row has an unclosed quote."""
+"""Maximum number of lines of a row; a longer row has an unclosed quote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,8 @@ def iter_rows(text: str, *, delimiter: str, skip: Skip) -> Iterator[Row]:
     """
     Yield the rows of a table.
 
-    A row of several lines must have the width of the first row and closed quotes; otherwise its first line is skipped
-    and reading continues with the second.
+    A row of several lines must have closed quotes and as many cells as the first row. Otherwise its first line is
+    skipped, and reading continues with its second line.
     """
     lines = text.split("\n")
     start = width = 0
@@ -53,9 +53,10 @@ def iter_rows(text: str, *, delimiter: str, skip: Skip) -> Iterator[Row]:
 
 def find_delimiter(text: str, *, is_header: Callable[[Sequence[str]], bool]) -> str:
     """
-    Return the delimiter that makes the first row a header, else the one that gives most rows the same width.
+    Return the delimiter that makes the first row a header, or else gives most rows the same number of cells.
 
     Ties go to the earlier of `, ; tab |`.
+
     """
     sample = list(islice((line for line in text.split("\n") if line.strip()), SAMPLE_LINES))
     for delimiter in DELIMITERS:

@@ -4,7 +4,7 @@ Lossless JSON Lines format of facts with their history.
     {"entity": "Lamp", "type": "product"}                                      an entity with details
     {"id": "f…", "subject": "Lamp", "predicate": "colour", "value": "red", …}  a fact
 
-A file is read completely or not at all: an invalid line raises `InputError` with its number.
+A file is read completely or not at all. An invalid line raises `InputError` with the line number.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _TIME_FIELDS = ("created", "valid_from", "valid_to", "last_accessed")
 _TEXT_FIELDS = ("id", "subject", "predicate", "object", "value", "source", "status", "supersedes", "note", "spelling")
 _FACT_FIELDS = {*_TEXT_FIELDS, *_TIME_FIELDS, "confidence", "access_count", "history", "documents"}
 _ENTITY_FIELDS = {"entity", "type", "description", "declared"}
+_HINT = "fix the file, or export it again with weft fact export"
 
 
 def to_fact_lines(entities: Iterable[FactEntity], facts: Iterable[KeptFact]) -> Iterator[str]:
@@ -63,9 +64,9 @@ def from_fact_lines(text: str) -> tuple[list[FactEntity], list[KeptFact]]:
             else:
                 facts.append(_read_fact(row))
         except (ValueError, OverflowError) as error:
-            raise InputError(f"line {number}: {error}", hint="nothing was written") from error
+            raise InputError(f"line {number}: {error}; nothing was written", hint=_HINT) from error
     if len({kept.fact.id for kept in facts}) < len(facts):
-        raise InputError("two facts have the same id", hint="nothing was written")
+        raise InputError("two facts have the same id; nothing was written", hint=_HINT)
     return entities, facts
 
 

@@ -17,13 +17,13 @@ TYPE_FIELDS = ("predicate", "relation", "type", "rel", "label", "relationtype", 
 
 _SEPARATORS = re.compile(r"[\W_]+")
 _GEPHI_DIRECTIONS = ("Directed", "Undirected")
-"""Values of the column `Type` in edge tables of Gephi, which also have a column `Id` or `Label`."""
+"""Values of the column `Type` in Gephi's edge tables, which also have a column `Id` or `Label`."""
 
 
 @lru_cache(maxsize=4096)
 def fold_name(name: str) -> str:
     """Return a field name in lower case without separators: `subjecttype` for `subjectType` and `Subject Type`."""
-    # In known data sets `_id` is the document, while `id` is mostly the number of the row.
+    # In known data sets `_id` is the document, and `id` is usually the row number.
     return "_id" if name.strip() == "_id" else _SEPARATORS.sub("", name).casefold()
 
 

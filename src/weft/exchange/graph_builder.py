@@ -10,7 +10,7 @@ from weft.exchange.weights import parse_weight, to_scale
 from weft.records import GivenEntity, GivenGraph, GivenPassage, GivenRelation
 
 MAX_SKIPPED_MESSAGES = 100
-"""Messages about skipped items; a last message counts the rest."""
+"""Maximum number of messages about skipped items. A last message counts the others."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class GraphBuilder:
     """
     A graph being built.
 
-    Values may have any type: names and ids are put on one line, a list may also be a single value, and a value that is
+    Values may have any type. Names and ids are put on one line. A list may also be a single value. A value that is
     neither text nor number counts as missing. `place` is the position in the file.
     """
 
@@ -58,7 +58,7 @@ class GraphBuilder:
         notes: object = (),
         passages: object = (),
     ) -> None:
-        """Add an entity or merge it into a known one; the first type and description are kept."""
+        """Add an entity, or merge it into a known entity. The first type and description are kept."""
         clean_name = to_name(name)
         if problem := _find_problem(clean_name, role="name"):
             self.skip(place, problem)
@@ -131,7 +131,7 @@ def list_entities(graph: GivenGraph) -> list[GivenEntity]:
 
 
 def _find_problem(name: str, *, role: str) -> str:
-    """Return the reason to refuse a name, or an empty text."""
+    """Return the reason to refuse a name; empty if the name is valid."""
     if not name:
         return f"{role} is missing"
     return f"{role} is too long: {len(name):,} characters" if len(name) > MAX_NAME_CHARACTERS else ""

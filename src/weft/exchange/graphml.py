@@ -1,7 +1,7 @@
 """
 GraphML of networkx, Gephi, yEd and LightRAG.
 
-The format holds all fields of entities and relations; lists are written as JSON. An end of a relation that is not a
+The format stores all fields of entities and relations; lists are written as JSON. An end of a relation that is not a
 node becomes an entity. Texts of passages are not written.
 """
 
@@ -111,7 +111,7 @@ def to_graphml(graph: GivenGraph) -> str:
 
 
 class _Parser:
-    """Streaming parser of nodes, edges and their data; builds no tree, so nesting depth does not matter."""
+    """Streaming parser of nodes, edges and their data. It builds no tree, so the nesting depth is unlimited."""
 
     def __init__(self) -> None:
         self._keys: dict[str, _Key] = {}
@@ -140,7 +140,7 @@ class _Parser:
         """Yield nodes or edges in the order of the file, with their data by attribute name."""
         declared = {id: key.default for id, key in self._keys.items() if key.owner in (kind, "all")}
         defaults = fold_fields(_rename(declared, keys=self._keys))
-        if kind == "node":  # a default label would merge all nodes
+        if kind == "node":  # a default label would merge all unlabelled nodes
             defaults = {name: value for name, value in defaults.items() if name not in LABEL_FIELDS}
         for element in self._elements:
             if element.kind == kind:
@@ -191,7 +191,7 @@ def _to_key(attributes: Mapping[str, str]) -> _Key:
 
 
 def _rename(data: Mapping[str, str], *, keys: Mapping[str, _Key]) -> dict[str, str]:
-    """Return the data by attribute name; the first of two that is not empty."""
+    """Return the data by attribute name. Of two values, the first one that is not empty is used."""
     fields: dict[str, str] = {}
     for id, text in data.items():
         name = keys[id].name if id in keys else id

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 
 MAX_INT_DIGITS = 300
-"""A longer integer becomes a float, usually infinity. Python refuses to parse very long integers."""
+"""Longer integers become floats, usually infinity, because Python refuses to parse very long integers."""
 
 Skip = Callable[[str, str], None]
 """Called with position and reason for each item that cannot be read."""
@@ -52,7 +52,7 @@ def iter_values(text: str, *, skip: Skip) -> Iterator[tuple[str, object]]:
 
 
 def find_fault(text: str) -> str:
-    """Return the error of an invalid JSON document, to end a message; empty if it is valid or not JSON."""
+    """Return the JSON error of a text as the end of a message; empty if the text is valid or is not JSON."""
     if not text.lstrip().startswith(("{", "[")) or _is_json_lines(text.split("\n")):
         return ""
     try:

@@ -1,8 +1,8 @@
 """
 Custom knowledge graph of LightRAG: a JSON object with `chunks`, `entities` and `relationships`.
 
-The format has one `source_id` per entity and relationship. Several passages are also written as `source_ids`, and
-further fields as `aliases`, `notes` and `extractors`; LightRAG ignores these four.
+The format has one `source_id` per entity and relationship. Several passages are also written as `source_ids`. Other
+fields are written as `aliases`, `notes` and `extractors`. LightRAG ignores these four fields.
 """
 
 from __future__ import annotations
@@ -80,11 +80,13 @@ def _parse(text: str) -> dict[str, object]:
     try:
         document = parse_json(text)
     except ValueError as error:
-        raise InputError(f"invalid JSON: {error}", hint="a LightRAG graph is one JSON object") from error
+        raise InputError(
+            f"invalid JSON: {error}", hint="pass one JSON object with `chunks`, `entities` and `relationships`"
+        ) from error
     if not isinstance(document, dict):
         raise InputError(
             f"expected a JSON object, got {type(document).__name__}",
-            hint="a LightRAG graph is one JSON object with `chunks`, `entities` and `relationships`",
+            hint="pass one JSON object with `chunks`, `entities` and `relationships`",
         )
     return fold_fields(document)
 
@@ -132,7 +134,7 @@ def _choose_ids(chunks: Sequence[_Chunk]) -> list[str]:
 
 
 def _find_passages(fields: Mapping[str, object], *, passages: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the passages of all sources of a record; a source without chunks is its own passage."""
+    """Return the passages of all sources of a record. A source without chunks is a passage itself."""
     listed = fields.get("sourceids")
     sources = to_ids(listed) if isinstance(listed, list) else split_sources(fields.get("sourceid"))
     return [id for source in sources for id in passages.get(source, [source])]

@@ -1,7 +1,7 @@
 """
 `memory.jsonl` of the MCP reference memory server, as a graph.
 
-The format holds entities with name, type and observations, and relations with a type. Weights, aliases and passages
+The format stores entities with name, type and observations, and relations with a type. Weights, aliases and passages
 are not written. The description of an entity is written as its first observation and read back as a note.
 """
 

@@ -26,9 +26,9 @@ from weft.records import GivenGraph
 from weft.text.decode import control_share, decode, has_byte_order_mark
 
 MAX_BYTES = 200 * MEBIBYTE
-"""Larger files are refused, also if they expand to more."""
+"""Maximum size of a file, also after decompression."""
 MAX_CONTROL_SHARE = 0.06
-"""Above this share of control bytes a file is binary."""
+"""A file with a larger share of control bytes is binary."""
 SAMPLE_VALUES = 50
 TABLE_SUFFIXES = {".csv": "", ".tsv": "\t", ".tab": "\t"}
 """Extensions of tables with their delimiter; empty if it must be detected."""
@@ -97,7 +97,7 @@ def _find_reader(text: str, *, form: GraphForm, suffix: str) -> Callable[[str], 
 
 
 def _recognise_value(value: object) -> GraphForm | None:
-    """Return the format that has such values; None if undecided."""
+    """Return the format of a value; None if several formats are possible."""
     if isinstance(value, list):
         is_triple = len(value) in (3, 4) and not any(isinstance(item, dict | list) for item in value)
         return "triples" if is_triple else None
@@ -134,7 +134,7 @@ def read_text(path: Path) -> str:
 
 
 def _decompress(stream: BufferedReader) -> bytes:
-    """Return the content, decompressed if it is gzip, up to one byte over the limit."""
+    """Return the decompressed content, up to one byte over the limit."""
     if not stream.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC):
         return stream.read(MAX_BYTES + 1)
     with gzip.GzipFile(fileobj=stream) as expanded:

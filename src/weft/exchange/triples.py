@@ -1,7 +1,7 @@
 """
 Triples as JSON Lines or as a table, one relation per line.
 
-The format holds relations with weight, description and passages, and the types of their ends. Entities without a
+The format stores relations with weight, description and passages, and the types of their ends. Entities without a
 relation, descriptions, aliases and notes of entities, and texts of passages are not written.
 """
 
@@ -30,7 +30,7 @@ END_FIELDS = (
     ("src", "dst"),
     ("subj", "obj"),
 )
-"""Names of the two ends. Matching pairs come first: in a record with `head`, `source` is the document."""
+"""Field names of the two ends. Matching pairs come first: in a record with `head`, `source` is the document."""
 COLUMNS = ("subject", "predicate", "object", "weight", "description", "passage", "subject_type", "object_type")
 
 _END_PAIRS = tuple(dict.fromkeys([*END_FIELDS, *product(*zip(*END_FIELDS, strict=True))]))
@@ -38,9 +38,10 @@ _END_PAIRS = tuple(dict.fromkeys([*END_FIELDS, *product(*zip(*END_FIELDS, strict
 
 def from_triples(text: str) -> GivenGraph:
     """
-    Return the graph of JSON Lines or a JSON list; items are objects or lists of three or four values.
+    Return the graph of JSON Lines or a JSON list. Items are objects, or lists of three or four values.
 
     The ends of the relations become entities with the passages of their line.
+
     """
     builder = GraphBuilder()
     for place, value in iter_values(text, skip=builder.skip):
@@ -102,7 +103,7 @@ def to_triples_table(graph: GivenGraph) -> str:
 def add_record(record: Mapping[Any, object], *, place: str, builder: GraphBuilder) -> None:
     """Add the relation of a record with named fields, and its ends as entities."""
     fields = fold_fields(record)
-    # By name, also of empty fields: in a record with an empty `subject`, `source` is still the document.
+    # Use the names of empty fields too: in a record with an empty `subject`, `source` is still the document.
     source, target = find_ends({fold_name(str(name)) for name in record})
     passages = _find_passages(fields)
     is_added = builder.add_relation(
@@ -155,7 +156,7 @@ def _add_ends(items: Sequence[object], *, place: str, builder: GraphBuilder) -> 
 
 
 def _name_cells(header: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
-    """Return the cells by column name; of two columns with the same name the first that is not empty."""
+    """Return the cells by column name. Of two columns with the same name, the first non-empty cell is used."""
     record = dict.fromkeys(header, "")
     for name, cell in zip(header, cells, strict=False):
         record[name] = record[name] or cell.strip()

@@ -41,11 +41,7 @@ def to_scale(weights: Sequence[float | None]) -> list[float]:
 
 
 def from_scale(weights: Sequence[float]) -> list[float]:
-    """
-    Return the weights to write, so that `to_scale` restores them.
-
-    They are unchanged, unless none is larger than 1; then they are divided by 10.
-    """
+    """Return the weights to write; `to_scale` restores them. If no weight is larger than 1, all are divided by 10."""
     if max(weights, default=MAX_WEIGHT) > 1:
         return list(weights)
     return [weight / MAX_WEIGHT for weight in weights]

@@ -24,6 +24,6 @@ def write_graph(graph: GivenGraph, *, form: WriteForm) -> str:
     """
     Return a graph as text; unpaired surrogates are removed.
 
-    Fields that the format does not support are left out; the module of each format lists them.
+    Fields that the format does not support are left out. The docstring of each format's module lists them.
     """
     return WRITERS[form](graph).encode("utf-8", errors="ignore").decode("utf-8")

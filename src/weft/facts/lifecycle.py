@@ -40,9 +40,12 @@ class Change:
 def check_transition(fact: Fact, to: FactStatus) -> None:
     """Raise `InputError` if a fact cannot change to this status."""
     if fact.status == to:
-        raise InputError(f"fact {fact.id!r} is {to} already", hint="there is nothing to do")
+        raise InputError(f"fact {fact.id!r} is already {to}", hint="weft fact list shows the status of each fact")
     if to not in TRANSITIONS[fact.status]:
-        raise InputError(f"fact {fact.id!r} is {fact.status}, it cannot become {to}", hint="state it again")
+        raise InputError(
+            f"fact {fact.id!r} is {fact.status} and cannot become {to}",
+            hint="add the statement again with weft fact add",
+        )
 
 
 def is_live(fact: Fact) -> bool:
@@ -91,19 +94,20 @@ def strengthen(old: Fact, new: Fact, *, options: MemoryOptions) -> Fact:
 
 
 def propose(new: Fact, rivals: Iterable[Fact]) -> Fact:
-    """Return a new value of a single-valued predicate with the confirmed fact that it would supersede, if any."""
+    """Return a new fact whose `supersedes` names the confirmed fact with another value, if there is one."""
     found = [rival for rival in rivals if rival.status == "confirmed" and overlap(rival, new)]
     latest = max(found, key=lambda rival: (valid_since(rival), rival.id), default=None)
     return replace(new, supersedes=new.supersedes or (latest.id if latest else ""))
 
 
 def set_superseded(fact: Fact, old: Fact) -> Fact:
-    """Return a known fact with `old` as the fact that it supersedes. Raises `InputError` if both are confirmed."""
+    """Return a known fact whose `supersedes` names `old`. Raises `InputError` if both are confirmed."""
     if fact.status == "staged":
         return replace(fact, supersedes=old.id)
     if is_live(old) and overlap(old, fact):
         raise InputError(
-            f"fact {fact.id!r} is confirmed already, beside {old.id!r}", hint="reject that one, or let it expire"
+            f"facts {fact.id!r} and {old.id!r} are both confirmed",
+            hint=f"weft fact reject {old.id}, or weft fact expire {old.id}",
         )
     return fact
 
@@ -117,17 +121,18 @@ def confirm(fact: Fact, *, named: Sequence[Fact] = (), rivals: Sequence[Fact] = 
     """
     Return the change that confirms a fact and supersedes others.
 
-    `named` is the fact in its `supersedes`. `rivals` are other values of a single-valued predicate; a rival whose
-    validity overlaps ends when this fact begins. A fact without `valid_from` that supersedes another is valid from now.
+    `named` contains the fact that its `supersedes` names. `rivals` are other values of a single-valued predicate; a
+    rival whose validity overlaps ends when this fact begins. A fact without `valid_from` that supersedes another is
+    valid from now.
     """
     check_transition(fact, "confirmed")
     others = {rival.id: rival for rival in (*named, *rivals) if rival.id != fact.id}
-    standing = [r for r in others.values() if r.status in ("confirmed", "superseded") or (r in named and is_live(r))]
+    replaced = [r for r in others.values() if r.status in ("confirmed", "superseded") or (r in named and is_live(r))]
     done = replace(fact, status="confirmed")
-    if fact.valid_from is None and any(overlap(rival, done) for rival in standing):
+    if fact.valid_from is None and any(overlap(rival, done) for rival in replaced):
         done = replace(done, valid_from=now if fact.valid_to is None else min(now, fact.valid_to))
     facts, events = [done], [FactEvent(fact_id=fact.id, at=now, action="confirmed")]
-    for rival in standing:
+    for rival in replaced:
         if not overlap(rival, done):
             continue
         facts.append(replace(rival, status="superseded", valid_to=max(valid_since(done), valid_since(rival))))
@@ -137,7 +142,11 @@ def confirm(fact: Fact, *, named: Sequence[Fact] = (), rivals: Sequence[Fact] = 
 
 
 def reject(fact: Fact, *, now: datetime, reason: str = "") -> Change:
-    """Return the change that rejects a fact. It is kept, so that it is not proposed again, and never recalled."""
+    """
+    Return the change that rejects a fact.
+
+    A rejected fact is never recalled; it stays stored to refuse repetitions.
+    """
     check_transition(fact, "rejected")
     event = FactEvent(fact_id=fact.id, at=now, action="rejected", detail=reason)
     return Change(facts=(replace(fact, status="rejected"),), events=(event,))
@@ -147,15 +156,18 @@ def expire(fact: Fact, *, at: datetime, now: datetime) -> Change:
     """Return the change that ends the validity of a fact at `at`. Validity can be shortened, not extended."""
     if not is_live(fact):
         raise InputError(
-            f"fact {fact.id!r} is {fact.status} and cannot expire", hint="only staged and confirmed facts expire"
+            f"fact {fact.id!r} is {fact.status} and cannot expire",
+            hint="weft fact list shows the status of each fact; only staged and confirmed facts expire",
         )
     if at < valid_since(fact):
         raise InputError(
-            f"fact {fact.id!r} holds since {valid_since(fact).isoformat()}, it cannot end before",
-            hint="reject it instead",
+            f"fact {fact.id!r} is valid since {valid_since(fact).isoformat()} and cannot end earlier",
+            hint=f"weft fact reject {fact.id}",
         )
     if fact.valid_to is not None and fact.valid_to < at:
         ends = fact.valid_to.isoformat()
-        raise InputError(f"fact {fact.id!r} ends {ends} already", hint=f"state it again with valid_from {ends}")
+        raise InputError(
+            f"fact {fact.id!r} already ends {ends}", hint=f"add the statement again with --valid-from {ends}"
+        )
     event = FactEvent(fact_id=fact.id, at=now, action="expired", detail=at.isoformat())
     return Change(facts=(replace(fact, valid_to=at),), events=(event,))

@@ -67,7 +67,7 @@ _DIGITS = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
 
 
 def refusal(fact: Fact, *, recalled: Iterable[Fact] = (), allow_secrets: bool = False) -> str:
-    """Return the reason to refuse a fact, or an empty text. `recalled` are the facts recalled a moment ago."""
+    """Return the reason to refuse a fact; empty if it is valid. `recalled` are recently recalled facts."""
     if not all(map(_LETTER.search, (fact.subject, fact.predicate, fact.value))):
         return "it is empty: subject, predicate and value must have letters or digits"
     if len(fact.value) > MAX_VALUE_CHARACTERS:
@@ -79,12 +79,12 @@ def refusal(fact: Fact, *, recalled: Iterable[Fact] = (), allow_secrets: bool = 
     if not allow_secrets and (kind := find_secret(fact)):
         return f"{SECRET} ({kind})"
     if fact.source == "conversation" and not fact.supersedes and any(is_echo(fact, known) for known in recalled):
-        return "it repeats what was just recalled"
+        return "it repeats a fact that was just recalled"
     return ""
 
 
 def is_boilerplate(text: str) -> bool:
-    """Return whether a text is an empty phrase, or part of Weft's own output."""
+    """Return whether a text is a phrase without content, or part of Weft's own output."""
     plain = " ".join(text.casefold().replace("’", "'").split())
     return plain.rstrip(".!") in _BOILERPLATE or plain in _BOILERPLATE or plain.startswith(_OPENINGS)
 
@@ -134,7 +134,7 @@ def _words(fact: Fact) -> set[str]:
 
 
 def _is_random(word: str) -> bool:
-    """Return whether a word mixes upper case, lower case and digits throughout, like a key and unlike a path."""
+    """Return whether a word mixes upper case, lower case and digits like a random key. Paths do not."""
     kinds = (str.isupper, str.islower, str.isdigit)
     mixed = all(sum(map(kind, word)) >= 4 for kind in kinds)
     return mixed and not re.search(r"[a-z]{7,}|[A-Z]{7,}", word)

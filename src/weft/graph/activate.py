@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import Literal, TypeAlias
 
 Spread: TypeAlias = Callable[[Mapping[str, float]], Mapping[str, float]]
-"""One multiplication by the transition matrix T: from activation by node id to that of the neighbours."""
+"""Multiplies an activation (by node id) by the transition matrix T; returns the activation of the neighbours."""
 
 
 def activate(
@@ -35,13 +35,14 @@ def activate(
     """
     Return the activation of each active node, sorted by id.
 
-    With x = seeds/Σ and a = c₀·x, each further coefficient is one round: x = gate ⊙ T·x, without entries below
-    `prune` and with at most the `keep` strongest (ties to the smaller id), then a = combine(a, cₜ·x). Seeds are
-    neither gated nor pruned. Seeds that are not positive are ignored.
+    The start is x = seeds/Σ and a = c₀·x. Each further coefficient is one round: x = gate ⊙ T·x, then a = combine(a,
+    cₜ·x). A round drops entries of x below `prune` and keeps at most the `keep` strongest; ties go to the smaller id.
+    Seeds are neither gated nor pruned. Seeds that are not positive are ignored.
 
     - personalised PageRank: `coefficients=pagerank(d, rounds)`
     - k-hop with decay: `coefficients=decay(gamma, hops)`
     - spreading activation: `coefficients=decay(1.0, hops), gate=relevance, combine="max", prune=delta`
+
     """
     positive = {node: seeds[node] for node in sorted(seeds) if seeds[node] > 0}
     if not positive or not coefficients:
@@ -63,8 +64,8 @@ def pagerank(damping: float, rounds: int) -> tuple[float, ...]:
     """
     Return the coefficients of personalised PageRank: cₜ = (1−d)·dᵗ for t up to `rounds`.
 
-    `damping` d is the probability to continue, 1−d that to restart at the seeds. The truncation error is at most
-    d^(rounds+1).
+    `damping` d is the probability of continuing; 1−d is the probability of a restart at the seeds. The truncation error
+    is at most d^(rounds+1).
     """
     return tuple((1 - damping) * damping**t for t in range(rounds + 1))
 
@@ -77,7 +78,7 @@ def decay(gamma: float, hops: int) -> tuple[float, ...]:
 def _bound(
     spread: Mapping[str, float], *, gate: Callable[[str], float] | None, prune: float, keep: int | None
 ) -> dict[str, float]:
-    """Return the gated entries above `prune`, at most `keep`, sorted by id so that sums do not depend on order."""
+    """Return at most `keep` gated entries above `prune`. They are sorted by id, which makes sums reproducible."""
     gated = {node: value * gate(node) for node, value in spread.items()} if gate else spread
     left = sorted((node, value) for node, value in gated.items() if value > 0 and value >= prune)
     if keep is not None and len(left) > keep:

@@ -6,8 +6,8 @@ Entity resolution: which names are entities, and which names are the same entity
 | `auth service` | a title | | an entity |
 | `oauth` | a phrase in one document | | no entity |
 | `oauth` | a phrase in two documents | | an entity |
-| `kg` | alias of `knowledge graph`, never in its own right | | same as `knowledge graph` |
-| `kg` | the same | unmerge `kg`, `knowledge graph` | an entity of its own |
+| `kg` | alias of `knowledge graph`, never a main name | | same as `knowledge graph` |
+| `kg` | the same | unmerge `kg`, `knowledge graph` | a separate entity |
 | `k8s` | | merge into `kubernetes` | same as `kubernetes` |
 
 The result depends on the set of nominations and edits, never on their order.
@@ -28,17 +28,17 @@ KIND_RANKS = {
     "given": 0, "title": 0, "definition": 1, "metadata": 2, "field": 2, "link": 3, "abbreviation": 4,
     "name": 5, "quoted": 5, "identifier": 5, "phrase": 6, "term": 6, "heading": 7, "variant": 8,
 }  # fmt: skip
-"""Rank of a nomination kind: an entity takes name, type and description from the smallest rank."""
+"""Rank of a nomination kind. An entity takes name, type and description from the kind of smallest rank."""
 
 
 OWN_KINDS = ("title", "definition", "field", "given")
-"""Kinds that name an entity in its own right. A link or a metadata value may use an alias."""
+"""Kinds whose name is a main name. A link or a metadata value may use an alias instead."""
 
 SILENT_KINDS = frozenset({"heading", "variant"})
-"""Kinds that never make an entity: section headings and possible spellings of a name."""
+"""Kinds that never create an entity: section headings and possible spellings of a name."""
 
 MAX_ALIAS_CHAIN = 4
-"""Number of aliases of aliases that are followed."""
+"""Maximum length of a chain of aliases."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -52,63 +52,63 @@ class Votes:
     several: bool
     """Weak nominations exist in at least two documents."""
     own: bool
-    """A title, definition, field or the user names it in its own right, not as an alias."""
+    """A title, a definition, a field or the user gives the key as a main name, not as an alias."""
     aliases: Collection[tuple[str, str]]
-    """Keys it is an alias of, each with the reason."""
+    """(key, reason) for each key of which this key is an alias."""
     vague: bool = False
-    """It is only a possible spelling, and a first word of other names: `Alexander`."""
+    """The key is only a possible spelling, and also the first word of other names: `Alexander`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Resolution:
     """Resolution of a key."""
 
     exists: bool
     strong: bool = False
     same_as: str = ""
-    """Key of the entity it is an alias of, or the key itself."""
+    """Key of the entity; differs from the key for an alias."""
     reason: str = ""
 
 
 def vote(kind: str) -> int:
-    """Return the weight of a nomination kind: 2 makes an entity, 1 needs another document, 0 never makes one."""
+    """Return the weight of a nomination kind: 2 creates an entity, 1 needs a second document, 0 never creates one."""
     if kind in STRONG_KINDS:
         return 2
     return 0 if kind in SILENT_KINDS else 1
 
 
-def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> Standing:
+def judge(key: str, votes: Votes, edits: Collection[tuple[str, str, str]]) -> Resolution:
     """
     Return the resolution of a key. `edits` are (kind, key, value) rows with the key on either side.
 
-    User edits have priority. Otherwise a key that is an alias of exactly one other key, and never named in its own
-    right, resolves to that key, unless it is ambiguous (`vague`).
+    User edits have priority. Otherwise a key resolves to another key if it is an alias of exactly one key and never a
+    main name. An ambiguous key (`vague`) resolves to itself.
     """
     own_edits = [(kind, value) for kind, owner, value in edits if owner == key]
     merge_targets = [value for kind, value in own_edits if kind in ("merge", "alias") and value != key]
     pointed_at = any(kind in ("merge", "alias") and value == key for kind, _, value in edits)
     strong = votes.strong or bool(merge_targets) or pointed_at
     if not strong and not votes.several:
-        return Standing(exists=False)
+        return Resolution(exists=False)
     if merge_targets:
         kind = "merged" if ("merge", merge_targets[0]) in own_edits else "named"
-        return Standing(exists=True, strong=True, same_as=min(merge_targets), reason=f"{kind} by you")
+        return Resolution(exists=True, strong=True, same_as=min(merge_targets), reason=f"{kind} by you")
     refused = {value for kind, value in own_edits if kind == "unmerge"}
     targets = {target for target, _ in votes.aliases if target != key}
     if len(targets) == 1 and not votes.own and not votes.vague and not targets & refused:
         target = next(iter(targets))
         reason = min(reason for other, reason in votes.aliases if other == target)
-        return Standing(exists=True, strong=strong, same_as=target, reason=reason)
-    return Standing(exists=True, strong=strong, same_as=key)
+        return Resolution(exists=True, strong=strong, same_as=target, reason=reason)
+    return Resolution(exists=True, strong=strong, same_as=key)
 
 
 def preference(nomination: Nomination) -> tuple[int, str, str]:
-    """Return the sort key of the nominations of a key: the entity takes its name and text from the first."""
+    """Return a sort key of nominations. The entity takes its name and text from the first nomination."""
     return KIND_RANKS[nomination.kind], nomination.name, nomination.description
 
 
 def first_words(keys: Iterable[str]) -> set[str]:
-    """Return the first words of keys of several words. Such a key makes its first word vague."""
+    """Return the first words of all multi-word keys. A first word is ambiguous (`vague`) as a name."""
     return {key.partition(" ")[0] for key in keys if " " in key}
 
 
@@ -118,15 +118,16 @@ def letters(key: str) -> str:
 
 
 def join_spellings(
-    group: Mapping[str, Standing], *, own: Collection[str], edits: Collection[tuple[str, str, str]]
-) -> dict[str, Standing]:
+    group: Mapping[str, Resolution], *, own: Collection[str], edits: Collection[tuple[str, str, str]]
+) -> dict[str, Resolution]:
     """
     Return the resolutions of keys with the same letters, with the spellings of one name joined.
 
-    They join the key named in its own right, or else the strongest, then the smallest key. Nothing is joined if two are
-    named in their own right, if the numbers differ (`v1 2` is not `v12`), or if a key is an alias already.
+    They join the key that is a main name, or else the strongest, then the smallest key. Nothing is joined if two keys
+    are main names, or if a key is already an alias. Keys with different numbers are not joined either: `v1 2` is not
+    `v12`.
     """
-    free = sorted(key for key, standing in group.items() if standing.exists and standing.same_as == key)
+    free = sorted(key for key, resolution in group.items() if resolution.exists and resolution.same_as == key)
     heads = [key for key in free if key in own]
     if len(free) < 2 or len(heads) > 1:
         return dict(group)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from weft.errors import InputError
-from weft.graph.traversal import Fetch, Inverse, Step, Trail, advance, both_directions, strongest
+from weft.graph.traversal import Fetch, GraphPath, Inverse, Step, advance, both_directions, strongest
 from weft.records import Relation
 
 MAX_HOPS = 3
@@ -22,9 +22,9 @@ class Neighbour:
     entity_id: str
     hops: int
     weight: float
-    """Smallest weight on the path, 1 to 10."""
+    """Smallest relation weight on the path, 1 to 10."""
     path: tuple[Step, ...]
-    """From the seed to the entity."""
+    """Steps from the seed to the entity."""
 
 
 def graph_score(*, weight: float, hops: int, mentions: int) -> float:
@@ -52,14 +52,15 @@ def neighbourhood(
     Return the entities within `max_hops` (1 to 3) of any seed, nearest first, then strongest, then by id.
 
     Relations are walked in both directions, breadth first. The best path to an entity has the fewest hops, then the
-    largest minimum weight, then the smaller ids; it extends the best path to the entity before it. A relation with
-    weight/10 below `min_graph_score` is not walked; distance is ignored there, so that hops 2 and 3 can appear.
-    `rel_types` restricts the walk: a stored name allows both directions, an inverse name one; empty allows all. Each
-    hop continues from the `width` strongest entities at most. Seeds are not returned.
+    largest minimum weight, then the smaller ids; it extends the best path to the previous entity. A relation with
+    weight/10 below `min_graph_score` is not followed, at any distance.
+
+    `rel_types` restricts the walk: a stored name allows both directions, an inverse name one direction, an empty list
+    all types. Each hop continues from the `width` strongest entities at most. Seeds are not returned.
     """
     if not 1 <= max_hops <= MAX_HOPS:
         raise InputError(f"invalid max_hops: {max_hops!r}", hint=f"use a whole number from 1 to {MAX_HOPS}")
-    level = {seed: Trail(strength=math.inf) for seed in seeds}
+    level = {seed: GraphPath(strength=math.inf) for seed in seeds}
     seen, found = set(level), list[Neighbour]()
     for hops in range(1, max_hops + 1):
         if not level:
@@ -70,13 +71,13 @@ def neighbourhood(
         seen |= reached.keys()
         level = strongest(reached, width=width)
         found += [
-            Neighbour(entity_id=id, hops=hops, weight=trail.strength, path=trail.steps) for id, trail in level.items()
+            Neighbour(entity_id=id, hops=hops, weight=path.strength, path=path.steps) for id, path in level.items()
         ]
     return found
 
 
 def _allowed_steps(relations: Sequence[Relation], *, rel_types: Collection[str], inverse: Inverse) -> list[Step]:
-    """Return the steps whose stored or walked type is in `rel_types`; all steps if it is empty."""
+    """Return the steps whose stored type or inverse type is in `rel_types`; all steps if `rel_types` is empty."""
     return [
         step
         for relation in relations

@@ -27,8 +27,8 @@ def expansion_queries(
     """
     Return additional queries, fewest hops first, then in input order.
 
-    `seeds` are (id, name) pairs; `neighbours` maps a seed id to (id, name, hops) tuples. A pair of names gives one
-    query, in either order and any case, at its smallest distance.
+    `seeds` are (id, name) pairs; `neighbours` maps a seed id to (id, name, hops) tuples. Pairs that differ only in
+    order or case give one query, with the smallest distance.
     """
     pairs: list[tuple[frozenset[str], Expansion]] = []
     for seed_id, name in seeds:
@@ -39,6 +39,6 @@ def expansion_queries(
             pairs.append((frozenset({name.casefold(), other.casefold()}), pair))
     unique: dict[frozenset[str], Expansion] = {}
     for names, pair in sorted(pairs, key=lambda item: item[1].hops):
-        if len(names) == 2:  # else both have the same name, which is a query anyway
+        if len(names) == 2:  # equal names add nothing: the name alone is already a query
             unique.setdefault(names, pair)
     return list(unique.values())[:max_expansions]

@@ -24,13 +24,17 @@ from weft.store.base import Store
 
 TEXTS_PER_GROUP = 64
 """
-Texts in one call of the embedder and one transaction; also the maximum number of documents.
+Maximum number of texts, and of documents, in one call of the embedder and one transaction.
 
-Enough to use every core; few enough that an interruption loses little work.
+A group is large enough to use all cores, and small enough that an interruption loses little work.
 """
 
 MAX_PENDING_TEXTS = 3 * TEXTS_PER_GROUP
-"""Texts submitted but not written. The embedder keeps working while a slow transaction is written."""
+"""
+Maximum number of texts that are submitted but not written.
+
+The embedder works while a slow transaction is written.
+"""
 
 NO_TEXTS: Mapping[str, str] = {}
 
@@ -41,7 +45,7 @@ class _PendingGroup:
 
     plans: Sequence[Plan]
     fact_entities: Mapping[str, str]
-    """Text to embed, by key of an entity that these documents are the first to name in a fact."""
+    """Texts to embed of entities that are not stored yet and occur in facts of these documents, by key."""
     batches: Future[list[Batch]]
 
     @property
@@ -70,7 +74,7 @@ class BatchWriter:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         embedder: object = self._embedder
         if isinstance(error, (KeyboardInterrupt, ModelError)) and isinstance(embedder, Interruptible):
-            embedder.interrupt()  # the vectors of the current group are no longer needed
+            embedder.interrupt()  # vectors of the current group are not needed any more
         self._pool.shutdown(cancel_futures=True)
 
     def submit(self, plans: Sequence[Plan]) -> None:
@@ -83,7 +87,7 @@ class BatchWriter:
             self._write_first()
 
     def flush(self, source: str | None = None) -> None:
-        """Write all pending groups; with a `source`, only until no pending document has it."""
+        """Write all pending groups; with a `source`, stop when no pending document has this source."""
         while self._pending and (source is None or self._has(source)):
             self._write_first()
 
@@ -91,7 +95,7 @@ class BatchWriter:
         return any(plan.document.source == source for group in self._pending for plan in group.plans)
 
     def _find_fact_entities(self, plans: Sequence[Plan]) -> dict[str, str]:
-        """Return the texts of entities that are named first by facts of these plans, by key."""
+        """Return the texts of entities in facts of these plans that are not stored yet, by key."""
         if self._embedder is None:
             return {}
         found = find_new_fact_entities(self._store, [fact for plan in plans for fact in plan.facts])
@@ -116,7 +120,7 @@ def make_batches(
     """
     Embed all texts of a group in one call; return one batch per plan.
 
-    `fact_entities` are texts of entities of facts, by key.
+    `fact_entities` are texts of fact entities, by key.
     """
     texts, entities = collect_texts(plans)
     vectors: dict[str, Vector] = {}
@@ -149,7 +153,7 @@ def collect_texts(plans: Sequence[Plan]) -> tuple[dict[str, str], dict[tuple[str
 
 
 def count_texts(plan: Plan) -> int:
-    """Return the number of texts that a plan needs embedded."""
+    """Return the number of texts to embed for a plan."""
     return len(plan.texts) + len(plan.entity_texts)
 
 

@@ -19,7 +19,7 @@ class Meter:
 
     @classmethod
     def of(cls, embedder: Embedder | None) -> Meter:
-        """Return the counters of an embedder; zeros if it does not count."""
+        """Return the counters of an embedder; zeros if the embedder has none."""
         model: object = embedder  # the protocols below are no subtypes of Embedder
         embedded, cached = (model.embedded, model.cached) if isinstance(model, CachingEmbedder) else (0, 0)
         usage = model.usage if isinstance(model, BilledEmbedder) else Usage()
@@ -34,16 +34,16 @@ class Meter:
 
 
 def is_paid(embedder: Embedder | None) -> bool:
-    """Return whether an embedder calls an endpoint that counts requests."""
+    """Return whether an embedder calls a remote endpoint and counts its requests."""
     model: object = embedder
     return isinstance(model, BilledEmbedder) and model.estimate_usage(["a text"]).calls > 0
 
 
 class EmbedPreview:
     """
-    Estimated cost of calls of `embed`; zero without an embedder.
+    Estimated cost of calls to `embed`; zero without an embedder.
 
-    A text is counted as cached if the embedder caches its vector or an earlier call would have cached it.
+    A text counts as cached if its vector is cached, or would be after an earlier call of this preview.
     """
 
     def __init__(self, embedder: Embedder | None) -> None:
@@ -57,7 +57,7 @@ class EmbedPreview:
 
     @property
     def fingerprint(self) -> str | None:
-        """Fingerprint of the embedder, if there is one."""
+        """Fingerprint of the embedder; None without an embedder."""
         return self._embedder.card.fingerprint if self._embedder else None
 
     def add(self, texts: Sequence[str]) -> None:

@@ -37,7 +37,7 @@ EXTRACTOR = "import"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportPlan:
-    """Documents and annotations that a ready-made graph becomes."""
+    """Documents and annotations made from a graph."""
 
     documents: tuple[Document, ...]
     """One per passage with text, then one per entity with statements that have no passage."""
@@ -95,7 +95,7 @@ class _Statements:
         alias_of: str = "",
         reason: str = "",
     ) -> None:
-        """Nominate a name, or complete its nomination. An alias of two entities becomes a name of its own."""
+        """Nominate a name, or complete its nomination. An alias of two entities becomes a separate name."""
         key = name_key(name)
         is_title = key == self.title and not alias_of
         new = Nomination(
@@ -121,7 +121,7 @@ class _Statements:
         self.nominations[key, name] = new
 
     def claim(self, relation: GivenRelation) -> None:
-        """Claim a relation; of two with the same ends and type the one of higher weight is kept, then the first."""
+        """Claim a relation. Of two claims with the same ends and type, the heavier is kept; ties keep the first."""
         claim = Claim(
             source=name_key(relation.source),
             target=name_key(relation.target),
@@ -174,7 +174,7 @@ class _ImportPlanner:
             for relation in graph.relations
             if not self._find_passages(relation) and not self._find_fault(relation)
         }
-        """Entities that a page of another entity mentions, so they need no page of their own."""
+        """Entities that occur on the page of another entity and therefore need no page."""
         self._passages: dict[str, _Passage] = defaultdict(_Passage)
         self._pages: dict[str, _EntityPage] = {}
         self._entities: set[str] = set()
@@ -182,7 +182,7 @@ class _ImportPlanner:
         self._skipped: Counter[str] = Counter()
 
     def add_entity(self, entity: GivenEntity) -> None:
-        """Add an entity to its passages, and to a page of its own if it has notes or no passage."""
+        """Add an entity to its passages. An entity with notes or without a passage also gets a page."""
         key = name_key(entity.name)
         if not self._is_usable(entity.name):
             self._skipped[UNUSABLE_NAME] += 1
@@ -243,7 +243,7 @@ class _ImportPlanner:
         return SELF_RELATION if name_key(relation.source) == name_key(relation.target) else ""
 
     def _is_usable(self, name: str) -> bool:
-        # A person's names are accepted as they are; a model's must pass the rules for extracted names.
+        # Names from a person are accepted unchanged; names from a model must pass the rules for extracted names.
         return is_usable(name) if self._kind == "phrase" else bool(name_key(name))
 
     def _page(self, name: str) -> _EntityPage:
@@ -271,7 +271,7 @@ class _ImportPlanner:
         An entity is nominated in each chunk that mentions it, a relation is claimed in the first chunk that mentions
         both ends. Without such a chunk the first chunk is used.
         """
-        if not chunks:  # deleted meanwhile
+        if not chunks:  # another process deleted the document
             return
         names = [name for entity in passage.entities for name in (entity.name, *entity.aliases)]
         names += [end for relation in passage.relations for end in (relation.source, relation.target)]
@@ -306,7 +306,7 @@ class _ImportPlanner:
 
     def _page_document(self, page: _EntityPage, *, sources: set[str]) -> Document:
         source = f"{self._name}#{page.title}"
-        while source in sources:  # the id of a passage equals the entity's name
+        while source in sources:  # the entity's name is also the id of a passage
             source += "'"
         sources.add(source)
         return Document(
@@ -319,7 +319,7 @@ class _ImportPlanner:
 
 
 def _describe_once(entity: GivenEntity, count: int) -> list[GivenEntity]:
-    """Return `count` copies of an entity; only the first has the description, so that it is embedded once."""
+    """Return `count` copies of an entity. Only the first has the description, which is then embedded once."""
     return [entity, *([replace(entity, description="")] * (count - 1))] if count else []
 
 

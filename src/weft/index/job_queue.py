@@ -29,12 +29,12 @@ from weft.text import analyzer, split
 from weft.text.ids import digest
 
 MAX_PAYLOAD_CHARS = 8 * 1024 * 1024
-"""A document whose JSON is larger does not become a job; the producer indexes it."""
+"""Maximum size of a job's JSON. The producer indexes a larger document itself."""
 
 JOBS_PER_ENQUEUE = 16
 
 MAX_OPEN_JOBS = 512
-"""Loading of further documents waits while more jobs are open."""
+"""Maximum number of open jobs. Loading of documents waits until fewer are open."""
 
 POLL_INTERVAL_S = 0.05
 
@@ -49,12 +49,12 @@ class WorkerPool(Protocol):
         """Start missing workers for this number of open jobs and replace dead ones. Called repeatedly."""
 
     def shut_down(self) -> None:
-        """Let each worker finish its transaction, and wait for all of them."""
+        """Stop all workers after their current transaction, and wait for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Components:
-    """Store, models and options that documents are indexed with."""
+    """Store, models and options of the write path."""
 
     store: Store
     embedder: Embedder | None
@@ -66,7 +66,11 @@ class Components:
 
     @property
     def recipe(self) -> str:
-        """Hash of every setting and model that shapes the stored document. Workers claim only jobs of their recipe."""
+        """
+        Hash of all settings and models that affect the stored document.
+
+        Workers claim only jobs with their own recipe.
+        """
         memory = self.memory
         rules = (memory.allow_secrets, sorted(memory.confirm_sources), sorted(memory.single_valued))
         return digest(
@@ -116,9 +120,10 @@ def index_by_jobs(
     on_step: Callable[[Step], None] = lambda step: None,
 ) -> Receipt:
     """
-    Let workers write every new or changed document; return when all jobs are done or failed.
+    Index every new or changed document by workers; return when all jobs are done or failed.
 
     On an interruption the pool is shut down and jobs that no worker has started are deleted.
+
     """
     store, fact_reader, recipe = components.store, components.fact_reader(), components.recipe
     producer = _JobProducer(store, pool=pool, on_step=on_step)
@@ -152,7 +157,7 @@ def index_by_jobs(
         producer.record_failed()
     except BaseException:
         pool.shut_down()
-        with suppress(StoreError):  # the store may be the cause
+        with suppress(StoreError):  # the error may come from the store
             store.jobs.withdraw(producer.run)
         raise
     return counts.build()
@@ -195,7 +200,7 @@ class _JobProducer:
         """Maintain the pool and collect results until at most `max_open` jobs are open."""
         while self._open:
             self._pool.maintain(self._open)
-            # Counted before collecting: a job that finishes in between is collected now and still counted as open.
+            # Count before collecting: a job that finishes in between is collected, but still counts as open.
             self._open = self._jobs.counts(self.run).open
             self._collect()
             if self._open <= max_open:

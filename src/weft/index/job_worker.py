@@ -22,23 +22,23 @@ from weft.records import Done, Job, JobResult, Usage
 logger = logging.getLogger(__name__)
 
 LEASE_S = 60.0
-"""Jobs of a worker that has not renewed its lease for this time may be claimed by others."""
+"""Lease of a claim. Other workers may claim the jobs of a worker that did not renew its lease for this time."""
 
 MAX_ATTEMPTS = 3
 """Attempts before a job is marked as failed."""
 
 JOBS_PER_CLAIM = 4
-"""Small, so that other workers get jobs too. A worker claims again until it has enough for one transaction."""
+"""Jobs per claim. The number is small to leave jobs to other workers; a worker claims until one transaction is full."""
 
 MIN_IDLE_S = 0.05
 MAX_IDLE_S = 2.0
-"""Wait of a worker without jobs before it polls again; doubles from the minimum to the maximum."""
+"""Delay before a worker without jobs polls again. The delay doubles from the minimum to the maximum."""
 
 Until: TypeAlias = Literal["stopped", "empty", "once"]
-"""End of a worker: when it is stopped, when no job is left, or after one claim."""
+"""End condition of a worker: a stop request, an empty queue, or one claim."""
 
 _WORKER_ERRORS = (StoreError, ModelError, ConfigError, MissingExtra)
-"""Errors that any other job would raise too: the worker releases its jobs and ends."""
+"""Errors that do not depend on the job. The worker releases its jobs and ends."""
 
 
 @dataclass
@@ -55,8 +55,8 @@ class Worker:
     """
     Claims jobs of one namespace and indexes their documents.
 
-    One transaction writes a document and finishes its job, and only the worker that holds the claim may commit it.
-    So if a worker dies, another one does its jobs, and no document is written twice.
+    One transaction writes a document and finishes its job. Only the worker with the claim may commit it. If a worker
+    dies, another worker takes its jobs, and no document is written twice.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Worker:
         return not self._store.jobs.counts(recipe=self._recipe).open
 
     def _warn_about_other_recipes(self) -> bool:
-        """Log a warning if jobs need other settings than this worker has; return whether it did."""
+        """Log a warning if waiting jobs need other settings than this worker has; return True if it was logged."""
         jobs = self._store.jobs
         waiting = jobs.counts().waiting - jobs.counts(recipe=self._recipe).waiting
         if waiting > 0:
@@ -164,7 +164,7 @@ class Worker:
                 plan = self._plan(job)
                 if plan is None:
                     continue
-                if job.attempts > 1:  # alone: it may be the cause of the failure
+                if job.attempts > 1:  # one job at a time: it may have caused the earlier failure
                     self._write([(job, plan)])
                     continue
                 group.append((job, plan))
@@ -178,7 +178,7 @@ class Worker:
         return count > 0
 
     def _plan(self, job: Job) -> Plan | None:
-        """Return the plan of a job; None if it failed, was taken over, or its document is unchanged."""
+        """Return the plan of a job. None if the job failed or was taken over, or if the document is unchanged."""
         try:
             components, document = self._components, read_payload(job)
             info = components.describe(document, self._fact_reader)

@@ -14,12 +14,14 @@ def merge_given(document: Document, extractions: Sequence[Extraction]) -> list[E
     """
     Return the extractions with the document's ready-made graph added to the first chunk.
 
-    Extracted claims between two ready-made entities are dropped if the graph relates the two: the text may be
-    generated from the graph. Raises `InputError` if the document has no chunk.
+    Extracted claims between two entities are dropped if the ready-made graph has a relation between them, because the
+    text may be generated from the graph. Raises `InputError` if the document has no chunk.
     """
     given = document.given
     if not extractions:
-        raise InputError(f"{document.source!r} has a graph but neither title nor text", hint="give it a title")
+        raise InputError(
+            f"{document.source!r} has a graph but neither title nor text", hint="set the title of the document"
+        )
     if subject := _find_subject(given):
         names = {name_key(document.title), whole_key(document.title)}
         extractions = [_replace_title(extraction, names=names, subject=subject) for extraction in extractions]
@@ -37,13 +39,13 @@ def merge_given(document: Document, extractions: Sequence[Extraction]) -> list[E
 
 
 def _find_subject(given: Extraction) -> str:
-    """Return the entity key of a document that is a record, else an empty text. A paper has its id as key."""
+    """Return the entity key of a record, such as the id of a paper; empty for other documents."""
     records = (item for item in given.nominations if item.kind == "metadata" and item.about and not item.alias_of)
     return next((item.key for item in records), "")
 
 
 def _replace_title(extraction: Extraction, *, names: set[str], subject: str) -> Extraction:
-    """Return an extraction with the entity `subject` in place of the title; other documents may share the title."""
+    """Return an extraction with the entity `subject` in place of the title, which other documents may share."""
 
     def resolve(key: str) -> str:
         return subject if key in names else key

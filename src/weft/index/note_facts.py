@@ -36,8 +36,8 @@ def read_facts(
     """
     Return the distinct facts of a document: its properties, then the `extracted` ones. Invalid facts are left out.
 
-    They are staged, or confirmed if `memory.confirm_sources` names their source. Facts of single-valued predicates
-    stay staged because documents may disagree.
+    Facts are staged, or confirmed if `memory.confirm_sources` names their source. Facts of single-valued predicates
+    stay staged, because documents may disagree.
     """
     single = {predicate_key(name) for name in options.single_valued}
     found: dict[str, Fact] = {}

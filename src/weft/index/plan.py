@@ -39,7 +39,7 @@ from weft.text.searchable_metadata import READ_BY, searched_terms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A new or changed document with everything to be written except the vectors."""
+    """A new or changed document with all content to write except the vectors."""
 
     document: DocumentInfo
     chunks: tuple[Chunk, ...]
@@ -144,7 +144,7 @@ def finish_plan(draft: Draft, reading: Reading, *, fact_reader: FactReader | Non
         entity_texts={
             (chunk.id, item.key): name_text(item.name, item.description)
             for chunk, extraction in zip(draft.chunks, extractions, strict=True)
-            # unchanged chunks too: another extractor or imported graph may describe their entities differently
+            # includes unchanged chunks: another extractor or graph may describe their entities differently
             for item in sorted(extraction.nominations, key=preference, reverse=True)
             if item.description and item.kind in STRONG_KINDS
         },
@@ -173,14 +173,14 @@ def describe_document(
 
 
 def check_document(document: Document) -> None:
-    """Raise `InputError` for a missing source, an unpaired surrogate, or metadata that JSON cannot hold."""
+    """Raise `InputError` for a missing source, an unpaired surrogate, or metadata that JSON cannot represent."""
     if not document.source:
-        raise InputError("a document has no source", hint="give it a unique path or URI")
+        raise InputError("the document has no source", hint="set its source to a unique path or URI")
     try:
         for text in (document.source, document.title, document.text, *_hashed_json(document)):
             text.encode("utf-8")
     except (TypeError, ValueError) as error:
-        hint = "use valid Unicode text; metadata may also hold numbers, true, false, null, and lists of these"
+        hint = "use valid Unicode text; metadata may also contain numbers, true, false, null, and lists of these"
         raise InputError(f"{document.source!r} cannot be stored: {error}", hint=hint) from error
 
 
@@ -215,7 +215,7 @@ def make_batch(
 def content_hash(
     document: Document, *, options: SplitOptions, extractor: Extractor | None = None, facts: Sequence[Fact] = ()
 ) -> str:
-    """Return a hash of every input of the stored document; an equal hash means that nothing has to be written."""
+    """Return a hash of all inputs of the stored document. A document with an equal hash is not written again."""
     metadata, *given = _hashed_json(document)
     return digest(
         (
@@ -234,6 +234,6 @@ def content_hash(
 
 
 def _hashed_json(document: Document) -> list[str]:
-    """Return the metadata as JSON, then the document's ready-made graph if it has one."""
+    """Return the metadata as JSON, followed by the document's ready-made graph, if any."""
     values = [dict(document.metadata), *([asdict(document.given)] if document.given != Extraction() else [])]
     return [json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False) for value in values]

@@ -83,5 +83,5 @@ class ReceiptBuilder:
 
 
 def stop_note(limit: str) -> str:
-    """Return the note of a run that stopped at a cost limit."""
+    """Return the note about a run that stopped at a cost limit."""
     return f"stopped at {limit}; run again to continue"

@@ -12,12 +12,13 @@ from weft.text.searchable_metadata import IMPORT
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]+:")
 
 EMPTY = "empty"
-"""Skip reason of a file without content: its earlier documents are orphaned."""
+"""Skip reason of a file without content. Earlier documents of the file are orphans."""
 IGNORED = "ignored"
 """
-Skip reason of a file excluded by a rule: its documents are orphaned only if the file does not exist.
+Skip reason of a file excluded by a rule.
 
-With any other reason the file exists but could not be read, so its documents are kept.
+Its documents are orphans only if the file does not exist. With any other reason the file exists but is unreadable, so
+its documents are kept.
 """
 
 
@@ -54,7 +55,7 @@ def find_orphans(
 
 
 def files_of(source: str) -> list[str]:
-    """Return the possible files of a document: its source, and each prefix of it that ends before a `#`."""
+    """Return the possible files of a document: its source, and each prefix of the source before a `#`."""
     return [source, *(source[: match.start()] for match in re.finditer("#", source))]
 
 

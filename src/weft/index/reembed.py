@@ -19,10 +19,11 @@ NO_LIMIT = 1 << 60
 
 def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] = lambda count: None) -> int:
     """
-    Embed every chunk that has no vector of `embedder`, then make it active; return the number of chunks embedded.
+    Embed every chunk without a vector of `embedder`, then make `embedder` active. Return the number of embedded chunks.
 
     Searches use the old embedder until the switch, and other processes may write. After an interruption the next
     call continues.
+
     """
     active = next((known for known in store.models() if known.active), None)
     for known in store.models():
@@ -47,18 +48,18 @@ def reembed(store: Store, *, embedder: Embedder, on_step: Callable[[int], None] 
             store.write_model(
                 StoredModel(name=card.name, fingerprint=card.fingerprint, dimension=card.dimension, active=True)
             )
-        except SchemaMismatch:  # another process wrote a document meanwhile: embed that too
+        except SchemaMismatch:  # another process has written a document since: embed it too
             continue
         return done
 
 
 def probe_dimension(embedder: Embedder) -> None:
-    """Embed a text so that the embedder's card holds the dimension. As a query it is not counted with the documents."""
+    """Embed a query, after which the embedder's card has the dimension. Queries are not counted with the documents."""
     embedder.embed(["a first text, so that the dimension is known"], kind="query")
 
 
 def expect_dimension(embedder: Embedder, dimension: int) -> None:
-    """Tell an embedder the dimension of its stored vectors, if it supports that."""
+    """Pass the dimension of the stored vectors to an embedder that accepts it."""
     model: object = embedder
     if isinstance(model, LearnsDimension):
         model.expect(dimension)
@@ -86,7 +87,7 @@ def preview_facts(store: Store, *, embedding: EmbedPreview) -> None:
 
 
 def find_new_fact_entities(store: Store, facts: Sequence[Fact]) -> dict[str, str]:
-    """Return the entities of facts that are not stored yet: the text to embed by key."""
+    """Return the texts to embed of fact entities that are not stored yet, by key."""
     named: dict[str, str] = {}
     for fact in facts:
         named.setdefault(fact.subject, fact.subject_name)

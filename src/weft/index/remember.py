@@ -17,7 +17,7 @@ from weft.text.ids import fact_content, fact_id
 from weft.text.normalise import squeeze
 
 CREATED_STEP = timedelta(microseconds=1)
-"""Difference of creation times within one call, so that the order of the facts is kept."""
+"""Difference of creation times within one call. It preserves the order of the facts."""
 
 TEXT_FIELDS = ("subject", "predicate", "object", "value", "source", "note", "description", "supersedes")
 
@@ -35,8 +35,8 @@ def remember(
     Write facts in one transaction; return one outcome per fact. Creation times end at `now`, a microsecond apart.
 
     A known fact is strengthened and an invalid one is refused. A new value of a single-valued predicate names the fact
-    that it would supersede. `recalled` are recently recalled facts, which must not be stored again as new ones;
-    `entities` are written with the facts.
+    that it would supersede. `recalled` are recently recalled facts; a repetition of them is refused. `entities` are
+    written with the facts.
     """
     done = []
     items = list(given)
@@ -54,7 +54,7 @@ def remember(
 
 
 def confirm(id: str, *, store: Store, options: MemoryOptions, now: datetime) -> Fact:
-    """Confirm a fact; the fact it supersedes ends when it begins. Raises `NotFound` or `InputError`."""
+    """Confirm a fact. The fact that it supersedes ends when the new fact begins. Raises `NotFound` or `InputError`."""
     with store.facts.writing():
         fact = get_fact(id, store=store)
         named = store.facts.facts([fact.supersedes]) if fact.supersedes else []
@@ -64,7 +64,7 @@ def confirm(id: str, *, store: Store, options: MemoryOptions, now: datetime) -> 
 
 
 def reject(id: str, *, store: Store, now: datetime, reason: str = "") -> Fact:
-    """Reject a fact: it is not recalled and not accepted again."""
+    """Reject a fact. A rejected fact is neither recalled nor accepted again."""
     with store.facts.writing():
         _write(lifecycle.reject(get_fact(id, store=store), now=now, reason=reason), store=store)
         return get_fact(id, store=store)
@@ -88,7 +88,7 @@ def get_fact(id: str, *, store: Store) -> Fact:
 def to_utc(time: datetime) -> datetime:
     """Return a time in UTC; a time without zone is UTC. Raises `InputError`."""
     if not isinstance(time, datetime):
-        raise InputError(f"{str(time)[:80]!r} is not a time", hint="give a datetime")
+        raise InputError(f"{str(time)[:80]!r} is not a time", hint="pass a datetime")
     return time.replace(tzinfo=timezone.utc) if time.tzinfo is None else time.astimezone(timezone.utc)
 
 
@@ -96,17 +96,19 @@ def make_fact(given: GivenFact, *, at: datetime) -> Fact:
     """Return a statement as a fact without id. Raises `InputError` for an invalid or contradictory field."""
     for field in TEXT_FIELDS:
         if not isinstance(text := getattr(given, field), str):
-            raise InputError(f"{field} is not a string: {repr(text)[:80]}", hint="give a string")
+            raise InputError(f"{field} is not a string: {repr(text)[:80]}", hint="pass a string")
     if bool(given.object) and bool(given.value):
-        raise InputError("the fact has both an object and a value", hint="give only one of them")
+        raise InputError("the fact has both an object and a value", hint="pass either object or value")
     if not isinstance(given.confidence, int | float) or not 0 <= given.confidence <= 1:
-        raise InputError(f"invalid confidence {given.confidence!r}", hint="give a number from 0 to 1")
+        raise InputError(f"invalid confidence {given.confidence!r}", hint="use a number from 0 to 1")
     key = name_key(given.object)
     if given.object and not key:
-        raise InputError(f"object {given.object[:80]!r} has no letters or digits", hint="give it as a value")
+        raise InputError(
+            f"object {given.object[:80]!r} has no letters or digits", hint="pass it as value instead of object"
+        )
     begins, ends = (to_utc(time) if time else None for time in (given.valid_from, given.valid_to))
     if ends is not None and ends < (begins or to_utc(at)):
-        hint = "valid_to must lie after valid_from" if begins else "give valid_from too"
+        hint = "set valid_to to a time after valid_from" if begins else "set valid_from too"
         raise InputError(f"the fact would end {ends.isoformat()}, before it begins", hint=hint)
     return Fact(
         id="",
@@ -160,7 +162,7 @@ def _remember(fact: Fact, given: GivenFact, *, store: Store, options: MemoryOpti
 def _find_contradictions(
     fact: Fact, denials: Sequence[Fact], *, store: Store, options: MemoryOptions
 ) -> tuple[Fact, ...]:
-    """Return live facts of an overlapping period: other values of a single-valued predicate, and denials."""
+    """Return live facts that contradict a fact: other values of a single-valued predicate, and denials."""
     others = (*find_rivals(fact, store=store, options=options), *denials)
     return tuple(other for other in others if lifecycle.is_live(other) and lifecycle.overlap(other, fact))
 
@@ -179,7 +181,7 @@ def _strengthen(
     elif entities[0].description:
         store.facts.write([], entities=entities)
     if not changed and "" not in store.facts.origins([known.id]).get(known.id, ("",)):
-        store.facts.write([known])  # so far it had only documents as origin; keep it when they are deleted
+        store.facts.write([known])  # until now only documents stated the fact; keep it when they are deleted
     if known.status == "staged" and fact.source in options.confirm_sources:
         confirm(known.id, store=store, options=options, now=now)
         changed = True
@@ -187,9 +189,9 @@ def _strengthen(
 
 
 def _explain_other_end(known: Fact) -> str:
-    """Return the reason to refuse a known fact with another end of validity, and the alternatives."""
+    """Return the reason why a known fact with another end of validity is refused, with the command to use instead."""
     if known.valid_to is None:
-        return f"known without an end ({known.id}): expire that fact instead"
+        return f"fact {known.id} has no end: set one with weft fact expire {known.id}"
     ends = known.valid_to.isoformat()
     return f"known until {ends} ({known.id}): expire that fact sooner, or state this one with valid_from {ends}"
 

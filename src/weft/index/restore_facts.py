@@ -1,4 +1,4 @@
-"""Restore of exported facts into a namespace that may hold others."""
+"""Restore of exported facts into a namespace that may contain other facts."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ def restore(
     """
     Write facts with their ids, status, times, accesses and history in one transaction; return one outcome per fact.
 
-    Stored facts are not changed: if one has the same id, or is live and states the same, the outcome is `known`.
-    Invalid facts are refused. Raises `InputError` if an id belongs to another statement, if a reference is neither
-    stored nor in `kept`, or if a single-valued predicate would get two confirmed values for one time.
+    Stored facts are not changed. The outcome is `known` if a stored fact has the same id, or is live and has the same
+    content. Invalid facts are refused. Raises `InputError` if an id belongs to another statement, or if a referenced
+    fact is neither stored nor in `kept`. Two confirmed values of a single-valued predicate at one time raise
+    `InputError` too.
     """
     done: dict[str, Remembered] = {}
     with store.facts.writing():
@@ -41,7 +42,8 @@ def _find_known(fact: Fact, *, store: Store, options: MemoryOptions) -> Remember
     for known in store.facts.facts([fact.id]):
         if content_of(known) != content_of(fact):
             raise InputError(
-                f"fact id {fact.id!r} belongs to another fact", hint="nothing was written; use another namespace"
+                f"fact id {fact.id!r} belongs to another fact; nothing was written",
+                hint="import into another --namespace",
             )
         return Remembered(outcome="known", fact=known)
     for known in store.facts.same([content_of(fact)]):
@@ -58,8 +60,8 @@ def _write(item: KeptFact, *, ids: dict[str, str], store: Store, options: Memory
         for rival in find_rivals(fact, store=store, options=options):
             if rival.status in ("confirmed", "superseded") and lifecycle.overlap(rival, fact):
                 raise InputError(
-                    f"single-valued predicate {fact.predicate!r}: {fact.id!r} and {rival.id!r} would both be valid",
-                    hint="nothing was written; reject one of them, or change memory.single_valued",
+                    f"{fact.id!r} and {rival.id!r} are values of {fact.predicate!r} at one time; nothing was written",
+                    hint=f"weft fact reject one of them, or remove {fact.predicate!r} from memory.single_valued",
                 )
     events = [replace(event, other=_resolve(event.other, ids=ids, store=store)) for event in item.history]
     store.facts.write([fact], events=events)
@@ -71,6 +73,7 @@ def _resolve(id: str, *, ids: dict[str, str], store: Store) -> str:
         return ids.get(id, "")
     if not store.facts.facts([id]):
         raise InputError(
-            f"unknown fact {id[:80]!r}: neither stored nor in the file", hint="nothing was written; export all facts"
+            f"unknown fact {id[:80]!r}: neither stored nor in the file; nothing was written",
+            hint="export all facts with weft fact export",
         )
     return id

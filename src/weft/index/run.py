@@ -41,10 +41,10 @@ def index_documents(
     """
     Write every new or changed document; return the counts.
 
-    It may be interrupted at any time: documents reported to `on_step` stay written, and the next run continues with
-    the others. If the extractor or the embedder reaches a cost limit, the run ends early and the receipt says so.
+    A run may be interrupted at any time. Documents reported to `on_step` are committed, and the next run continues with
+    the others. At a cost limit of the extractor or the embedder the run ends early; the receipt names the limit.
     """
-    take_usage(extractor)  # discards the usage of an earlier run that failed
+    take_usage(extractor)  # resets the usage of an earlier run that failed
     counts = ReceiptBuilder(on_step=on_step)
     draft = partial(make_draft, store=store, options=options, extractor=extractor, fact_reader=fact_reader)
     with _stop_at_limit(counts), BatchWriter(store, embedder, counts=counts) as writer:
@@ -69,9 +69,10 @@ def preview_documents(
     embedding: EmbedPreview,
 ) -> Receipt:
     """
-    Return the receipt that `index_documents` would give, without writing or embedding.
+    Return the receipt that `index_documents` would return, without writing or embedding.
 
     `embedding` counts the texts to embed. A language model reads at most `sample` chunks, to estimate its cost.
+
     """
     if isinstance(extractor, BatchExtractor):
         extractor = extractor.offline(sample=sample)
@@ -103,8 +104,8 @@ def _group_drafts(
     """
     Yield groups of drafts, each large enough for one transaction; count unchanged documents.
 
-    `flush` writes pending documents of a source. A draft is compared with the stored document, so an earlier document
-    with the same source must be written before.
+    `flush` writes pending documents of a source. They must be written first, because a draft is compared with the
+    stored document of its source.
     """
     group: list[Draft] = []
     for document in counts.iter_documents(items):
@@ -138,7 +139,7 @@ def extract_group(drafts: Sequence[Draft], extractor: Extractor | None, fact_rea
 
 @contextmanager
 def _stop_at_limit(counts: ReceiptBuilder) -> Iterator[None]:
-    """End the block if the embedder reaches its cost limit, and record the limit."""
+    """End the block at the cost limit of the embedder, and record the limit."""
     try:
         yield
     except BoundReached as error:

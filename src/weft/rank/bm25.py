@@ -28,7 +28,7 @@ def idf(count: int, *, total: int) -> float:
 
 
 def ceiling(idfs: list[float]) -> float:
-    """Return the upper bound of the score of a query with these idfs."""
+    """Return the upper bound of the score for query terms with these idf values."""
     return sum(idfs) * (K1 + 1)
 
 
@@ -51,6 +51,6 @@ def share_of_bound(share: float, *, weight: float) -> float:
 
 
 def length_drift(mean: float, other: float) -> tuple[float, float]:
-    """Return bounds (low, high) of the factor by which a changed mean length changes a term's scores."""
+    """Return bounds (low, high) of the factor by which a change of the mean length changes term scores."""
     ratio = max(other, 1e-9) / max(mean, 1e-9)
     return min(1.0, ratio), max(1.0, ratio)

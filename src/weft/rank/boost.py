@@ -9,7 +9,7 @@ from weft.rank.fuse import order
 from weft.records import Hit
 
 GRAPH_EXPONENT = 0.4
-"""Exponent of graph scores. The second hop has a tenth of the activation of the first, but answers as often."""
+"""Exponent of graph scores. It raises the second hop, which has a tenth of the activation but answers as often."""
 
 TEXT_DISCOUNT = 0.7
 """Share of the text weight that is removed at full trust in the graph."""
@@ -19,10 +19,10 @@ def fuse_boost(text: Sequence[Hit], *, graph: Sequence[Hit], share: float = 0.4,
     """
     Return the union of both rankings by `trust · graph^0.4 + share · (1 − 0.7·trust) · text`.
 
-    Graph and text scores are divided by the best of their ranking first.
-    A trusted graph leads, so that a chunk that only the graph finds (a hidden hop) ranks high; text breaks near ties.
-    `trust` is the weight of the graph for this question, 0 to 1. At trust 1 the best possible score is 1; at trust 0
-    scores are those of the text. Ties go to the smaller id. The constants are measured: benchmarks/quality.
+    Graph and text scores are divided by the best of their ranking first. At high trust the graph decides: a chunk that
+    only the graph finds (a hidden hop) ranks high, and text breaks near ties. `trust` is the weight of the graph for
+    this question, 0 to 1. At trust 1 the best possible score is 1; at trust 0 scores are those of the text. Ties go to
+    the smaller id. The constants are measured: benchmarks/quality.
     """
     scores = _scores(text)
     best = max(map(abs, scores.values()), default=0.0)
@@ -39,15 +39,16 @@ def fuse_graph_weighted(
     text: Sequence[Hit], *, graph: Sequence[Hit], alpha: float = 0.7, beta: float = 0.3, trust: float = 1.0
 ) -> list[Hit]:
     """
-    Return the union of both rankings by `alpha · text + beta · trust · graph`, scores divided by the best.
+    Return the union of both rankings by `alpha · text + beta · trust · graph`. Scores are divided by the best one.
 
     `trust` is the weight of the graph for this question, 0 to 1. Ties go to the smaller id.
+
     """
     return _fuse(_scores(text), _scores(graph), text_weight=alpha, graph_weight=beta * trust)
 
 
 def put_first(hits: Sequence[Hit], chunk_id: str) -> list[Hit]:
-    """Return the hits with one moved to rank 1 and given the best score. An unknown id changes nothing."""
+    """Return the hits with one chunk moved to rank 1 and to the best score. An unknown id changes nothing."""
     first = [Hit(id, 1, hits[0].score) for id, _, _ in hits if id == chunk_id]
     others = [hit for hit in hits if hit.chunk_id != chunk_id]
     return first + [Hit(id, rank, score) for rank, (id, _, score) in enumerate(others, start=1 + len(first))]
@@ -75,7 +76,8 @@ def _relative(scores: Mapping[str, float], *, weight: float) -> dict[str, float]
     """
     Return the scores divided by the largest absolute score, times `weight`.
 
-    Fused text scores are negative below the average. The absolute value keeps the order and the range -1 to 1.
+    Fused text scores below the average are negative. Division by the absolute value keeps the order and the range -1 to
+    1.
     """
     largest = max(map(abs, scores.values()), default=0.0) or math.inf
     return {id: weight * (score / largest) for id, score in scores.items()}

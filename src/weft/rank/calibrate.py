@@ -12,7 +12,7 @@ from weft.records import Curve
 Values: TypeAlias = NDArray[np.float64]
 
 MAX_NEWTON_STEPS = 100
-"""Five or six are usual."""
+"""Limit of Newton iterations; five or six are usual."""
 
 
 def fit_curve(
@@ -22,8 +22,8 @@ def fit_curve(
     Return the logistic curve that separates own questions from foreign ones, or None if its slope is not positive.
 
     Own questions are answerable in the namespace, foreign ones are not; both classes have equal weight. `own_odds` and
-    `foreign_odds` are known log-odds to which the curve's are added. `ridge` penalises the slope per standard deviation
-    within a class and keeps it finite for separable classes.
+    `foreign_odds` are known log-odds; the log-odds of the curve are added to them. `ridge` penalises the slope per
+    standard deviation within a class and keeps it finite for separable classes.
     """
     values = np.concatenate([own, foreign])
     known = np.concatenate([_or_zeros(own_odds, own), _or_zeros(foreign_odds, foreign)])
@@ -65,9 +65,10 @@ def roc_area(own: Values, foreign: Values) -> float:
 
 def select_typical(values: Values, *, share: float) -> NDArray[np.intp]:
     """
-    Return the indices of the `share` of rows with the smallest sums of standardised columns, in ascending order.
+    Return the ascending indices of the rows with the smallest sums of standardised columns, a `share` of all rows.
 
     A missing value (NaN) counts as the column mean.
+
     """
     known = np.where(np.isnan(values), 0.0, 1.0)
     counts = np.maximum(known.sum(axis=0), 1.0)

@@ -11,13 +11,17 @@ from itertools import count
 from weft.records import Hit, Ranking
 
 FULL_SCORE_DEVIATIONS = 8.0
-"""Standard deviations above the mean cosine that give vector score 1. Good questions have a best chunk at 4 to 8."""
+"""
+Standard deviations above the mean cosine that give vector score 1.
+
+Answerable questions have a best chunk at 4 to 8.
+"""
 
 BACKGROUND_CHUNKS = 30
-"""Weight, in chunks, of the embedder's own mean and deviation of cosines. It matters in small namespaces."""
+"""Weight, in chunks, of the mean and deviation on the embedder's card. They matter in small namespaces only."""
 
 FULL_KEYWORD_SHARE = 0.12
-"""Share of the ceiling from which the best keyword score gives the channel its full weight."""
+"""Best keyword score, as a share of its upper bound, from which the channel has its full weight."""
 
 _make_hit: Callable[[tuple[str, int, float]], Hit] = partial(tuple.__new__, Hit)
 """`Hit._make` without its length check, which would take most of the time."""
@@ -25,10 +29,13 @@ _make_hit: Callable[[tuple[str, int, float]], Hit] = partial(tuple.__new__, Hit)
 
 def coverage(keyword: Ranking) -> float:
     """
-    Return the weight of the keyword channel for a question, 0 to 1, by the best score as a share of the ceiling.
+    Return the weight of the keyword channel for a question, 0 to 1. It depends on the best score as a share of its
+    bound.
 
     A question in another language shares only a year or a stop word with the text. Its best keyword match is
-    meaningless and must not lead. Measured in `benchmarks/quality/crosslingual.py`.
+    meaningless and must not decide the order. Measured in `benchmarks/quality/crosslingual.py`.
+
+
     """
     best = keyword.hits[0].score if keyword.hits else 0.0
     return min(1.0, best / keyword.ceiling / FULL_KEYWORD_SHARE) if keyword.ceiling > 0 else 1.0
@@ -58,11 +65,12 @@ def fuse_weighted(
     background: tuple[float, float] = (0.0, 0.1),
 ) -> dict[str, float]:
     """
-    Return the weighted sum of scores on comparable scales; the weights of the channels present are scaled to sum 1.
+    Return the weighted sum of comparable scores. The weights of the available channels are scaled to sum 1.
 
     Vector scores are standard deviations above the mean cosine of the namespace, a scale that is the same for every
     embedder. Keyword scores are divided by the best one. A chunk that a channel did not return gets 0 there, or the
     lowest score of the channel if that is negative.
+
     """
     used = {channel: ranking for channel, ranking in rankings.items() if weights.get(channel)}
     total = sum(weights[channel] for channel in used)
@@ -91,7 +99,11 @@ def number_hits(ids: Sequence[str], scores: Iterable[float]) -> list[Hit]:
 
 
 def _standardised(ranking: Ranking, background: tuple[float, float]) -> tuple[float, float]:
-    """Return (centre, unit) of cosines. Few chunks estimate both badly, so the embedder's background is mixed in."""
+    """
+    Return (centre, unit) of cosines.
+
+    The embedder's background is mixed in, because few chunks estimate both badly.
+    """
     seen, mean, deviation = ranking.count, *background
     centre = (seen * ranking.mean + BACKGROUND_CHUNKS * mean) / (seen + BACKGROUND_CHUNKS)
     variance = (seen * ranking.deviation**2 + BACKGROUND_CHUNKS * deviation**2) / (seen + BACKGROUND_CHUNKS)

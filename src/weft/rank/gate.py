@@ -1,8 +1,9 @@
 """
 Relevance gate: the confidence of an answer, and the chunks that are relevant enough to return.
 
-The evidence of a chunk is a log-odds sum of two logistic curves, one for its cosine and one for its keyword share (BM25
-score divided by its upper bound). Confidence is the probability from the best cosine and the best keyword share:
+The evidence of a chunk is the sum of two log-odds: one from its cosine, one from its keyword share. The keyword share
+is the BM25 score divided by its upper bound. Confidence is the probability from the best cosine and the best keyword
+share:
 
 | confidence | status | chunks returned |
 | --- | --- | --- |
@@ -28,16 +29,16 @@ KEYWORD_ALONE = Curve(middle=0.20, slope=30.0)
 """Log-odds of the keyword share without a cosine. Fitted in the same benchmark."""
 
 KEYWORD_BIGRAMS = Curve(middle=0.19, slope=35.0)
-"""The same for character bigrams: Chinese has no stop words that match everywhere."""
+"""The same for character bigrams, in which no stop word matches everywhere."""
 
 MIN_CONFIDENCE = 0.10
-"""Lower is `no_match`: 1 in 100 answerable questions, 97 in 100 foreign ones."""
+"""Lower confidence is `no_match`: 1 in 100 answerable questions, 97 in 100 foreign ones."""
 
 MIN_OK_CONFIDENCE = 0.50
-"""Lower is `low_confidence`."""
+"""Lower confidence is `low_confidence`."""
 
 MIN_CHUNK_PROBABILITY = 0.02
-"""A chunk of lower probability is rejected if there are better ones."""
+"""A chunk of lower probability is rejected if better chunks exist."""
 
 _MIN_CHUNK_ODDS = math.log(MIN_CHUNK_PROBABILITY / (1 - MIN_CHUNK_PROBABILITY))
 
@@ -45,16 +46,20 @@ MIN_GRAPH_SUPPORT = 0.2
 """Smallest `trust · (graph score / best graph score)^0.4` of a chunk that the graph supports."""
 
 MIN_COVERAGE = 0.8
-"""Share of the question's content words that a chunk must contain to count as an answer. No foreign question has it."""
+"""
+Share of the question's content words that an answering chunk contains.
+
+No chunk reached it for a foreign question.
+"""
 
 FULL_COVERAGE_CONFIDENCE = 0.6
-"""Minimum confidence if one chunk contains all content words. In a small corpus cosine and BM25 are unreliable."""
+"""Minimum confidence if one chunk contains all content words. Cosine and BM25 are unreliable in a small corpus."""
 
 MIN_RESCUE_TRUST = 0.6
 """Trust from which the graph overrides `no_match`. It did so for none of 2,330 foreign questions."""
 
 RESCUE_CONFIDENCE = 0.4
-"""Confidence of such an answer at full trust."""
+"""Confidence at full trust if the graph overrides `no_match`."""
 
 GRAPH_ONLY_CONFIDENCE = 0.95
 """Confidence at full trust if no text channel was searched."""
@@ -99,9 +104,9 @@ def gate(
 
     The caller leaves a vector ranking with unreliable cosines out of `rankings`. Without a vector and a keyword ranking
     everything is kept with `low_confidence`. A verdict other than `no_match` keeps at least one chunk. `trust` is the
-    weight of the graph for this question; a chunk that the graph supports is kept whatever its text scores.
-    `text` are the hits of the text channels, judged also without the graph. `cover` returns by chunk the share of the
-    question's content words in it; it is called only below `MIN_OK_CONFIDENCE`.
+    weight of the graph for this question. A chunk that the graph supports is kept even with low text scores. `text` are
+    the hits of the text channels; they are also judged without the graph. `cover` returns the share of the question's
+    content words in each chunk; it is called only below `MIN_OK_CONFIDENCE`.
     """
     if not hits:
         return Verdict(status="no_match", confidence=0.0, kept=(), rejected=(), reason=NO_CHUNK)
@@ -121,7 +126,7 @@ def gate(
     likely = strong | _graph_supported(rankings.get("graph"), trust=trust)
     kept = [hit for hit in hits if hit.chunk_id in likely]
     rejected = [hit for hit in hits if hit.chunk_id not in likely]
-    if not kept:  # the best cosine and the best keyword share belong to different chunks, each weak alone
+    if not kept:  # the best cosine and the best keyword share belong to different chunks, and each chunk is weak alone
         kept, rejected = rejected[:1], rejected[1:]
     status = judge(confidence)
     return Verdict(
@@ -192,7 +197,7 @@ def _covering(shares: Mapping[str, float]) -> dict[str, float]:
 def _strong(
     hits: Sequence[Hit], vector: Ranking | None, keyword: Ranking | None, *, calibration: Calibration
 ) -> set[str]:
-    """Return the chunks whose own log-odds suffice. A chunk without a cosine gets the mean cosine."""
+    """Return the chunks whose log-odds reach the threshold. A chunk without a cosine gets the mean cosine."""
     words = calibration.beside if vector else calibration.words
     by_words, without = _by_curve(keyword, words, ceiling=keyword.ceiling if keyword else 1.0, missing=0.0)
     if not vector:
@@ -208,7 +213,7 @@ def _strong(
 def _by_curve(
     ranking: Ranking | None, curve: Curve, *, missing: float, ceiling: float = 1.0
 ) -> tuple[dict[str, float], float]:
-    """Return the log-odds that a channel adds: by chunk, and for a chunk it did not find."""
+    """Return the log-odds that a channel adds: by chunk id, and for chunks that it did not find."""
     if ranking is None:
         return {}, 0.0
     slope, middle = curve.slope, curve.middle
@@ -216,7 +221,7 @@ def _by_curve(
 
 
 def _graph_supported(ranking: Ranking | None, *, trust: float) -> set[str]:
-    """Return the chunks that the graph supports. A hidden hop has neither the words nor the meaning of the question."""
+    """Return the chunks that the graph supports. The text channels cannot find a hidden hop."""
     if not ranking or not ranking.hits or ranking.hits[0].score <= 0:
         return set()
     best = ranking.hits[0].score
@@ -227,7 +232,7 @@ def _graph_supported(ranking: Ranking | None, *, trust: float) -> set[str]:
 
 
 def _rescued(verdict: Verdict, graph: Ranking | None, *, trust: float) -> Verdict:
-    """Return the verdict with the chunks that the graph supports, if its trust suffices, instead of `no_match`."""
+    """Return the chunks that the graph supports in place of `no_match`, if the trust suffices."""
     supported = _graph_supported(graph, trust=trust) if trust >= MIN_RESCUE_TRUST else ()
     kept = tuple(hit for hit in verdict.rejected if hit.chunk_id in supported)
     if not kept:
@@ -244,7 +249,7 @@ def _unjudged(hits: Sequence[Hit]) -> Verdict:
 
 
 def _by_graph(hits: Sequence[Hit], *, trust: float) -> Verdict:
-    """Return the verdict if only the graph was searched: confidence follows the trust in the graph."""
+    """Return the verdict if only the graph was searched. The confidence is proportional to the trust in the graph."""
     confidence = max(MIN_CONFIDENCE, trust * GRAPH_ONLY_CONFIDENCE)
     status = judge(confidence)
     reason = "" if status == "ok" else LITTLE_COVERED

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 GRAPH_OFF = 0.5
-"""Heuristic confidence with the graph switched off."""
+"""Heuristic confidence if the graph is disabled."""
 
 
 def heuristic_confidence(query: str, *, has_entities: bool, top_vector_score: float | None) -> float:

@@ -12,9 +12,8 @@ def blend_rerank(text: Sequence[Hit], *, scores: Mapping[str, float], weight: fl
     """
     Return all chunks of `text` and of `scores` by `(1 − weight) · reranker + weight · text`.
 
-    Both are scaled to 0 to 1, so logits and probabilities work alike. A chunk without one of the scores gets 0 for it.
-    The graph is fused later: a reranker sees no connection and would bury a chunk that only the graph finds. Ties go to
-    the smaller id.
+    Both scores are scaled to 0 to 1, so logits and probabilities both work. A missing score is 0. The graph is fused
+    later, because a reranker cannot see relations and would rank a hidden hop low. Ties go to the smaller id.
     """
     found = _scaled({hit.chunk_id: hit.score for hit in text})
     judged = _scaled(scores)

@@ -18,11 +18,11 @@ class IndexedChunk:
     terms: Mapping[str, int]
     """Term frequencies, title and headings included."""
     vector: Vector | None = None
-    """None if the store already has the vector of this chunk id, or without an embedder."""
+    """Vector of the chunk. None without an embedder, or if the store already has the vector of this chunk id."""
     extraction: Extraction = field(default_factory=Extraction)
-    """Its nominations and claims."""
+    """Nominations and claims of the chunk."""
     entity_vectors: Mapping[str, Vector] = field(default_factory=dict)
-    """Vectors by key of the names it describes, as far as the store lacks them."""
+    """Vectors of the names that the chunk describes, by key. Vectors that the store already has are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,6 @@ class Batch:
     model: str = ""
     """Fingerprint of the embedder; empty without one."""
     facts: tuple[Fact, ...] = ()
-    """Facts it states. The id is used if no equal fact exists."""
+    """Facts that the document states. The id of a fact is used if no equal fact exists."""
     fact_vectors: Mapping[str, Vector] = field(default_factory=dict)
-    """Vectors by key of the entities in its facts; existing vectors are kept."""
+    """Vectors of the entities in these facts, by key. Vectors that the store already has are kept."""

@@ -32,14 +32,14 @@ class Document:
     title: str
     text: str
     form: Literal["text", "markdown", "code", "table"] = "text"
-    """How the text is structured. HTML and DOCX are loaded as Markdown."""
+    """Structure of the text. HTML and DOCX are loaded as Markdown."""
     metadata: Metadata = field(default_factory=dict)
     lines: Sequence[int] | None = None
     """Source line (or page) of each line of `text`; None: 1, 2, 3 …"""
     unit: Literal["line", "page"] = "line"
     """Unit of `lines`. Citations say `notes.md:3-9` or `paper.pdf:p3-4`."""
     given: Extraction = field(default_factory=Extraction)
-    """Names and relations from an imported graph, in addition to those extracted from the text."""
+    """Names and relations from an imported graph. Those extracted from the text are added to them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +76,6 @@ class DocumentInfo:
     title: str
     metadata: Metadata
     content_hash: str
-    """Hash of everything that was indexed. An equal hash means that the document is unchanged."""
+    """Hash of all indexed input. A document with an equal hash is unchanged."""
     unit: Literal["line", "page"] = "line"
     chunk_count: int = 0

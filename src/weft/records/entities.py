@@ -12,7 +12,7 @@ NominationKind: TypeAlias = Literal[
 STRONG_KINDS: frozenset[str] = frozenset(
     {"title", "link", "metadata", "field", "definition", "abbreviation", "given", "name"}
 )
-"""Kinds that create an entity at once. Other kinds need several documents."""
+"""Kinds of which one nomination creates an entity. Other kinds need several documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +28,12 @@ class Nomination:
     """`service`, `person`, `paper` …; empty if unknown."""
     description: str = ""
     about: bool = False
-    """Whether the document or heading of the chunk *is* this entity."""
+    """True if the entity is the subject of the document or of the heading above the chunk."""
     alias_of: str = ""
-    """Key of the entity this is an alias of; `reason` says why."""
+    """Key of the main entity if this name is an alias; `reason` gives the evidence."""
     reason: str = ""
     extractor: str = ""
-    """Name of the extractor, empty for the rules; a leading `+` means that the rules found it too."""
+    """Name of the extractor; empty for the rules. A leading `+` marks a nomination that the rules found too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Claim:
     weight: float
     """1 to 10, by the scale in docs/graph.md."""
     description: str = ""
-    """The sentence it was read from."""
+    """Sentence that states the relation."""
     extractor: str = ""
     """Name of the extractor, as in a nomination."""
 
@@ -61,7 +61,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity:
-    """The thing that all names with one key, or with an alias of it, refer to."""
+    """A person, system or thing, to which all names with the same key or with an alias of that key refer."""
 
     id: str
     key: str
@@ -74,26 +74,30 @@ class Entity:
     mentions: int = 0
     """Total number of mentions."""
     chunks: int = 0
-    """Number of chunks that mention it, counted once per name of the entity."""
+    """Number of chunks that mention the entity. A chunk with two of its names counts twice."""
     strong: bool = True
-    """Whether a strong nomination (title, link, definition …) supports it. Only these, and facts, can be seeds."""
+    """
+    True if a strong nomination (title, link, definition …) supports the entity.
+
+    Only strong entities and facts can be seeds.
+    """
 
 
 class Known(NamedTuple):
-    """Statistics of a name, read before its entity."""
+    """Statistics of a name, which can be read without its entity."""
 
     entity_id: str
     strong: bool
     chunks: int
     """Number of chunks that mention the entity, under any name."""
     defining_chunks: int
-    """Number of chunks about it (defining chunks), counted up to a limit."""
+    """Number of defining chunks, counted up to a limit."""
     remembered: bool = False
-    """Whether facts of any status name it too, by this name."""
+    """True if facts of any status contain this name too."""
 
 
 class Mention(NamedTuple):
-    """An entity named in a chunk. A tuple, because a walk reads hundreds."""
+    """An entity named in a chunk. It is a tuple, because a walk reads hundreds of mentions."""
 
     entity_id: str
     chunk_id: str
@@ -103,9 +107,9 @@ class Mention(NamedTuple):
     """Number of chunks that mention the entity by this name; the maximum over the names in the chunk."""
     strong: bool = True
     elsewhere: bool = True
-    """Whether other chunks may mention it too; set by `mentions_in`."""
-    home: bool = True
-    """Whether some chunk is about it; set by `mentions_in` for strong entities."""
+    """True if other chunks may mention the entity too; set by `mentions_in`."""
+    has_defining_chunk: bool = True
+    """True if the entity has a defining chunk; set by `mentions_in` for strong entities."""
 
 
 class Relation(NamedTuple):
@@ -118,4 +122,4 @@ class Relation(NamedTuple):
     description: str = ""
     chunks: tuple[str, ...] = ()
     extractors: tuple[str, ...] = ()
-    """Sorted extractors: `rules`, an import or a model; empty if it derives from mentions or facts."""
+    """Sorted extractors: `rules`, an import or a model; empty for a relation derived from mentions or facts."""

@@ -16,9 +16,9 @@ class GivenEntity:
     notes: tuple[str, ...] = ()
     """Observations, one sentence each, as in the MCP memory server."""
     passages: tuple[str, ...] = ()
-    """Ids of its source passages."""
+    """Ids of the source passages."""
     extractors: tuple[str, ...] = ()
-    """Its extractors; set only by export."""
+    """Names of the extractors; set only by export."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,9 +32,9 @@ class GivenRelation:
     """1 to 10."""
     description: str = ""
     passages: tuple[str, ...] = ()
-    """Ids of its source passages."""
+    """Ids of the source passages."""
     extractors: tuple[str, ...] = ()
-    """Its extractors; set only by export."""
+    """Names of the extractors; set only by export."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,4 +17,4 @@ class Reading:
     """One per chunk, in order."""
     facts: tuple[GivenFact, ...] = ()
     is_complete: bool = True
-    """False if some chunk failed; it is read again when the document is next indexed."""
+    """False if some chunk failed. The document is then read again by the next run."""

@@ -30,7 +30,7 @@ class GivenFact:
     description: str = ""
     """Short description of the subject, embedded with its name."""
     supersedes: str = ""
-    """Id of the fact that confirming this one would supersede."""
+    """Id of the fact that becomes superseded when this fact is confirmed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,21 +47,21 @@ class Fact:
     value: str
     """Name of the object entity, or the literal."""
     confidence: float = 1.0
-    """0 to 1."""
+    """Confidence, 0 to 1."""
     source: str = "user_edit"
     status: FactStatus = "staged"
     created: datetime
     valid_from: datetime | None = None
-    """None: since its creation."""
+    """Start of validity; None for the time of creation."""
     valid_to: datetime | None = None
-    """End of validity, exclusive; None: still valid."""
+    """End of validity, exclusive; None if the fact is still valid."""
     last_accessed: datetime | None = None
     access_count: int = 0
     supersedes: str = ""
-    """Id of the fact that confirming this one supersedes."""
+    """Id of the fact that becomes superseded when this fact is confirmed."""
     note: str = ""
     spelling: str = ""
-    """Predicate as first written, if it differs."""
+    """Predicate as first written, if that differs from the stored form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class FactEntity:
     description: str = ""
     type: str = ""
     declared: bool = False
-    """Whether it was declared explicitly, so that it stays when no fact names it."""
+    """True if the entity was declared explicitly. A declared entity is kept when no fact uses it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ class KeptFact:
     fact: Fact
     history: tuple[FactEvent, ...]
     documents: tuple[str, ...] = ()
-    """Sources of the documents that state it."""
+    """Sources of the documents that state the fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class Remembered:
 
     outcome: FactOutcome
     fact: Fact | None = None
-    """The stored fact; None if it was refused."""
+    """The stored fact; None if the statement was refused."""
     reason: str = ""
     """Reason of the refusal."""
     contradicts: tuple[Fact, ...] = ()
@@ -131,12 +131,12 @@ class Recalled:
     factors: Mapping[str, float] = field(default_factory=dict)
     """Factors of `score`: confidence, source, decay, usage, status."""
     match: float = 0.0
-    """Words shared with the question, plus half of those of the preceding fact."""
+    """Number of words shared with the question, plus half of the match of the preceding fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """An entity that recall starts from, and how it was found."""
+    """An entity at which a recall starts, and the reason."""
 
     entity: FactEntity
     how: str

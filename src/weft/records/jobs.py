@@ -31,16 +31,16 @@ class Job:
     id: str
     """Id of the document: a namespace has at most one job per document."""
     run: str
-    """Id of the run that waits for it."""
+    """Id of the run that waits for the job."""
     source: str
     content_hash: str
     """Expected content hash of the document."""
     recipe: str
-    """Hash of the indexing options. Only a worker with the same recipe may claim it."""
+    """Hash of the indexing options. Only a worker with the same recipe may claim the job."""
     payload: str = ""
-    """The document as JSON; empty once done."""
+    """The document as JSON; empty after the job is done."""
     attempts: int = 0
-    """Number of starts."""
+    """Number of attempts to run the job."""
     error: str = ""
     """Last error."""
     result: JobResult | None = None
@@ -67,5 +67,5 @@ class Done:
     """Jobs that a transaction completes, by id."""
 
     worker: str
-    """Worker that claimed them."""
+    """Name of the worker that claimed the jobs."""
     results: Mapping[str, JobResult]

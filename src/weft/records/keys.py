@@ -17,11 +17,11 @@ class ApiKey:
     id: str
     """Public part of the key."""
     name: str
-    """Name given by its owner."""
+    """Label that the owner chose."""
     digest: str
     """SHA-256 of the whole key, in hex."""
     namespaces: tuple[str, ...]
-    """Sorted namespaces it grants access to."""
+    """Sorted namespaces that the key grants access to."""
     access: Access
     created: datetime
     revoked: datetime | None = None

@@ -13,7 +13,7 @@ class ModelCard:
     """Properties of an embedder."""
 
     name: str
-    """As written in settings: `local/granite-30m`, `openai/text-embedding-3-small` …"""
+    """Name as in the settings: `local/granite-30m`, `openai/text-embedding-3-small` …"""
     fingerprint: str
     """Hash that changes whenever a text would get another vector."""
     dimension: int
@@ -26,9 +26,9 @@ class ModelCard:
     weight: float = 1.0
     """Factor of the vector weight; below 1 for a weak model."""
     scripts: frozenset[str] = frozenset({"*"})
-    """Scripts it was trained on (`latin`, `han` …); `*` for all."""
+    """Scripts in the training data (`latin`, `han` …); `*` for all scripts."""
     same: float | None = None
-    """Minimum cosine of two equivalent questions (`benchmarks/quality/same_questions.py`); None: not measured."""
+    """Minimum cosine of two equivalent questions (`benchmarks/quality/same_questions.py`); None if not measured."""
     max_tokens: int = 512
     degraded: str = ""
     """Reason why results are marked degraded; empty for a real model."""
@@ -42,7 +42,7 @@ class StoredModel:
     fingerprint: str
     dimension: int
     active: bool
-    """Whether it is used for queries. A second, inactive one exists while `reembed` runs."""
+    """True if queries use this embedder. A second, inactive embedder exists while `reembed` runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Calibration:
     cosine: Curve
     """Curve of the best cosine; its middle is the embedder's floor."""
     beside: Curve
-    """Curve of the keyword share if there is also a cosine."""
+    """Curve of the keyword share, added to the curve of the cosine."""
     words: Curve
     """Curve of the keyword share alone, in scripts with spaces."""
     pairs: Curve
@@ -68,7 +68,7 @@ class Calibration:
     origin: Literal["shipped", "fitted"] = "shipped"
     """`shipped` with the embedder, or `fitted` to one namespace."""
     probes: int = 0
-    """Number of probes it was fitted to, own and foreign."""
+    """Number of probes in the fit, own and foreign."""
     area: float = 0.0
     """Area under the ROC curve of own against foreign probes; 0 if not fitted."""
     chunks: int = 0

@@ -14,11 +14,13 @@ CitationKind: TypeAlias = Literal["citing", "references", "builds_on", "written_
 
 
 class Word(NamedTuple):
-    """A word of running text: folded, with its position and a mark for words written like a name."""
+    """A word of running text: its folded form, its position, and a mark if it is written like a name."""
 
     text: str
     is_name_like: int
-    """1: capitalised, with a digit or sign, or CJK; 2 (`OPENING`): a small word with its first letter large; else 0."""
+    """
+    1 if capitalised, with a digit or sign, or CJK; 2 (`OPENING`) for a capitalised small word such as `It`; else 0.
+    """
     start: int
     end: int
 
@@ -29,13 +31,13 @@ class CitationQuestion:
 
     kind: CitationKind
     names: tuple[str, ...]
-    """The paper, author or concept as written, then without words such as `the paper` around it; never empty."""
+    """Name of the paper, author or concept: as written, then without words such as `the paper`. Never empty."""
     since: int | None = None
     """First year of publication."""
     until: int | None = None
     """Last year of publication."""
     explicit: bool = True
-    """False if ordinary questions have the same form. An unknown name is then not reported."""
+    """False if other questions can have the same form. An unknown name is then not reported."""
 
 
 class FoundId(NamedTuple):
@@ -50,14 +52,14 @@ class NumberedId(NamedTuple):
     """A number with letters before it that names one thing, such as `INC-2041`."""
 
     text: str
-    """As written."""
+    """Text as written."""
     spellings: tuple[str, ...]
-    """With and without a hyphen."""
+    """Spellings with and without a hyphen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionParsers:
-    """The parsers of the parts of a question that not every method needs."""
+    """Parsers for parts of a question that only some methods need."""
 
     content_words: Callable[[Question], frozenset[Word]]
     subject_words: Callable[[Question], tuple[str, ...]]
@@ -75,12 +77,12 @@ class Question:
     """
     A question, parsed once.
 
-    The fields are always parsed. Each property is parsed when it is first used, and only once: parsing all of them for
-    every question would slow the methods that need none. `cached_property` needs a `__dict__`, so there are no slots.
+    The fields are always parsed. Each property is parsed once, on first use, because many methods need none of them.
+    `cached_property` needs a `__dict__`, so the class has no slots.
     """
 
     text: str
-    """As typed, each run of white space replaced by one space."""
+    """Text as typed, with each run of white space replaced by one space."""
     words: tuple[Word, ...]
     """The first 400 words of the first 8,000 characters."""
     terms: tuple[str, ...]
@@ -90,7 +92,7 @@ class Question:
     scripts: Mapping[str, float]
     """Share of each script among the letters, such as `{"latin": 1.0}`; empty without letters."""
     is_unspaced: bool
-    """True if most of it is in scripts without spaces between words, such as Chinese."""
+    """True if most of the text is in scripts without spaces between words, such as Chinese."""
     parsers: QuestionParsers
 
     @cached_property
@@ -115,12 +117,12 @@ class Question:
 
     @cached_property
     def relation_types(self) -> frozenset[str]:
-        """The relation types it asks for: `who directed` asks for `directed_by` and `directed`."""
+        """Relation types that the question asks for: `who directed` asks for `directed_by` and `directed`."""
         return self.parsers.relation_types(self)
 
     @cached_property
     def paper_ids(self) -> tuple[FoundId, ...]:
-        """The paper ids in it, in order."""
+        """Paper ids in the text, in order."""
         return self.parsers.paper_ids(self)
 
     @cached_property

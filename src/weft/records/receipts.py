@@ -46,7 +46,7 @@ class ImportReceipt:
     """Counts and cost of importing a graph, or of removing an import."""
 
     name: str
-    """Name of the import, by which it can be replaced or removed."""
+    """Name under which the import can be replaced or removed."""
     form: str = ""
     entities: int = 0
     relations: int = 0
@@ -54,9 +54,9 @@ class ImportReceipt:
     changed: int = 0
     unchanged: int = 0
     pruned: int = 0
-    """Documents of an earlier import of this name that are no longer part of it."""
+    """Documents of an earlier import of this name that the new import does not contain; they were deleted."""
     annotated: int = 0
-    """Chunks of other documents that it annotates, or that lost its annotation."""
+    """Chunks of other documents whose annotations by this import changed."""
     not_found: int = 0
     """Referenced passages that are neither included nor stored."""
     embedded: int = 0
@@ -93,7 +93,7 @@ class StoreStats:
     terms: int
     vectors: int
     generation: int
-    """Grows with every committed write to the namespace."""
+    """Counter of committed writes to the namespace."""
     models: tuple[StoredModel, ...]
     vector_search: str = "exact"
     """Vector search: `exact`, or an index; empty without vectors."""
@@ -105,7 +105,7 @@ class StoreStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Census:
-    """Types in the graph of a namespace."""
+    """Counts by type in the graph of a namespace."""
 
     entities: Mapping[str, int]
     """Number of entities by type; an entity with two types counts twice."""
@@ -120,6 +120,6 @@ class Problem:
     where: str
     what: str
     repairable: bool
-    """Whether `weft repair` fixes it."""
+    """True if `weft repair` fixes the problem."""
     command: str = ""
-    """Another command that fixes it, if `weft repair` does not."""
+    """Command that fixes the problem, if `weft repair` does not."""

@@ -25,7 +25,7 @@ class Filter:
 
 
 class Hit(NamedTuple):
-    """One chunk found by one channel. `rank` starts at 1. A tuple, because a query creates hundreds."""
+    """One chunk found by one channel. `rank` starts at 1. It is a tuple, because a query creates hundreds of hits."""
 
     chunk_id: str
     rank: int
@@ -42,7 +42,7 @@ class Ranking:
     deviation: float = 0.0
     """Vector: standard deviation of those cosines; 0 with fewer than two chunks."""
     count: int = 0
-    """Vector: number of chunks behind mean and deviation."""
+    """Vector: number of chunks from which mean and deviation are computed."""
     ceiling: float = 0.0
     """Keyword: upper bound of the BM25 score for these terms."""
 
@@ -61,18 +61,18 @@ class PathStep:
     source: str
     type: str
     weight: float
-    """1 to 10; 0 for a step into a chunk."""
+    """Weight of the relation, 1 to 10; 0 for a step into a chunk."""
     target: str
     extractors: tuple[str, ...] = ()
-    """Its extractors, if requested."""
+    """Extractors of the relation, if requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphSource:
-    """Path of the graph to a chunk."""
+    """Path through the graph to a chunk."""
 
     entity: str
-    """Name of the entity the chunk belongs to."""
+    """Name of the entity through which the chunk was found."""
     hops: int
     """Number of relations from the seed; 0 for its own chunks."""
     path: tuple[PathStep, ...] = ()
@@ -90,7 +90,7 @@ class GraphContext:
     recognised: tuple[str, ...] = ()
     """Names of the seeds."""
     found_by: Literal["name", "meaning", ""] = ""
-    """Whether the seeds were found by name or by vector similarity."""
+    """`name` if the question names the seeds, `meaning` if vector similarity found them."""
     trust: float = 0.0
     """Trust in the graph ranking, 0 to 1."""
     skipped: str = ""
@@ -102,9 +102,9 @@ class RerankedHit:
     """Effect of re-ranking on a chunk."""
 
     former_rank: int
-    """Rank in the fused pool before, from 1."""
+    """Rank in the fused pool before re-ranking, from 1."""
     score: float | None = None
-    """Reranker score, on its own scale; None if it did not score this chunk."""
+    """Reranker score, on the reranker's scale; None if the reranker did not score this chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class Reranking:
     skipped: str = ""
     """Reason why re-ranking was skipped; empty if it was applied."""
     is_failed: bool = False
-    """Whether it was skipped because of a failure or the deadline."""
+    """True if re-ranking was skipped because of a failure or the deadline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class Evidence:
     channels: Mapping[str, ChannelHit]
     citation: str
     graph: GraphSource | None = None
-    """Path of the graph; None if other channels found the chunk."""
+    """Path through the graph; None if other channels found the chunk."""
     names: tuple[str, ...] = ()
     """Rare names of the question that this chunk contains."""
     rerank: RerankedHit | None = None
@@ -153,9 +153,9 @@ class Features:
     entities: tuple[str, ...] = ()
     """Names of recognised entities."""
     degree: int = 0
-    """Maximum number of chunks that mention one of them."""
+    """Number of chunks that mention the most frequent recognised entity."""
     named: float = 0.0
-    """Share of its content words that are ids, quoted, or entity names."""
+    """Share of content words that are ids, quoted, or entity names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,7 @@ class Result:
     notes: tuple[str, ...] = ()
     degraded: str = ""
     dropped: Mapping[str, int] = field(default_factory=dict)
-    """Number of top chunks of the channels that are not in the results, by reason."""
+    """Number of top chunks of the channels that the result omits, by reason."""
     graph: GraphContext | None = None
     """None for methods without graph."""
     counts: Mapping[str, int] = field(default_factory=dict)

@@ -17,11 +17,11 @@ class Usage:
     """Chunks with a cached reply. Cached vectors are counted in the receipt."""
     tokens_in: int = 0
     tokens_out: int = 0
-    """0 for an embedder."""
+    """Output tokens; 0 for an embedder."""
     guessed: int = 0
     """Calls without a token count from the endpoint; their tokens are estimated."""
     cost: float = 0.0
-    """USD, by the price table."""
+    """Cost in USD, by the price table."""
     unpriced: int = 0
     """Calls of a model without a price."""
     seconds: float = 0.0
@@ -30,11 +30,11 @@ class Usage:
     stopped: str = ""
     """Limit that ended the run; empty if none."""
     basis: int = 0
-    """Estimates: number of earlier replies it is based on; 0 for a guess."""
+    """Estimates: number of earlier replies used for the estimate; 0 for a guess."""
     margin: float = 0.0
     """Estimates with a basis: relative 95 % error margin of the output tokens."""
     known: Usage | None = None
-    """Estimates: cost of the cached replies, those of a sample included."""
+    """Estimates: cost of the cached replies, including those of a sample."""
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -67,7 +67,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmRun:
-    """Usage of a language model by one run, so far."""
+    """Usage of a language model by one run, up to now."""
 
     id: str
     at: float

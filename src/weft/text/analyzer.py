@@ -25,15 +25,15 @@ import snowballstemmer
 from weft.text.normalise import MARKS, UNSPACED, fold
 
 VERSION = 3
-"""Part of every content hash: a new version makes every document be indexed again."""
+"""Part of every content hash. A new version makes `weft index` process every document again."""
 
 MAX_TERM_CHARACTERS = 120
-"""A longer run (a path, base64, minified code) gives its parts only, each cut to this length."""
+"""A longer run (a path, base64, minified code) gives only its parts, each cut to this length."""
 
 _LETTER = f"[^\\W_{UNSPACED}]"
 _LETTERS = f"{_LETTER}+(?:[{MARKS}]+{_LETTER}*)*"
 _INNER = f"[^\\W_]+(?:[{MARKS}]+[^\\W_]*)*"
-"""The same inside a word, which holds no unspaced script. This pattern compiles much faster."""
+"""`_LETTERS` for words that are known to have no unspaced script. This pattern compiles much faster."""
 
 
 @cache
@@ -65,9 +65,9 @@ _QUESTION_WORDS = (
     "|是否|吗|呢|的|是"
 )
 _NOT_QUESTION_WORDS = "目的地?|标的|的士|的确|的黎波里|几何|几乎|几内亚|任何|是非"
-"""Words that contain a question word by accident."""
+"""Words that contain the characters of a question word but are not one."""
 _QUESTION_WORD = re.compile(f"(?P<kept>{_NOT_QUESTION_WORDS})|{_QUESTION_WORDS}")
-"""Simplified Chinese only: runs are folded before they are matched."""
+"""Question words in simplified Chinese. Runs are folded before they are matched."""
 
 
 def terms(text: str) -> list[str]:
@@ -121,17 +121,17 @@ def split_at_question_words(run: str) -> list[str]:
 
 
 def _tokens(text: str) -> Iterator[re.Match[str]]:
-    """Yield the tokens of NFKC text without invisible characters, which would split a word."""
+    """Yield the tokens of NFKC text. Invisible characters, which would split a word, are removed."""
     if text.isascii():
         return _TOKEN.finditer(text)
     visible = _INVISIBLE.sub("", text).replace("™", " ")  # NFKC would turn `Lego™` into `LegoTM`
     unified = unicodedata.normalize("NFKC", visible)
-    # the pattern that allows marks takes twice the time
+    # the pattern with combining marks takes twice the time
     return (_token(_LETTERS) if _MARK.search(unified) else _TOKEN).finditer(unified)
 
 
 def _word_terms(run: str) -> tuple[str, ...]:
-    """Return the terms of one word or identifier, the whole first."""
+    """Return the terms of one word or identifier: the whole, then its parts."""
     if len(run) <= MAX_TERM_CHARACTERS:
         return _identifier_terms(run)
     return tuple(_stem(fold(part)[:MAX_TERM_CHARACTERS]) for part in _PART.findall(run))

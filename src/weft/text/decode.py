@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-# Longer marks first: the UTF-32 mark begins with the UTF-16 mark.
+# Longer byte order marks first: the UTF-32 mark begins with the UTF-16 mark.
 BYTE_ORDER_MARKS: tuple[tuple[bytes, str], ...] = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -15,13 +15,13 @@ BYTE_ORDER_MARKS: tuple[tuple[bytes, str], ...] = (
 )
 
 MIN_VALID_PER_BROKEN = 4
-"""Valid non-ASCII characters per invalid one in text that still counts as UTF-8."""
+"""Minimum number of valid non-ASCII characters per invalid one in UTF-8 text."""
 MIN_CJK_SHARE = 0.7
 """Smallest share of CJK among the non-ASCII characters of GB18030 text."""
 MAX_ASCII_TRAILS = 0.4
-"""Largest share of those characters whose second byte is ASCII. Latin-1 misread as GB18030 has more: `ül`."""
+"""Largest share of CJK characters whose second byte is ASCII. Latin-1 text misread as GB18030 has more: `ül`."""
 MIN_MEAN_RUN = 2
-"""Smallest mean length of a run of those characters. `Größe` misread has runs of one: `Gr鲞e`."""
+"""Smallest mean length of a run of CJK characters. `Größe` misread as GB18030 has runs of one: `Gr鲞e`."""
 
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b") + b"\x7f"
 _BREAKS = re.compile("[\v\f\x85\u2028\u2029]")
@@ -45,8 +45,8 @@ def detect_encoding(data: bytes) -> str:
     """
     Return the name of the most likely codec.
 
-    A byte order mark decides. Without one it is UTF-8 if the bytes are almost valid, GB18030 if they decode to
-    Chinese, else Windows-1252. Pass the beginning of a longer file through `cut_sample` first.
+    A byte order mark decides. Without one, the codec is UTF-8 if the bytes are almost valid UTF-8, GB18030 if they
+    decode to Chinese, else Windows-1252. Pass the beginning of a longer file through `cut_sample` first.
     """
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -61,8 +61,8 @@ def clean(text: str) -> str:
     r"""
     Return the text with `\\n` for every line end and without control characters and lone surrogates.
 
-    Tabs stay. Vertical tabs, form feeds and the Unicode line separators become spaces, so that `split("\\n")`,
-    `splitlines` and editors count the same lines. The base64 content of a data URL becomes `…`.
+    Tabs stay. Vertical tabs, form feeds and Unicode line separators become spaces: `split("\\n")`, `splitlines` and
+    editors then count the same lines. The base64 content of a data URL becomes `…`.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _EMBEDDED.sub("…", text) if ";base64," in text else text
@@ -75,7 +75,7 @@ def has_byte_order_mark(data: bytes) -> bool:
 
 
 def control_share(data: bytes) -> float:
-    """Return the share of control bytes, from 0 to 1, that do not occur in 8-bit or UTF-8 text."""
+    """Return the share of bytes, 0 to 1, that are control characters and do not occur in 8-bit or UTF-8 text."""
     return 1 - len(data.translate(None, _CONTROLS)) / len(data) if data else 0.0
 
 

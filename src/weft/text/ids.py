@@ -8,7 +8,7 @@ from hashlib import blake2b
 from weft.text.normalise import fold, squeeze
 
 FACT_ENTITY_PREFIX = "e:"
-"""Prefix of the ids of entities known only from facts. Other entity ids go on with a hexadecimal digit."""
+"""Prefix of the ids of entities known only from facts. In other entity ids a hexadecimal digit follows the `e`."""
 
 
 def digest(parts: Iterable[str], *, size: int = 16) -> str:
@@ -30,8 +30,8 @@ def chunk_id(document: str, text: str, occurrence: int) -> str:
     """
     Return the id of a chunk: `c` and 24 hexadecimal digits.
 
-    `text` is the indexed text, with title and headings; `occurrence` counts equal chunks of a document from 0.
-    A chunk that moves inside its document keeps its id, and so its vector.
+    `text` is the indexed text, with title and headings; `occurrence` counts equal chunks of a document from 0. A chunk
+    that moves inside its document keeps its id and therefore its vector.
     """
     return "c" + digest((document, text, str(occurrence)), size=12)
 
@@ -45,7 +45,7 @@ def fact_entity_id(key: str) -> str:
     """
     Return the id of an entity known only from facts: `e:` and its key.
 
-    The key is the only way to find such an entity; `fact_entity_key` returns it.
+    Such an entity can only be looked up by its key, which `fact_entity_key` returns.
     """
     return FACT_ENTITY_PREFIX + key
 
@@ -56,7 +56,7 @@ def fact_entity_key(id: str) -> str:
 
 
 def fact_content(subject: str, predicate: str, *, object: str, value: str) -> str:
-    """Return the identity of a statement: a hash of its keys, or of its literal value with case and spaces folded."""
+    """Return the content hash of a statement. Case and spaces of a literal value are folded first."""
     return digest((subject, predicate, object, "" if object else squeeze(fold(value))), size=12)
 
 

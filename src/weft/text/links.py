@@ -19,22 +19,22 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 WIKILINK_PATTERN = r"\[\[(?P<wiki>[^\[\]]{1,300})\]\]"
-"""For a pattern of inline markup; `wiki` is the text between the brackets."""
+"""Pattern of a wikilink, for use in a larger pattern. The group `wiki` is the text between the brackets."""
 
 MARKDOWN_LINK_PATTERN = r"\[(?P<label>[^\[\]]{0,300})\]\([^()\s]{0,500}(?: [^()]{0,200})?\)"
-"""For a pattern of inline markup: label, address, optional title."""
+"""Pattern of a Markdown link, for use in a larger pattern: label, address, optional title."""
 
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]\n]+)\]\([^()\s]*\)")
 _PART_MARK = re.compile(r"#(?=.)")
-"""Start of the part of a page. A `#` at the end belongs to the name: `C#`."""
+"""`#` before the part of a page. A `#` at the end belongs to the name: `C#`."""
 _SEPARATORS = re.compile(r"[\s,;、，；]*")
 _BACKTICKS = re.compile(r"`+")
 _NOTE_SUFFIXES = frozenset({".md", ".markdown", ".mdx"})
 
 
 def link_page(inner: str) -> str:
-    """Return the page of a wikilink with its folder, without part and label."""
+    """Return the page of a wikilink: folder and name, without part and label."""
     return _PART_MARK.split(inner.split("|")[0].rstrip("\\ "), maxsplit=1)[0].strip()
 
 

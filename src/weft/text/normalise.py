@@ -13,7 +13,7 @@ from weft.text.simplified import simplify
 # accents, and the optional marks of Hebrew and Arabic: points, harakat, tatweel
 _OPTIONAL = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]+")
 _SPACE = re.compile(r"\s+")
-_PLAIN_HAN = re.compile("[\u4e00-\u9fff]+")  # has neither case nor accents nor width
+_PLAIN_HAN = re.compile("[\u4e00-\u9fff]+")  # text without case, accents and full-width forms
 
 HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
 KANA = "\u3040-\u30ff\u31f0-\u31ff"
@@ -24,7 +24,7 @@ SOUTHEAST = (
     "\u1000-\u1049\u1050-\u109f\u1780-\u17d3\u17d7\u17dc-\u17e9"  # Burmese, Khmer
 )
 UNSPACED = CJK + SOUTHEAST
-"""Body of a character class: scripts written without spaces, and Hangul, which also needs bigrams."""
+"""Ranges of a regular-expression character class: scripts without spaces, and Hangul, which also needs bigrams."""
 
 _MARKED = (  # Unicode blocks with combining marks, except those of unspaced scripts
     range(0x300, 0xE00),
@@ -47,7 +47,7 @@ def _find_marks() -> Iterator[str]:
 
 
 MARKS = "".join(_find_marks())
-"""Body of a character class: combining marks, such as the vowel signs of Devanagari."""
+"""Ranges of a regular-expression character class: combining marks, such as the vowel signs of Devanagari."""
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _SCRIPTS = (
@@ -84,8 +84,8 @@ def scripts(text: str) -> dict[str, float]:
     """
     Return the share of each script among the letters of `text`, e.g. `{"han": 0.8, "latin": 0.2}`.
 
-    A Han character or a Hangul syllable carries about as much as two letters, so it counts twice.
-    Letters of unlisted scripts count as `other`. A text without letters gives `{}`.
+    A Han character or a Hangul syllable counts as two letters. Letters of unlisted scripts count as `other`. A text
+    without letters gives `{}`.
     """
     counts: dict[str, int] = {}
     for character in text:
@@ -102,6 +102,6 @@ def _script(character: str) -> str:
 
 
 def is_unspaced(text: str) -> bool:
-    """Return whether most of a text is in unspaced scripts; one of their characters counts as two letters."""
+    """Return whether most of a text is in unspaced scripts. A character of these scripts counts as two letters."""
     inside = len(_UNSPACED.findall(text))
     return 2 * inside > sum(map(str.isalpha, text)) - inside

@@ -9,20 +9,20 @@ from weft.records import Metadata
 from weft.text import analyzer
 
 IMPORT = "_import"
-"""Metadata key of a document without a file, made by an import: the name of the import."""
+"""Metadata key with the name of the import, for a document that an import created."""
 
 READ_BY = "_extractor"
-"""Metadata key of a document that a language model has read: extractor, model and prompt version."""
+"""Metadata key with extractor, model and prompt version, for a document that a language model has read."""
 
 NOT_SEARCHED = frozenset({"_id", "links", IMPORT, READ_BY})
 """Metadata keys that are not indexed: BEIR ids, wikilinks (their words are in the text) and Weft's own keys."""
 
 
 def searched_terms(texts: Iterable[str], *, metadata: Metadata) -> list[Counter[str]]:
-    """Return the term frequencies of each chunk, given the indexed texts of a document's chunks in order."""
+    """Return the term frequencies of each chunk. `texts` are the indexed texts of a document's chunks, in order."""
     terms = [analyzer.count_terms(text) for text in texts]
     if terms:
-        # Only the first chunk gets the metadata: in every chunk it would outweigh the chunk's own words.
+        # Only the first chunk gets the metadata: in every chunk the metadata would outweigh the chunk's own words.
         terms[0].update(analyzer.terms(metadata_text(metadata)))
     return terms
 

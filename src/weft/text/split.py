@@ -19,7 +19,7 @@ from weft.text.structure import Section, Span, code_sections, cut, iter_lines, m
 from weft.text.tokens import estimate_tokens
 
 VERSION = 2
-"""Part of every content hash: a new version makes every document be split again."""
+"""Part of every content hash. A new version makes `weft index` split every document again."""
 
 
 def split(document: Document, *, document_id: str, options: SplitOptions) -> list[Chunk]:
@@ -81,7 +81,7 @@ def _join_small(text: str, sections: list[Section], options: SplitOptions) -> li
             sizes = [estimate_tokens(text[s.body.start : s.body.end].strip()) for s in (last, section)]
             if min(sizes) < options.min_tokens and sum(sizes) <= options.max_tokens:
                 heading = _common(last.heading, section.heading)
-                # headings that are not in the common path would be lost, so their lines join the body
+                # the lines of headings outside the common path are moved to the body; they would be lost otherwise
                 kept = max(0, len(last.lines) - (len(last.heading) - len(heading)))
                 start = min(last.lines[kept:], default=last.body.start)
                 joined[-1] = Section(heading, Span(start, section.body.end), last.lines[:kept])
@@ -94,7 +94,7 @@ def _filled(text: str, sections: list[Section]) -> Iterator[Section]:
     """
     Yield the sections with text.
 
-    An empty section is dropped if a section below it repeats its heading. Otherwise its heading line is its text.
+    An empty section becomes its heading line, unless a subsection repeats the heading.
     """
     above: tuple[int, ...] = ()
     for index, section in enumerate(sections):

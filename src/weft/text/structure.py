@@ -25,13 +25,13 @@ class Section:
 
     heading: tuple[str, ...]
     body: Span
-    """Starts after the heading line; in code, with the definition."""
+    """Text of the section. It starts after the heading line; in code, at the definition."""
     lines: tuple[int, ...] = ()
-    """Offsets of the heading lines directly above the body; they belong to the last parts of `heading`."""
+    """Offsets of the heading lines directly above the body, one for each of the last parts of `heading`."""
 
 
 MAX_HEADING_CHARACTERS = 300
-"""A longer line is prose. As a heading it would be repeated in every chunk."""
+"""A longer line is prose. A heading is repeated in every chunk of its section."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)$")
@@ -145,7 +145,7 @@ def pack(text: str, pieces: Iterable[Span], *, size: int) -> list[Span]:
     packed: list[Span] = []
     current, weight = rest[0], weights[0]
     for piece, extra in zip(rest[1:], weights[1:], strict=True):
-        # stop where the length is nearest to the goal, so that the last span is not tiny
+        # stop at the length nearest to the target; otherwise the last span could be tiny
         if weight + extra > most or weight + extra / 2 > goal:
             packed.append(current)
             current, weight = piece, count_quarters(text[piece.start : piece.end])
@@ -155,7 +155,11 @@ def pack(text: str, pieces: Iterable[Span], *, size: int) -> list[Span]:
 
 
 def _group(text: str, spans: list[Span], *, size: int, split: object) -> list[Span]:
-    """Pack words and characters at once, to avoid thousands of pieces."""
+    """
+    Return spans grouped up to `size` tokens.
+
+    Words and characters are packed at once, to avoid thousands of pieces.
+    """
     return pack(text, spans, size=size) if split in (_words, _characters) else spans
 
 
@@ -181,7 +185,7 @@ def _words(text: str, span: Span, size: int) -> list[Span]:
 
 
 def _characters(text: str, span: Span, size: int) -> list[Span]:
-    """Cut a run without white space: unspaced scripts every few characters, other scripts every `size` tokens."""
-    few_characters = max(1, size // 16)  # single characters would give the same result, but slower
+    """Return the pieces of a run without white space: a few characters in unspaced scripts, else `size` tokens each."""
+    few_characters = max(1, size // 16)  # single characters would give the same result more slowly
     atom = re.compile(f"[{UNSPACED}]{{1,{few_characters}}}|[^{UNSPACED}]{{1,{size * 4}}}")
     return [Span(*match.span()) for match in atom.finditer(text, span.start, span.end)]

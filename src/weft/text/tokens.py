@@ -18,7 +18,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def count_quarters(text: str) -> int:
-    """Return the estimate in quarter tokens. It is additive, since it is not rounded."""
+    """Return the estimate in quarter tokens. The estimate is additive, since it is not rounded."""
     return len(text) if text.isascii() else len(text) + 3 * len(_DENSE.findall(text))
 
 
@@ -26,9 +26,9 @@ def guess_model_tokens(text: str) -> int:
     """
     Return the estimated tokens of `text` for a large language model.
 
-    Fitted to the vocabularies of GPT-4, GPT-4o, Claude 2 and Mistral Nemo on English prose, papers, notes and code. The
-    error is within 9 % of each, and within 7 % for a text inside a prompt. Chinese counts 1 token per character, where
-    models range from 0.7 to 1.3.
+    The estimate was fitted to the vocabularies of GPT-4, GPT-4o, Claude 2 and Mistral Nemo on English prose, papers,
+    notes and code. The error is within 9 % for each model, and within 7 % for a text inside a prompt. A Chinese
+    character counts as 1 token; the models range from 0.7 to 1.3.
     """
     dense = len(_DENSE.findall(text))
     pieces = _PIECES.findall(_DENSE_RUNS.sub(" ", text) if dense else text)

@@ -165,8 +165,8 @@ class Walk:
         abouts: dict[str, list[str]] = defaultdict(list)
         others: dict[str, dict[str, float]] = defaultdict(dict)
         least = self.min_count
-        for entity, chunk, count, about, known, strong, elsewhere, home in mentions:  # hot loop
-            is_strong = strong and home
+        for entity, chunk, count, about, known, strong, elsewhere, has_defining_chunk in mentions:  # hot loop
+            is_strong = strong and has_defining_chunk
             if not (about or elsewhere) or not (is_strong or known <= MAX_WEAK_CHUNKS):
                 continue
             if about:

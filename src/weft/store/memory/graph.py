@@ -12,7 +12,7 @@ from weft.graph.entity_resolution import (
     KIND_RANKS,
     OWN_KINDS,
     EditKind,
-    Standing,
+    Resolution,
     Votes,
     first_words,
     follow,
@@ -41,7 +41,7 @@ MAX_SUPPORTING_CHUNKS = 20
 class _Derived:
     """Graph derived from all documents and edits."""
 
-    standings: dict[str, Standing] = field(default_factory=dict)
+    resolutions: dict[str, Resolution] = field(default_factory=dict)
     nominations: dict[str, list[Nomination]] = field(default_factory=lambda: defaultdict(list))
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)
     """By key and chunk id. The entity id is the one of the key, before aliases are followed."""
@@ -87,11 +87,11 @@ class MemoryGraph:
         self._derived = _derive(chunks, edits, namespace=namespace)
 
     def find_entities(self, keys: Sequence[str]) -> dict[str, Entity]:
-        found = {key: self._target(key) for key in keys if key in self._derived.standings}
+        found = {key: self._target(key) for key in keys if key in self._derived.resolutions}
         return {key: self._entity(target) for key, target in found.items()}
 
     def entities(self, ids: Sequence[str]) -> list[Entity]:
-        keys = {entity_id(self._name, key): key for key in self._derived.standings}
+        keys = {entity_id(self._name, key): key for key in self._derived.resolutions}
         found = self.find_entities([keys[id] for id in ids if id in keys])
         return [found[keys[id]] for id in ids if id in keys]
 
@@ -104,7 +104,7 @@ class MemoryGraph:
         return found | {key: Known(fact_entity_id(key), True, 0, 0, True) for key in only_facts}
 
     def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
-        names = (*self._derived.standings, *self._remembered)
+        names = (*self._derived.resolutions, *self._remembered)
         return {pair for pair in pairs if any(key.startswith(f"{pair} ") for key in names)}
 
     def names(self, ids: Sequence[str]) -> dict[str, str]:
@@ -122,7 +122,7 @@ class MemoryGraph:
     def mentions_of(self, entity_ids: Sequence[str], *, limit: int) -> list[Mention]:
         found: list[Mention] = []
         for id in dict.fromkeys(entity_ids):
-            names = [key for key in self._derived.standings if entity_id(self._name, self._target(key)) == id]
+            names = [key for key in self._derived.resolutions if entity_id(self._name, self._target(key)) == id]
             mine = [mention for key in names for mention in self._strongest(key, limit=limit)]
             found += strongest_mentions(mention._replace(entity_id=id) for mention in mine)[:limit]
         return found
@@ -135,7 +135,8 @@ class MemoryGraph:
             self._mention(key, id)._replace(
                 entity_id=entity_id(self._name, self._target(key)),
                 elsewhere=spread[self._target(key)] > 1,
-                home=mention.about or (self._derived.standings[key].strong and self._target(key) in defined),
+                has_defining_chunk=mention.about
+                or (self._derived.resolutions[key].strong and self._target(key) in defined),
             )
             for (key, id), mention in self._derived.mentions.items()
             if id in order and (mention.about or not about)
@@ -167,7 +168,7 @@ class MemoryGraph:
 
     def heads(self) -> dict[str, str]:
         """Return the id of the entity that each key resolves to, by key."""
-        return {key: entity_id(self._name, self._target(key)) for key in self._derived.standings}
+        return {key: entity_id(self._name, self._target(key)) for key in self._derived.resolutions}
 
     def relations(self) -> list[Relation]:
         """Return all relations, strongest first."""
@@ -176,7 +177,7 @@ class MemoryGraph:
 
     def _weights(self) -> Iterator[tuple[tuple[str, str, str], float]]:
         """Yield the relations between keys: (source key, target key, type) and the weight."""
-        known = self._derived.standings
+        known = self._derived.resolutions
         for pair, claims in self._derived.claims.items():
             if pair[0] in known and pair[1] in known:
                 stated = [claim.weight for by_chunk in claims.values() for claim, derived in by_chunk if not derived]
@@ -205,27 +206,27 @@ class MemoryGraph:
 
     def extractors(self, entity_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         labels: dict[str, list[str]] = {id: [] for id in entity_ids}
-        for key in self._derived.standings:
+        for key in self._derived.resolutions:
             if (id := entity_id(self._name, self._target(key))) in labels:
                 labels[id] += (nomination.extractor for nomination in self._derived.nominations[key])
         return {id: extractor_names(found) for id, found in labels.items() if found}
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
-        heads = sorted(other for other in self._derived.standings if other > key and self._target(other) == other)
+        heads = sorted(other for other in self._derived.resolutions if other > key and self._target(other) == other)
         return [self._entity(head) for head in heads[:limit]]
 
     def top_entities(self, *, limit: int) -> list[Entity]:
-        heads = [k for k, s in self._derived.standings.items() if s.strong and s.same_as == k]
+        heads = [k for k, s in self._derived.resolutions.items() if s.strong and s.same_as == k]
         own = {key: sum(other == key for other, _ in self._derived.mentions) for key in heads}
         return [self._entity(key) for key in sorted(heads, key=lambda key: (-own[key], key))[:limit]]
 
     def count(self) -> tuple[int, int]:
-        known = self._derived.standings
+        known = self._derived.resolutions
         pairs = [pair for pair in self._derived.claims if pair[0] in known and pair[1] in known]
         return len(known), len(pairs)
 
     def census(self) -> Census:
-        known = self._derived.standings
+        known = self._derived.resolutions
         typed = {
             (n.type, self._target(key))
             for key in known
@@ -272,10 +273,10 @@ class MemoryGraph:
         self._derived = _derive(self._chunks, self._edits, namespace=self._name)
 
     def _target(self, key: str) -> str:
-        return follow(key, {key: standing.same_as for key, standing in self._derived.standings.items()})
+        return follow(key, {key: resolution.same_as for key, resolution in self._derived.resolutions.items()})
 
     def _resolves_to(self, key: str, id: str) -> bool:
-        return key in self._derived.standings and entity_id(self._name, self._target(key)) == id
+        return key in self._derived.resolutions and entity_id(self._name, self._target(key)) == id
 
     def _strongest(self, key: str, *, limit: int) -> list[Mention]:
         mine = [self._mention(other, id) for other, id in self._derived.mentions if other == key]
@@ -284,14 +285,14 @@ class MemoryGraph:
     def _mention(self, key: str, chunk_id: str) -> Mention:
         """Return a mention with `chunks` and `strong` set."""
         chunks = sum(other == key for other, _ in self._derived.mentions)
-        strong = self._derived.standings[key].strong
+        strong = self._derived.resolutions[key].strong
         return self._derived.mentions[key, chunk_id]._replace(chunks=chunks, strong=strong)
 
     def _entity(self, key: str) -> Entity:
         derived = self._derived
         mine = sorted(derived.nominations[key], key=lambda n: (KIND_RANKS[n.kind], n.name))
         renamed = self._renamed(key)
-        group = [other for other in derived.standings if self._target(other) == key]
+        group = [other for other in derived.resolutions if self._target(other) == key]
         mentions = [mention for (other, _), mention in derived.mentions.items() if other in group]
         typed = sorted((KIND_RANKS[n.kind], n.type) for n in mine if n.type)
         described = [(KIND_RANKS[n.kind], n.description, n.extractor) for n in mine if n.description]
@@ -307,10 +308,10 @@ class MemoryGraph:
                 [self._spelling(other) for other in sorted(group) if other != key],
                 spelling=lambda: min((n.name for n in mine if n.kind == "link" and n.name != name), default=None),
             ),
-            reasons=tuple(derived.standings[other].reason for other in sorted(group) if other != key),
+            reasons=tuple(derived.resolutions[other].reason for other in sorted(group) if other != key),
             mentions=sum(mention.count for mention in mentions),
             chunks=len(mentions),
-            strong=derived.standings[key].strong,
+            strong=derived.resolutions[key].strong,
         )
 
     def _spelling(self, key: str) -> str:
@@ -345,7 +346,7 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
     for key, mine in derived.nominations.items():
         for word in first_words([key]) if any(n.kind in OWN_KINDS and not n.alias_of for n in mine) else ():
             begun[word].add(key)
-    groups: dict[str, dict[str, Standing]] = defaultdict(dict)
+    groups: dict[str, dict[str, Resolution]] = defaultdict(dict)
     for key in keys:
         mine = derived.nominations[key]
         targets = {n.alias_of for n in mine if n.alias_of}
@@ -360,10 +361,10 @@ def _derive(chunks: Mapping[str, IndexedChunk], edits: set[tuple[str, str, str]]
         groups[letters(key)][key] = judge(key, votes, [edit for edit in edits if key in edit[1:]])
     for group in groups.values():
         joined = join_spellings(group, own=own, edits=edits)
-        derived.standings |= {key: standing for key, standing in joined.items() if standing.exists}
+        derived.resolutions |= {key: resolution for key, resolution in joined.items() if resolution.exists}
     for id, item in chunks.items():
         about = {n.key for n in item.extraction.nominations if n.about}
-        named = find_mentions(item.chunk.text, known=derived.standings, about=about, found=words(item.chunk.text))
+        named = find_mentions(item.chunk.text, known=derived.resolutions, about=about, found=words(item.chunk.text))
         for key, count in named.counts.items():
             mention = Mention(entity_id=entity_id(namespace, key), chunk_id=id, count=count, about=key in about)
             derived.mentions[key, id] = mention

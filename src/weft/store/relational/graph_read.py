@@ -74,7 +74,11 @@ class RelationalGraph:
     def find_known(self, keys: Sequence[str], *, max_defining: int) -> dict[str, Known]:
         with self._connections.read(self._name) as db:
             namespace = db.namespace_key(self._name)
-            values = {"namespace": namespace, "keys": json.dumps(list(keys), ensure_ascii=False), "homes": max_defining}
+            values = {
+                "namespace": namespace,
+                "keys": json.dumps(list(keys), ensure_ascii=False),
+                "max_defining": max_defining,
+            }
             rows = db.run("known_entities", values)
         return {
             key: Known(id or fact_entity_id(key), bool(strong), chunks, min(about, max_defining), bool(remembered))

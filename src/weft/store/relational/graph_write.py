@@ -20,7 +20,7 @@ from weft.graph.entity_resolution import (
     KIND_RANKS,
     MAX_ALIAS_CHAIN,
     OWN_KINDS,
-    Standing,
+    Resolution,
     Votes,
     first_words,
     follow,
@@ -79,7 +79,7 @@ class GraphChanges:
         self._namespace = namespace
         self._name = name
         self._keys: set[str] = set()
-        """Keys whose standing may have changed."""
+        """Keys whose resolution may have changed."""
         self._first_words: set[str] = set()
         """First words of names that were added or removed; they may be vague names."""
         self._pairs: set[Pair] = set()
@@ -132,7 +132,7 @@ class GraphChanges:
         self._db.run("delete_origin", key)
 
     def touch(self, keys: Iterable[str]) -> None:
-        """Mark keys whose standing may have changed."""
+        """Mark keys whose resolution may have changed."""
         self._keys |= set(keys)
 
     def _touch_removed(self, keys: Iterable[str]) -> None:
@@ -191,8 +191,8 @@ class GraphChanges:
                 keys = set()
         yield keys
 
-    def standings(self, keys: Collection[str]) -> dict[str, Standing]:
-        """Return the standings of keys, and of all keys with the same letters, from all documents and edits."""
+    def resolutions(self, keys: Collection[str]) -> dict[str, Resolution]:
+        """Return the resolutions of keys, and of all keys with the same letters, from all documents and edits."""
         values = {"namespace": self._namespace, "letters": _json({letters(key) for key in keys})}
         every = set(keys) | {key for (key,) in self._db.run("keys_by_letters", values)}
         values = {"namespace": self._namespace, "keys": _json(every)}
@@ -207,8 +207,8 @@ class GraphChanges:
         for kind, key, value in self._db.run("key_edits", values):
             edits[key].add((kind, key, value))
             edits[value].add((kind, key, value))
-        own, groups = set(), defaultdict[str, dict[str, Standing]](dict)
-        for key, strong, several, is_own in self._db.run("key_standings", values):
+        own, groups = set(), defaultdict[str, dict[str, Resolution]](dict)
+        for key, strong, several, is_own in self._db.run("key_votes", values):
             votes = Votes(
                 strong=bool(strong),
                 several=bool(several),
@@ -218,20 +218,22 @@ class GraphChanges:
             )
             groups[letters(key)][key] = judge(key, votes, edits[key])
             own |= {key} if is_own else set()
-        found: dict[str, Standing] = {}
+        found: dict[str, Resolution] = {}
         for group in groups.values():
             found |= join_spellings(group, own=own, edits=set().union(*(edits[key] for key in group)))
         return found
 
     def _write_entities(self) -> EntityChanges:
         """Write the entities of the collected keys. Rows of deleted entities are left for the caller to delete."""
-        after = self.standings(self._keys | self._first_words)
+        after = self.resolutions(self._keys | self._first_words)
         rows = self._db.run("entities_by_key", {"namespace": self._namespace, "keys": _json(after)})
         before = {
-            key: Standing(exists=True, strong=bool(strong), same_as=same_as, reason=reason)
+            key: Resolution(exists=True, strong=bool(strong), same_as=same_as, reason=reason)
             for key, strong, same_as, reason in rows
         }
-        new = {key: standing for key, standing in after.items() if standing.exists and before.get(key) != standing}
+        new = {
+            key: resolution for key, resolution in after.items() if resolution.exists and before.get(key) != resolution
+        }
         self._db.run_many(
             "write_entity",
             [

@@ -27,7 +27,7 @@ def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
                 chunks=max(before.chunks, mention.chunks),
                 strong=before.strong or mention.strong,
                 elsewhere=before.elsewhere or mention.elsewhere,
-                home=before.home or mention.home,
+                has_defining_chunk=before.has_defining_chunk or mention.has_defining_chunk,
             )
         joined[at] = mention
     return list(joined.values())

@@ -303,7 +303,9 @@ def _translated_errors(path: str) -> Iterator[None]:
         raise StoreUnavailable(f"cannot open {path!r}", hint=_remedy(Path(path))) from error
     except apsw.IOError as error:
         if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:  # WAL needs 32 kB, even to read
-            raise StoreError(f"no space left beside {path!r}", hint="free disk space; no data was lost") from error
+            raise StoreError(
+                f"no space left in the folder of {path!r}", hint="free disk space; no data was lost"
+            ) from error
         hint = "check the disk and its quota; committed data is kept"
         raise StoreError(f"cannot read or write {path!r}: {error}", hint=hint) from error
     except UnicodeDecodeError as error:

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from weft.extract.mentions import MAX_SUPPORT, ChunkMentions, derived_weight, find_mentions
 from weft.extract.names import candidate_keys, words
-from weft.graph.entity_resolution import KIND_RANKS, Standing, follow, vote
+from weft.graph.entity_resolution import KIND_RANKS, Resolution, follow, vote
 from weft.records import Problem
 from weft.store.relational.graph_mentions import read_subjects, read_texts
 from weft.store.relational.graph_write import GraphChanges, Pair, batched
@@ -119,7 +119,7 @@ class _Chunks:
         """Claims without the namespace and tie rank of their chunk."""
 
     def compare(
-        self, db: Session, numbers: Collection[int], *, namespace: Namespace, known: Mapping[str, Standing]
+        self, db: Session, numbers: Collection[int], *, namespace: Namespace, known: Mapping[str, Resolution]
     ) -> None:
         """Derive the mentions and claims of these chunks and compare them with the stored ones."""
         mentions: dict[tuple[int, Namespace, str], tuple[int, bool, int]] = {}
@@ -149,17 +149,17 @@ class _Chunks:
         self.misplaced += db.one("misplaced_claims", {"namespace": namespace, "places": places})
 
 
-def _read(text: str, *, about: Collection[str], known: Mapping[str, Standing]) -> ChunkMentions:
+def _read(text: str, *, about: Collection[str], known: Mapping[str, Resolution]) -> ChunkMentions:
     found = words(text) if known else []
     mine = {key for key in candidate_keys(found) | set(about) if key in known}
     return find_mentions(text, known=mine, about=about, found=found)
 
 
-def _derive_entities(changes: GraphChanges) -> dict[str, Standing]:
-    """Return the standings of all keys that are entities."""
-    found: dict[str, Standing] = {}
+def _derive_entities(changes: GraphChanges) -> dict[str, Resolution]:
+    """Return the resolutions of all keys that are entities."""
+    found: dict[str, Resolution] = {}
     for keys in changes.all_keys():
-        found |= {key: standing for key, standing in changes.standings(keys).items() if standing.exists}
+        found |= {key: resolution for key, resolution in changes.resolutions(keys).items() if resolution.exists}
     return found
 
 
@@ -172,10 +172,10 @@ def _check_statements(db: Session, namespace: Namespace, *, claims: int) -> str:
 
 
 def _check_entities(
-    db: Session, namespace: Namespace, name: str, *, known: Mapping[str, Standing], counts: Mapping[str, list[int]]
+    db: Session, namespace: Namespace, name: str, *, known: Mapping[str, Resolution], counts: Mapping[str, list[int]]
 ) -> Iterator[str]:
     tally, miscounted, misdirected = Tally(), 0, 0
-    same_as = {key: standing.same_as for key, standing in known.items()}
+    same_as = {key: resolution.same_as for key, resolution in known.items()}
     rows = db.run("all_entities", {"namespace": namespace})
     keys = {number: key for number, _, key, *_ in rows}
     expected = ((key, (entity_id(name, key), s.strong, s.same_as, s.reason)) for key, s in known.items())
@@ -192,7 +192,7 @@ def _check_entities(
         yield counted(misdirected, "name resolves", "names resolve") + " to the wrong entity"
 
 
-def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Mapping[str, Standing]) -> str:
+def _check_relations(db: Session, namespace: Namespace, name: str, *, known: Mapping[str, Resolution]) -> str:
     """Compare relations with their claims. Both sides come sorted and are merged, so neither is kept in memory."""
     values = {"namespace": namespace}
     expected = (

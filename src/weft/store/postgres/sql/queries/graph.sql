@@ -53,7 +53,7 @@ DELETE FROM weft.claim AS c
 WHERE c.namespace = :namespace AND c.chunk = :chunk AND c.source = :source AND c.target = :target AND c.type = :type
     AND c.origin = :origin;
 
--- name: key_standings
+-- name: key_votes
 -- Votes for keys: any strong vote, weak votes of two documents, and whether a key is named in its own right.
 SELECT k.value,
     EXISTS (SELECT 1 FROM weft.nomination AS n WHERE n.namespace = :namespace AND n.key = k.value AND n.vote = 2),
@@ -297,7 +297,7 @@ WHERE e.namespace = :namespace
 -- name: known_entities
 -- For each key: its entity, number of mentioning chunks under all names, number of defining chunks up to a limit, and
 -- whether facts name it; then, without an id, the names known only from facts.
-SELECT e.key, h.id, h.strong, found.chunks, found.homes, found.remembered
+SELECT e.key, h.id, h.strong, found.chunks, found.defining_chunks, found.remembered
 FROM weft.entity AS e JOIN weft.entity AS h ON h.namespace = :namespace AND h.number = e.head
 CROSS JOIN LATERAL (
     SELECT
@@ -306,9 +306,9 @@ CROSS JOIN LATERAL (
          FROM weft.entity AS o CROSS JOIN LATERAL (
              SELECT m.chunk FROM weft.mention AS m
              WHERE m.namespace = :namespace AND m.entity = o.number AND m.about
-             LIMIT :homes
+             LIMIT :max_defining
          ) AS a
-         WHERE o.namespace = :namespace AND o.head = h.number) AS homes,
+         WHERE o.namespace = :namespace AND o.head = h.number) AS defining_chunks,
         EXISTS (
             SELECT 1 FROM weft.fact_entity AS f WHERE f.namespace = :namespace AND f.key = e.key
         ) AS remembered

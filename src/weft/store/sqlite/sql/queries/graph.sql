@@ -48,7 +48,7 @@ DELETE FROM claim
 WHERE namespace = :namespace AND chunk = :chunk AND source = :source AND target = :target AND type = :type
     AND origin = :origin;
 
--- name: key_standings
+-- name: key_votes
 -- Votes for keys: any strong vote, weak votes of two documents, and whether a key is named in its own right.
 SELECT k.value,
     EXISTS (SELECT 1 FROM nomination WHERE namespace = :namespace AND key = k.value AND vote = 2),
@@ -237,7 +237,7 @@ SELECT e.key, h.id, h.strong,
     (SELECT count(*) FROM (
         SELECT DISTINCT m.chunk FROM entity AS o CROSS JOIN mention AS m ON m.entity = o.number AND m.about = 1
         WHERE o.head = h.number
-        LIMIT :homes
+        LIMIT :max_defining
     )),
     EXISTS (SELECT 1 FROM fact_entity WHERE namespace = :namespace AND key = e.key)
 FROM json_each(:keys) AS k
