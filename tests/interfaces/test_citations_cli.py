@@ -40,7 +40,7 @@ def test_the_choice_is_in_the_json(weft, findings):
     assert shown["choice"]["features"]["ids"] == ["arXiv:2501.03236"]
     assert [piece["document"]["title"] for piece in shown["results"]] == ["Forgetting"]
     assert missed.err == ""
-    assert "no paper here cites 'Forgetting'" in missed.json["notes"]
+    assert "no indexed paper cites 'Forgetting'" in missed.json["notes"]
 
 
 def test_a_file_and_a_store_cannot_be_searched_together(weft, findings):

@@ -151,7 +151,7 @@ def test_what_is_known_but_not_cited_has_no_answer(store, embedder):
     result = ask(store, embedder, f"who cites {SURVEY}")
 
     assert (result.method, result.status, result.evidence) == ("graph", "no_match", ())
-    assert result.notes[0] == f"no paper here cites {SURVEY!r}"
+    assert result.notes[0] == f"no indexed paper cites {SURVEY!r}"
 
 
 def test_an_unknown_paper_is_answered_as_any_question(store, embedder):
@@ -159,7 +159,7 @@ def test_an_unknown_paper_is_answered_as_any_question(store, embedder):
     result = ask(store, embedder, "who cites Zebra Crossings", gate=False)
 
     assert (result.method, result.choice.rule) == ("mix", "default")
-    assert result.notes[0] == "no paper 'Zebra Crossings' is known here"
+    assert result.notes[0] == "unknown paper 'Zebra Crossings'"
     assert result.evidence
 
 
@@ -170,7 +170,7 @@ def test_a_paper_without_any_citations_is_answered_as_any_question(database, emb
     result = ask(store, embedder, "who cites Alone in the World")
 
     assert result.method == "mix"
-    assert result.notes[0] == "no citations of 'Alone in the World' are known here"
+    assert result.notes[0] == "no citations of 'Alone in the World' are indexed"
 
 
 @pytest.mark.parametrize("text", ["references of the printer", "who cites the printer", "papers cited by the printer"])
@@ -188,7 +188,7 @@ def test_a_question_of_a_common_form_falls_back_without_a_word(store, embedder):
     result = ask(store, embedder, "what is based on Zebra Crossings", gate=False)
 
     assert result.method == "mix"
-    assert not any("known here" in note for note in result.notes)
+    assert not any("unknown" in note for note in result.notes)
 
 
 def test_the_method_graph_answers_citation_questions_too(store, embedder):

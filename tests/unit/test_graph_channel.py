@@ -209,7 +209,7 @@ def test_a_graph_that_was_not_walked_is_not_said_to_be_searched(engine):
 
 
 def test_guided_without_its_pairs_takes_neighbours(engine, monkeypatch):
-    """The question was embedded, what the graph suggests was not: the answer is marked, and says so once."""
+    """If the expansion queries cannot be embedded, the result is degraded and has one note."""
     embed = engine.embedder.embed
 
     def only_once(texts, *, kind="document"):
@@ -222,7 +222,7 @@ def test_guided_without_its_pairs_takes_neighbours(engine, monkeypatch):
 
     assert result.status == "degraded"
     assert "docs/auth.md" in sources(result)
-    assert result.degraded == "the graph was searched without a model: embedding failed: the endpoint is down"
+    assert result.degraded == "the graph was searched without an embedder: embedding failed: the endpoint is down"
     assert not any("down" in note for note in result.notes)
 
 

@@ -25,10 +25,10 @@ from weft.text.normalise import CJK
 
 MAX_VALUE_WORDS = 6
 MAX_VALUES = 200
-"""Values read per field."""
+"""Maximum number of values per field."""
 
 MAX_FIELD_CHARACTERS = 2000
-"""Characters read per field."""
+"""Maximum number of characters read per field."""
 
 FIELDS: Mapping[str, str] = {
     "affects": "affects",
@@ -121,7 +121,7 @@ class Row:
     description: str
     fields: tuple[Field, ...]
     texts: tuple[str, ...] = ()
-    """Values with sentences."""
+    """Values that contain sentences."""
 
 
 def read_metadata(metadata: Metadata) -> list[Field]:
@@ -145,7 +145,7 @@ def read_aliases(metadata: Metadata) -> list[str]:
 
 
 def read_type(metadata: Metadata) -> str:
-    """Return the type in a document's metadata, if it has one or two words; else an empty text."""
+    """Return the type in a document's metadata if it has one or two words; otherwise an empty text."""
     for key, value in metadata.items():
         if field_name(key) in TYPES and isinstance(value, str) and _is_type(value):
             return value.strip().lower()
@@ -173,7 +173,7 @@ def read_values(field: str, value: Scalar | Sequence[Scalar]) -> Iterator[str]:
 
 
 def is_name_like(value: str) -> bool:
-    """Return whether a value looks like a name: short, and capitalised, CJK or an identifier."""
+    """Return whether a value is written like a name: short, and capitalised, CJK or an identifier."""
     if not is_usable(value) or len(value.split()) > MAX_VALUE_WORDS:
         return False
     if value.lower() in _EMPTY_VALUES or _NOT_A_NAME.match(value):
@@ -234,7 +234,7 @@ def _to_row(cells: Mapping[str, Sequence[str]], *, is_record: bool, first: str =
     kind = next((cells[field][0].lower() for field in TYPES if field in cells and _is_type(cells[field][0])), "")
     prose = (values for field, values in cells.items() if field not in FIELDS and field not in NAMES)
     texts = tuple(value for values in prose for value in values if len(value.split()) > 3)
-    described = DESCRIPTIONS if is_record else DESCRIPTIONS[:2]  # `Note: …` in prose describes nothing
+    described = DESCRIPTIONS if is_record else DESCRIPTIONS[:2]  # `Note: …` in prose is not a field
     description = next((cells[field][0] for field in described if field in cells), "")
     return Row(
         name, kind, description, tuple(field for field in fields if name_key(field.value) != name_key(name)), texts

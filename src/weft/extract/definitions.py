@@ -34,10 +34,10 @@ from weft.text.normalise import CJK
 from weft.text.simplified import simplify
 
 MAX_ASIDE_CHARACTERS = 300
-"""Between a name and `is a`: dates of birth, other spellings."""
+"""Maximum length of the text between a name and `is a`: dates of birth, other spellings."""
 
 MAX_OPENING_WORDS = 8
-"""Words of a name at the start of a text without a title."""
+"""Maximum number of words of a name at the start of a text without a title."""
 
 _OPENING = re.compile(
     r"\s{0,4}[\"“'‘]?\s{0,4}(?P<name>[^,;()（）\"“”]{2,90}?)\s{0,4}[\"”'’]?\s{0,4}(?:[(（,].*)?$", re.DOTALL
@@ -106,7 +106,7 @@ class Alias:
 
     name: str
     of: str
-    """The name it is an alias of; empty for the subject of the sentence."""
+    """Main name of the alias; empty for the subject of the sentence."""
     reason: str
 
 
@@ -130,7 +130,7 @@ def find_definition(sentence: Sentence, subject: Subject | None) -> Definition |
 
 
 def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
-    """Return the definition in a first sentence as one of the topic, whatever name it uses: `Viscount was the …`."""
+    """Return the definition in a first sentence as a definition of the topic, under any name: `Viscount was the …`."""
     match = _COPULA.search(sentence.text, 1, 200)
     first = sentence.text.split(" ", 1)[0]
     if not match or not match["article"] or not first[:1].isupper() or first.lower() in STARTERS - {"the"}:
@@ -140,7 +140,7 @@ def find_opening(sentence: Sentence, topic: Topic) -> Definition | None:
 
 
 def may_be_topic(found: Definition, text: str) -> bool:
-    """Return whether the defined name may be the topic of an untitled text; Chinese needs a clear definition."""
+    """Return whether the defined name may be the topic of an untitled text. Chinese needs a clear definition."""
     if _CJK.search(found.subject.name):
         return found.subject.kind in ("name", "term", "quoted") and is_clear_definition(text, found.at)
     return found.subject.kind == "name"
@@ -205,7 +205,7 @@ def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int, verb: i
     """
     Yield the aliases of the subject of a first sentence before `end`: `also known as X`, `born X`, `又称X`.
 
-    After the `verb` a cue may concern another name: in `the father of Temüjin, later known as X`, X is not the father.
+    After the `verb`, a cue may refer to another name: in `the father of Temüjin, later known as X`, X is Temüjin.
     """
     starts = {name.start: name for name in names}
     for match in _AS.finditer(sentence.text, 0, end):
@@ -223,13 +223,13 @@ def find_aliases(sentence: Sentence, names: Sequence[Name], *, end: int, verb: i
 
 
 def _names_another(text: str, names: Sequence[Name], cue: re.Match[str], *, verb: int) -> bool:
-    """Return whether a cue after the verb concerns the name before it: in brackets, or with `later`, `now`."""
+    """Return whether a cue after the verb refers to the name before it: in brackets, or with `later`, `now`."""
     before = max((name.end for name in names if verb < name.start and name.end <= cue.start()), default=None)
     return before is not None and bool(_ASIDE.fullmatch(text[before : cue.end()]))
 
 
 def _whole_alias(text: str, found: Name) -> str:
-    """Return the whole alias: `Photos of a Lady`, where the found name is `Photos`."""
+    """Return the complete alias: `Photos of a Lady` if the found name is `Photos`."""
     stop = _ALIAS_END.search(text, found.end)
     whole = text[found.start : stop.start()] if stop and found.kind == "phrase" else found.text
     return whole if len(whole.split()) <= 8 else found.text
@@ -308,7 +308,7 @@ def _find_chinese(text: str, subject: Subject) -> Definition | None:
 
 
 def _expand(before: str, short: str) -> str:
-    """Return the last words of `before` whose initials, without those of small words, are `short`; else empty."""
+    """Return the last words of `before` whose initials are `short`, ignoring small words; empty if none match."""
     if not _ACRONYM.fullmatch(short) or sum(map(str.isupper, short)) < 2 or short.lower() in NO_ACRONYMS:
         return ""
     letters = [letter.lower() for letter in short if letter.isalnum()]

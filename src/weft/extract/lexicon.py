@@ -28,7 +28,7 @@ OPENERS = PRONOUNS | word_set(
     "a an the and or but nor if as at by for from in of on to with not no all any both each is are was were do does "
     "did has have"
 )
-"""Small words at the start of sentences. In capitals they may be names: `IT`, `WHO`, `ALL`."""
+"""Small words that often start a sentence. In capitals they may be names: `IT`, `WHO`, `ALL`."""
 
 STARTERS = (
     PRONOUNS
@@ -58,7 +58,7 @@ STARTERS = (
         "she's we're they're you're i'm i've i'd i'll"
     )
 )
-"""Words with a capital letter at the start of a sentence that are not part of the name after them."""
+"""Words that start a sentence and are not part of the name after them."""
 
 CONNECTORS = word_set(
     "of de la von van der den du des di da del della dos das le el y e zu zum bin ibn al ten ter af av"

@@ -19,10 +19,10 @@ DERIVED_TYPES = (CO_OCCURS, MENTIONS)
 """Relation types derived from mentions. Extractors claim all other types."""
 
 MAX_SUPPORT = 256
-"""Chunks counted as support of a relation. The weight is constant long before."""
+"""Maximum number of chunks counted as support of a relation. The weight is constant for far fewer chunks."""
 
 MAX_SENTENCE_NAMES = 6
-"""Names of one sentence that are linked pairwise. A list of fifty names would give 1,225 pairs."""
+"""Maximum number of names in a sentence that are linked pairwise. A list of fifty names would give 1,225 pairs."""
 
 Match: TypeAlias = tuple[str, int, int]
 """Key, index of the first word, number of words."""
@@ -59,7 +59,7 @@ def find_mentions(
     """
     Return the mentions of `known` keys in a chunk with the subjects `about`.
 
-    `found` are the words of the text. `matches` are the known names among them, if they were searched already.
+    `found` are the words of the text. `matches` are the known names in the text, if already searched.
     """
     matches = match_names(found, known) if matches is None else matches
     counts = Counter(key for key, _, _ in matches)
@@ -95,7 +95,7 @@ def _may_be_contiguous(key: str, *, plain: str) -> bool:
 
 
 def _is_written_as_name(key: str, *, text: str, plain: str) -> bool:
-    """Return whether the words of an ASCII key are contiguous in a text; a single word must look like a name."""
+    """Return whether the words of an ASCII key are contiguous in a text. A single word must be written like a name."""
     found = list(_places(key, plain))
     if not found or " " in key or not key.isalpha():
         return bool(found)
@@ -156,7 +156,7 @@ def derived_weight(type: str, *, support: int) -> float:
 
 
 def required_terms(key: str) -> list[set[str]]:
-    """Return for each word of a key the terms of which every chunk with a mention contains at least one."""
+    """Return groups of terms, one per word of a key. Every chunk with a mention contains a term of each group."""
     return [_spellings(word.text) for word in words(key)]
 
 

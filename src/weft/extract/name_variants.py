@@ -1,5 +1,5 @@
 """
-Variants of names: persons by initials or surname, places without the region they lie in.
+Variants of names: persons by initials or surname, places without their region.
 
 | name | text | variants |
 | --- | --- | --- |
@@ -43,8 +43,8 @@ def name_variants(name: str, *, text: str) -> list[tuple[str, str]]:
     """
     Return the variants of a person's name, each with a reason.
 
-    `text` is the text about the person: the surname is a variant only if it occurs there without the first name. With
-    an empty text, as for the authors of a paper, only initials and the name without its middle are returned.
+    `text` is the text about the person. The surname is a variant only if it occurs there without the first name. With
+    an empty text, as for authors of a paper, the variants have initials or no middle name.
     """
     parts = name.split()
     if not 2 <= len(parts) <= 5 or not all(_NAME.fullmatch(part) and part[0].isupper() for part in parts):
@@ -89,7 +89,7 @@ def place_head(name: str, *, text: str) -> str:
 
 
 def _is_plural(surname: str) -> bool:
-    """Return whether a surname looks like a plural. As keys, `Roberts` and `A. Roberts` equal `Robert`."""
+    """Return whether a surname has the form of a plural. As keys, `Roberts` and `A. Roberts` equal `Robert`."""
     folded = fold(surname)
     return singular(folded) != folded
 

@@ -25,10 +25,10 @@ from weft.records import Word
 from weft.text.normalise import CJK, MARKS, fold
 
 MAX_KEY_WORDS = 8
-"""Words of the longest key that is searched in text."""
+"""Maximum number of words of a key that is searched in text."""
 
 MAX_CJK_CHARACTERS = 12
-"""Characters of the longest key that is searched in a run of CJK characters."""
+"""Maximum length of a key that is searched in a run of CJK characters."""
 
 MAX_CACHED_CHARACTERS = 40
 """Longer words are not cached when folded: in unspaced scripts a whole text is one word."""
@@ -50,7 +50,7 @@ def _sign(pluses: str, sharps: str, *, skipped: str = "") -> str:
     | `C++`, `C#'s`, `Disney+`, `S10+` | `3.8+`: a number |
     | `C++11`, `C++语言` | `a+b`, `x+=1`, `PR#12`, `AI+医疗`: the word continues |
 
-    The pattern begins with the sign itself, so it costs almost nothing for a word without one.
+    The pattern begins with the sign itself, so it is fast for words without a sign.
     """
     numbered = "|".join(f"(?<=[A-Za-z]{digits}.)" for digits in (r"\d", r"\d\d", r"\d\d\d"))  # `S10+`
     plus, sharp, on = f"(?<=[{pluses}])", f"(?<=[{sharps}])", f"(?!{skipped}['’]?"
@@ -68,9 +68,9 @@ SIGNS = ("+", "#")
 SIGN = _sign("+＋", "#＃", skipped=f"[\u0300-\u036f{_INVISIBLE}]*")
 _WORD = re.compile(f"[{CJK}]|{_LETTERS}(?:['’]{_LETTERS})*{SIGN}")
 _PLAIN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-"""The same in half the time, for text without combining marks, CJK, signs and invisible characters."""
+"""Pattern of a word in text without combining marks, CJK, signs and invisible characters. It takes half the time."""
 _SIGNED_WORD = re.compile(_PLAIN_WORD.pattern + _sign("+", "#"))
-"""The same for text with signs."""
+"""Pattern of a word in the same kind of text, but with signs."""
 _NOT_PLAIN = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027]")
 _HIDDEN = re.compile(f"[{_INVISIBLE}]")
 _SYMBOL = re.compile(f"[^\\w\x00-\x7f’＋＃{MARKS}{_INVISIBLE}]")
@@ -79,7 +79,7 @@ _PREDICATE_WORD = re.compile(f"(?:[^\\W_]|[{MARKS}])+")
 _SUFFIX = re.compile(r"\s{0,8}[(（][^()（）]{0,400}[)）]\s{0,8}$")
 _ARTICLES = ("the", "a", "an")
 _APOSTROPHE = re.compile(r"['’](?<!['’]['’])(?=[^\W_])")
-"""The apostrophe comes first, so that the search skips other characters fast."""
+"""Apostrophe inside a word. The pattern starts with the apostrophe, which makes the search fast."""
 _POSSESSIVE = re.compile("['’]s?$")
 _PARTICLES = frozenset("的是在和与及或有为由于从对把被了吗呢")
 _INVARIABLE_PLURALS = frozenset({"series", "species"})
@@ -122,9 +122,10 @@ def _sign_pattern() -> re.Pattern[str]:
 
 def plain_text(text: str) -> str:
     """
-    Return `text` folded, without apostrophes and invisible characters inside words, so that keys can be searched in it.
+    Return `text` folded for the search of keys, without apostrophes and invisible characters inside words.
 
     Symbols become spaces, since folding may turn them into letters: `Windows™` would become `windowstm`.
+
     """
     joined = join_apostrophes(text)
     if joined.isascii():
@@ -196,7 +197,7 @@ def join_key(parts: Sequence[str]) -> str:
 
 
 def _is_article(word: str, after: str) -> bool:
-    """Return whether a word before another is an article, unlike the letter of `A-320`, `A.I.` and `A. J. Cook`."""
+    """Return whether a word before `after` is an article. The letter of `A-320`, `A.I.` and `A. J. Cook` is not."""
     if word != "a":
         return word in _ARTICLES
     return not (after.isascii() and ((len(after) == 1 and after.isalpha()) or after.removesuffix("s").isdigit()))
@@ -206,7 +207,7 @@ def keys_at(found: Sequence[Word], at: int, *, longest: int = MAX_KEY_WORDS) -> 
     """Return (number of words, key) of all runs of words that begin at word `at`, longest first."""
     first = found[at].text
     after = found[at + 1].text if at + 1 < len(found) else ""
-    if _is_article(first, after):  # a name begins after its article; a lone article is an ordinary word
+    if _is_article(first, after):  # a name begins after its article; an article alone is an ordinary word
         return [(1, first)]
     is_cjk = _is_cjk(first)
     is_mixed = _is_cjk(after)  # `OAuth服务`
@@ -266,7 +267,7 @@ def match_names(
 
     The longest name at a position wins. A single word must be written like a name, or the film `It` would match every
     sentence. A sentence opener such as `It` matches only after another word. A single CJK character matches only alone
-    or beside a particle: `宋` is not in `宋体`.
+    or next to a particle: `宋` does not match in `宋体`.
     """
     sizes: dict[str, int] = {}
     """First word of a name → number of words of the longest such name."""

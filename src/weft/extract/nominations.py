@@ -13,7 +13,7 @@ from weft.records import STRONG_KINDS, Claim, Extraction, Nomination, Nomination
 from weft.text.normalise import CJK
 
 MAX_WEAK_NOMINATIONS = 60
-"""Weak nominations per chunk; later ones are dropped."""
+"""Maximum number of weak nominations per chunk; further ones are dropped."""
 
 _CJK = re.compile(f"[{CJK}]+")
 

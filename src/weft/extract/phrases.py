@@ -44,9 +44,9 @@ NameKind: TypeAlias = Literal["link", "identifier", "phrase", "quoted", "term", 
 MAX_NAME_CHARACTERS = 80
 """Longer names are dropped."""
 MAX_PHRASE_WORDS = 8
-"""A longer run of capitalised words is a headline."""
+"""Maximum number of words of a phrase; a longer run of capitalised words is a headline."""
 MAX_TERM_CHARACTERS = 8
-"""A longer run of CJK characters is a clause."""
+"""Maximum length of a CJK term; a longer run is a clause."""
 
 _TOKEN = re.compile(f"[{CJK}]+|[^\\W{CJK}]+(?:[-'’.&][^\\W{CJK}]+)*{SIGN}")
 _RUN = re.compile(f"[{CJK}]+")
@@ -75,9 +75,9 @@ _NOT_AN_IDENTIFIER = re.compile(
     re.IGNORECASE,
 )
 _ARTICLE_CODE = re.compile(r"(?:an?|the)_[^\W_]+", re.IGNORECASE)
-"""`a_type` would have the key of the word `type`."""
+"""Identifier that begins with an article: `a_type` would have the key of the word `type`."""
 _NOT_A_FIRST_CHARACTER = frozenset(")]}>,;:!?|&=*+^")
-"""A quoted name does not begin with these. In code, such text lies between two quoted texts."""
+"""Characters that a quoted name does not begin with. In code, they follow a closing quote."""
 _TIME_BEFORE = re.compile(r"\d:\d\d\s+$")
 _GAPS = frozenset({" ", "- ", "-", " & ", "& "})
 _SENTENCE_MARKS = frozenset(':"“‘«(（•–—')
@@ -253,7 +253,7 @@ def _overlaps(taken: Sequence[tuple[int, int]], start: int, end: int) -> bool:
 
 
 def _is_shouted(tokens: Sequence[_Token]) -> bool:
-    """Return whether most words are in capitals, so that capitals do not mark names."""
+    """Return whether most words are in capitals. Capitals then do not mark names."""
     letters = [token.text for token in tokens if token.text.isalpha() and len(token.text) > 1 and token.text.isascii()]
     return len(letters) > 2 and sum(map(str.isupper, letters)) > len(letters) * 0.6
 

@@ -22,9 +22,9 @@ from weft.text.links import read_link_list, replace_links
 from weft.text.normalise import squeeze
 
 MAX_FACTS = 100
-"""Facts per document."""
+"""Maximum number of facts per document."""
 MAX_VALUE_CHARACTERS = 300
-"""A longer value is prose and belongs to the chunks."""
+"""Maximum length of a value; a longer one is prose, not a fact."""
 MAX_KEY_WORDS = 4
 SOURCE = "file"
 

@@ -94,11 +94,11 @@ _ENGLISH, _CHINESE = (
 )
 
 MAX_QUESTION_CHARACTERS = 2000
-"""Characters of a question that are searched."""
+"""Maximum number of characters of a question that are searched."""
 
 
 def relation_types(text: str) -> frozenset[str]:
-    """Return the relation types of a question, by their names seen from the entities in the question."""
+    """Return the relation types that a question asks for, in the direction from the entities in the question."""
     plain = simplify(text[:MAX_QUESTION_CHARACTERS]).lower()
     patterns = _ENGLISH if plain.isascii() else _ENGLISH + _CHINESE
     return frozenset().union(*[types for pattern, types in patterns if pattern.search(plain)])

@@ -73,11 +73,11 @@ from weft.text.normalise import squeeze
 MAX_TITLE_WORDS = 12
 MAX_HEADING_WORDS = 8
 MAX_ALIAS_DISTANCE = 120
-"""Characters after the verb of a first sentence in which aliases of its subject are searched."""
+"""Maximum distance of an alias from the verb of a first sentence, in characters."""
 MAX_VARIANT_CHARACTERS = 20_000
-"""Characters of a document in which a surname is searched."""
+"""Maximum number of characters of a document in which a surname is searched."""
 MIN_GLOSSARY_TERMS = 3
-"""List items that begin with a bold term and a colon, from which a chunk is a glossary."""
+"""Minimum number of list items with a bold term and a colon in a glossary."""
 
 _CODE_HEADING = re.compile(
     r"(?:.*\b)?(?:def|class|function|fn|func|interface|struct|impl|trait|enum|type|module|namespace|object|record|table|view"
@@ -100,7 +100,11 @@ class RuleExtractor:
 
     @property
     def name(self) -> str:
-        """Version of the rules, recorded with the graph. It changes whenever a text would give another graph."""
+        """
+        Version of the rules, recorded with the graph.
+
+        It changes whenever the rules extract another graph from a text.
+        """
         return f"rules-12+{self._tagger.name}" if self._tagger else "rules-12"
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
@@ -127,13 +131,13 @@ class _Reader:
     known: frozenset[str] = field(init=False)
     """Keys of the title, the link targets and the field values of the document."""
     is_titled: bool = True
-    """Whether the topic is the title of the document; otherwise the first sentence defines it."""
+    """True if the topic is the title of the document; False if the first sentence defines the topic."""
     is_defined: bool = False
-    """Whether a sentence has defined the topic."""
+    """True if a sentence has defined the topic."""
 
     def __post_init__(self) -> None:
         title = squeeze(strip_markup(self.document.title[:400]))
-        is_id = self.document.source.endswith(f"#{title}")  # the title of a record without one is its id
+        is_id = self.document.source.endswith(f"#{title}")  # a record without a title has its id as title
         is_name = is_usable(title) and len(title.split()) <= MAX_TITLE_WORDS and (not is_id or is_proper(title))
         metadata = self.document.metadata
         self.topic = Topic(title, name_key(title), read_type(metadata)) if is_name else Topic()
@@ -263,7 +267,7 @@ class _Reader:
             nominations.nominate(term, "definition", description=sentence.text)
 
     def _read_prose(self, nominations: Nominations, passages: Sequence[_Passage], *, first: _Passage | None) -> None:
-        in_focus = True  # whether `it` still refers to the topic
+        in_focus = True  # True while `it` refers to the topic
         for passage in passages:
             if passage.sentence.role == "heading":
                 in_focus = True
@@ -300,10 +304,10 @@ class _Reader:
 
     def _read_abbreviations(self, nominations: Nominations, passage: _Passage) -> dict[str, str]:
         """
-        Nominate pairs of a name and a name in parentheses, and return the exchanged pairs.
+        Nominate a name and the name in parentheses after it; return the swapped pairs as alias key → name.¶The name in
+        parentheses is usually the alias.
 
-        The name in parentheses is the alias, unless it is a link target or field value of the document and the other
-        one is not; then the roles are exchanged. An exchanged pair is returned as alias key → name.
+        The pair is swapped if only the name in parentheses is a link target or field value of the document.
         """
         translated: dict[str, str] = {}
         for alias in find_abbreviations(passage.sentence, passage.names):

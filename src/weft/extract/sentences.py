@@ -29,9 +29,9 @@ Form: TypeAlias = Literal["text", "markdown", "code", "table"]
 Role: TypeAlias = Literal["prose", "item", "heading", "cell"]
 
 MAX_SENTENCE_CHARACTERS = 1000
-"""A longer sentence is cut between words."""
+"""Maximum length of a sentence; a longer one is cut between words."""
 MIN_WRAPPED_CHARACTERS = 60
-"""A line of plain text of at least this length continues on the next line."""
+"""Minimum length of a plain-text line that continues on the next line."""
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?=\S)")
@@ -78,7 +78,7 @@ class Sentence:
 
     text: str
     marks: tuple[Mark, ...] = ()
-    """In order. Only `strong` may contain other marks."""
+    """Marks in order. Only `strong` may contain other marks."""
     role: Role = "prose"
 
 
@@ -119,7 +119,7 @@ def _blocks(text: str, form: Form) -> Iterator[tuple[Role, str]]:
         if kind in ("heading", "cell"):
             yield from ((kind, piece) for piece in pieces)
             continue
-        if len(pieces) > 1:  # columns are not wrapped
+        if len(pieces) > 1:  # table columns are not wrapped
             yield from ((kind, piece) for piece in [" ".join([*pending, pieces[0]]), *pieces[1:]])
             pending = []
             continue
@@ -280,7 +280,7 @@ def _ends(line: str, marks: list[Mark]) -> Iterator[int]:
 
 
 def _ends_sentence(line: str, stop: int, end: int) -> bool:
-    """Return whether the full stop at `stop` ends a sentence, given the text after `end`."""
+    """Return whether the full stop at `stop` ends a sentence. The text after `end` decides."""
     following = line[end : end + 3].lstrip("\"'“‘([「《 ")[:1]
     if _CJK.match(line[stop - 1 : stop]):
         return True

@@ -21,7 +21,7 @@ The weight of a relation depends on its source:
 | 6 | structure | the heading `Retry Queue` is `part_of` its document |
 | 1 to 5 | names in the same sentence, counted by the store | `co_occurs_with` |
 
-Each relation is stored in one direction: `A owns B` becomes `B owned_by A`. `inverse` names its other end.
+Each relation is stored in one direction: `A owns B` becomes `B owned_by A`. `inverse` returns the opposite direction.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _SYMMETRIC = ("co_occurs_with", "married_to", "related_to", "sibling_of")
 INVERSE: Mapping[str, str] = MappingProxyType(
     {**_PAIRS, **{other: kind for kind, other in _PAIRS.items()}, **{kind: kind for kind in _SYMMETRIC}}
 )
-"""Name of a relation type from its other end. `INVERSE[INVERSE[kind]] == kind`."""
+"""Relation type in the opposite direction. `INVERSE[INVERSE[kind]] == kind`."""
 
 _ROLES = (
     "directed|written|produced|composed|founded|created|designed|edited|published|developed|owned|maintained|performed"
@@ -179,7 +179,7 @@ class _Cue(NamedTuple):
 
 
 def inverse(type: str) -> str:
-    """Return the name of a relation type from its other end: `owned_by` → `owns`, `has_team` → `team_of`."""
+    """Return the relation type in the opposite direction: `owned_by` → `owns`, `has_team` → `team_of`."""
     if type in INVERSE:
         return INVERSE[type]
     if type.startswith("has_"):
@@ -213,7 +213,11 @@ def in_words(statement: Statement) -> str:
 def find_statements(
     sentence: Sentence, names: Sequence[Name], *, subject: Subject | None, topic: Topic
 ) -> list[Statement]:
-    """Return the relations of a sentence, by patterns of high precision, without those of a name to itself."""
+    """
+    Return the relations of a sentence, by patterns of high precision.
+
+    Relations of a name with itself are left out.
+    """
     found: list[Statement] = []
     for cue in _find_cues(sentence.text):
         if source := _find_source(sentence.text, cue, names, subject, topic):
@@ -262,7 +266,7 @@ def _find_source(text: str, cue: _Cue, names: Sequence[Name], subject: Subject |
 
 
 def _belongs(between: str, type: str) -> bool:
-    """Return whether the text between subject and cue connects them without doubt."""
+    """Return whether the text between subject and cue connects them unambiguously."""
     if len(between) > 200 or not _COPULAR.match(between) or _CLAUSE.search(between):
         return False
     is_open = between.count("(") > between.count(")") and not _OPENED.fullmatch(between)

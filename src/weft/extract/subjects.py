@@ -63,12 +63,12 @@ class Subject:
 
     @property
     def is_topic(self) -> bool:
-        """Whether it refers to the topic of the document."""
+        """True if the subject is the topic of the document."""
         return self.kind in ("topic", "pronoun")
 
 
 def find_subject(sentence: Sentence, names: Sequence[Name], topic: Topic) -> Subject | None:
-    """Return the subject at the start of a sentence, if it is a name or refers to one."""
+    """Return the subject at the start of a sentence if it is a name or refers to a name; otherwise None."""
     text = sentence.text
     lead = _LEAD.match(text)
     start = lead.end() if lead else 0

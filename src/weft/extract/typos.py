@@ -10,8 +10,8 @@ Typo detection: pairs of keys that may be spellings of one name.
 | `sr 052`, `sr 053` | none: numbers, Roman numerals and the signs of `C++` and `C#` are never typos |
 | `数据库`, `数据裤` | none: in unspaced scripts a character is as much as a word |
 
-A typo is one missing, added, different or swapped letter inside one long word, or a difference in spaces. Two
-different names may also differ so little, so a pair is a suggestion for review.
+A typo is one missing, added, different or swapped letter inside one long word, or a difference in spaces. Two different
+names can also differ by one letter, so a pair is only a suggestion for review.
 """
 
 from __future__ import annotations
@@ -28,11 +28,15 @@ from weft.extract.names import SIGNS, iter_words, singular
 from weft.text.normalise import UNSPACED
 
 MIN_SINGLE_WORD_LETTERS = 8
-"""Letters of a name of one word. Shorter similar words are mostly different names (`Herman`, `Hermann`)."""
+"""
+Minimum number of letters of a one-word name.
+
+Shorter similar words are mostly different names (`Herman`, `Hermann`).
+"""
 MIN_WORD_LETTERS = 6
-"""Letters of a word in a name of several words."""
+"""Minimum number of letters of a word in a name of several words."""
 MAX_SIMILAR_KEYS = 50
-"""Keys that differ in the same letter. If there are more, that letter distinguishes different names."""
+"""Maximum number of keys that differ in the same letter. With more keys, the letter distinguishes different names."""
 
 _NUMERAL = re.compile("[ivxlcdm]+")
 _NUMBERS = re.compile(r"\d+")
@@ -40,7 +44,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 class WrittenKey(NamedTuple):
-    """A key, and whether its last word was written in the plural, which a key does not show."""
+    """A key with the number of its last word: True if the last word was written in the plural."""
 
     key: str
     is_plural: bool = False
@@ -64,8 +68,8 @@ def find_typos(names: Iterable[WrittenKey]) -> Iterator[Typo]:
     """
     Yield the pairs of keys with one typo between them, in sorted order. `names` are sorted and distinct.
 
-    The names with the same first letter are in memory at a time. Each is compared only with names that are equal after
-    the deletion of one letter.
+    Only names with the same first letter are in memory at once. Each name is compared only with names that are equal
+    after the deletion of one letter.
     """
     for _, group in groupby(names, key=lambda name: name.key[:1]):
         group_names = list(group)
@@ -78,7 +82,7 @@ def describe_typo(one: WrittenKey, other: WrittenKey) -> str:
     """
     Return the difference of two names if it may be a typo; else an empty text.
 
-    If both are plurals, the `s` counts as part of the word: `Kubernets` lacks an inner letter, `kubernet` would not.
+    If both are plurals, the `s` counts as part of the word: an inner letter is then missing in `Kubernets`.
     """
     how = _describe_typo(one.key, other.key)
     return how or (_describe_typo(f"{one.key}s", f"{other.key}s") if one.is_plural and other.is_plural else "")
@@ -103,7 +107,7 @@ def _describe_edit(one: str, other: str) -> str:
     if one[0] != other[0] or one[-1] != other[-1]:
         return ""
     one, other = _without_common_start(one, other)
-    one, other = _without_common_start(one[::-1], other[::-1])  # the rests are reversed
+    one, other = _without_common_start(one[::-1], other[::-1])  # the remainders are reversed
     if len(one) + len(other) == 1:
         return "one letter is missing"
     if len(one) == len(other) == 1:
@@ -120,7 +124,7 @@ def _without_common_start(one: str, other: str) -> tuple[str, str]:
 def _may_have_typo(words: Sequence[str], place: int) -> bool:
     """Return whether a word is long enough and consists of letters of a spaced script."""
     word = words[place]
-    # a Roman numeral does not count as another word: `Philip II`, `Philipp II`
+    # a Roman numeral does not count as a second word: `Philip II`, `Philipp II`
     has_others = any(not _NUMERAL.fullmatch(other) for other in (*words[:place], *words[place + 1 :]))
     if (
         len(word) < (MIN_WORD_LETTERS if has_others else MIN_SINGLE_WORD_LETTERS)
@@ -152,7 +156,7 @@ def _similar_pairs(names: Sequence[WrittenKey]) -> set[tuple[int, int]]:
 
 
 def _deletion_forms(key: str) -> Iterator[str]:
-    """Yield forms of a key, of which keys with one typo between them share at least one."""
+    """Yield forms of a key. Two keys that differ by one typo have at least one form in common."""
     yield f" {key.replace(' ', '')}"
     words = key.split()
     at = 0

@@ -20,9 +20,9 @@ class Rankings:
     """The rankings of the text channels, by channel."""
 
     complete: Mapping[str, Ranking] = field(default_factory=dict)
-    """As the channels returned them; the confidence is computed from these."""
+    """Complete rankings of the channels; the confidence is computed from these."""
     kept: Mapping[str, Ranking] = field(default_factory=dict)
-    """Without chunks below `search.min_score`; the answer is chosen from these."""
+    """Rankings without chunks below `search.min_score`; the answer is chosen from these."""
 
 
 def ask_channels(query: Query, channels: frozenset[str], search: SearchContext) -> Rankings:
@@ -38,7 +38,7 @@ def ask_channels(query: Query, channels: frozenset[str], search: SearchContext) 
 
 
 def search_channels(query: Query, channels: frozenset[str], search: SearchContext) -> dict[str, Ranking]:
-    """Return the rankings of the text channels as the store gives them."""
+    """Return the rankings of the text channels from the store."""
     rankings: dict[str, Ranking] = {}
     store, limit, where = search.store, search.pool_size, search.where
     if "vector" in channels and query.vector is not None:
@@ -61,7 +61,7 @@ def fuse_text(
     """
     Return the fused ranking of the text channels, best first; chunks with rare names get a bonus.
 
-    With `is_single`, the method has one channel, and its scores are returned as they are.
+    With `is_single`, the method has one channel, and its scores are returned unchanged.
     """
     options, limit = search.options, search.pool_size
     if is_single:

@@ -1,4 +1,4 @@
-"""Per-question cache of chunks: each is read once."""
+"""Per-question cache of chunks. Each chunk is read once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs of the confidence: the calibration, the rankings whose scores mean anything, the coverage of terms."""
+"""Inputs of the confidence: calibration, rankings with meaningful scores, coverage of terms."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from weft.text.searchable_metadata import metadata_text
 from weft.text.split import indexed_text
 
 MIN_SHARED_SCRIPTS = 0.5
-"""Share of letters in common scripts below which a question and a text cannot have words in common."""
+"""Share of letters in common scripts below which a question and a text have no words in common."""
 
 MAX_COVERAGE_CHUNKS = 5
-"""Best chunks of the keyword channel whose coverage is measured; a chunk with nearly all terms is among them."""
+"""Number of best keyword chunks whose coverage is measured. A chunk with nearly all terms is always among them."""
 
 
 def find_calibration(question: Question, *, store: StoreReader, embedder: Embedder | None) -> Calibration:
-    """Return the calibration for a question: the one fitted to the namespace, else the embedder's own."""
+    """Return the calibration for a question: fitted to the namespace, or else shipped with the embedder."""
     calibration = store.calibration() or shipped_calibration(embedder.card if embedder else None)
     return fit_script(calibration, is_unspaced=question.is_unspaced)
 
 
 def min_relevant_cosine(question: Question, *, store: StoreReader, embedder: Embedder) -> float:
-    """Return the cosine at which a match is as likely relevant as not, by the calibration for a question."""
+    """Return the cosine at which a match is relevant with probability 0.5, by the calibration for a question."""
     return find_calibration(question, store=store, embedder=embedder).cosine.middle
 
 
 def fit_script(calibration: Calibration, *, is_unspaced: bool) -> Calibration:
-    """Return the calibration whose `words` curve fits the script of a question."""
+    """Return the calibration with the `words` curve for the script of a question."""
     return replace(calibration, words=calibration.pairs) if is_unspaced else calibration
 
 
@@ -43,13 +43,14 @@ def keep_meaningful(
     query: Query, rankings: Mapping[str, Ranking], *, store: StoreReader, embedder: Embedder | None
 ) -> dict[str, Ranking]:
     """
-    Return the rankings whose scores mean anything for this question.
+    Return the rankings whose scores are meaningful for this question.
 
     | ranking | meaningless if |
     | --- | --- |
     | vector, keyword | the question consists of stop words |
     | vector | there is no embedder, or it does not support the script, or it is degraded |
     | keyword | the closest chunk is in another script, which the embedder supports: words cannot match |
+
     """
     if not query.question.content_terms:
         return {channel: ranking for channel, ranking in rankings.items() if channel == "graph"}
@@ -67,7 +68,7 @@ def keep_meaningful(
 
 
 def measure_coverage(question: Question, keyword: Ranking | None, *, store: StoreReader) -> dict[str, float]:
-    """Return, for the best chunks of the keyword channel, the share of the question's content terms each holds."""
+    """Return the share of the question's content terms in each of the best keyword chunks, by chunk id."""
     wanted = question.content_terms
     if not wanted or keyword is None or not keyword.hits:
         return {}

@@ -1,4 +1,4 @@
-"""Judgement of the joined ranking: which chunks may be shown, and how likely they answer the question."""
+"""Judgement of the joined ranking: the chunks to return, with status and confidence."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from weft.search.search_context import SearchContext
 
 
 def judge(query: Query, joined: Joined, search: SearchContext) -> Verdict:
-    """Return the chunks that may be shown, with status, confidence and reason."""
+    """Return the chunks that may be returned, with status, confidence and reason."""
     with search.stopwatch.stage("judge"):
         gated = _gate(query, joined, search)
         shown = gated if search.options.gate else keep_all(gated, joined.hits, text=joined.text)
         is_cited = joined.walked.cited is not None
         doubted = shown if is_cited else doubt_absent_ids(shown, query.question, store=search.store)
-        if search.graph.confidence == "heuristic":  # the status stays the gate's
+        if search.graph.confidence == "heuristic":  # the gate's status is kept
             return replace(doubted, confidence=joined.walked.rated)
         return doubted
 

@@ -1,4 +1,4 @@
-"""Re-ranking: a model scores the texts of the fused pool, and the answer is selected anew."""
+"""Re-ranking: a model scores the texts of the fused pool, and the answer is selected again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from weft.search.selection import Selection, choose_hits
 logger = logging.getLogger(__name__)
 
 MAX_TEXT_CHARACTERS = 4000
-"""Characters of a chunk, with its title and headings, that are sent to a reranker."""
+"""Maximum number of characters of a chunk, with title and headings, that are sent to a reranker."""
 
 CITED = "citation questions are not re-ranked"
 NOTHING = "fewer than two results"
@@ -41,7 +41,7 @@ class Opinion:
 
 
 def read_pool(selection: Selection, search: SearchContext) -> dict[str, str]:
-    """Return the texts for the reranker by chunk id: the first `rerank.pool` chunks, each after title and headings."""
+    """Return the texts of the first `rerank.pool` chunks by chunk id, each with title and headings."""
     store, size = search.store, search.rerank.pool
     chunks = store.chunks([hit.chunk_id for hit in selection.pool()[:size]]) if selection.hits else []
     ids = list(dict.fromkeys(chunk.document_id for chunk in chunks))
@@ -57,7 +57,7 @@ def read_pool(selection: Selection, search: SearchContext) -> dict[str, str]:
 def ask_reranker(
     question: Question, texts: Mapping[str, str], search: SearchContext, *, reranker: Reranker, is_cited: bool
 ) -> Opinion:
-    """Return the scores of the reranker. A failure gives a reason in the result, not an error."""
+    """Return the scores of the reranker. If it fails, the result contains the reason; no error is raised."""
     with search.stopwatch.stage("rerank"):
         if is_cited or len(texts) < 2:
             return Opinion(about=Reranking(model=reranker.name, skipped=CITED if is_cited else NOTHING))
@@ -73,9 +73,10 @@ def ask_reranker(
 
 def reselect(selection: Selection, opinion: Opinion, search: SearchContext) -> Selection:
     """
-    Return the answer selected anew: text hits in the order of the blended scores, fused with the graph as before.
+    Return a new selection: text hits in the order of the blended scores, fused with the graph as before.
 
     Hits that the graph added stay in the answer. Without scores the selection is unchanged.
+
     """
     if not opinion.scores:
         return selection

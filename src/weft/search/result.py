@@ -32,7 +32,7 @@ def build_result(
     *,
     opinion: Opinion | None = None,
 ) -> Result:
-    """Return the result: read the texts of the selected hits, and say how they were found."""
+    """Return the result: the texts of the selected hits, and the reasons for their ranks."""
     store, walked = search.store, joined.walked
     with search.stopwatch.stage("read"):
         found = read_evidence(
@@ -115,7 +115,7 @@ def _read_rejected(verdict: Verdict, rankings: Mapping[str, Ranking], *, store: 
 
 
 def _degraded(query: Query, joined: Joined) -> str:
-    """Return which model was unavailable and what was searched without it; empty if none was."""
+    """Return a note about an unavailable model and the channels that were searched; empty if none was unavailable."""
     if not query.degraded or query.vector is not None:
         return query.degraded or joined.walked.found.degraded
     is_walked = joined.relations is not None and not joined.walked.skipped

@@ -1,10 +1,10 @@
 """
-The read path: a question in, ranked and explained evidence out.
+Read path: a question in, ranked and explained evidence out.
 
     text ─read─→ Question ─choose─→ Plan ─embed─→ Query ─ask channels─→ Rankings ─join graph─→ Joined
          ─judge─→ Verdict ─select─→ Selection ─(rerank)─→ Selection ─build─→ Result
 
-Every stage takes what the stages before it made, and the `SearchContext`, and is timed under its own name.
+Every stage takes the results of earlier stages and the `SearchContext`. Each stage is timed under its own name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def find(text: str, search: SearchContext) -> Result:
     """
     Return the evidence for a question, or the reason why there is not enough.
 
-    A reranker changes the order but not the confidence. No read transaction is open while it is called.
+    A reranker changes the order but not the confidence. No read transaction is open during a call to the reranker.
     """
     store, reranker = search.store, search.reranker
     with search.stopwatch.stage("parse"):

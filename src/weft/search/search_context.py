@@ -1,4 +1,4 @@
-"""The carrier of one search: store, models, settings, filter, time and stopwatch."""
+"""Context of one search: store, models, settings, filter, time and stopwatch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchContext:
-    """Everything a stage of the read path needs besides the question. It serves one question."""
+    """Inputs of the read path besides the question. An instance serves one question."""
 
     store: StoreReader
     embedder: Embedder | None
@@ -41,17 +41,17 @@ class SearchContext:
     graph: GraphOptions = field(default_factory=GraphOptions)
     where: Filter = field(default_factory=Filter)
     at: datetime | None = None
-    """The graph follows facts that are valid at this time; None: it follows the documents' relations only."""
+    """Time at which facts must be valid to count as relations; None to use relations of documents only."""
     reranker: Reranker | None = None
     rerank: RerankOptions = field(default_factory=RerankOptions)
     stopwatch: Stopwatch = field(default_factory=Stopwatch)
     chunks: Chunks = field(init=False)
-    """Chunks read so far from one state of the store; `replace` starts with none."""
+    """Cache of chunks from one state of the store; `replace` creates an empty one."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "chunks", Chunks(self.store))
 
     @property
     def pool_size(self) -> int:
-        """Hits that each channel returns, and that fusion keeps."""
+        """Number of hits that each channel returns and that fusion keeps."""
         return max(self.options.top_k, self.options.pool)

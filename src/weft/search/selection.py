@@ -1,4 +1,4 @@
-"""Selection of the hits that make the answer, and a count of those left out, by reason."""
+"""Selection of the hits of the answer, and the number of omitted hits by reason."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from weft.search.search_context import SearchContext
 from weft.search.writing_systems import drop_unsupported
 
 MAX_ADDED_PER_DOCUMENT = 2
-"""Chunks of one document that the graph may add to an answer."""
+"""Maximum number of chunks of one document that the graph may add to an answer."""
 
 TOO_WEAK = "below the relevance threshold"
 SAME_DOCUMENT = "the graph adds at most two chunks per document"
 NOT_NAMED = "the trust in the graph is too low, so it only changed the order"
-"""Reasons for hits left out."""
+"""Reasons for omitted hits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +31,14 @@ class Selection:
     fused: Sequence[Hit]
     """The union of text and graph."""
     kept: Sequence[Hit]
-    """The part of it that the gate kept."""
+    """The part of `fused` that the gate kept."""
     text: Sequence[Hit]
     """The hits of the text channels that may be shown, in their order."""
     walked: Walked
     hits: Sequence[Hit]
     """The answer."""
     dropped: Mapping[str, int]
-    """By reason, the number of hits left out."""
+    """Number of omitted hits, by reason."""
 
     def pool(self) -> list[Hit]:
         """Return every hit that may be in the answer, in the order of the union."""
@@ -55,7 +55,7 @@ def select_hits(query: Query, joined: Joined, verdict: Verdict, search: SearchCo
         )
         dropped = count_dropped(hits, verdict.kept, text=joined.text, walked=walked, top_k=top_k)
         if search.embedder and query.vector_weight:
-            # A walk that began at entities close in meaning depends on vectors, so it confirms no vector hit.
+            # A walk from entities close in meaning depends on vectors, so it does not confirm vector hits.
             names = ("keyword", "graph") if walked.trust > TRUST_BY_MEANING else ("keyword",)
             others = [joined.rankings[name] for name in names if name in joined.rankings]
             hits = drop_unsupported(hits, others, chunks=search.chunks, card=search.embedder.card)
@@ -66,7 +66,7 @@ def choose_hits(
     fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, chunks: Chunks, top_k: int
 ) -> list[Hit]:
     """
-    Return the part of the union that makes the answer, in the order of the union.
+    Return the hits of the answer, in the order of the union.
 
     | hits | in the answer |
     | --- | --- |
@@ -75,6 +75,7 @@ def choose_hits(
     | graph hits of entities that the question does not name | never; they only change the order |
 
     The best text hit stays first if the gate kept it, unless the graph leads.
+
     """
     if not walked.found.hits:
         return list(kept[:top_k])
@@ -83,7 +84,7 @@ def choose_hits(
     passed = likely if walked.trust > TRUST_BY_MEANING or not text else set()
     found = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
     if found:
-        chunks.read([*own, *found[:top_k]])  # one read for nearly all hits that will be shown
+        chunks.read([*own, *found[:top_k]])  # one read for nearly all hits of the answer
     shown = own | _limit_per_document(found, chunks=chunks, count=top_k)
     chosen = [hit for hit in fused if hit.chunk_id in shown]
     is_first = bool(text) and not walked.leads and text[0].chunk_id in likely
@@ -93,7 +94,7 @@ def choose_hits(
 def count_dropped(
     chosen: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, top_k: int
 ) -> dict[str, int]:
-    """Return, by reason, how many of the first `top_k` text hits and graph hits are not in the answer."""
+    """Return the number of the first `top_k` text and graph hits that are not in the answer, by reason."""
     passed, shown = ({hit.chunk_id for hit in hits} for hits in (kept, chosen))
     first = dict.fromkeys(hit.chunk_id for hit in (*text[:top_k], *walked.found.hits[:top_k]))
     reasons = Counter[str]()

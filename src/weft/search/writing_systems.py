@@ -1,5 +1,5 @@
 """
-Scripts that the embedder supports, and the removal of chunks in other scripts.
+Removal of chunks in scripts that the embedder does not support.
 
 The vector of a text in an unsupported script is noise. Such chunks lie close to every question.
 """
@@ -18,14 +18,14 @@ SAMPLE_CHARACTERS = 300
 """Characters of a chunk by which its scripts are determined."""
 
 MAX_UNSUPPORTED_SHARE = 0.5
-"""From this share of letters in unsupported scripts on, cosines are not used."""
+"""Share of letters in unsupported scripts from which cosines are not used."""
 
 
 def embedder_weight(shares: Mapping[str, float], *, card: ModelCard) -> tuple[float, str]:
     """
     Return the weight of the vector channel for a text with these shares of scripts, and a note if it is 0.
 
-    The weight is the one on the embedder's card if the embedder supports the scripts.
+    If the embedder supports the scripts, it is the weight on the embedder's card.
     """
     if "*" in card.scripts:
         return card.weight, ""
@@ -46,7 +46,7 @@ def keep_supported(ranking: Ranking, *, chunks: Chunks, card: ModelCard) -> Rank
     """
     Return a vector ranking without chunks in unsupported scripts if its best chunk is one of them.
 
-    Such chunks lie close to everything. If the best chunk is supported, nearly always all of them are.
+    Such chunks lie close to every question. If the best chunk is supported, nearly all chunks are.
     """
     first = chunks.read([hit.chunk_id for hit in ranking.hits[:1]])
     if all(is_supported(chunk.text, card=card) for chunk in first.values()):
@@ -57,7 +57,7 @@ def keep_supported(ranking: Ranking, *, chunks: Chunks, card: ModelCard) -> Rank
 
 
 def drop_unsupported(hits: Sequence[Hit], others: Sequence[Ranking], *, chunks: Chunks, card: ModelCard) -> list[Hit]:
-    """Return hits without chunks in unsupported scripts, unless one of the `others`, keyword or graph, found them."""
+    """Return hits without chunks in unsupported scripts. Chunks that the `others` (keyword or graph) found are kept."""
     texts = chunks.read([hit.chunk_id for hit in hits])
     unsupported = {id for id, chunk in texts.items() if not is_supported(chunk.text, card=card)}
     if unsupported:

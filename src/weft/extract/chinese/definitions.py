@@ -22,10 +22,10 @@ from weft.text.normalise import CJK, HAN
 from weft.text.simplified import simplify
 
 MAX_ASIDES = 4
-"""Brackets and insertions between a name and its definition."""
+"""Maximum number of brackets and insertions between a name and its definition."""
 
 MAX_ALIAS_DISTANCE = 200
-"""Characters after a name in which its aliases are searched."""
+"""Maximum distance of an alias from its name, in characters."""
 
 _ALIAS_CUES = (
     "又称之?为?|又名|又叫做?|也叫做?|也称之?为?|亦称|亦作|或称|简称为?|俗称为?|俗名|原名|本名|旧称|古称|古名|初名"
@@ -67,7 +67,7 @@ def find_chinese_type(text: str, end: int, *, is_clear_name: bool) -> tuple[int,
     """
     Return the offset of `是` after a name that ends at `end`, and the type; None without a definition.
 
-    Brackets and aliases may stand in between. A plain `是` defines only a clear name, or a name followed by brackets or
+    Brackets and aliases may come in between. A plain `是` defines only a clear name, or a name followed by brackets or
     aliases.
     """
     text = simplify(text)

@@ -26,10 +26,10 @@ from weft.text.normalise import HAN, KANA, is_unspaced
 from weft.text.simplified import simplify
 
 MAX_NAME_CHARACTERS = 20
-"""A longer name is a misread clause."""
+"""Maximum length of a name; a longer one is a misread clause."""
 
 MIN_TERM_CHARACTERS = 3
-"""A shorter term is too general."""
+"""Minimum length of a term; a shorter one is too general."""
 
 MIN_JAPANESE_KANA = 3
 """Number of kana from which a sentence is Japanese. A Chinese sentence may contain a decorative `の`."""
@@ -66,10 +66,11 @@ def is_chinese(text: str) -> bool:
 
 def find_tagged_names(sentence: Sentence, words: Sequence[TaggedWord], names: Sequence[Name]) -> list[Name]:
     """
-    Return the given names of a sentence and those of the tagger, in order.
+    Return `names` and the names that the tagger found in a sentence, in order.
 
     Persons, places, organisations, works and other proper nouns are names with a type. Two or more nouns in a row, and
     a Latin name followed by a noun (`OAuth服务`), are terms.
+
     """
     words = [_as_noun(sentence.text, word) for word in words]
     taken = [(name.start, name.end) for name in names if name.kind != "quoted"]
@@ -99,7 +100,7 @@ def _as_noun(text: str, word: TaggedWord) -> TaggedWord:
 
 
 def _known(name: Name, words: Sequence[TaggedWord]) -> Name:
-    """Return a Latin phrase or identifier as a name if the tagger marks it as one: `Milvus`."""
+    """Return a Latin phrase or identifier as a name if the tagger marks it as a name: `Milvus`."""
     if name.kind not in ("phrase", "identifier"):
         return name
     is_named = any(word.kind in _NAMED for word in words if word.start < name.end and name.start < word.end)

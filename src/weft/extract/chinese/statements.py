@@ -23,10 +23,10 @@ from weft.text.normalise import HAN
 from weft.text.simplified import simplify
 
 MAX_TITLE_CHARACTERS = 10
-"""Between `由` and a name: `美国建筑师`."""
+"""Maximum length of a title between `由` and a name: `美国建筑师`."""
 
 MAX_ADVERBIAL_CHARACTERS = 24
-"""Between an agent and the verb: a date, a place."""
+"""Maximum length of a date or place between an agent and the verb."""
 
 _ROLES = {
     "首都": "has_capital", "首府": "has_capital", "省会": "has_capital",
@@ -161,7 +161,7 @@ class _Reader:
         return name.text if name else ""
 
     def _about(self, start: int) -> str:
-        """Return the subject of the sentence if a clause begins at `start`; else an empty text."""
+        """Return the subject of the sentence if a clause begins at `start`; otherwise an empty text."""
         opens = start > 0 and self._plain[start - 1] in "，,；;"
         return self._subject.name if self._subject and opens else ""
 

@@ -12,7 +12,7 @@ class Tagger(Protocol):
 
     @property
     def name(self) -> str:
-        """Version, which changes whenever a text would be tagged differently: `lac-0.1.0`."""
+        """Name and version, such as `lac-0.1.0`. It changes whenever a text would be tagged differently."""
 
     def tag(self, text: str) -> list[TaggedWord]:
         """Return the words of one sentence in order, without gaps. The first call loads the model."""

@@ -18,7 +18,7 @@ Grammar of citation questions: kind, paper or author or concept, and years of pu
 | `does BERT cite anything useful` | none: the whole question must match | | |
 | `关于图神经网络的论文` | none: a topic, not an author | | |
 
-A question with years has two readings: with the years removed, and as it is, since a name may contain a year. The graph
+A question with years has two readings: without the years, and unchanged, since a name may contain a year. The graph
 decides which reading has an answer.
 
 The grammar is the table `_FORMS`. `X` is the name; the parts in curly braces are shared sub-patterns:
@@ -36,7 +36,7 @@ from weft.records import CitationKind, CitationQuestion
 from weft.text.normalise import squeeze
 
 MAX_QUESTION_CHARACTERS = 1000
-"""A longer text is not a citation question."""
+"""Maximum length of a citation question."""
 
 
 _PAPER = r"(?:papers?|articles?|works?|publications?|documents?|stud(?:y|ies)|research|preprints?|literature)"
@@ -160,7 +160,7 @@ _FORMS: tuple[tuple[CitationKind, bool, str], ...] = (
 
 
 def _pattern(form: str) -> re.Pattern[str]:
-    """Return the pattern of a form. Questions have single spaces; a repeat of them would make matching quadratic."""
+    """Return the pattern of a form. It matches single spaces only: repeated spaces would make matching quadratic."""
     return re.compile(form.replace("X", "(?P<name>.+?)").replace(r"\s+", " "), re.IGNORECASE)
 
 
@@ -207,7 +207,7 @@ def split_names(name: str) -> list[str]:
 
 
 def _read(text: str, *, since: int | None, until: int | None) -> CitationQuestion | None:
-    plain = text.translate(_TRADITIONAL)  # one character for one, so that offsets stay valid
+    plain = text.translate(_TRADITIONAL)  # each character is replaced by one character, so offsets stay valid
     for kind, explicit, pattern in _PATTERNS:
         match = pattern.fullmatch(plain)
         if match is None:
@@ -230,7 +230,7 @@ def _spellings(name: str) -> Iterator[str]:
 
 
 def _without_years(text: str) -> Iterator[tuple[str, int | None, int | None]]:
-    """Yield (question without years, first year, last year), then the question as it is without years."""
+    """Yield (question without years, first year, last year), then the unchanged question without a range of years."""
     plain = text.translate(_TRADITIONAL)
     for match in reversed(list(_YEARS.finditer(plain))):
         since, until = _bounds(match)

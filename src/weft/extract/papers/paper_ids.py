@@ -35,7 +35,7 @@ _ID = re.compile(
     rf"|arxiv\s{{0,3}}(?:id)?\s{{0,3}}[:：./-]?\s{{0,3}})?"
     rf"(?P<arxiv>{_NEW}|{_OLD})(?:v\d{{1,3}})?(?:\.pdf)?(?![\w/-]|\.\d)"
     rf")",
-    re.IGNORECASE | re.ASCII,  # ASCII, so that an id may directly follow a Chinese character
+    re.IGNORECASE | re.ASCII,  # ASCII only: an id may directly follow a Chinese character
 )
 _ARXIV_DOI = re.compile(rf"10\.48550/arxiv\.({_NEW}|{_OLD})(?:v\d{{1,3}})?", re.IGNORECASE | re.ASCII)
 _BARE_WORK = re.compile(r"w\d{6,15}", re.IGNORECASE | re.ASCII)

@@ -1,5 +1,5 @@
 """
-Similarity of a paper title and a remembered title.
+Similarity of a paper title and a title quoted from memory.
 
 | query | title | similarity |
 | --- | --- | --- |
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from weft.extract.names import singular, words
 
 MAX_TITLE_WORDS = 60
-"""Compared words of a title."""
+"""Maximum number of compared words of a title."""
 
 SMALL_WORD_WEIGHT = 0.25
 """Weight of a small word; a content word has 1."""
@@ -36,9 +36,9 @@ def title_similarity(query: Sequence[str], title: Sequence[str]) -> float:
     """
     Return the similarity of two word sequences, 0 to 1; equal sequences give 1.
 
-    With the weight w of a sequence and the weight s of the longest common subsequence, it is the mean of
-    `2s / (w(query) + w(title))` and `s / w(query)`. A missing word of the title costs little, a wrong word of the query
-    much. A number of the query that is not in the title gives 0.
+    The similarity is the mean of `2s / (w(query) + w(title))` and `s / w(query)`: w is the weight of a sequence, s that
+    of the longest common subsequence. A missing word of the title lowers it little, a wrong word of the query much. A
+    number of the query that is not in the title gives 0.
     """
     if not query or not title:
         return 0.0

@@ -1,4 +1,4 @@
-"""Audit of facts: those that break today's rules, contradict others, or were never confirmed."""
+"""Audit of facts: finds facts that violate the current rules, contradict others, or were never confirmed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from weft.store.base import StoreReader
 from weft.text.ids import fact_content
 
 PAGE_FACTS = 1000
-"""Facts read at a time."""
+"""Facts per read."""
 
 MAX_STAGED_AGE = timedelta(days=90)
 """A staged fact that was neither confirmed nor recalled for longer is suspicious."""
 
 
 def iter_facts(store: StoreReader, *, subject: str = "") -> Iterator[Fact]:
-    """Yield the facts of a namespace, ordered by id: all, or those of one subject (a key)."""
+    """Yield the facts of a namespace by id, of all subjects or of one subject (a key)."""
     after = ""
     while page := store.facts.facts_after(after, limit=PAGE_FACTS, subject=subject):
         yield from page

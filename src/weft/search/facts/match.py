@@ -20,10 +20,10 @@ from weft.search.question.content_terms import QUESTION_WORDS, RECALL_WORDS
 from weft.text.analyzer import terms
 
 MAX_COMPARED_FACTS = 100
-"""Surest facts of an anchor entity that are compared with the question; the best matches are kept."""
+"""Maximum number of facts of an anchor that are compared with the question, highest confidence first."""
 
 INHERITED_MATCH = 0.5
-"""Share of a fact's match that passes to the facts of the entity it leads to."""
+"""Share of a fact's match that is added to the facts of its object entity."""
 
 
 def fact_terms(question: Question, *, names: Collection[str]) -> frozenset[str]:
@@ -33,7 +33,7 @@ def fact_terms(question: Question, *, names: Collection[str]) -> frozenset[str]:
 
 
 def match(fact: Fact, wanted: frozenset[str]) -> int:
-    """Return how many of the terms a fact has in its predicate and value."""
+    """Return the number of `wanted` terms in the predicate and value of a fact."""
     return len(wanted.intersection(terms(f"{fact.predicate.replace('_', ' ')} {fact.value}"))) if wanted else 0
 
 

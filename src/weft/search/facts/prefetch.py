@@ -1,4 +1,4 @@
-"""Prefetch of the facts of entities that are recalled most."""
+"""Prefetch of the facts of the most recalled entities."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ class WarmFacts:
     """The facts of some entities at a time. Immutable, so threads may share it."""
 
     generation: int
-    """State of the store's facts they were read from."""
+    """Generation of the store's facts at the time of the read."""
     at: datetime
     options: Hashable
-    """The settings they were read with."""
+    """Settings of the read."""
     facts: Mapping[tuple[str, bool], tuple[int, tuple[Fact, ...]]]
-    """By entity key and direction (True: incoming): the limit of the read, and the facts."""
+    """Limit of the read and facts, by entity key and direction (True for incoming)."""
     entities: tuple[str, ...]
     """Keys of the prefetched entities, most recalled first; facts of their neighbours are included too."""
 
 
 def read_warm(store: StoreReader, *, options: MemoryOptions, at: datetime, limit: int) -> WarmFacts:
     """
-    Return the facts of the `limit` entities that are recalled most, of the user, and of their neighbours.
+    Return the facts of the `limit` most recalled entities, of the user, and of their neighbours.
 
     All facts are read from one state of the store. No access is counted.
+
     """
     with store.reading():
         generation = store.facts.generation()
@@ -47,13 +48,13 @@ def read_warm(store: StoreReader, *, options: MemoryOptions, at: datetime, limit
 
 
 class WarmReader:
-    """Reader of facts: prefetched ones from memory, all others from the store in one statement."""
+    """Reader of facts: prefetched facts come from memory, all others from the store in one statement."""
 
     def __init__(self, store: StoreReader, *, at: datetime, warm: WarmFacts | None) -> None:
         self._store = store
         self._at = at
         self.read: dict[tuple[str, bool], tuple[int, tuple[Fact, ...]]] = dict(warm.facts) if warm else {}
-        """As `WarmFacts.facts`."""
+        """Facts read so far, in the form of `WarmFacts.facts`."""
 
     def __call__(self, keys: Sequence[str], /, *, limit: int, incoming: bool = False) -> list[Fact]:
         missing = [key for key in keys if self.read.get((key, incoming), (0, ()))[0] < limit]

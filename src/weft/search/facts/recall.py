@@ -1,4 +1,4 @@
-"""The read path of facts: find the anchor entities of a question, then walk the facts around them."""
+"""Read path of facts: finds the anchor entities of a question, then traverses the facts around them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class About(Protocol):
-    """Returns the surest `limit` valid facts of each entity, in the order of the keys."""
+    """Returns the `limit` valid facts of highest confidence of each entity, in the order of the keys."""
 
     def __call__(self, keys: Sequence[str], /, *, limit: int, incoming: bool = False) -> list[Fact]: ...
 
@@ -39,7 +39,7 @@ class FactQuery:
     question: Question
     vector: Vector | None = None
     min_cosine: float = 0.0
-    """Cosine at which an entity is as likely meant as not."""
+    """Cosine at which an entity is relevant with probability 0.5."""
     degraded: str = ""
     """Reason why the vector is missing or of poor quality; empty if neither."""
 
@@ -48,13 +48,14 @@ def recall(
     text: str, *, store: StoreReader, embedder: Embedder | None, options: MemoryOptions, at: datetime, problem: str = ""
 ) -> Recall:
     """
-    Return the facts that bear on a question, valid at a time.
+    Return the facts relevant to a question that are valid at a time.
 
     | status | condition |
     | --- | --- |
     | `ok` | the question names a known entity, or matches a fact about the user |
     | `degraded` | the same without an embedder; entities are found by their names. `problem` is the reason |
     | `no_match` | neither; there are no facts |
+
     """
     query = prepare_fact_query(read_question(text), store=store, embedder=embedder, problem=problem)
     with store.reading():
@@ -64,7 +65,7 @@ def recall(
 def prepare_fact_query(
     question: Question, *, store: StoreReader, embedder: Embedder | None, problem: str = ""
 ) -> FactQuery:
-    """Return a question with its vector; without one, with the reason."""
+    """Return a question with its vector, or with the reason why there is no vector."""
     vector, degraded = _embed(question, store=store, embedder=embedder, problem=problem)
     least = min_relevant_cosine(question, store=store, embedder=embedder) if embedder and vector is not None else 0.0
     return FactQuery(question=question, vector=vector, min_cosine=least, degraded=degraded)
@@ -80,9 +81,10 @@ def answer(
     about: About | None = None,
 ) -> Recall:
     """
-    Return the facts that bear on a question, read from one state of the store.
+    Return the facts relevant to a question, read from one state of the store.
 
     `named` are the entities that the question names. `about` reads facts in place of the store.
+
     """
     question, degraded = query.question, query.degraded
     anchors = _find_anchors(query, named, store=store, limit=options.anchors)
@@ -122,8 +124,9 @@ def _embed(
 
 def _find_anchors(query: FactQuery, named: Sequence[FactEntity], *, store: StoreReader, limit: int) -> list[Anchor]:
     """
-    Return the entities that a question names, then at most `limit` others: close in meaning, or without a vector those
-    that share words with it.
+    Return the entities that a question names, then at most `limit` others.
+
+    The others are close in meaning, or share words with the question if there is no vector.
     """
     anchors = {entity.key: Anchor(entity=entity, how="named") for entity in named}
     if query.vector is not None:
@@ -139,7 +142,7 @@ def _find_anchors(query: FactQuery, named: Sequence[FactEntity], *, store: Store
 
 
 def find_named(question: Question, *, store: StoreReader) -> list[FactEntity]:
-    """Return the entities that the question names, by any name known to the graph, in the order of the question."""
+    """Return the entities that the question names by any known name, in the order of the question."""
     found = question.words
     keys = sorted(candidate_keys(found) - QUESTION_WORDS - FIRST_PERSON)
     owners = {key: [key] for key in keys}
@@ -161,7 +164,7 @@ def activate_facts(
     """
     Return facts breadth-first from some entities, ordered by match, hop, rank of the subject, and score.
 
-    The match of a fact is the number of `wanted` terms it contains, plus half the match of the fact that led to it.
+    The match of a fact is the number of `wanted` terms in it, plus half the match of the preceding fact on the path.
     Without `wanted` terms, nearer facts come first. Ties go to the older fact.
     """
     places: dict[str, int] = {}

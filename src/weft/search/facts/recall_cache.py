@@ -1,4 +1,4 @@
-"""Cache of recent recalls: the same question, or nearly the same, is answered from memory."""
+"""Cache of recent recalls: answers equal and nearly equal questions from memory."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from weft.records import Fact, Recall, Vector
 from weft.search.facts.prefetch import WarmFacts
 
 MAX_ENTRIES = 256
-"""Recalls cached per namespace."""
+"""Maximum number of cached recalls per namespace."""
 
 MAX_NAMESPACES = 64
-"""Namespaces in the cache; the least recently used one is evicted."""
+"""Maximum number of namespaces in the cache; the least recently used one is evicted."""
 
 RECENT = timedelta(seconds=60)
-"""Time for which a fact counts as recently recalled, so that a conversation that only repeats it is refused."""
+"""Time for which a fact counts as recently recalled. A conversation that repeats such a fact is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class RecallKey:
     """Keys of the entities that the question names, sorted."""
     vector: Vector | None = field(default=None, compare=False)
     same: float | None = field(default=None, compare=False)
-    """Cosine from which two questions count as the same."""
+    """Minimum cosine of two questions that count as the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class RecallCache:
         """
         Return the recall of the closest question that counts as the same; ties go to the oldest.
 
-        It names the same entities and has the same options. Call it after `find`: no result counts as a miss.
+        Entities and options must be equal. Call this method after `find`: no result counts as a miss.
         """
         with self._lock:
             shelf = self._shelf(namespace)
@@ -115,7 +115,7 @@ class RecallCache:
                 entries.popitem(last=False)
 
     def keep_warm(self, namespace: str, warm: WarmFacts) -> None:
-        """Cache prefetched facts in place of the former ones."""
+        """Replace the prefetched facts in the cache."""
         with self._lock:
             self._shelf(namespace).warm = warm
 
@@ -141,7 +141,7 @@ class RecallCache:
             shelf.warm = None
 
     def count(self, namespace: str) -> dict[str, int]:
-        """Return the number of cached recalls of a namespace, of hits and of misses."""
+        """Return the numbers of cached recalls, hits and misses of a namespace."""
         with self._lock:
             shelf = self._shelf(namespace)
             return {"cached": len(shelf.entries), "hits": shelf.hits, "misses": shelf.misses}

@@ -1,1 +1,1 @@
-"""Graph channel: walk, relations, trust in its ranking, and the join with the text channels."""
+"""Graph channel: walk, relations, trust in the graph ranking, fusion with the text channels."""

@@ -1,4 +1,4 @@
-"""The graph channel: the algorithms `walk`, `expand` and `guided`, each with the path to every chunk."""
+"""Graph channel: the algorithms `walk`, `expand` and `guided`. Each returns the path to every chunk."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ABOUT_CHUNK = "described in"
 SEARCHED = "searched for in"
 
 MAX_FILTERED_MENTIONS = 1000
-"""Mentions of an entity that `expand` reads if a filter may remove some of them."""
+"""Maximum number of mentions of an entity that `expand` reads if a filter is set."""
 
 FILTER_BATCH_CHUNKS = 200
-"""Chunks compared with a filter at a time."""
+"""Chunks that are compared with a filter at once."""
 
 
 Explain: TypeAlias = Callable[[Mapping[str, str]], Mapping[str, GraphSource]]
-"""Returns the paths to chunks by id, given the citations of the chunks by id."""
+"""Takes the citations of chunks by id; returns the paths to these chunks by id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +48,13 @@ class GraphFound:
     answers: bool = False
     """True if an entity of the question has a relation that the question asks for."""
     degraded: str = ""
-    """Reason why the graph was searched without a model; empty if none was missing."""
+    """Reason why the graph was searched without an embedder; empty if the embedder was available."""
 
 
 def search_graph(
     question: Question, seeds: Sequence[Seed], search: SearchContext, *, relations: Relations | None = None
 ) -> GraphFound:
-    """Return the chunks that `relations`, or those of the documents, lead to from the entities of a question."""
+    """Return the chunks reached from the entities of a question over `relations`, by default those of the documents."""
     if not seeds:
         return GraphFound()
     relations = relations or Relations(graph=search.store.graph)
@@ -80,7 +80,7 @@ def relations_between(entities: Sequence[Entity], *, relations: Relations, limit
 
 def explain_walk(state: Walk, citations: Mapping[str, str], *, known: Mapping[str, str]) -> dict[str, GraphSource]:
     """
-    Return the paths of activation to chunks: entities, and the strongest relation between each two.
+    Return the paths of activation to chunks: entities, with the strongest relation between neighbours.
 
     `known` are names of entities by id.
     """
@@ -138,7 +138,7 @@ def _expand(seeds: Sequence[Seed], search: SearchContext, *, relations: Relation
     sources: dict[str, GraphSource] = {}
     for neighbour in neighbours:
         entity = entities.get(neighbour.entity_id)
-        if entity is None or fact_entity_key(entity.id):  # no chunk mentions it
+        if entity is None or fact_entity_key(entity.id):  # no chunk mentions this entity
             continue
         score = graph_score(weight=neighbour.weight, hops=neighbour.hops, mentions=entity.mentions)
         for mention in graph.mentions_of(
@@ -159,15 +159,15 @@ def _expand(seeds: Sequence[Seed], search: SearchContext, *, relations: Relation
 
 
 def _guided(seeds: Sequence[Seed], search: SearchContext, *, relations: Relations) -> GraphFound:
-    """Return the nearest chunks of pairs of names that the graph suggests; without a model, the result of `_expand`."""
+    """Return the nearest chunks of expansion queries; without an embedder, the result of `_expand`."""
     if search.embedder is None:
         return _expand(seeds, search, relations=relations)
     queries = _suggested(seeds, relations=relations, options=search.graph)
     try:
         vectors = search.embedder.embed([suggested.query for suggested in queries], kind="query")
     except ModelError as error:
-        logger.warning("embedding what the graph suggests failed: %s", error)
-        why = f"the graph was searched without a model: embedding failed: {error}"
+        logger.warning("embedding the expansion queries failed: %s", error)
+        why = f"the graph was searched without an embedder: embedding failed: {error}"
         found = _expand(seeds, search, relations=relations)
         return replace(found, degraded=why)
     scores: dict[str, float] = {}
@@ -188,7 +188,7 @@ def _guided(seeds: Sequence[Seed], search: SearchContext, *, relations: Relation
 
 
 class _Suggested(NamedTuple):
-    """A query that the graph suggests: the name of a seed, or the names of a seed and of one of its neighbours."""
+    """An expansion query: the name of a seed, alone or with the name of a neighbour."""
 
     query: str
     proximity: float
@@ -196,11 +196,11 @@ class _Suggested(NamedTuple):
     entity: str
     """Name of the neighbour, or of the seed."""
     path: tuple[PathStep, ...] = ()
-    """From the seed to the neighbour."""
+    """Path from the seed to the neighbour."""
 
 
 def _suggested(seeds: Sequence[Seed], *, relations: Relations, options: GraphOptions) -> list[_Suggested]:
-    """Return the suggested queries: pairs of names, closest first, then the names of the seeds."""
+    """Return the expansion queries: pairs of names, closest first, then the names of the seeds."""
     named = [(seed.entity.id, seed.entity.name) for seed in seeds]
     around: dict[str, list[tuple[str, str, int]]] = {}
     paths: dict[tuple[str, str], tuple[PathStep, ...]] = {}

@@ -1,4 +1,4 @@
-"""Graph stage: walk the graph, weigh its ranking by agreement with the text, and fuse it with the text channels."""
+"""Graph stage: walks the graph, weighs the ranking by its agreement with text, and fuses it with the text channels."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from weft.text.analyzer import query_terms
 from weft.text.ids import fact_entity_key
 
 MAX_ENTITIES = 12
-"""Entities in the graph context: the question's own and those of the best graph chunks."""
+"""Maximum number of entities in the graph context: those of the question and of the best graph chunks."""
 
 MAX_NEAR_CHUNKS = 20
-"""Chunks closest in meaning whose entities may start a walk if the question names none."""
+"""Number of nearest chunks whose entities may be seeds if the question names no entity."""
 
 NO_GRAPH = "the namespace has no graph: index it with `weft index --graph`"
 
@@ -80,9 +80,9 @@ class Joined:
     """The union of text and graph hits, before it is judged."""
 
     rankings: Mapping[str, Ranking]
-    """By channel, without chunks below `search.min_score`."""
+    """Rankings by channel, without chunks below `search.min_score`."""
     complete: Mapping[str, Ranking]
-    """By channel, with them."""
+    """Rankings by channel, including chunks below `search.min_score`."""
     text: Sequence[Hit]
     """The fused text channels."""
     hits: Sequence[Hit]
@@ -91,7 +91,7 @@ class Joined:
     relations: Relations | None
     """None if the method does not use the graph."""
     rare_names: Mapping[str, tuple[str, ...]]
-    """By chunk id, the rare names of the question that it holds."""
+    """Rare names of the question in each chunk, by chunk id."""
 
 
 def join_graph(query: Query, plan: Plan, found: Rankings, search: SearchContext) -> Joined:
@@ -119,7 +119,7 @@ def join_graph(query: Query, plan: Plan, found: Rankings, search: SearchContext)
 
 
 def _find_rare_names(question: Question, plan: Plan, search: SearchContext) -> dict[str, tuple[str, ...]]:
-    """Return the rare names by chunk; empty if they could not change the order."""
+    """Return the rare names by chunk id; empty if they cannot change the order."""
     options = search.options
     is_used = {"vector", "keyword"} <= plan.channels and options.weights[1] > 0 and options.name_bonus > 0
     if not is_used or options.fusion != "weighted":
@@ -158,7 +158,7 @@ def walk_graph(
         trust = graph_trust(
             query.question, seeds, defining_chunks={seed.entity.id: seed.defining_chunks for seed in seeds}
         )
-    has_failed = query.vector is None and bool(query.degraded)  # the embedder: do not call it again
+    has_failed = query.vector is None and bool(query.degraded)  # the embedder failed: do not call it again
     models = replace(search, embedder=None) if has_failed else search
     found = search_graph(query.question, seeds, models, relations=relations)
     return Walked(found=found, seeds=seeds, trust=trust, rated=rated)
@@ -167,7 +167,7 @@ def walk_graph(
 def _find_seeds(
     query: Query, plan: Plan, search: SearchContext, *, vector: Ranking | None, relations: Relations | None
 ) -> tuple[Seed, ...]:
-    """Return the entities that the question names and, if no chunk defines any of them, those close in meaning."""
+    """Return the entities that the question names. If none has a defining chunk, add those close in meaning."""
     graph, options = search.store.graph, search.graph
     named = plan.named
     if named is None:
@@ -189,7 +189,7 @@ def _find_seeds(
 
 
 def _floor(query: Query, search: SearchContext) -> Callable[[], float] | None:
-    """Return a function for the least cosine of a relevant entity; None if cosines mean nothing."""
+    """Return a function that returns the minimum cosine of a relevant entity; None if cosines are meaningless."""
     embedder = search.embedder
     if not embedder or not query.vector_weight or embedder.card.degraded:
         return None
@@ -240,6 +240,6 @@ def add_graph(text: Sequence[Hit], walked: Walked, *, rrf_k: int, options: Graph
 
 
 def _are_unwritten(seeds: Sequence[Seed], *, store: StoreReader) -> bool:
-    """Return True if no chunk contains the names of these entities as the question writes them."""
+    """Return True if no chunk contains the names of these entities as written in the question."""
     named = [query_terms(seed.key) for seed in seeds if seed.words]
     return bool(named) and all(terms and store.find_chunks_with_terms(terms, limit=1) == [] for terms in named)

@@ -14,30 +14,31 @@ from weft.store.base import FactReader, GraphReader, StoreReader
 from weft.text.ids import FACT_ENTITY_PREFIX, fact_entity_id, fact_entity_key
 
 MAX_FACTS_BETWEEN = 50
-"""Facts of each entity in each direction that are searched for those between two given entities."""
+"""Maximum number of facts per entity and direction that `between` reads."""
 
 PAGE_ENTITIES = 200
-"""Fact entities read at a time."""
+"""Fact entities per read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relations:
     """
-    The relations of a graph. With `facts`, facts valid at a time are included.
+    Relations of a graph.
 
-    Entities known only from facts are then included too. They have relations, but no mentions.
+    With `facts`, facts valid at a time are included, and so are entities known only from facts. Such entities have
+    relations, but no mentions.
     """
 
     graph: GraphReader
     facts: tuple[FactReader, datetime] | None = None
-    """The facts and the time at which they are valid; None: no facts, or no fact has an entity as object."""
+    """Facts and the time at which they are valid; None without facts between two entities."""
 
     def of(self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str] = ()) -> list[Relation]:
         """
         Return up to `limit` relations and `limit` facts of each entity in each direction, strongest first.
 
-        Facts to entities known only from facts have a limit of their own. Of a relation and a fact that say the same,
-        the larger weight counts.
+        Facts to entities known only from facts have a separate limit. If a relation and a fact are equal, the larger
+        weight is used.
         """
         known = _documented(entity_ids)
         found = self.graph.relations_of(known, limit=limit, types=types) if known else []
@@ -49,7 +50,7 @@ class Relations:
         """
         Return the strongest `limit` mentions of each entity, and its relations of at least these weights.
 
-        An entity known only from facts has no chunk. One without a second neighbour leads nowhere and is left out.
+        An entity known only from facts has no chunk. It is left out if it has fewer than two neighbours.
         """
         mentions, found = list[Mention](), list[Relation]()
         if known := _documented(entity_ids):
@@ -72,7 +73,7 @@ class Relations:
         return _join(self.graph.relations_between(entity_ids), links)
 
     def neighbours(self, entity_ids: Sequence[str], *, limit: int, min_weight: float = 0.0) -> dict[str, set[str]]:
-        """Return, by id, the entities that facts join each of these with; ids without such facts are left out."""
+        """Return the neighbours of each entity over facts, by id; ids without such facts are left out."""
         near: dict[str, set[str]] = defaultdict(set)
         for source, target, *_ in self._links(entity_ids, limit=limit, min_weight=min_weight):
             near[source].add(target)
@@ -114,7 +115,7 @@ def find_remembered(keys: Sequence[str], *, store: StoreReader, at: datetime) ->
     """
     Return the entities with these keys that are known only from facts, by key.
 
-    Each was declared as an entity, or is subject or object of a fact that is valid at the time.
+    Each was declared, or is subject or object of a fact valid at the time.
     """
     known = store.facts.find_entities(keys)
     if not known:
@@ -129,7 +130,7 @@ def find_remembered(keys: Sequence[str], *, store: StoreReader, at: datetime) ->
 
 
 def iter_remembered(store: StoreReader, *, at: datetime, after: str = "") -> Iterator[Entity]:
-    """Yield the entities known only from facts, ordered by key, after a key."""
+    """Yield the entities known only from facts, by key, starting after the key `after`."""
     while page := store.facts.entities_after(after, limit=PAGE_ENTITIES):
         yield from find_remembered([entity.key for entity in page], store=store, at=at).values()
         after = page[-1].key

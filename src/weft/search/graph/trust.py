@@ -20,36 +20,37 @@ from weft.records import Hit, Question
 from weft.search.question.entities import Seed
 
 MAX_DEFINING_CHUNKS = 3
-"""Chunks about an entity up to which it explains its words in full; with n chunks it explains 3/n of them."""
+"""Number of defining chunks up to which an entity explains its words fully; with n chunks it explains 3/n of them."""
 
 MIN_EXPLAINED_SHARE = 0.5
 """Share of a question's content words that entities must explain for full trust."""
 
 MAX_COMPARED_HITS = 5
-"""Best text hits that the graph is compared with."""
+"""Number of best text hits that are compared with the graph."""
 
 LAG_EXPONENT = 5
-"""Exponent of a text hit's score relative to the best one: a hit further behind counts less."""
+"""Exponent of a text hit's score relative to the best score: a weaker hit counts less."""
 
 MIN_AGREEMENT, FULL_AGREEMENT = 0.3, 0.9
-"""Raw agreement that counts as 0, and that counts as 1; linear between them."""
+"""Raw agreement that maps to 0, and raw agreement that maps to 1; linear in between."""
 
 ANSWERED = 0.5
-"""Least agreement if an entity of the question has a relation that the question asks for."""
+"""Minimum agreement if an entity of the question has a relation that the question asks for."""
 
 MIN_LEADING_TRUST = 0.35
 """Trust from which a graph hit may be placed before the best text hit."""
 
 TRUST_BY_MEANING = 0.02
-"""Trust in entities that the question does not name: enough to break ties only."""
+"""Trust in entities that the question does not name; it only breaks ties."""
 
 
 def graph_trust(question: Question, seeds: Sequence[Seed], *, defining_chunks: Mapping[str, int]) -> float:
     """
-    Return how far the graph may change the order, 0 to 1.
+    Return the trust in the graph, 0 to 1.
 
-    `defining_chunks` is, by entity id, the number of chunks about a seed. An entity that many texts mention but none is
-    about leads everywhere: `bone marrow` is a poor start in a medical library, a film title is a good one.
+    `defining_chunks` is the number of defining chunks of each seed, by entity id. An entity with many mentions and no
+    defining chunk reaches too many chunks: `bone marrow` is a poor seed in a medical library, a film title is a good
+    one.
     """
     named = [seed for seed in seeds if seed.words]
     if not named:

@@ -43,16 +43,16 @@ MENTION_WEIGHT = 0.1
 """Weight of the edge from an entity to a chunk that mentions it, times ln(1+count)/√(chunks that mention it)."""
 
 RELATION_SHARE = 0.1
-"""Share of an entity's activation that flows over its relations to entities; the rest flows to chunks."""
+"""Share of an entity's activation that flows over its relations; the rest flows to chunks."""
 
 ASKED_RELATION_SHARE = 0.7
-"""The same share if the question asks for some of its relations; it flows over those relations only."""
+"""The same share if the question asks for some of these relations; the share flows over those only."""
 
 MIN_RELATION_WEIGHT = 6.5
 """Relations of documents below this weight carry no activation: they derive from co-occurrence, not from a claim."""
 
 MENTION_LINK_WEIGHTS = {0: 3, 2: 4, 3: 5, 4: 6}
-"""By least number of mentions in a chunk: weight of the link on the scale of relations. A chunk about it has 10."""
+"""Link weight by minimum number of mentions in a chunk, on the scale of relations. A defining chunk has 10."""
 
 ABOUT_SHARE = 0.2
 """Share of a chunk's activation that flows back to the entities it is about; the rest flows to those it mentions."""
@@ -61,10 +61,10 @@ WEAK_ENTITY_FACTOR = 0.4
 """Factor on the weight of a weak entity: a phrase that two documents use, or a name without a defining chunk."""
 
 MIN_EXPANDED_ACTIVATION = 0.03
-"""Share of all activation below which a chunk is found but not expanded."""
+"""Minimum share of all activation for a chunk to be expanded; a weaker chunk is found but not expanded."""
 
 MAX_EXPANDED_CHUNKS = 8
-"""Chunks expanded in one step. Of chunks with equal activation at this bound none is expanded."""
+"""Maximum number of chunks expanded in one step. Chunks that tie at this limit are not expanded."""
 
 MAX_WEAK_CHUNKS = 100
 """A weak entity that more chunks mention is a common word and carries no activation."""
@@ -80,15 +80,15 @@ class Walk:
     total: int
     """Number of chunks in the namespace."""
     relation_types: Collection[str] = ()
-    """Relation types the question asks for."""
+    """Relation types that the question asks for."""
     reached: set[str] = field(default_factory=set)
     """Nodes with activation; the seeds from the start."""
     came_from: dict[str, str] = field(default_factory=dict)
-    """By node: the node with the largest contribution when it was first reached."""
+    """For each node, the predecessor with the largest contribution when the node was first reached."""
     about: set[tuple[str, str]] = field(default_factory=set)
     """Pairs of an entity and a chunk about it."""
     edges: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
-    """By node: its targets with their shares of its activation. Each node is read once."""
+    """For each node, its targets and their shares of its activation. Each node is read once."""
     steps: int = 0
     """Number of steps made."""
     answers: bool = False
@@ -96,7 +96,7 @@ class Walk:
 
     @cached_property
     def min_count(self) -> float:
-        """Mentions in a chunk from which entity and chunk are linked, unless the chunk is about the entity."""
+        """Minimum number of mentions that link an entity with a chunk. A defining chunk needs none."""
         strong = (
             n for n, weight in MENTION_LINK_WEIGHTS.items() if weight / FULL_WEIGHT >= self.options.min_graph_score
         )
@@ -130,7 +130,9 @@ class Walk:
                 entities, limit=limit, min_weight=max(MIN_RELATION_WEIGHT, least), min_fact_weight=least
             )
             self._add_entity_edges(entities, mentions, relations)
-        if chunks and self.steps < 2 * self.options.rounds:  # activation of entities after the last step is not used
+        if (
+            chunks and self.steps < 2 * self.options.rounds
+        ):  # the activation of entities after the last step is not needed
             self._add_chunk_edges(self.graph.mentions_in(chunks))
 
     def _add_entity_edges(
@@ -161,7 +163,7 @@ class Walk:
                 self.edges[entity] += [(node, share * weight / total) for node, weight in weights.items()]
 
     def _add_chunk_edges(self, mentions: Sequence[Mention]) -> None:
-        """Add the edges of chunks. An entity that only one chunk mentions would lead back to it, so it is skipped."""
+        """Add the edges of chunks. An entity in only one chunk would return to that chunk, so it is skipped."""
         abouts: dict[str, list[str]] = defaultdict(list)
         others: dict[str, dict[str, float]] = defaultdict(dict)
         least = self.min_count
@@ -210,7 +212,7 @@ def walk(
     """
     Return the chunks by activation, best first, and the walk that explains them. Without seeds there are no hits.
 
-    Activation prefers the `relation_types`, those that the question asks for.
+    Activation prefers the `relation_types`, which the question asks for.
     """
     starts = {seed.entity.id for seed in seeds}
     graph = relations.graph

@@ -1,5 +1,5 @@
 """
-Traversal of citations between papers, authors and concepts, a bounded number of steps.
+Traversal of citations between papers, authors and concepts, with a limited number of steps.
 
 | kind | relations followed from the start | score |
 | --- | --- | --- |
@@ -30,18 +30,18 @@ DIRECT_SCORE = 1.0
 """Score of a paper reached in one step."""
 
 MAX_LINKS = 1000
-"""Relations of one type and direction that are read from the entity in the question."""
+"""Maximum number of relations per type and direction of the entity in the question."""
 
 MAX_FURTHER_LINKS = 100
-"""Relations that are read from each entity of the first step."""
+"""Maximum number of relations of each entity reached in the first step."""
 
 MAX_EXPANDED_ENTITIES = 50
-"""Entities of one step whose relations are read."""
+"""Maximum number of entities per step whose relations are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A relation that was followed: the ids of its ends, and its name in this direction."""
+    """A followed relation: the ids of its ends, and its type in this direction."""
 
     source: str
     type: str
@@ -53,20 +53,20 @@ Path: TypeAlias = tuple[Step, ...]
 
 
 class Reach(NamedTuple):
-    """The score of an entity that was reached, and the best path to it."""
+    """Score of a reached entity, and the best path to it."""
 
     score: float
     path: Path
 
 
 Reached: TypeAlias = dict[str, Reach]
-"""By entity id."""
+"""Reached entities by id."""
 
 
 def find_links(
     graph: GraphReader, ids: Sequence[str], type: str, *, outgoing: bool, limit: int = MAX_LINKS
 ) -> dict[str, list[tuple[str, float]]]:
-    """Return, by entity, the targets of its relations of one type and direction, with their weights."""
+    """Return the targets of relations of one type and direction, with their weights, by entity."""
     wanted = set(ids)
     found: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for relation in graph.relations_of(list(ids), limit=limit, types=(type,)) if wanted else ():
@@ -79,7 +79,7 @@ def find_links(
 
 
 def _follow(graph: GraphReader, paths: Mapping[str, Path], type: str, *, outgoing: bool) -> dict[str, list[Path]]:
-    """Return, by entity, the paths to it that are one relation longer than the given ones."""
+    """Return the paths extended by one relation, by the entity they reach."""
     longer: dict[str, list[Path]] = defaultdict(list)
     name = type if outgoing else inverse(type)
     limit = MAX_FURTHER_LINKS if any(paths.values()) else MAX_LINKS
@@ -138,9 +138,10 @@ def _further(
     first: Mapping[str, Path], *, graph: GraphReader, directions: Sequence[bool], options: GraphOptions
 ) -> Reached:
     """
-    Return papers and those up to `graph.citation_depth` citations away, each step times `graph.citation_share`.
+    Return papers within `graph.citation_depth` citations. Each step multiplies the score by `graph.citation_share`.
 
-    `directions` has True for citations followed from the citing paper, False for those followed to it.
+    `directions` contains True to follow citations forwards (from the citing paper), False to follow them backwards.
+
     """
     levels = [dict(first)]
     while len(levels) < options.citation_depth:
@@ -150,7 +151,7 @@ def _further(
                 near.setdefault(id, paths[0])
         levels.append(near)
     reached: Reached = {}
-    for steps, level in reversed(list(enumerate(levels))):  # the shortest of several paths counts
+    for steps, level in reversed(list(enumerate(levels))):  # of several paths, the shortest is used
         reached |= {id: Reach(DIRECT_SCORE * options.citation_share**steps, path) for id, path in level.items()}
     return reached
 
@@ -164,7 +165,7 @@ def _first(found: Mapping[str, Sequence[Path]]) -> dict[str, Path]:
 
 
 def _shared(found: Mapping[str, Sequence[Path]], *, count: int) -> Reached:
-    """Return each paper with the share of the `count` entities between that it is linked with."""
+    """Return the share of the `count` intermediate entities that each paper is linked with."""
     return {
         id: Reach(len({path[-1].source for path in paths}) / max(1, count), paths[0]) for id, paths in found.items()
     }

@@ -1,4 +1,4 @@
-"""Citation search: papers related by citation, author or concept to the one that a question names."""
+"""Citation search: papers related to the paper, author or concept in a question."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from weft.search.search_context import SearchContext
 from weft.store.base import GraphReader, StoreReader
 
 MAX_DEFINING_CHUNKS = 5
-"""Chunks about a paper that are read to find its first one."""
+"""Maximum number of defining chunks that are read to find the first chunk of a paper."""
 
 MAX_LISTED_NAMES = 10
-"""Names that a note lists."""
+"""Maximum number of names in a note."""
 
 NOTHING = {
-    "citing": "no paper here cites {}",
-    "references": "{} cites no paper that is known here",
-    "builds_on": "no paper here builds on {}",
-    "written_by": "no paper here is by {}",
-    "cocited": "no paper here is cited together with {}",
-    "shared": "no other paper here introduces a concept of {}",
-    "introduces": "no paper here introduces {}",
+    "citing": "no indexed paper cites {}",
+    "references": "{} cites no known paper",
+    "builds_on": "no indexed paper builds on {}",
+    "written_by": "no indexed paper is by {}",
+    "cocited": "no paper is cited together with {}",
+    "shared": "no other indexed paper introduces a concept of {}",
+    "introduces": "no indexed paper introduces {}",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cited:
-    """The answer to a citation question. Without seeds there is none, and the notes may give the reason."""
+    """Answer to a citation question. It is empty without seeds; the notes may then contain the reason."""
 
     question: CitationQuestion
     seeds: tuple[Seed, ...] = ()
@@ -59,7 +59,7 @@ def search_citations(question: Question, search: SearchContext) -> Cited | None:
         return Cited(question=reading, notes=_unknown_notes(reading, match))
     reached = reach(reading, match.entities, graph=graph, options=search.graph)
     if not reached and not has_links(reading, match.entities, graph=graph):
-        return Cited(question=reading, notes=(f"no citations of {match.entities[0].name!r} are known here",))
+        return Cited(question=reading, notes=(f"no citations of {match.entities[0].name!r} are indexed",))
     return _answer(reading, match, reached, search=search)
 
 
@@ -150,7 +150,7 @@ def _answer(question: CitationQuestion, match: NameMatch, reached: Reached, *, s
 def _first_chunks(
     ids: Sequence[str], *, store: StoreReader, where: Filter
 ) -> tuple[dict[str, list[tuple[str, str]]], dict[str, DocumentInfo]]:
-    """Return, by entity, the first chunk of each document of the paper, with the document's id."""
+    """Return the first chunk and the document id of each document of a paper, by entity."""
     mentions = [m for m in store.graph.mentions_of(ids, limit=MAX_DEFINING_CHUNKS) if m.about] if ids else []
     chunks = {chunk.id: chunk for chunk in store.chunks(list(dict.fromkeys(m.chunk_id for m in mentions)))}
     wanted = {chunk.document_id for chunk in chunks.values()}
@@ -212,7 +212,7 @@ def _match_notes(match: NameMatch) -> list[str]:
     notes = []
     if match.score < 1:
         notes.append(f"interpreted as a question about {_quoted(match)}")
-    # An entity known by the title alone may exist beside papers that share the title.
+    # An entity without an id may have the same title as papers with an id.
     same = [entity for entity in match.entities if entity.key != name_key(entity.name)]
     if len(same) > 1 and len({entity.name for entity in same}) == 1:
         notes.append(f"{len(same)} papers have the title {same[0].name!r}; all of them are used")
@@ -225,7 +225,7 @@ def _unknown_notes(question: CitationQuestion, match: NameMatch) -> tuple[str, .
     if not question.explicit:
         return ()
     kind = {"written_by": "author", "introduces": "introduced concept"}.get(question.kind, "paper")
-    return (f"no {kind} {question.names[0]!r} is known here",)
+    return (f"unknown {kind} {question.names[0]!r}",)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Lookup of the papers and authors that a question names: by id, by title, by a part of a title or name."""
+"""Lookup of the papers and authors in a question: by id, title, or part of a title or name."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ PERSON = "person"
 CONCEPT = "concept"
 
 MAX_CANDIDATE_CHUNKS = 100
-"""Chunks that share words with a name and are searched for it."""
+"""Maximum number of chunks with words of a name that are searched for the name."""
 
 MIN_SIMILARITY = 0.6
-"""Similarity of titles below which a paper does not match."""
+"""Minimum similarity of titles for a match."""
 
 MIN_MARGIN = 0.03
-"""Least lead of the best title over the next one; with less, the name is ambiguous."""
+"""Minimum difference between the best and the second-best title; with less, the name is ambiguous."""
 
 PARTIAL_NAME_SCORE = 0.9
 """Score of an author found by a part of the name that no other author has."""
@@ -32,10 +32,10 @@ PARTIAL_NAME_SCORE = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameMatch:
-    """The entities that a name in a question stands for."""
+    """Entities that a name in a question refers to."""
 
     entities: tuple[Entity, ...] = ()
-    """Several if they share this name."""
+    """Matching entities; several if they share this name."""
     score: float = 0.0
     """1 for an exact name, else the similarity."""
     candidates: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ def find_papers(name: str, *, store: StoreReader) -> NameMatch:
 
 
 def find_author(name: str, *, store: StoreReader) -> NameMatch:
-    """Return the person of this name: as written, surname first, with initials, or by a surname that only one has."""
+    """Return the person of this name: as written, surname first, with initials, or by a unique surname."""
     parts = [part for part in name.replace(",", " , ").split() if part]
     keys = list(dict.fromkeys(filter(None, map(name_key, _spellings(parts)))))
     known = store.graph.find_entities(keys)
@@ -92,7 +92,7 @@ def _papers_near(name: str, *, store: StoreReader) -> list[Entity]:
 
 
 def _people_near(name: str, *, store: StoreReader) -> list[Entity]:
-    """Return the authors who have all parts of a name, among those of papers that contain it."""
+    """Return the authors of papers with this name whose own name contains all parts of it."""
     wanted = [word.text for word in words(name)]
     where = Filter(metadata=(("type", PAPER),))
     hits = store.search_keyword(query_terms(name), limit=MAX_CANDIDATE_CHUNKS, where=where).hits

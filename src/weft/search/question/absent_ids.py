@@ -1,4 +1,4 @@
-"""Numbered ids of a question that occur nowhere in the namespace: other chunks are about other things."""
+"""Numbered ids of a question that occur in no chunk. Results are then about other things."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ METHODS = {"citation": "graph", "exact": "hybrid", "comparison": "mix", "overvie
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The method to run, the reason for it, and lookups that the choice already made."""
+    """Method to run, with the reason, and the results of lookups that the choice needed."""
 
     method: str
     reason: str = ""

@@ -18,7 +18,7 @@ QUESTION_WORDS = frozenset(
     什么 多少 哪里 哪些 哪个 如何 怎么 怎样 为何 何时 何处 是否 为什么
     """.split()
 )
-"""Words that form a question and never name its subject."""
+"""Words that introduce a question and never name its subject."""
 
 FIRST_PERSON = frozenset({"i", "me", "my", "mine", "myself"})
 RECALL_WORDS = frozenset({"know", "tell", "say", "about", "remember", "recall", "please", "so", "far"}) | FIRST_PERSON

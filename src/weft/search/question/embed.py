@@ -1,4 +1,4 @@
-"""Embedding of the question, with the reason if there is no vector."""
+"""Embedding of the question; the reason if there is no vector."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def embed_question(question: Question, *, embedder: Embedder | None, wants_vector: bool, wants_keyword: bool) -> Query:
-    """Return the query for the channels. A failing embedder gives a reason in the result, not an error."""
+    """Return the query for the channels. If the embedder fails, the result contains the reason; no error is raised."""
     notes = []
     if len(question.terms) > MAX_TERMS:
         notes.append(f"the question has {len(question.terms)} different terms; the first {MAX_TERMS} were looked up")
@@ -26,7 +26,7 @@ def embed_question(question: Question, *, embedder: Embedder | None, wants_vecto
             weight, note = embedder_weight(question.scripts, card=embedder.card)
             notes += [note] if note else []
             degraded = embedder.card.degraded
-        # A channel of weight 0 is worth an embedding only if no other channel is searched.
+        # A channel of weight 0 needs a vector only if no other channel is searched.
         if embedder is not None and (weight or not wants_keyword):
             try:
                 vector = embedder.embed([question.text], kind="query")[0]

@@ -22,23 +22,29 @@ from weft.store.base import GraphReader
 from weft.text.ids import fact_entity_key
 
 MAX_NAME_WORDS = 20
-"""Longest name that is looked up: a question may contain the whole title of a paper."""
+"""Maximum number of words in a looked-up name. A question may contain the whole title of a paper."""
 
 MAX_COUNTED_CHUNKS = 20
-"""Chunks about an entity are counted up to this number."""
+"""Limit for counting the defining chunks of an entity."""
 
 MAX_UNDEFINED_CHUNKS = 3
-"""Mentioning chunks up to which an entity without a defining chunk keeps its full weight; with n it has 3/n of it."""
+"""
+Number of mentioning chunks up to which an entity without a defining chunk has full weight.
+
+With n chunks it has 3/n.
+"""
 
 USER = "user"
-"""Key of the fact entity that stands for the user. In a question it is a word like any other."""
+"""Key of the fact entity of the user. In a question it is an ordinary word."""
 
 MAX_RARE_SHARE = 0.01
 """A single lower-case word counts as a name if at most this share of chunks mentions it."""
 
 MIN_RARE_CHUNKS = 20
 MIN_UNDEFINED_RARE_CHUNKS = 2
-"""In a small namespace: mentioning chunks up to which such a word is rare, with and without a defining chunk."""
+"""
+In a small namespace: number of mentioning chunks up to which such a word is rare, with and without a defining chunk.
+"""
 
 Match: TypeAlias = tuple[str, int, int]
 """Key, first word and number of words of a name in a question."""
@@ -50,13 +56,13 @@ class Seed:
 
     entity: Entity
     weight: float
-    """Inverse chunk frequency: the fewer chunks mention it, the larger."""
+    """Inverse chunk frequency: larger if fewer chunks mention the entity."""
     words: int
-    """Number of words of the question that name it; 0 if it was found by meaning."""
+    """Number of words in the question that name the entity; 0 if it was found by meaning."""
     how: str
     """`named` or `close in meaning (0.81)`."""
     defining_chunks: int = 0
-    """Chunks about it, up to 20; for an entity known only from facts, its neighbours; 0 if found by meaning."""
+    """Number of defining chunks, up to 20; of neighbours for an entity known only from facts; 0 if found by meaning."""
     key: str = ""
     """Key of the name in the question; empty if found by meaning."""
 
@@ -67,7 +73,7 @@ def recognise_names(
     """
     Return the entities named in a question, largest weight first, at most `limit`; ties go to the smaller id.
 
-    With facts in `relations`, entities known only from facts are included if facts join them with others.
+    With facts in `relations`, entities known only from facts are included if facts link them with others.
     """
     found, content, exact = question.words, question.content_words, question.exact_keys
     keys = _candidates(found, graph=graph) - QUESTION_WORDS.difference(word.text for word in content)
@@ -98,15 +104,15 @@ def recognise_names(
             key=key,
         )
         for id, (key, size) in ((id, named[id]) for id in best)
-        if key in entities  # else deleted by another process between two reads
+        if key in entities  # another process may have deleted it between two reads
     ]
 
 
 def _find_remembered(known: Mapping[str, Known], *, relations: Relations | None) -> dict[str, Known]:
     """
-    Return the names known only from facts, or from facts and weakly from documents, that facts join with others.
+    Return the names that facts link with others and that documents do not contain, or only weakly.
 
-    The number of neighbours counts like the number of chunks that mention an entity: many of them mean a vague name.
+    The number of neighbours is used like the number of mentioning chunks: a name with many is vague.
     """
     candidates = {
         key: name
@@ -138,8 +144,8 @@ def recognise_meaning(
     """
     Return the entities that are close in meaning, closest first, among those of the nearest chunks.
 
-    `near` returns the ids of the nearest chunks, so that the question is not compared with every entity. `floor`
-    returns the least cosine of an entity's name and description; None means that cosines cannot be used.
+    `near` returns the ids of the nearest chunks; only their entities are compared with the question. `floor` returns
+    the minimum cosine of an entity's name and description, or None if cosines cannot be used.
     """
     if vector is None or floor is None:
         return []
@@ -162,7 +168,7 @@ def idf(chunks: int, total: int) -> float:
 
 
 def _candidates(found: Sequence[Word], *, graph: GraphReader) -> set[str]:
-    """Return the keys that may be names: all of one and two words, and longer ones that begin like a known name."""
+    """Return the keys that may be names: keys of one and two words, and longer keys that begin like a known name."""
     keys, pairs = short_keys(found, longest=MAX_NAME_WORDS)
     return keys | long_keys(found, graph.find_key_prefixes(pairs), longest=MAX_NAME_WORDS)
 
@@ -190,9 +196,11 @@ def _add_remembered(
     """
     Return the names known from documents, and `others` known from facts.
 
-    Anything may be the object of a fact, so a name from facts must meet three conditions: it contains the whole of
-    every document's name that it overlaps, it has a content word, and, if it is a single lower-case word, the question
-    names nothing else.
+    Any text may be the object of a fact, so a name from facts must meet three conditions.
+
+    1. It contains every name from documents that it overlaps.
+    2. It has a content word.
+    3. If it is a single lower-case word, the question names nothing else.
     """
     kept = []
     for key, at, size in others:
@@ -211,16 +219,17 @@ def _min_rare_chunks(name: Known) -> int:
 
 def _weigh(name: Known, *, total: int) -> float:
     """
-    Return the weight of a name; without a defining chunk it shrinks with the number of mentioning chunks.
+    Return the weight of a name.
 
-    Such a name leads to every chunk that mentions it: with one chunk that is a good start, with many it is none.
+    Without a defining chunk, the weight falls with the number of mentioning chunks, because the walk would reach all of
+    them.
     """
     share = 1.0 if name.defining_chunks else min(1.0, MAX_UNDEFINED_CHUNKS / max(1, name.chunks))
     return idf(name.chunks, total) * share
 
 
 def _as_names(found: Sequence[Word], rare: Collection[str], *, content: Collection[Word]) -> list[Word]:
-    """Return the words with rare ones marked as names: a question may be typed in lower case."""
+    """Return the words, with rare words marked as names, because a question may be typed in lower case."""
     return [
         word._replace(is_name_like=(word.is_name_like or singular(word.text) in rare) and word in content)
         for word in found

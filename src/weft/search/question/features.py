@@ -9,7 +9,7 @@ from weft.records import Features, FoundId, Question
 from weft.text.normalise import scripts
 
 MAX_CHARACTERS = 2000
-"""Characters of a question in which features are searched."""
+"""Maximum number of characters of a question in which features are searched."""
 
 _COMPARISON = re.compile(
     r"\b(?:vs|versus|compar(?:e|es|ed|ing|ison|isons)|contrast(?:s|ed|ing)?|differences?|differs?|distinguish(?:es)?"

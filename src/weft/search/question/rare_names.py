@@ -1,4 +1,4 @@
-"""Rare names of a question: names that at most three chunks hold word by word. No graph is needed."""
+"""Rare names of a question: names that at most three chunks contain word by word. No graph is needed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from weft.store.base import StoreReader
 from weft.text.analyzer import query_terms
 
 MAX_HOLDERS = 3
-"""Chunks that may hold a rare name; a name in more chunks is common."""
+"""Maximum number of chunks that contain a rare name; a name in more chunks is common."""
 
 MAX_CANDIDATE_CHUNKS = 8
-"""Chunks with all terms of a name that are read to find it; with more of them the name counts as common."""
+"""Maximum number of chunks with all terms of a name that are read; with more chunks the name counts as common."""
 
 
 def find_rare_names(question: Question, *, store: StoreReader, where: Filter) -> dict[str, tuple[str, ...]]:
     """
-    Return, by chunk id, the rare names of the question that the chunk holds.
+    Return the rare names of the question in each chunk, by chunk id.
 
-    A chunk must hold the words of a name in sequence. Case, accents and punctuation are ignored.
+    A chunk must contain the words of a name in sequence. Case, accents and punctuation are ignored.
     """
     holders: dict[str, list[str]] = defaultdict(list)
     for name in question.names:
@@ -37,9 +37,10 @@ def add_name_bonus(
     scores: Mapping[str, float], rare_names: Mapping[str, tuple[str, ...]], *, bonus: float
 ) -> Mapping[str, float]:
     """
-    Return scores with a bonus for chunks that hold rare names; such chunks are added if they are missing.
+    Return scores with a bonus for chunks that contain rare names; missing chunks are added.
 
     One of n chunks with a name gains `bonus · best score / √n`. Of several names the rarest counts.
+
     """
     if not rare_names or not bonus:
         return scores
@@ -53,7 +54,7 @@ def add_name_bonus(
 
 
 def _find_holders(name: str, *, store: StoreReader, where: Filter) -> list[str]:
-    """Return the ids of the chunks that hold a name; empty for a common name."""
+    """Return the ids of the chunks that contain a name; empty for a common name."""
     wanted = [word.text for word in words(name)]
     terms = query_terms(name)
     if not wanted or not terms:
@@ -72,12 +73,12 @@ def _find_holders(name: str, *, store: StoreReader, where: Filter) -> list[str]:
 
 
 def _holds(text: str, wanted: Sequence[str]) -> bool:
-    """Return True if the words `wanted` follow each other in a text."""
-    if text.isascii():  # substring tests are cheap and rule out most texts
+    """Return True if a text contains the words `wanted` in sequence."""
+    if text.isascii():  # substring tests are cheap and exclude most texts
         plain = text.lower()
         if not all(word in plain.replace("'", "") for word in wanted):
             return False
-        if "'" not in text and "_" not in text:  # then only the places of the first word need to be split into words
+        if "'" not in text and "_" not in text:  # split only the text after each occurrence of the first word
             starts = (match.start() for match in re.finditer(re.escape(wanted[0]), plain))
             return any(_begins(text, at, wanted) for at in starts if not text[at - 1 : at].isalnum())
     return any(word.text == wanted[0] and _begins(text, word.start, wanted) for word in iter_words(text))

@@ -1,5 +1,5 @@
 """
-Parser of questions: the one place where the text of a question is read.
+Parser of questions. No other module parses the text of a question.
 
     read_question("Who wrote INC-2041?")
         words           who, wrote, inc, 2041
@@ -29,22 +29,22 @@ from weft.text.analyzer import query_terms
 from weft.text.normalise import is_unspaced, scripts, squeeze
 
 MAX_TERMS = 512
-"""Terms that are looked up. The result notes when a question has more."""
+"""Maximum number of looked-up terms. The result has a note if a question has more."""
 
 MAX_WORDS = 400
-"""Words that may name entities."""
+"""Maximum number of words in which entity names are searched."""
 
 MAX_WORD_CHARACTERS = 8000
-"""Characters in which words, paper ids and quoted names are searched."""
+"""Maximum number of characters in which words, paper ids and quoted names are searched."""
 
 MAX_NAME_CHARACTERS = 2000
-"""Characters in which rare names and numbered ids are searched."""
+"""Maximum number of characters in which rare names and numbered ids are searched."""
 
 MAX_NAMES = 4
-"""Rare names that are looked up: the longest."""
+"""Maximum number of looked-up rare names, longest first."""
 
 MAX_NUMBERED_IDS = 4
-"""Numbered ids that are looked up: the first."""
+"""Maximum number of looked-up numbered ids, in the order of the question."""
 
 _NUMBERED_ID = re.compile(r"(?<![A-Za-z0-9_.-])([A-Za-z]{1,10})[-_]?(\d{3,12})(?![A-Za-z0-9_-])")
 """
