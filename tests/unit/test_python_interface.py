@@ -121,7 +121,7 @@ def test_a_folder_is_no_store(tmp_path):
     with pytest.raises(StoreUnavailable) as error:
         open_engine(tmp_path, embedder="none")
 
-    assert error.value.hint == "it is a folder; give the path of a file in it"
+    assert error.value.hint == "set --db to a file in this folder"
 
 
 def test_a_file_of_settings_is_given_as_text_or_path(tmp_path):

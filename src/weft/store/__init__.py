@@ -1,1 +1,1 @@
-"""Storage behind the roles in `weft.store.base`: memory, SQLite, PostgreSQL."""
+"""Stores that implement the roles in `weft.store.base`: memory, SQLite, PostgreSQL."""

@@ -71,16 +71,18 @@ class StoreReader(Protocol):
 
     def reading(self) -> AbstractContextManager[None]:
         """
-        Let all reads of this thread inside the block see the same state of the store.
+        Give all reads of this thread inside the block the same snapshot of the store.
 
-        The state may lag behind writes of other processes, never behind writes of this one.
+        The snapshot may miss recent writes of other processes, never writes of this process.
+
+
         """
 
     def documents(self, ids: Sequence[str]) -> list[DocumentInfo]:
         """Return the documents with these ids, in this order, skipping unknown ids."""
 
     def find_documents(self, where: Filter, *, after: str = "", limit: int = 1000) -> list[DocumentInfo]:
-        """Return a page of at most `limit` documents by source, starting behind the source `after`."""
+        """Return a page of at most `limit` documents by source, starting after the source `after`."""
 
     def chunks(self, ids: Sequence[str]) -> list[Chunk]:
         """Return the chunks with these ids, in this order, skipping unknown ids."""
@@ -102,7 +104,7 @@ class StoreReader(Protocol):
         """Return the annotations of an import, by chunk id."""
 
     def models(self) -> list[StoredModel]:
-        """Return the embedders that the namespace has vectors of, the active one first."""
+        """Return the embedders with vectors in the namespace, the active one first."""
 
     def calibration(self) -> Calibration | None:
         """Return the calibration fitted for the active embedder, or None. Cheap: every question reads it."""
@@ -137,8 +139,8 @@ class StoreWriter(Protocol):
         """
         Replace documents by the content of the batches: all of them or none.
 
-        With `done`, the same transaction finishes the jobs it names. Raises `ClaimLost` if another worker has taken
-        one of them over. Other jobs of these documents are older than the batches and are deleted.
+        With `done`, the same transaction finishes these jobs. Raises `ClaimLost` if another worker has taken over one
+        of them. Other jobs of these documents are older than the batches and are deleted.
         """
 
     def delete(self, document_ids: Sequence[str]) -> int:
@@ -146,23 +148,31 @@ class StoreWriter(Protocol):
 
     def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
         """
-        Replace all annotations of the import `origin` (never `*`) by these, given by chunk id.
+        Replace all annotations of the import `origin` (never `*`) by `extractions`, which are by chunk id.
 
-        Chunks that are not named lose their annotations of this import; an empty mapping deletes all of them. Unknown
-        chunks are skipped. Annotations are deleted with their chunk. Return how many chunks changed.
+        Other chunks lose their annotations of this import; an empty mapping deletes all of them. Unknown chunks are
+        skipped. Annotations are deleted with their chunk. Return the number of changed chunks.
+
+
+
         """
 
     def write_model(self, model: StoredModel) -> None:
-        """Register an embedder. An active one replaces the current one, and vectors of all others are deleted."""
+        """
+        Register an embedder.
+
+        An active embedder replaces the current one, and the vectors of all others are deleted.
+        """
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
         """Add vectors of chunks (by id) under the embedder with this fingerprint; unknown chunks are skipped."""
 
     def write_calibration(self, calibration: Calibration | None) -> None:
         """
-        Set the calibration of the active embedder, or of searching without one; None deletes it.
+        Set the calibration of the active embedder, or of a search without an embedder; None deletes it.
 
         It is deleted when another embedder becomes active.
+
         """
 
 
@@ -199,7 +209,7 @@ class Keys(Protocol):
         """Return the keys with these ids; unknown ids are left out."""
 
     def forget(self, ids: Sequence[str]) -> int:
-        """Delete keys without a trace; return how many existed."""
+        """Delete keys and their records; return the number of deleted keys."""
 
 
 class Database(Protocol):
@@ -214,13 +224,13 @@ class Database(Protocol):
         """Limitations of this database that the user should know; usually none."""
 
     def store(self, namespace: str) -> Store:
-        """Return the part that belongs to `namespace`, which need not exist yet."""
+        """Return the store of `namespace`, which need not exist yet."""
 
     def prefetch(self, *, resident: bool = False) -> None:
         """
         Start to load and verify read indexes in the background; return at once. A second call does nothing.
 
-        With `resident` they are copied into memory, so that a server survives a damaged or truncated index file.
+        With `resident` they are copied into memory; a server then survives a damaged or truncated index file.
         """
 
     def namespaces(self) -> list[str]:
@@ -233,10 +243,10 @@ class Database(Protocol):
         """Return all inconsistencies found in the content; an empty list if there are none."""
 
     def compare(self) -> list[Problem]:
-        """Compare the results of the read indexes with those of full scans. Takes as long as several scans."""
+        """Compare the results of the read indexes with full scans. This takes as long as several scans."""
 
     def repair(self) -> list[str]:
-        """Derive again everything that can be derived; return a line for each change."""
+        """Rebuild all derived data; return a line for each change."""
 
     def backup(self, target: Path) -> None:
         """Write a consistent copy while others read and write. Raises `InputError` if the target exists."""

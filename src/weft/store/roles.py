@@ -37,10 +37,11 @@ class GraphReader(Protocol):
 
     def find_known(self, keys: Sequence[str], *, max_defining: int) -> dict[str, Known]:
         """
-        Return a short form of the entities of many keys; defining chunks are counted up to `max_defining`.
+        Return statistics of the entities of many keys; defining chunks are counted up to `max_defining`.
 
-        Names known only from facts, of any status, are included under ids of their own (`text.ids.fact_entity_id`).
-        No chunk mentions them.
+        Names known only from facts of any status are included under separate ids (`text.ids.fact_entity_id`). No chunk
+        mentions them.
+
         """
 
     def find_key_prefixes(self, pairs: Collection[str]) -> set[str]:
@@ -57,9 +58,11 @@ class GraphReader(Protocol):
 
     def mentions_in(self, chunk_ids: Sequence[str], *, about: bool = False) -> list[Mention]:
         """
-        Return the mentions in these chunks, in no order, with `elsewhere` and, for strong entities, `home` computed.
+        Return the mentions in these chunks, in no order. `elsewhere` is set, and `has_defining_chunk` for strong
+        entities.
 
         With `about`, return only mentions in defining chunks, in the order of `chunk_ids`.
+
         """
 
     def relations_of(
@@ -86,7 +89,7 @@ class GraphReader(Protocol):
         """Return the extractors that nominated each entity under any name: `rules`, `import` or a model, sorted."""
 
     def entities_after(self, key: str, *, limit: int) -> list[Entity]:
-        """Return a page of entities by key, starting behind `key`; aliases are not listed on their own."""
+        """Return a page of entities by key, starting after `key`; aliases are not listed separately."""
 
     def top_entities(self, *, limit: int) -> list[Entity]:
         """Return the strong entities with the most mentioning chunks; aliases do not count."""
@@ -148,7 +151,7 @@ class FactReader(Protocol):
         """
 
     def facts_after(self, id: str, *, limit: int, subject: str = "") -> list[Fact]:
-        """Return a page of facts by id, starting behind `id`; of one subject (a key) or all."""
+        """Return a page of facts by id, starting after `id`, of one subject (a key) or of all."""
 
     def history(self, id: str) -> list[FactEvent]:
         """Return the events of a fact, oldest first."""
@@ -157,10 +160,10 @@ class FactReader(Protocol):
         """Return the entities with these keys, in this order; keys that no fact names are left out."""
 
     def entities_after(self, key: str, *, limit: int) -> list[FactEntity]:
-        """Return a page of entities by key, starting behind `key`."""
+        """Return a page of entities by key, starting after `key`."""
 
     def origins(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Return the ids of the documents that state these facts; an empty id stands for a statement by hand."""
+        """Return the ids of the documents that state these facts; an empty id stands for a manual statement."""
 
     def search_names(self, words: Sequence[str], *, limit: int) -> list[tuple[FactEntity, int]]:
         """
@@ -179,7 +182,7 @@ class FactReader(Protocol):
         """Return the vectors of entities under the active embedder, by key."""
 
     def has_links(self) -> bool:
-        """Return whether any fact of any status has an entity as its object. Cheap: every question calls it."""
+        """Return whether any fact of any status has an entity as its object. Every question calls this cheap method."""
 
     def links(
         self, entity_ids: Sequence[str], *, at: datetime, limit: int, types: Sequence[str] = (), min_weight: float = 0.0
@@ -187,15 +190,15 @@ class FactReader(Protocol):
         """
         Return facts between two entities that are valid at a time, as relations, strongest first.
 
-        Entities are given by their ids in the graph and are read under all names. Each gets the `limit` facts of
-        highest confidence in each direction, and as many more to entities known only from facts. Those have ids of
-        their own (`text.ids.fact_entity_id`), which are accepted here too. The type is the predicate; the weight is
+        `entity_ids` are ids of the graph; entities are read under all names. Each entity gets the `limit` facts of
+        highest confidence in each direction, and `limit` facts to entities known only from facts. Those entities have
+        separate ids (`text.ids.fact_entity_id`), which are accepted here too. The type is the predicate; the weight is
         ten times the confidence, and facts below weight 1 are left out. Only the
         `store.shared.fact_rules.MAX_LINK_CANDIDATES` facts of highest confidence of a name are examined.
         """
 
     def frequent(self, *, limit: int) -> list[str]:
-        """Return the keys of the subjects whose live facts were accessed most; never accessed ones are left out."""
+        """Return the keys of the subjects with the most accesses to live facts; others are left out."""
 
     def count(self) -> tuple[int, int]:
         """Return the number of facts and of entities."""
@@ -229,9 +232,10 @@ class FactWriter(Protocol):
         entities: Sequence[FactEntity] = (),
     ) -> None:
         """
-        Write facts and entities as another store has them, including access counts, whole history and `origins`.
+        Write facts and entities exported from another store, with access counts, history and `origins`.
 
         Existing values of these facts and entities are replaced. The documents in `origins` must exist already.
+
         """
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
@@ -245,7 +249,7 @@ class FactWriter(Protocol):
         """
         Count one access to each of these facts; return whether it was counted.
 
-        It does not wait: if another writer is active it does nothing. The generation stays unchanged.
+        If another writer is active, nothing is counted, without waiting. The generation stays unchanged.
         """
 
     def write_vectors(self, model: str, vectors: Mapping[str, Vector]) -> None:
@@ -271,16 +275,17 @@ class Jobs(Protocol):
         """
         Add jobs, each replacing the one with the same id.
 
-        A running job for the same content continues and is assigned to the new run. Results that nobody collected
+        A running job for the same content continues and is assigned to the new run. Results that are not collected
         within a day are deleted.
         """
 
     def claim(self, worker: str, *, recipe: str, limit: int, lease: float, attempts: int) -> list[Job]:
         """
-        Claim up to `limit` jobs of a recipe that wait, or whose worker let its `lease` (seconds) expire.
+        Claim up to `limit` jobs of a recipe that wait, or whose `lease` (seconds) has expired.
 
         Jobs with an earlier attempt come last and one at a time, because one of them may have killed its worker.
         Jobs with `attempts` unfinished attempts are marked as failed.
+
         """
 
     def renew(self, worker: str, *, lease: float) -> None:
@@ -290,10 +295,14 @@ class Jobs(Protocol):
         """Return a job after an error; after `attempts` it is failed. A job taken over by another worker is skipped."""
 
     def release(self, worker: str, *, counted: bool) -> int:
-        """Return all jobs of a worker to the queue; return how many. Unless `counted`, undo the attempt."""
+        """
+        Return all jobs of a worker to the queue; return their number.
+
+        Without `counted`, the attempt is not counted.
+        """
 
     def withdraw(self, run: str) -> int:
-        """Delete the waiting and the finished jobs of a run; return how many were waiting."""
+        """Delete the waiting and the finished jobs of a run; return the number of waiting jobs."""
 
     def collect(self, run: str, *, limit: int) -> list[Job]:
         """Return finished jobs of a run with their results, and delete them."""
@@ -319,4 +328,4 @@ class Spending(Protocol):
         """Return the costs of all runs, oldest first, then by id."""
 
     def forget(self, ids: Sequence[str]) -> int:
-        """Delete runs without a trace; return how many existed."""
+        """Delete runs; return the number of deleted runs."""

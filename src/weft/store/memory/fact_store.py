@@ -35,9 +35,9 @@ class FactContent:
     events: dict[str, list[FactEvent]] = field(default_factory=dict)
     entities: dict[str, FactEntity] = field(default_factory=dict)
     vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
-    """By fingerprint and key."""
+    """Vectors by fingerprint and key."""
     origins: dict[str, set[str]] = field(default_factory=dict)
-    """Ids of the documents that state a fact, by fact id; an empty id stands for a statement by hand."""
+    """Ids of the documents that state a fact, by fact id; an empty id stands for a manual statement."""
 
 
 class MemoryFacts:
@@ -281,7 +281,7 @@ class MemoryFacts:
         self._content.vectors = {at: v for at, v in self._content.vectors.items() if at[0] == fingerprint}
 
     def _holding(self, key: str, at: datetime, incoming: bool) -> list[Fact]:
-        """Return the facts of a subject or object valid at a time, by falling confidence."""
+        """Return the facts of a subject or object valid at a time, by descending confidence."""
         mine = [fact for fact in self._content.facts.values() if (fact.object if incoming else fact.subject) == key]
         return by_confidence([fact for fact in mine if key and holds(fact, at=at)])
 

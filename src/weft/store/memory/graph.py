@@ -34,7 +34,7 @@ from weft.store.shared.merging import (
 from weft.text.ids import entity_id, fact_entity_id
 
 MAX_SUPPORTING_CHUNKS = 20
-"""Source chunks listed with a relation."""
+"""Maximum number of source chunks listed with a relation."""
 
 
 @dataclass
@@ -44,11 +44,11 @@ class _Derived:
     resolutions: dict[str, Resolution] = field(default_factory=dict)
     nominations: dict[str, list[Nomination]] = field(default_factory=lambda: defaultdict(list))
     mentions: dict[tuple[str, str], Mention] = field(default_factory=dict)
-    """By key and chunk id. The entity id is the one of the key, before aliases are followed."""
+    """Mentions by key and chunk id. The entity id belongs to the key itself; aliases are not resolved."""
     claims: dict[tuple[str, str, str], dict[str, list[tuple[Claim, bool]]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
-    """By source, target and type, then by chunk id: claims, each with whether it was derived from mentions."""
+    """Claims by (source, target, type), then by chunk id. The flag is True for a claim derived from mentions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class _Source:
     chunk_id: str
     ends: tuple[str, str]
     derived: bool
-    """Whether it was derived from mentions."""
+    """True if the claim was derived from mentions."""
 
 
 class MemoryGraph:
@@ -78,9 +78,9 @@ class MemoryGraph:
         self._chunks = chunks
         self._edits = edits
         self._vectors = vectors
-        """By chunk id and key, under the active embedder."""
+        """Vectors of the active embedder, by chunk id and key."""
         self._all_vectors = all_vectors
-        """By fingerprint, chunk id and key."""
+        """Vectors of all embedders, by fingerprint, chunk id and key."""
         self._name = namespace
         self._remembered = remembered
         """Keys named by facts."""
@@ -252,7 +252,9 @@ class MemoryGraph:
         missing = {
             (id, n.key): name_text(n.name, n.description)
             for id, item in sorted(self._chunks.items())
-            for n in sorted(item.extraction.nominations, key=preference, reverse=True)  # the best comes last and wins
+            for n in sorted(
+                item.extraction.nominations, key=preference, reverse=True
+            )  # the last one is the best and overwrites the others
             if n.description and vote(n.kind) == 2 and (model, id, n.key) not in self._all_vectors
         }
         return dict(sorted(missing.items())[:limit])

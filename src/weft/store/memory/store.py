@@ -51,14 +51,14 @@ class _Content:
     chunks: dict[str, IndexedChunk] = field(default_factory=dict)
     models: dict[str, StoredModel] = field(default_factory=dict)
     vectors: dict[tuple[str, str], Vector] = field(default_factory=dict)
-    """By fingerprint and chunk id."""
+    """Vectors by fingerprint and chunk id."""
     edits: set[tuple[str, str, str]] = field(default_factory=set)
     annotations: dict[tuple[str, str], Extraction] = field(default_factory=dict)
     """Annotations of imports, by origin and chunk id."""
     entity_vectors: dict[tuple[str, str, str], Vector] = field(default_factory=dict)
-    """By fingerprint, chunk id and key."""
+    """Vectors of names, by fingerprint, chunk id and key."""
     calibrations: dict[str, Calibration] = field(default_factory=dict)
-    """By fingerprint, which is empty without an embedder."""
+    """Calibrations by fingerprint, which is empty without an embedder."""
     facts: FactContent = field(default_factory=FactContent)
     jobs: dict[str, JobRow] = field(default_factory=dict)
     llm_runs: dict[str, LlmRun] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class MemorySpending:
 
 
 class MemoryDatabase:
-    """All namespaces in memory. They end with the process."""
+    """All namespaces in memory. The content is lost when the process ends."""
 
     def __init__(self) -> None:
         self._contents: dict[str, _Content] = {}
@@ -325,7 +325,7 @@ class MemoryStore:
         ]
 
     def _whole(self, id: str, model: str) -> IndexedChunk:
-        """Return a chunk as it was written, with its vectors."""
+        """Return a chunk with its vectors, as written."""
         content = self._content
         item = replace(content.chunks[id], extraction=deduplicated(content.chunks[id].extraction))
         described = sorted({n.key for n in item.extraction.nominations if n.description})

@@ -23,18 +23,18 @@ from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
 
 logger = logging.getLogger(__name__)
-logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # its messages repeat the error that is raised
+logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # the pool logs the same error that is raised
 
 MAX_CONNECTIONS = 16
-"""Connections of one process; a thread uses one while it is inside a transaction."""
+"""Maximum number of connections of one process; a thread uses one during a transaction."""
 
 MAX_WAIT_SECONDS = 30.0
-"""Longest wait of a thread for a connection of the pool."""
+"""Maximum wait for a connection of the pool."""
 
 CONNECT_TIMEOUT_SECONDS = 10
 
 REPLICA_PAUSE_SECONDS = 30
-"""Time during which a replica that did not answer is not used."""
+"""Time for which a replica is not used after it did not answer."""
 
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 BEGIN_WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -50,7 +50,7 @@ class Connections:
     def __init__(self, dsn: str, *, replica: str = "") -> None:
         self.where = display_address(dsn)
         self.has_citus = False
-        """Whether settings of a transaction have to be propagated to Citus nodes."""
+        """True if transaction settings must be propagated to Citus nodes."""
         self._dsn = dsn
         self._samples: Samples = {}
         self._local = threading.local()
@@ -60,7 +60,7 @@ class Connections:
         self._replica = replica
         self._replica_paused_until = 0.0
         self._written_generations: dict[str, float] = {}
-        """By namespace: generation after the last write through these connections."""
+        """Generation after the last write through these connections, by namespace."""
         self._indexed_dimensions: set[int] = set()
 
     # ── transactions ────────────────────────────────────────────────────────────────────────────
@@ -96,8 +96,8 @@ class Connections:
         """
         Open a session that is committed unless an exception is raised.
 
-        Unless `exclusive`, it does not wait for other writers of the namespace: its statements must skip rows that
-        those have locked. With `nested`, use the transaction that this thread is in, if there is one.
+        Without `exclusive`, the session does not wait for other writers of the namespace; its statements must skip
+        locked rows. With `nested`, use the current transaction of this thread, if any.
         """
         if nested and self._current is not None:
             with self._read(namespace) as session:
@@ -197,7 +197,7 @@ class Connections:
 
     @contextmanager
     def _bound(self, session: PostgresSession, namespace: str) -> Iterator[PostgresSession]:
-        """Bind a session to a namespace for row security, and afterwards to the previous one again."""
+        """Bind a session to a namespace for row security; restore the previous namespace afterwards."""
         before = self._local.namespace
         if not namespace or namespace == before:
             yield session
@@ -226,7 +226,7 @@ class Connections:
             except PoolTimeout as error:
                 with psycopg.connect(
                     dsn, connect_timeout=CONNECT_TIMEOUT_SECONDS
-                ):  # raises the reason, which the pool does not
+                ):  # raises the actual error, which the pool hides
                     raise pool_exhausted(display_address(dsn), MAX_CONNECTIONS) from error
             try:
                 yield db
@@ -252,7 +252,7 @@ class Connections:
 
 
 def _generation(session: PostgresSession, namespace: str) -> float:
-    """Return the generation of a namespace, which grows with every write; 0 if it does not exist."""
+    """Return the generation of a namespace, which grows with every write; 0 for an unknown namespace."""
     rows = session.run("find_namespace", {"name": namespace})
     _, generation, *_ = rows[0] if rows else ("", 0)
     return float(generation)
@@ -267,6 +267,6 @@ def _roll_back(db: psycopg.Connection[Any]) -> None:
 
 def _configure(db: psycopg.Connection[Any]) -> None:
     """Prepare a new connection; vector types are registered if the server has pgvector."""
-    db.execute("SET jit = off")  # compiling takes longer than any query saves
+    db.execute("SET jit = off")  # JIT compilation takes longer than it saves
     if db.execute("SELECT 1 FROM pg_type WHERE typname = 'sparsevec'").fetchone():
         register_vector(db)

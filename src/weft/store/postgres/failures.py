@@ -29,7 +29,7 @@ CONNECT_MESSAGES = (
     "failed to resolve host",
     "could not translate host name",
 )
-"""First words of the driver's errors before a connection exists."""
+"""Beginnings of the driver's error messages before a connection exists."""
 
 
 def display_address(dsn: str) -> str:
@@ -50,7 +50,7 @@ def display_address(dsn: str) -> str:
 
 @contextmanager
 def translated_errors(where: str) -> Iterator[None]:
-    """Raise errors of Weft for those of the driver and the server."""
+    """Translate errors of the driver and the server into errors of Weft."""
     try:
         yield
     except (psycopg.Error, PoolTimeout, UnicodeEncodeError) as error:
@@ -58,12 +58,12 @@ def translated_errors(where: str) -> Iterator[None]:
 
 
 def is_lost(error: psycopg.Error, db: psycopg.Connection[Any]) -> bool:
-    """Return whether an error means that the connection was lost, and the transaction with it."""
+    """Return whether an error ended the connection and its transaction."""
     return db.closed or isinstance(error, CONNECTION_ENDED)
 
 
 def connection_lost(where: str, error: psycopg.Error, *, is_committing: bool) -> StoreUnavailable:
-    """Return the error for a lost connection: `ConnectionLost`, which may be retried, unless it was committing."""
+    """Return the error for a lost connection: `ConnectionLost`, which may be retried, except during a commit."""
     if is_committing:
         return StoreUnavailable(
             f"the connection to {where} was lost during a commit; the change may or may not be applied",

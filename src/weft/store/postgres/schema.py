@@ -171,7 +171,7 @@ def distributed_tables() -> set[str]:
 
 
 def create_vector_indexes(db: psycopg.Connection[TupleRow], dimension: int) -> None:
-    """Create the missing vector indexes of a dimension; a role without the privilege gets a warning."""
+    """Create the missing vector indexes of a dimension; log a warning if the role lacks the privilege."""
     if not 0 < dimension <= MAX_INDEX_DIMENSIONS:
         return
     for table in ("chunk_vector", "fact_vector"):

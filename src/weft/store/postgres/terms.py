@@ -40,16 +40,16 @@ from weft.store.relational.filters import bind
 from weft.store.relational.session import Namespace, Session
 
 SPARSE_DIMENSIONS = 1_000_000_000
-"""Dimensions of the sparse vectors, the maximum of pgvector, so that two terms of a chunk rarely share one."""
+"""Dimensions of the sparse vectors: the maximum of pgvector, to make collisions of two terms rare."""
 
 MAX_SPARSE_TERMS = 16_000
 """Terms of a chunk in its sparse vector, the maximum of pgvector; a chunk with more keeps the most frequent."""
 
 MIN_CANDIDATES = 4_096
-"""Chunks that the rarest query terms should find before more frequent terms are searched."""
+"""Minimum number of chunks from the rarest query terms; with fewer, more frequent terms are searched too."""
 
 EXACT_PLACES = 10
-"""First places that are exact: the search continues until no other chunk can reach them."""
+"""Number of exact top ranks: the search continues until no other chunk can reach them."""
 
 EXTRA_CANDIDATES = 50
 """Candidates beyond the limit whose exact scores are computed."""
@@ -124,7 +124,7 @@ def search(
     Rank the chunks that pass a filter by BM25.
 
     The first `EXACT_PLACES` are exact; later ones come from the chunks of the rarer terms. The bound for other chunks
-    is estimated from the candidates, so a chunk can lose a place if the mean length has changed by a large factor.
+    is estimated from the candidates. A chunk can lose a rank if the mean length has changed by a large factor.
     """
     terms = list(dict.fromkeys(query_terms))
     counts = count(db, namespace, terms)
@@ -244,7 +244,11 @@ def _best(
     limit: int,
     rescore: Callable[[Sequence[int]], list[Scored]],
 ) -> list[Scored]:
-    """Return the candidates of a statement with exact scores; four times as many while others may be as good."""
+    """
+    Return the candidates of a statement with exact scores.
+
+    Fetch four times as many while other chunks may score higher.
+    """
     candidates = limit + EXTRA_CANDIDATES
     while True:
         found: dict[int, float] = dict(db.run(statement, {**values, "looks": candidates}))

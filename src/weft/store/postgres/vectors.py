@@ -20,10 +20,10 @@ from weft.store.relational.filters import bind
 from weft.store.relational.session import Namespace, Row, Session
 
 MAX_EXACT_ROWS = 20_000
-"""Chunks, or fact entities, of a namespace up to which every vector is compared."""
+"""Maximum number of chunks or fact entities of a namespace for an exact search."""
 
 SAMPLE_VECTORS = 2_000
-"""Vectors of a large namespace that the mean and deviation of cosines are estimated from."""
+"""Number of sampled vectors that estimate the mean and deviation of cosines in a large namespace."""
 
 MAX_INDEX_DIMENSIONS = 4_000
 """Dimensions up to which pgvector can index half-precision vectors."""
@@ -35,10 +35,10 @@ MAX_SCAN_TUPLES = 200_000
 """Rows that an index search visits at most."""
 
 FILTERED_CANDIDATES_FACTOR = 20
-"""Candidates per result if a filter that leaves many chunks is applied after the index search."""
+"""Candidates per result if a weak filter is applied after the index search."""
 
 Samples = dict[tuple[Namespace, int], tuple[int, NDArray[np.float32]]]
-"""By namespace and embedder: number of chunks at the time, and the sampled vectors."""
+"""Number of chunks and sampled vectors, by namespace and embedder."""
 
 
 class _Session(Session, Protocol):
@@ -108,7 +108,11 @@ def _search_index(db: _Session, statement: str, values: Mapping[str, Any], *, li
 
 
 def _sample(db: _Session, namespace: Namespace, *, model: int, total: int) -> NDArray[np.float32]:
-    """Return vectors from all over a namespace, sampled again after it has grown or shrunk by a tenth."""
+    """
+    Return a sample of the vectors of a namespace.
+
+    The sample is renewed after the namespace has changed by a tenth.
+    """
     count, sample = db.samples.get((namespace, model), (0, None))
     if sample is None or abs(count - total) > count / 10:
         values = {

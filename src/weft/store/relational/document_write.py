@@ -104,7 +104,7 @@ class DocumentWriter:
     def finish(self) -> None:
         """Update postings, graph and counts after all writes and deletions."""
         self._terms.apply()
-        self._graph.settle()  # after the postings: it looks new names up in them
+        self._graph.settle()  # after the postings, in which new names are searched
         counts = {"namespace": self._namespace, "chunks": self._chunks, "length": self._length}
         self._db.run("touch_namespace", counts)
 
@@ -175,7 +175,7 @@ class DocumentWriter:
 def write_labels(
     db: Session, namespace: Namespace, document: int, found: Iterable[tuple[str, str]], *, is_new: bool = False
 ) -> None:
-    """Replace the labels of a document; a new document has none to delete."""
+    """Replace the labels of a document. Nothing is deleted for a new document."""
     key = {"namespace": namespace, "document": document}
     if not is_new:
         db.run("delete_labels", key)

@@ -32,13 +32,13 @@ def retract(db: Session, namespace: Namespace, document: str, ids: Sequence[str]
 
 
 def keep_facts(db: Session, namespace: Namespace, ids: Sequence[str]) -> None:
-    """Mark facts as stated by hand, so that they are kept when their documents are deleted."""
+    """Mark facts as manual statements, which are kept when their documents are deleted."""
     if ids:
         db.run("keep_facts", {"namespace": namespace, "ids": json.dumps(list(ids))})
 
 
 def find_origins(db: Session, namespace: Namespace, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the documents that state facts, by fact id; an empty id stands for a statement by hand."""
+    """Return the documents that state facts, by fact id; an empty id stands for a manual statement."""
     found: dict[str, list[str]] = defaultdict(list)
     for fact, document in db.run("fact_origins", {"namespace": namespace, "ids": json.dumps(list(ids))}):
         found[fact].append(document)
@@ -54,7 +54,7 @@ def restore_facts(
     origins: Mapping[str, Sequence[str]],
     entities: Sequence[FactEntity],
 ) -> None:
-    """Write facts and entities as another store has them, with access counts, whole history and origins."""
+    """Write facts and entities exported from another store, with access counts, history and origins."""
     values = {"namespace": namespace, "keys": json.dumps([entity.key for entity in entities])}
     known = {entity.key: entity for entity in map(to_entity, db.run("fact_entities", values))}
     changed = [entity.key for entity in entities if entity.key in known and known[entity.key] != entity]

@@ -36,7 +36,11 @@ def write_facts(
 
 
 def forget_facts(db: Session, namespace: Namespace, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
-    """Delete facts, their history, and entities no fact needs; declared ones only if in `entities`. Return how many."""
+    """
+    Delete facts, their history and unused entities; return the number of facts.
+
+    Keep declared entities not in `entities`.
+    """
     values = {"namespace": namespace, "ids": json.dumps(list(ids))}
     keys = [key for (key,) in db.run("fact_keys", values)]
     db.run("delete_facts", values)
@@ -74,7 +78,7 @@ def write_entity(db: Session, namespace: Namespace, new: FactEntity) -> None:
 
 
 def write_words(db: Session, namespace: Namespace, key: str) -> None:
-    """Add the words that an entity is searched by."""
+    """Add the search words of an entity."""
     words = key_words(key)
     for word in sorted(words):
         db.run("write_fact_word", {"namespace": namespace, "key": key, "word": word, "size": len(words)})

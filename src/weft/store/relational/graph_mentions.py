@@ -21,7 +21,7 @@ from weft.store.relational.session import Namespace, Session
 from weft.store.shared.merging import tie_rank
 
 BATCH_CHUNKS = 32
-"""Chunks whose candidate names one statement looks up."""
+"""Chunks whose candidate names are looked up in one statement."""
 
 
 class ChunkText(NamedTuple):
@@ -58,11 +58,11 @@ class MentionChanges:
         self._db = db
         self._namespace = namespace
         self._whole: dict[int, bool] = {}
-        """Chunks to read for all names, with whether they are new."""
+        """Chunks to read for all names; the value is True for a new chunk."""
         self._names: dict[int, set[str]] = defaultdict(set)
         """Chunks to read for names that became entities, with these names."""
         self._about: set[int] = set()
-        """Those of them that define such a name; they need not contain it."""
+        """Defining chunks of such names; they need not contain the name."""
         self._counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
         """Change of the number of mentions and chunks, by entity."""
         self._deleted: list[dict[str, Any]] = []

@@ -41,9 +41,9 @@ from weft.store.shared.merging import (
 from weft.text.ids import fact_entity_id
 
 MAX_SUPPORTING_CHUNKS = 20
-"""Source chunks listed with a relation."""
+"""Maximum number of source chunks listed with a relation."""
 MAX_NOMINATIONS = 1000
-"""Nominations of a name, best first, whose extractors are read."""
+"""Maximum number of nominations of a name whose extractors are read, best first."""
 
 _decode = json.JSONDecoder().decode
 _to_mention: Callable[[Row], Mention] = partial(tuple.__new__, Mention)
@@ -230,7 +230,7 @@ class RelationalGraph:
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "fingerprint": model, "limit": limit}
             rows = db.run("unembedded_entities", values)
-            # rows come best first; reversed, the best description of a name is the one that stays
+            # rows are best first; in reverse order the best description of a name overwrites the others
             return {(chunk, key): name_text(name, description) for chunk, key, name, description in reversed(rows)}
 
     def vectors(self, chunk_ids: Sequence[str]) -> dict[tuple[str, str], Vector]:
@@ -294,7 +294,7 @@ class RelationalGraph:
     def _relations_of_types(
         self, entity_ids: Sequence[str], *, limit: int, types: Sequence[str], min_weight: float
     ) -> list[Relation]:
-        """Read each type by its own index, so that a hub's other relations are not read."""
+        """Return relations of some types. Each type is read by an index, which skips the other relations of a hub."""
         found: dict[tuple[int, int], list[Row]] = defaultdict(list)
         with self._connections.read(self._name) as db:
             values = {"namespace": db.namespace_key(self._name), "ids": json.dumps(list(entity_ids)), "limit": limit}
@@ -338,7 +338,7 @@ def _read_lists(texts: Iterable[str]) -> list[list[Any]]:
 
 
 class _EntityRow(NamedTuple):
-    """Row of `entity_cards` behind its first column, the key that was looked up."""
+    """Row of `entity_cards` without its first column, the key that was looked up."""
 
     id: str
     key: str
@@ -395,7 +395,7 @@ def _describe(relation: Relation, sources: Sequence[_Source], texts: Mapping[int
     """
     Return a relation with description, chunks and extractors of its claims, which come heaviest first.
 
-    If no claim has a description, it is a sentence out of the text of the first claim's chunk.
+    If no claim has a description, a sentence from the chunk of the first claim is used.
     """
     description = next((source.description for source in sources if source.description), "")
     if not description and sources:

@@ -65,7 +65,7 @@ class EntityChanges(NamedTuple):
 
 
 BATCH_ROWS = 2000
-"""Keys, pairs or chunks that one statement looks up."""
+"""Maximum number of keys, pairs or chunks in one statement."""
 
 MAX_ALIAS_TARGETS = 3
 """Alias targets read for a name: itself, and two others, which already make it ambiguous."""
@@ -162,7 +162,7 @@ class GraphChanges:
         """Derive the graph of the whole namespace again from documents, annotations and edits."""
         values = {"namespace": self._namespace}
         self._db.run("delete_derived_claims", values)
-        self._db.run("delete_entities", values)  # mentions and relations go with them
+        self._db.run("delete_entities", values)  # mentions and relations are deleted with them
         written: set[str] = set()
         for keys in self.all_keys():
             self._keys = keys

@@ -15,7 +15,7 @@ from weft.store.shared.job_rules import RESULT_RETENTION_S, WORKER_DIED, storabl
 
 STATES = frozenset(field.name for field in fields(JobCounts))
 MAX_ABANDONED_JOBS = 1000
-"""Jobs without attempts left that one call marks as failed."""
+"""Maximum number of jobs without attempts left that one call marks as failed."""
 
 
 class RelationalJobs:
@@ -95,7 +95,7 @@ class RelationalJobs:
         return [_job(key, attempts=begun, error=error) for *key, begun, error in rows]
 
     def counts(self, run: str = "", *, recipe: str = "") -> JobCounts:
-        with self._connections.write(self._name, exclusive=False) as db:  # a replica may lag behind
+        with self._connections.write(self._name, exclusive=False) as db:  # a replica may miss recent writes
             values = {"namespace": db.namespace_key(self._name), "run": run, "recipe": recipe}
             return JobCounts(**{state: count for state, count in db.run("count_jobs", values) if state in STATES})
 

@@ -27,7 +27,7 @@ NO_VALUES: Mapping[str, Any] = {}
 
 
 class SearchMethods(NamedTuple):
-    """Search method of each kind: `exact`, the name of an index, or empty if there is nothing to search."""
+    """Search method of each kind: `exact`, the name of an index, or empty without rows."""
 
     vectors: str
     keywords: str
@@ -41,7 +41,7 @@ class NamespaceRow(NamedTuple):
     generation: int
     chunks: int
     length: int
-    """Terms of all chunks together."""
+    """Total number of terms in all chunks."""
 
 
 class ModelRow(NamedTuple):
@@ -58,7 +58,7 @@ class TermChanges(Protocol):
         """Remove a chunk from the postings of `terms`."""
 
     def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
-        """Add a chunk to the postings of `terms`, which are given with their frequencies."""
+        """Add a chunk to the postings of `terms`, a mapping of terms to frequencies."""
 
     def apply(self) -> None:
         """Write the collected changes."""
@@ -82,10 +82,10 @@ class Session(Protocol):
         """Run a statement once for each row of values."""
 
     def changes(self) -> int:
-        """Return how many rows the last statement changed."""
+        """Return the number of rows that the last statement changed."""
 
     def total_changes(self) -> int:
-        """Return how many rows were changed since the connection was opened."""
+        """Return the number of rows changed since the connection was opened."""
 
     def namespace_key(self, name: str) -> Namespace:
         """Return the value of the namespace columns; a value that matches no row for an unknown namespace."""
@@ -123,7 +123,11 @@ class Session(Protocol):
     def search_keyword(
         self, namespace: Namespace, terms: Sequence[str], *, limit: int, where: Filter, chunks: int, length: int
     ) -> Ranking:
-        """Rank the chunks that pass a filter by BM25; the namespace has `chunks` chunks of `length` terms in all."""
+        """
+        Rank the chunks that pass a filter by BM25.
+
+        The namespace has `chunks` chunks with `length` terms in total.
+        """
 
     def count_terms(self, namespace: Namespace, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs; terms that occur nowhere are left out."""
@@ -136,7 +140,7 @@ class Session(Protocol):
     # consistency
 
     def find_damage(self) -> list[Problem]:
-        """Return damage below the level of rows; if there is any, no other check is meaningful."""
+        """Return damage of the file itself. If there is any, other checks are meaningless."""
 
     def count_orphans(self, table: str) -> int:
         """Return how many rows of a table refer to a missing row."""
@@ -156,9 +160,9 @@ class Connections(Protocol):
 
     def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[Session]:
         """
-        Open a session whose statements all see the same state.
+        Open a session whose statements all see the same snapshot.
 
-        With `may_lag` the state may miss recent writes of other processes, never writes through these connections.
+        With `may_lag` the snapshot may miss recent writes of other processes, never writes through these connections.
         """
 
     def scan(self, namespace: str = "") -> AbstractContextManager[Session]:
@@ -170,8 +174,8 @@ class Connections(Protocol):
         """
         Open a session that is committed unless an exception is raised; other writers of the namespace wait.
 
-        With `nested`, use the transaction that this thread is in, if there is one. Unless `exclusive`, do not wait
-        for other writers of the namespace: the statements must skip rows that those have locked.
+        With `nested`, use the current transaction of this thread, if any. Without `exclusive`, do not wait for other
+        writers of the namespace; the statements must skip locked rows.
         """
 
     def try_write(self, namespace: str = "") -> AbstractContextManager[Session | None]:

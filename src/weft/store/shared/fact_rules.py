@@ -14,13 +14,13 @@ from weft.store.shared.merging import join_relations
 from weft.text.ids import fact_content, fact_entity_key
 
 MAX_LINK_CANDIDATES = 200
-"""Facts of highest confidence of one name, in each direction, that are examined for links."""
+"""Maximum number of facts per name and direction that are examined for links, highest confidence first."""
 
 MAX_LINK_WEIGHT = 10
 """Weight of a link of confidence 1."""
 
 MIN_LINK_WEIGHT = 1
-"""Links of less weight are left out: the scale of weights begins here."""
+"""Minimum weight of a link, the start of the weight scale; weaker links are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Link:
 
 
 def content_of(fact: Fact) -> str:
-    """Return the content hash of a fact; facts with the same hash state the same."""
+    """Return the content hash of a fact. Facts with the same hash are equal statements."""
     return fact_content(fact.subject, fact.predicate, object=fact.object, value=fact.value)
 
 
@@ -56,7 +56,7 @@ def named_entities(facts: Sequence[Fact], entities: Sequence[FactEntity]) -> lis
 
 
 def by_confidence(facts: Sequence[Fact]) -> list[Fact]:
-    """Return facts by falling confidence; ties: the newest first, then by id."""
+    """Return facts by descending confidence; ties: the newest first, then by id."""
     return sorted(facts, key=lambda fact: (-fact.confidence, -fact.created.timestamp(), fact.id))
 
 
@@ -74,10 +74,10 @@ def merge_entity(known: FactEntity | None, new: FactEntity) -> FactEntity:
 
 def find_restated(fact: Fact, equal: Sequence[Fact]) -> Fact | None:
     """
-    Return the known fact that a document's statement repeats, out of those with equal content (oldest first).
+    Return the stored fact that a document repeats; None if there is no equal fact.
 
-    That is the first live one with an overlapping period, else the latest: a document does not revive a rejected,
-    superseded or ended fact. None if there is no equal fact.
+    `equal` are the facts with the same content, oldest first. The first live fact with an overlapping period is
+    returned, or else the latest: a document does not revive a rejected, superseded or ended fact.
     """
     live = [known for known in equal if is_live(known) and overlap(known, fact)]
     return live[0] if live else equal[-1] if equal else None
@@ -98,7 +98,7 @@ def strongest_links(
     """
     Return the `limit` links of highest confidence of each entity in each direction, as relations, strongest first.
 
-    Links to entities known only from facts have a limit of their own, so that they displace no others.
+    Links to entities known only from facts have a separate limit and do not displace other links.
     """
     lowest = max(MIN_LINK_WEIGHT, min_weight)
     ends: dict[tuple[str, bool, bool], dict[str, Link]] = defaultdict(dict)

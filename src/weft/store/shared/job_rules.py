@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 RESULT_RETENTION_S = 86_400.0
-"""Seconds until the result of a finished job is deleted if nobody collects it."""
+"""Seconds until an uncollected result of a finished job is deleted."""
 
 WORKER_DIED = "each worker that claimed it ended before it was done"
 """Error of a job whose workers all ended without reporting one."""

@@ -9,13 +9,13 @@ from weft.records import Claim, Extraction, Mention, Nomination, Relation
 from weft.text.ids import entity_id
 
 MAX_DESCRIPTIONS = 20
-"""Descriptions of an entity that are considered, best rank first."""
+"""Maximum number of descriptions of an entity that are merged, best rank first."""
 MAX_DESCRIPTION_CHARACTERS = 600
-"""Length of a description merged from several chunks."""
+"""Maximum length of a description merged from several chunks."""
 
 
 def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
-    """Return one mention per entity and chunk, the counts added up."""
+    """Return one mention per entity and chunk, with summed counts."""
     joined: dict[tuple[str, str], Mention] = {}
     for mention in mentions:
         at = mention[0], mention[1]  # hot loop
@@ -34,7 +34,7 @@ def join_mentions(mentions: Iterable[Mention]) -> list[Mention]:
 
 
 def strongest_mentions(mentions: Iterable[Mention]) -> list[Mention]:
-    """Return one mention per entity and chunk: defining chunks first, then by falling count, then by ids."""
+    """Return one mention per entity and chunk: defining chunks first, then by descending count, then by ids."""
     return sorted(join_mentions(mentions), key=_strength)
 
 
@@ -47,8 +47,8 @@ def alias_names(name: str, names: Iterable[str], *, spelling: Callable[[], str |
     """
     Return the aliases of an entity, in order.
 
-    If the entity is displayed under one of them (a paper with its id as key is displayed under its title), that
-    alias is replaced by `spelling()`, a name by which links refer to the key.
+    If the displayed name is an alias, `spelling()` replaces that alias in the list. For example, a paper with its id as
+    key is displayed under its title; `spelling()` returns a name that links use for the key.
     """
     return tuple((spelling() or other) if other == name else other for other in names)
 
@@ -88,7 +88,7 @@ def deduplicated(extraction: Extraction) -> Extraction:
 
 
 def same_statements(first: Extraction, second: Extraction) -> bool:
-    """Return whether two extractions hold the same nominations and claims, in any order."""
+    """Return whether two extractions have the same nominations and claims, in any order."""
     return set(first.nominations) == set(second.nominations) and set(first.claims) == set(second.claims)
 
 
@@ -96,9 +96,8 @@ def join_descriptions(rows: Iterable[Sequence[Any]]) -> str:
     """
     Return the description of an entity from rows of (rank, description, extractor), one for each nomination.
 
-    It is the first description of the best rank. If a model wrote it, new descriptions by models from other chunks
-    are appended, because each model call saw one chunk. A description by rules is a sentence of a document and
-    stands alone.
+    The result is the first description of the best rank. If a model wrote it, descriptions by models from other chunks
+    are appended, because each model call read one chunk. A description by rules is a whole sentence and is used alone.
     """
     rows = sorted((rank, text, extractor) for rank, text, extractor in rows)[:MAX_DESCRIPTIONS]
     best_rank = rows[0][0] if rows else None
@@ -116,7 +115,7 @@ def join_descriptions(rows: Iterable[Sequence[Any]]) -> str:
 
 def extractor_names(labels: Iterable[str | None]) -> tuple[str, ...]:
     """
-    Return the sorted names of the extractors behind nominations or claims with these labels.
+    Return the sorted names of the extractors for labels of nominations or claims.
 
     | label | extractors |
     | --- | --- |
@@ -124,6 +123,7 @@ def extractor_names(labels: Iterable[str | None]) -> tuple[str, ...]:
     | `"x"` | x |
     | `"+x"` | rules and x |
     | None (derived from mentions) | none |
+
     """
     found: set[str] = set()
     for label in labels:

@@ -6,13 +6,13 @@ from weft.records import Problem
 from weft.store.base import StoreReader
 
 MAX_COUNTED = 1_000_000
-"""Rows without a vector are counted up to this number."""
+"""Limit for counting rows without a vector."""
 
 COMMAND = "weft reembed"
 
 
 def find_missing_vectors(store: StoreReader) -> list[Problem]:
-    """Return a problem for each kind of row without vectors of the active embedder; none without an embedder."""
+    """Return a problem for each kind of row without a vector of the active embedder; empty without an embedder."""
     active = next((model for model in store.models() if model.active), None)
     if active is None:
         return []

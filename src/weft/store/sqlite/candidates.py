@@ -23,7 +23,7 @@ def allowed_chunks(db: Session, namespace: Namespace, where: Filter) -> set[int]
 def best_chunks(
     db: Session, namespace: Namespace, scores: NDArray[np.float64], *, limit: int, least: float
 ) -> tuple[Hit, ...]:
-    """Return the chunks with the best scores above `least`; `scores` is indexed by chunk number. Ties by id."""
+    """Return the chunks with the best scores above `least`, ties by id. `scores` is indexed by chunk number."""
     numbers = np.flatnonzero(scores > least)
     return rank_numbers(db, namespace, numbers, scores[numbers], limit=limit)
 
@@ -31,7 +31,7 @@ def best_chunks(
 def rank_numbers(
     db: Session, namespace: Namespace, numbers: NDArray[np.int64], scores: NDArray[np.float64], *, limit: int
 ) -> tuple[Hit, ...]:
-    """Return the best of these chunks; `scores` is parallel to `numbers`. Ties by id; deleted chunks are left out."""
+    """Return the best of these chunks, ties by id; deleted chunks are left out. `scores` is parallel to `numbers`."""
     if len(numbers) > limit:
         kth = np.partition(scores, len(scores) - limit)[len(scores) - limit]
         numbers, scores = numbers[scores >= kth], scores[scores >= kth]

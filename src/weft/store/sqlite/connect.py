@@ -26,32 +26,33 @@ APPLICATION_ID = 0x57454654
 """`WEFT`, in the header of every store."""
 
 BUSY_TIMEOUT_MS = 30_000
-"""Longest wait of a writer for another one, in milliseconds."""
+"""Maximum wait for another writer, in milliseconds."""
 
 MAX_MAPPED_BYTES = 1 << 34
 """
-Bytes of the file that queries read through a memory map, which is a fifth faster at 100,000 chunks.
+Maximum number of bytes that queries read through a memory map; this is a fifth faster at 100,000 chunks.
 
-Writers and scans of whole tables map nothing: the pages they touch would stay in memory, in a large store all of them.
+Writers and table scans use no memory map, because all pages that they touch would stay in memory.
 """
 
 PAGE_BYTES = 8192
 """
 Page size of a new file and of a backup.
 
-A vector of 384 numbers takes 1.5 kB. Pages of 4096 bytes held two chunk vectors or one entity vector and were half
-empty; a file of 100,000 chunks was a quarter larger.
+A vector of 384 numbers takes 1.5 kB. Pages of 4096 bytes contain two chunk vectors or one entity vector and are half
+empty; a file of 100,000 chunks is a quarter larger.
 """
 
 MAX_CACHED_STATEMENTS = 256
-"""Prepared statements that a connection keeps; more than Weft has."""
+"""Maximum number of prepared statements per connection; more than Weft has."""
 
 
 class Connections:
     """
-    Connections to one file. Each thread has its own, so that readers do not wait for each other.
+    Connections to one file, one per thread. Readers do not wait for each other.
 
     `:memory:` has a single connection, which threads use in turn.
+
     """
 
     def __init__(self, path: str) -> None:
@@ -69,7 +70,7 @@ class Connections:
             _prepare(db, path)
 
     def read(self, namespace: str = "", *, may_lag: bool = False) -> AbstractContextManager[SqliteSession]:
-        """Open a session whose statements all see the same state of the file, or return the current one."""
+        """Open a session whose statements all see the same snapshot, or return the current session."""
         session = getattr(self._local, "session", None)
         return self._read() if session is None else nullcontext(session)
 
@@ -100,7 +101,7 @@ class Connections:
         """
         Open a session that is committed unless an exception is raised. A file has one writer at a time.
 
-        With `nested`, use the transaction that this thread is in, if there is one.
+        With `nested`, use the current transaction of this thread, if any.
         """
         return self._write_nested() if nested else self._write()
 
@@ -132,7 +133,7 @@ class Connections:
                 yield self._session(db)
 
     def prepare_vectors(self, dimension: int) -> None:
-        """Do nothing: vectors of any dimension are scanned or have a read index."""
+        """Do nothing. Vectors of any dimension are scanned or have a read index."""
 
     @contextmanager
     def bare(self) -> Iterator[apsw.Connection]:
@@ -169,14 +170,14 @@ class Connections:
         yield db
 
     def _map(self, db: apsw.Connection, size: int) -> None:
-        """Set how many bytes of the file the connection of this thread maps into memory."""
+        """Set the number of bytes that the connection of this thread maps into memory."""
         if getattr(self._local, "mapped", 0) != size:
             db.execute(f"PRAGMA mmap_size = {size}")
             self._local.mapped = size
 
     def _connect(self) -> apsw.Connection:
         with _translated_errors(self.path):
-            with contextlib.suppress(OSError):  # SQLite reports the reason
+            with contextlib.suppress(OSError):  # SQLite raises the error with the reason
                 if self.path != ":memory:":
                     make_private_file(self.path)
             db = apsw.Connection(self.path, statementcachesize=MAX_CACHED_STATEMENTS)
@@ -186,7 +187,7 @@ class Connections:
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -65536")
-            # One plan for all values: otherwise SQLite plans a statement again whenever other values are bound.
+            # One plan for all values: otherwise SQLite plans a statement again when other values are bound.
             db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             self.vector_problem = _load_vector_functions(db)
             return db
@@ -234,7 +235,7 @@ def _prepare(db: apsw.Connection, path: str) -> None:
     if version == newest and application == APPLICATION_ID:
         return
     db.execute("BEGIN IMMEDIATE")
-    # Another process may have created the tables meanwhile: read the state again under the lock.
+    # Another process may have created the tables: read the state again under the lock.
     version, application, tables = _state(db)
     if application not in (0, APPLICATION_ID) or (application == 0 and tables):
         raise InputError(f"{path!r} is a SQLite file but not a Weft store", hint="choose another --db")
@@ -270,7 +271,7 @@ def _state(db: apsw.Connection) -> tuple[int, int, int]:
 
 @contextmanager
 def copy_errors(target: Path) -> Iterator[None]:
-    """Translate errors of writing a copy, so that they name the copy and not the source file."""
+    """Translate errors while writing a copy; the messages name the copy instead of the source file."""
     try:
         yield
     except apsw.FullError as error:
@@ -285,7 +286,7 @@ def copy_errors(target: Path) -> Iterator[None]:
 
 @contextmanager
 def _translated_errors(path: str) -> Iterator[None]:
-    """Raise errors of Weft for those of the driver."""
+    """Translate errors of the driver into errors of Weft."""
     try:
         yield
     except apsw.NotADBError as error:
@@ -323,7 +324,7 @@ def _remedy(path: Path) -> str:
         if not path.parent.is_dir():
             return f"create the folder {str(path.parent)!r}"
         if path.is_dir():
-            return "it is a folder; give the path of a file in it"
+            return "set --db to a file in this folder"
     except OSError as error:
         return f"choose another --db: {error.strerror}"
     return "check the permissions of the file and its folder"

@@ -19,7 +19,7 @@ from weft.store.sqlite.index.verify import compare
 
 
 class SqliteDatabase:
-    """Embedded database: one file, with a WAL file beside it while it is open."""
+    """Embedded database: one file, with a WAL file in the same folder while it is open."""
 
     def __init__(self, path: str) -> None:
         self._connections = Connections(path)
@@ -98,11 +98,11 @@ class SqliteDatabase:
         return path.stat().st_size + self._connections.indexes.folder.size() if path.is_file() else 0
 
     def compact(self) -> None:
-        self._connections.indexes.clear()  # they contain data of deleted texts, and are built again
+        self._connections.indexes.clear()  # read indexes contain data of deleted texts, and can be rebuilt
         with self._connections.bare() as db:
             db.execute("VACUUM")
             ((is_busy, *_),) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        if is_busy:  # another process reads the old pages, so they were not overwritten
+        if is_busy:  # the old pages were not overwritten, because another process reads them
             what = f"another process reads {self._connections.path!r}, so it still contains deleted text"
             raise StoreUnavailable(what, hint="run weft compact after that process has ended")
 

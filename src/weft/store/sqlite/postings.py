@@ -61,7 +61,7 @@ class TermChanges:
             self._added[term, block].pop(place, None)
 
     def add(self, number: int, terms: Mapping[str, int], *, length: int) -> None:
-        """Add a chunk to the postings of `terms`, which are given with their frequencies."""
+        """Add a chunk to the postings of `terms`, a mapping of terms to frequencies."""
         block, place = divmod(number, CHUNKS_PER_BLOCK)
         self._numbers.add(number)
         for term, frequency in terms.items():

@@ -27,7 +27,7 @@ from weft.store.sqlite.postings import (
 _SQL = load_queries("sqlite")
 
 CACHED_STATEMENTS = frozenset({"find_namespace", "list_models", "namespace_state"})
-"""Statements with few rows that nearly every call begins with; a reading session runs each once."""
+"""Statements with few rows that nearly every call runs first; a reading session runs each of them once."""
 
 
 class SqliteSession:
@@ -185,5 +185,5 @@ class SqliteSession:
         return len(derived)
 
     def _has_written(self) -> bool:
-        """Return whether this transaction has written; its rows may never be committed and must not be indexed."""
+        """Return whether this transaction has written. Its rows may be rolled back and must not be indexed."""
         return self._db.txn_state("main") == apsw.SQLITE_TXN_WRITE

@@ -1,4 +1,4 @@
-"""Exact vector search in a SQLite file: with sqlite-vec, or with numpy if that extension cannot be loaded."""
+"""Exact vector search in a SQLite file: with sqlite-vec, or with numpy if sqlite-vec cannot be loaded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weft.store.sqlite.candidates import allowed_chunks, best_chunks
 
 MIN_COMPARED_ENTITIES = 2048
 """
-Fact entities with the most similar sign bits, whose vectors are compared; if there are fewer, all are.
+Number of fact entities with the most similar sign bits whose vectors are compared; all if there are fewer.
 
 Of 2,500 titles under granite-30m, the nearest three above the threshold had at worst rank 175 by sign bits.
 """

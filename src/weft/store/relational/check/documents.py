@@ -1,4 +1,4 @@
-"""Consistency check of a namespace, and repair of everything that can be derived again."""
+"""Consistency check of a namespace, and repair of its derived data."""
 
 from __future__ import annotations
 

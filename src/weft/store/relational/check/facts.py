@@ -27,9 +27,9 @@ class _Faults:
     unnamed: Sequence[str]
     """Keys of subjects and objects without an entity."""
     unneeded: Sequence[str]
-    """Keys of entities that no fact uses and nobody declared."""
+    """Keys of entities that no fact uses and that were not declared."""
     wrong_content: Sequence[tuple[str, str]]
-    """Facts whose content hash is wrong, with the right one. They would not be recognised when stated again."""
+    """Facts with a wrong content hash, and the correct hash. A repeated statement would not match such a fact."""
     wrong_accesses: Sequence[tuple[str, int, int | None]]
     """Facts whose access count and last access contradict each other, with corrected values."""
     impossible: Sequence[str]
@@ -37,13 +37,13 @@ class _Faults:
     unknown_history: Sequence[str]
     """Ids with a history but without a fact."""
     no_added_event: Sequence[tuple[str, int, str]]
-    """Facts without an `added` event: id, creation time, and a status that has no event either."""
+    """Facts without an `added` event: id, creation time, and status if that has no event either."""
     dangling: Sequence[str]
-    """Ids that facts refer to but that are no fact."""
+    """Referenced ids without a fact."""
     origins: Sequence[tuple[str, str]]
-    """Origins whose fact or document is missing, and useless marks of a statement by hand."""
+    """Origins whose fact or document is missing, and redundant marks of manual statements."""
     words: bool
-    """Whether the words of the entities are wrong."""
+    """True if the words of the entities are wrong."""
     vectors: Sequence[tuple[int, str]]
     """Numbers of embedders and keys of vectors without entity or embedder, or with a wrong length or sketch."""
 

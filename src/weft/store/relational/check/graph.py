@@ -156,7 +156,7 @@ def _read(text: str, *, about: Collection[str], known: Mapping[str, Resolution])
 
 
 def _derive_entities(changes: GraphChanges) -> dict[str, Resolution]:
-    """Return the resolutions of all keys that are entities."""
+    """Return the resolutions of all keys of entities."""
     found: dict[str, Resolution] = {}
     for keys in changes.all_keys():
         found |= {key: resolution for key, resolution in changes.resolutions(keys).items() if resolution.exists}

@@ -48,7 +48,7 @@ class Unreadable:
     """State after the reset, for the report of `repair`."""
     reset: Sequence[Statement]
     in_document: bool = False
-    """Whether the value belongs to a document, so that nothing derived from documents can be checked."""
+    """True if the value belongs to a document. Data derived from documents can then not be checked."""
 
     def problem(self, where: str) -> Problem:
         """Return the finding of `check`."""
@@ -174,7 +174,7 @@ def _parse_terms(text: str) -> None:
 
 
 def _parse_job(state: str, result: str) -> None:
-    """Check state and result. The payload is checked by the worker, which reports an error of its own."""
+    """Check state and result. The worker checks the payload and reports its errors."""
     if state not in STATES:
         raise unreadable("state")
     if state == "done":

@@ -49,37 +49,37 @@ from weft.store.sqlite.index.targets import (
 logger = logging.getLogger(__name__)
 
 MAX_TRANSACTION_ROWS = 1_024
-"""Rows read in one transaction."""
+"""Maximum number of rows read in one transaction."""
 
 MAX_BUFFERED_CHUNKS = 32_768
-"""Chunks whose postings are built in memory before they are written to a temporary file."""
+"""Maximum number of chunks whose postings are built in memory before they are written to a temporary file."""
 
 MAX_SEGMENT_VECTORS = 131_072
 """
-Vectors of an HNSW segment.
+Maximum number of vectors in an HNSW segment.
 
-One graph of a million vectors misses a quarter of the nearest ten (recall@10 0.76), and with six times as many
-candidates still one in twenty. Eight graphs take as long as the latter and miss one in fifty.
+One graph of a million vectors has recall@10 0.76, and 0.95 with six times the candidates. Eight graphs take as long as
+the latter and have recall@10 0.98.
 """
 
 MERGE_FACTORS = {"keywords": 8, "vectors": 2, "entities": 2}
 """
-A segment is merged with new rows if it has at most this many times as many rows.
+A segment is merged with new rows if it is at most this many times larger.
 
-Postings are merged at 100,000 chunks a second, and each segment costs a query a millisecond, so keywords have few
-segments. A graph has to be built again.
+Postings merge at 100,000 chunks per second, and each segment costs a query one millisecond, so keywords have few
+segments. A graph cannot be merged and is built again.
 """
 
 MIN_EXTENSION_ROWS_AT_EXIT = 256
 """
-Unindexed rows from which an index is extended when a process that wrote exits.
+Minimum number of unindexed rows for an extension of the index when a writing process exits.
 
-Until then, and while there are no queries, only full segments of `MAX_SEGMENT_VECTORS` are built: a smaller one would
-have to be built again.
+Before that, and without queries, only full segments of `MAX_SEGMENT_VECTORS` are built, because smaller ones would be
+built again.
 """
 
 DEBOUNCE_SECONDS = 1.0
-"""Delay between a request and the build: commits come in groups, and short commands exit first."""
+"""Delay between a request and the build. Commits come in groups, and a short command exits before the build."""
 
 
 class _Source(Protocol):
@@ -87,7 +87,7 @@ class _Source(Protocol):
 
 
 class _Cancelled(Exception):
-    """The build is not wanted any more."""
+    """The build was cancelled."""
 
 
 class IndexBuilder:
@@ -136,18 +136,18 @@ class IndexBuilder:
         while self._due.wait():
             self._closing.wait(DEBOUNCE_SECONDS)
             self._due.clear()
-            is_last = self._closing.is_set()  # if closing begins during a check, another check follows
+            is_last = self._closing.is_set()  # `close` during a check causes another check
             try:
                 self.catch_up(min_rows=self._min_rows())
             except (WeftError, OSError, RuntimeError, ValueError) as error:
-                if str(error) != self._last_warning:  # every request tries again
+                if str(error) != self._last_warning:  # the next request retries
                     logger.warning("cannot extend the read indexes: %s", error)
                 self._last_warning = str(error)
             if is_last:
                 return
 
     def _min_rows(self) -> int:
-        """Return the number of unindexed rows from which an index is extended now."""
+        """Return the current minimum number of unindexed rows for an extension."""
         if self._closing.is_set():
             return min(MIN_EXTENSION_ROWS_AT_EXIT, reader.MIN_EXTENSION_ROWS)
         queried, self._queried = self._queried, False
@@ -157,8 +157,8 @@ class IndexBuilder:
         """
         Extend all indexes of the file unless another process does; return how many were changed.
 
-        An existing index is extended from `min_rows` unindexed rows on. A missing index is built, unless `min_rows` is
-        above `MIN_EXTENSION_ROWS` and there are fewer rows.
+        An existing index is extended if it has at least `min_rows` unindexed rows. A missing index is built, unless
+        `min_rows` is above `MIN_EXTENSION_ROWS` and the target has fewer rows.
         """
         threshold = reader.MIN_EXTENSION_ROWS if min_rows is None else min_rows
         with self._source.scan() as db:
@@ -178,7 +178,7 @@ class IndexBuilder:
                 return 0
 
     def _may_have_rows(self, db: Session, target: Target, count: int) -> bool:
-        """Return whether there may be this many unindexed rows. Cheap: deleted rows are counted as well."""
+        """Return whether there may be this many unindexed rows. The check is cheap: it also counts deleted rows."""
         manifest = self._indexes.folder.read_manifest(target.name)
         return last_number(db, target) - (manifest.high if manifest else 0) >= count
 
@@ -209,7 +209,7 @@ class IndexBuilder:
             raise _Cancelled
 
     def _batches(self, target: Target, *, low: int, high: int) -> Iterator[list[Row]]:
-        """Yield the rows with `low < number <= high`, each batch in a transaction of its own."""
+        """Yield the rows with `low < number <= high`, one transaction per batch."""
         while True:
             self._check_wanted()
             with self._source.scan() as db:
@@ -284,7 +284,7 @@ class IndexBuilder:
     def _write_segment(
         self, target: Target, numbers: list[int], files: Mapping[str, Callable[[Path], object]], *, low: int, high: int
     ) -> list[Segment]:
-        """Write the files of a segment, given by suffix; return the segment, or nothing if it has no rows."""
+        """Write the files of a segment, which are by suffix; return the segment, or nothing if it has no rows."""
         if not numbers:
             return []
         write_file = self._indexes.folder.write_file
@@ -295,7 +295,7 @@ class IndexBuilder:
 
 
 def _unmerged_segments(target: Target, segments: tuple[Segment, ...], *, pending: int) -> tuple[Segment, ...]:
-    """Return the first segments, which stay as they are; the last ones are merged with `pending` rows."""
+    """Return the first segments, which stay unchanged. The others are merged with `pending` rows."""
     is_bounded, factor = target.kind != "keywords", MERGE_FACTORS[target.kind]
     while segments:
         is_full = is_bounded and 2 * segments[-1].count >= MAX_SEGMENT_VECTORS
@@ -307,5 +307,5 @@ def _unmerged_segments(target: Target, segments: tuple[Segment, ...], *, pending
 
 
 def _vector_buffer(target: Target) -> NDArray[np.float16]:
-    """Return a buffer for the vectors of a segment; pages that are not written take no memory."""
+    """Return a buffer for the vectors of a segment; unused pages take no memory."""
     return np.empty((MAX_SEGMENT_VECTORS + MAX_TRANSACTION_ROWS, target.dimension), np.float16)

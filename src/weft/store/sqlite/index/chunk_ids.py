@@ -45,7 +45,7 @@ class ChunkIds:
         self._ids = np.asarray(content[middle:]).view(ID_TYPE)
         self._first = int(self._numbers[0]) if count else 0
         self._is_dense = count > 0 and int(self._numbers[-1]) - self._first == count - 1
-        """Whether the numbers have no gaps, so that a position follows from the number."""
+        """True if the numbers have no gaps; the position then follows from the number."""
 
     def find(self, numbers: NDArray[np.int64]) -> NDArray[Any]:
         """Return the packed ids of rows, which must all be in the file."""

@@ -31,7 +31,7 @@ from weft.store.sqlite.index.segments import SegmentFile
 Content: TypeAlias = NDArray[np.uint8]
 
 BLOCK_BYTES = 1 << 22
-"""Bytes read between two checks whether the store was closed; `zlib` releases the interpreter lock meanwhile."""
+"""Bytes read between two checks for a closed store; `zlib` releases the interpreter lock during a block."""
 
 THREADS = 2
 
@@ -56,7 +56,7 @@ class SegmentContents:
         self._pool: ThreadPoolExecutor | None = None
         self._is_closed = False
         self.is_resident = False
-        """Whether files are copied into memory instead of mapped."""
+        """True if files are copied into memory instead of mapped."""
 
     def get(self, file: SegmentFile) -> Content:
         """Return the content of a file, verified. Raises `DamagedFile`, or `OSError` if it cannot be read."""
@@ -74,19 +74,19 @@ class SegmentContents:
             return entry.content
 
     def are_ready(self, files: Iterable[SegmentFile]) -> bool:
-        """Return whether `get` would not block for any of these files; start to load the others."""
+        """Return whether all these files are loaded; start to load the missing ones."""
         requested = [self.request(file) for file in files]
         return all(content.done() for content in requested)
 
     def are_unchanged(self, files: Iterable[SegmentFile]) -> bool:
-        """Return whether the files are those that were verified. A private copy cannot change."""
+        """Return whether the files are unchanged since their verification. A private copy cannot change."""
         if self.is_resident:
             return True
         entries = self._entries
         return all((entry := entries.get(file.file)) and entry.stamp == self._stamp(file) for file in files)
 
     def drop(self, files: Iterable[SegmentFile]) -> None:
-        """Forget the contents of files that no manifest lists any more."""
+        """Drop the contents of files that no manifest lists any more."""
         with self._lock:
             for file in files:
                 self._entries.pop(file.file, None)
@@ -117,7 +117,7 @@ class SegmentContents:
         buffer = bytearray(0 if copy is not None else BLOCK_BYTES)
         size = crc = 0
         with path.open("rb", buffering=0) as stream:
-            # Read through the descriptor, not through a map: the file may be truncated meanwhile.
+            # Read through the descriptor, not through a map: the file may be truncated during the read.
             while not self._is_closed:
                 target = memoryview(buffer) if copy is None else copy.data[size : size + BLOCK_BYTES]
                 count = stream.readinto(target) if len(target) else 0

@@ -1,8 +1,8 @@
 """
 Mean and deviation of the cosines between a query and all vectors, estimated from a sample.
 
-With the mean `m` and the covariance `C` of the sampled vectors, the cosines of a query `q` have the mean `m · q` and
-the variance `q · C · q`. Neither needs the sample again, so an estimate costs one product per query.
+The sampled vectors have the mean `m` and the covariance `C`. The cosines of a query `q` then have the mean `m · q` and
+the variance `q · C · q`. The sample itself is not needed again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from weft.records import Vector
 from weft.store.relational.session import Session
 
 SAMPLE_VECTORS = 2_000
-"""Vectors sampled from all over a namespace."""
+"""Number of vectors sampled from a namespace."""
 
 
 class CosineStatistics:
@@ -43,7 +43,7 @@ class CosineStatistics:
 
 
 class _Statistics(NamedTuple):
-    """Statistics of a sample, with the state of the namespace when it was taken."""
+    """Statistics of a sample, with the state of the namespace at the time of sampling."""
 
     total: int
     """Number of chunks."""
@@ -53,7 +53,7 @@ class _Statistics(NamedTuple):
     covariance: NDArray[np.float32]
 
     def is_old(self, *, total: int, last: int) -> bool:
-        """Return whether more than a tenth of the vectors was added or deleted since."""
+        """Return whether more than a tenth of the vectors was added or deleted since the sample."""
         return 10 * max(abs(total - self.total), abs(last - self.last)) > self.total
 
 

@@ -33,22 +33,26 @@ from weft.records import Vector
 from weft.store.sqlite.index.chunk_ids import ChunkIds, unpack_ids
 
 CONNECTIVITY = 16
-"""Links per vector. With 24 or 32, recall@10 at 100,000 chunks is 0.988 instead of 0.976, and search a fifth slower."""
+"""
+Links per vector.
+
+With 24 or 32, recall@10 at 100,000 chunks is 0.988 instead of 0.976, and search is a fifth slower.
+"""
 
 EXPANSION_ADD = 128
 """Candidates examined to choose the links of a new vector."""
 
 MIN_EXPANSION_SEARCH = 120
-"""Candidates that a search keeps; recall@10 is 0.978 at a million chunks. 256 would take twice as long."""
+"""Minimum number of candidates of a search; recall@10 is 0.978 at a million chunks. 256 would take twice as long."""
 
 MIN_SEGMENT_CANDIDATES = 64
-"""Vectors requested from each segment, at least, if an index has several."""
+"""Minimum number of vectors requested from each segment if an index has several segments."""
 
 EARLY_STRIDE = 8
 """One vector in eight is added before the others."""
 
 ADD_BATCH_VECTORS = 256
-"""Vectors added between two checks whether the build is still wanted."""
+"""Vectors added between two checks for cancellation."""
 
 COMPARE_BATCH_VECTORS = 8_192
 """Vectors compared with the cluster heads at once, which bounds memory."""

@@ -56,7 +56,7 @@ class KeywordSearch:
             try:
                 found = self._find(count, chosen)
                 ids = unpack_ids(found.ids)
-            except (IndexError, ValueError):  # a damaged file, or an unindexed chunk whose id cannot be packed
+            except (IndexError, ValueError):  # a damaged file, or an id of an unindexed chunk that cannot be packed
                 return None
             numbers = found.numbers.tolist()
             # Checked after ranking: another thread may have added rows that this transaction does not see.
@@ -69,7 +69,7 @@ class KeywordSearch:
         return None
 
     def _find(self, count: int, chosen: NDArray[np.int64] | None) -> RankedChunks:
-        """Return the best `count` chunks and all that tie with the last of them; fewer if no more match."""
+        """Return the best `count` chunks and all chunks that tie with the last one; fewer if fewer match."""
         found = [self._memtable.rank(self._weights, mean_length=self._mean_length, allowed=chosen)]
         for segment in self._segments:
             mask = None if chosen is None else np.isin(segment.numbers, chosen)

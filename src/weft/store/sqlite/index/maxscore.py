@@ -1,8 +1,8 @@
 """
 Exact top-k by BM25 with MaxScore (Turtle and Flood, 1995), on the arrays of a postings file.
 
-Codes (postings_file.py) bound the score of a term in a chunk from above. They exclude nearly all chunks; the others
-are scored by `rank.bm25`, so that the scores equal those of a full scan.
+Codes (postings_file.py) bound the score of a term in a chunk from above. They exclude nearly all chunks. The other
+chunks are scored by `rank.bm25`, with the same scores as a full scan.
 
 Example: the best 2 of 1,000 chunks for three terms. The bound is the highest score that a term can add.
 
@@ -38,10 +38,10 @@ from weft.rank.bm25 import length_drift, share_of_bound, term_scores
 from weft.store.sqlite.index.postings_file import MAX_CODE, PostingArrays, TermPostings
 
 MIN_PROBED_CHUNKS = 1_024
-"""Chunks of the terms with the highest bounds that the threshold is estimated from."""
+"""Minimum number of chunks from which the threshold is estimated; they contain the terms with the highest bounds."""
 
 UNREAD_BOUND_DIVISOR = 10
-"""Terms are read at least until the bounds of the unread ones are less than a tenth of all bounds."""
+"""Terms are read until the bounds of the unread terms are less than a tenth of all bounds."""
 
 CANDIDATE_DIVISOR = 20
 """Unread terms are looked up per candidate once at most one chunk in twenty is a candidate."""
@@ -72,8 +72,8 @@ def rank(
     """
     Return candidate chunks with exact scores, unordered.
 
-    They include every chunk that scores at least as high as the last of the best `limit`. `weights` are the idf values
-    of the terms; scores are summed in their order. `allowed` is a mask over the places.
+    They include every chunk that scores at least as high as the chunk at rank `limit`. `weights` are the idf values of
+    the terms; scores are summed in their order. `allowed` is a mask over the places.
     """
     postings = arrays.find(weights)
     low, high = length_drift(arrays.mean, mean_length)
@@ -99,9 +99,9 @@ def _find_candidates(
     """
     Return the places that may be among the best, ascending; `sums` is changed.
 
-    `steps` are the scores of one code step per term. `least` is a lower bound of the score of the last of the best
-    `limit`: a code is rounded up by less than a step, which `slack` sums, and `safety` allows for a mean length that
-    differs from that of the codes. `rest` is the bound of the terms not read yet.
+    `steps` are the scores of one code step per term. `least` is a lower bound of the score at rank `limit`. A code is
+    rounded up by less than a step; `slack` sums these steps. `safety` allows for a mean length that differs from that
+    of the codes. `rest` is the bound of the unread terms.
     """
     lists = sorted(zip(postings, steps, strict=True), key=_negated_bound)
     bounds = [term.highest * step for term, step in lists]
@@ -176,5 +176,5 @@ def _promising(places: NDArray[Any], codes: NDArray[Any], *, highest: int) -> ND
 
 
 def _kth_best(sums: NDArray[np.float32], limit: int) -> float:
-    """Return the last of the best `limit` sums; 0 if there are fewer."""
+    """Return the sum at rank `limit`; 0 if there are fewer sums."""
     return float(np.partition(sums, len(sums) - limit)[len(sums) - limit]) if len(sums) >= limit else 0.0

@@ -33,7 +33,7 @@ from weft.store.sqlite.index.maxscore import RankedChunks
 from weft.store.sqlite.index.targets import Target, count_rows, last_number, read_rows
 
 MAX_MEMTABLE_ROWS = 16_384
-"""Rows of a memtable; if more are not indexed, the file is scanned instead."""
+"""Maximum number of rows of a memtable; with more unindexed rows, the file is scanned instead."""
 
 
 class _Rows(Protocol):
@@ -75,7 +75,7 @@ class VectorRows:
 
     def __init__(self, dimension: int) -> None:
         self._state = np.zeros(0, np.int64), np.zeros((0, dimension), np.float32)
-        """Numbers and matrix, replaced together so that readers need no lock."""
+        """Numbers and matrix. Both are replaced together, so readers need no lock."""
         self._ids: dict[int, str] = {}
 
     def __len__(self) -> int:

@@ -1,8 +1,8 @@
 """
-Searches large namespaces with read indexes.
+Search in large namespaces with read indexes.
 
-An index only names candidate rows. The file decides which of them exist, and the memtable covers unindexed rows, so
-that a result never depends on the state of the index. `weft.store.sqlite.index` explains the parts.
+An index only names candidate rows. The file decides which of them exist, and the memtable covers unindexed rows. A
+result therefore never depends on the state of the index. `weft.store.sqlite.index` explains the parts.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from weft.store.sqlite.index.targets import Target, can_index, count_rows, find_
 logger = logging.getLogger(__name__)
 
 MIN_INDEXED_ROWS = 20_000
-"""Rows of a target from which an index is faster than a scan (`benchmarks/scale.py`)."""
+"""Minimum number of rows of a target for an index; below, a scan is faster (`benchmarks/scale.py`)."""
 
 MIN_EXTENSION_ROWS = 2_048
-"""Unindexed rows from which a query requests an extension of the index."""
+"""Minimum number of unindexed rows at which a query requests an extension of the index."""
 
 SPARE_VECTORS = 8
 """Candidates requested beyond the limit, because some may be deleted; a second attempt requests four times as many."""
 
 MIN_SPARE_CHUNKS = 8
-"""Candidates requested beyond the limit in keyword search, at least."""
+"""Minimum number of candidates beyond the limit in keyword search."""
 
 SPARE_CHUNKS_DIVISOR = 8
 """Keyword search requests an eighth more candidates than the limit."""
@@ -57,14 +57,14 @@ class _NamespaceState:
 @dataclass(frozen=True, slots=True)
 class _OpenIndex:
     stamp: tuple[int, int]
-    """Stamp of the manifest that was read; without the other fields, that manifest cannot be used."""
+    """Stamp of the manifest that was read. If the other fields are empty, that manifest cannot be used."""
     manifest: Manifest | None = None
     segments: Any = None
     memtable: Any = None
 
 
 _NOT_LOADED = (-1, -1)
-"""Stamp of an index whose files are still being loaded: it differs from that of every manifest."""
+"""Stamp of an index whose files are still being loaded. It differs from the stamp of every manifest."""
 
 MAX_PREFETCHED_INDEXES = 8
 """A folder with more indexes is not verified in advance; each is verified when a query needs it."""
@@ -178,7 +178,7 @@ class ReadIndexes:
         """
         Start to verify the files in background threads, before the first query needs them.
 
-        With `resident`, which is for servers, they are copied into memory; queries scan the store meanwhile.
+        With `resident`, for servers, they are copied into memory; queries scan the store until the copies are ready.
         """
         if self._is_prefetched and (not resident or self.contents.is_resident):
             return

@@ -1,5 +1,5 @@
 """
-Resident vectors: namespaces too small for an index keep all vectors in memory and compare each with the query.
+Resident vectors: namespaces without an index keep all vectors in memory and compare each with the query.
 
 A matrix belongs to one state of the file. A query that sees another state updates it first, which reads only new
 vectors and the numbers of the others:
@@ -27,10 +27,10 @@ from weft.store.sqlite.blobs import read_matrix
 from weft.store.sqlite.candidates import allowed_chunks, rank_numbers
 
 MAX_RESIDENT_CHUNKS = 20_000
-"""Chunks of a namespace whose vectors are kept; larger namespaces have an index."""
+"""Maximum number of chunks of a namespace with resident vectors; larger namespaces have an index."""
 
 MAX_RESIDENT_BYTES = 1 << 27
-"""Bytes of all matrices; the least recently used are dropped."""
+"""Maximum size of all matrices; the least recently used are dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class ResidentVectors:
             self._by_model.clear()
 
     def _current(self, db: Session, *, model: int, dimension: int, generation: int) -> _Matrix:
-        """Return the vectors that the transaction sees. The number of a deleted embedder may belong to another one."""
+        """Return the vectors that the transaction sees. The number of a deleted embedder may be reused."""
         stamp = generation, int(db.one("last_vectors", {"scope": model}))
         with self._lock:
             known = self._by_model.get(model)

@@ -1,5 +1,5 @@
 """
-Segments, manifests and the folder of read indexes beside a SQLite file.
+Segments, manifests and the folder of read indexes next to a SQLite file.
 
 A manifest lists the segments of one target. Example of `vectors-1-3.json`, shortened:
 
@@ -69,7 +69,7 @@ class Segment:
     low: int
     high: int
     count: int
-    """Rows that were written, with those deleted since."""
+    """Number of written rows, including rows deleted since."""
     ends: Mapping[str, int]
     """CRC-32 of some rows, by number."""
 
@@ -91,7 +91,7 @@ class Manifest:
 
     @property
     def count(self) -> int:
-        """Rows in all segments, with those deleted since."""
+        """Number of rows in all segments, including rows deleted since."""
         return sum(segment.count for segment in self.segments)
 
     @property
@@ -163,7 +163,7 @@ class IndexFolder:
             return SegmentFile(file, read.tell(), head, crc)
 
     def discard(self, name: str) -> None:
-        """Delete the manifest of a damaged index and its files, so that it is built again."""
+        """Delete the manifest and the files of a damaged index. The next build creates it again."""
         self.delete([self.manifest_path(name), *self.path.glob(f"{name}.*")])
 
     def retain(self, names: Sequence[str]) -> None:
@@ -190,9 +190,10 @@ class IndexFolder:
     @contextmanager
     def build_lock(self) -> Iterator[bool]:
         """
-        Try to take the build lock; give whether it was free. It ends with the process, even a killed one.
+        Try to take the build lock; yield whether it was free. The lock ends with the process, even a killed one.
 
         Raises `OSError` if the folder cannot be written.
+
         """
         make_private_folder(self.path)
         try:

@@ -6,7 +6,7 @@ Index targets: the numbered rows of the file that one read index covers.
     entities   fact_vector    embedder      number, vector, entity key
     keywords   chunk_terms    namespace     number, terms as JSON, length, chunk id
 
-Each kind has SQL statements of its own, whose names contain the kind.
+Each kind has separate SQL statements, whose names contain the kind.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from weft.store.sqlite.index.segments import Manifest, Segment
 TargetKind: TypeAlias = Literal["vectors", "keywords", "entities"]
 
 MIN_CHECKED_ROWS = 8
-"""Rows at the end of a segment whose checksums are stored; earlier ones are sampled at doubling distances."""
+"""Rows at the end of a segment whose checksums are stored. Earlier rows are sampled at doubling distances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def choose_checked_rows(numbers: Sequence[int]) -> list[int]:
     Return the numbers of a segment whose rows get a checksum.
 
     These are the last eight rows and the rows 16, 32, 64, ... before the end. A restored backup differs from the
-    indexed file from some row on, which may be far back.
+    indexed file after some row, which may be far from the end.
     """
     distances = [*range(1, MIN_CHECKED_ROWS + 1)]
     while 2 * distances[-1] <= len(numbers):

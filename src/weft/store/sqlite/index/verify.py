@@ -15,18 +15,18 @@ from weft.store.sqlite.index.targets import Target, count_rows, find_targets, la
 from weft.store.sqlite.postings import search_postings
 
 SAMPLE_QUERIES = 20
-"""Stored vectors and texts from all over a namespace that serve as queries."""
+"""Number of stored vectors and texts that serve as queries."""
 
 MAX_QUERY_TERMS = 12
-"""Terms of a text that form a keyword query."""
+"""Maximum number of terms in a keyword query."""
 
 TOP_K = 10
 
 MIN_RECALL = 0.9
-"""Share of the top ten below which an index is damaged; intact ones are above 0.97."""
+"""Minimum recall@10 of an intact index; usual values are above 0.97."""
 
 Scores: TypeAlias = tuple[list[float] | None, list[float]]
-"""Best scores of the index, None without an index, and best scores of a scan."""
+"""Best scores of the index (None without an index), and best scores of a scan."""
 
 SAMPLE_STATEMENTS = {
     "vectors": "sample_numbered_vectors",
@@ -60,7 +60,10 @@ def _damaged_files(indexes: ReadIndexes, target: Target) -> Iterator[str]:
 
 
 def _compare_queries(db: Session, indexes: ReadIndexes, target: Target) -> Iterator[tuple[int, int]]:
-    """Yield per query how many results score as well as a scan's, and how many a scan finds; nothing without index."""
+    """
+    Yield, per query, the number of index results that score like the scan, and of scan results; nothing without an
+    index.
+    """
     count = count_rows(db, target, low=0, high=last_number(db, target))
     sampling = {"every": max(1, count // (2 * SAMPLE_QUERIES)), "limit": SAMPLE_QUERIES}
     values = {"model": target.scope, "namespace": target.scope, **sampling}
