@@ -18,7 +18,7 @@ def check_question(text: Any) -> None:
 
 
 def check_filter(where: Any) -> None:
-    """Raise `InputError` if a filter is no `Filter`, or has fields of a wrong type."""
+    """Raise `InputError` if `where` is not a `Filter`, or has fields of a wrong type."""
     if not isinstance(where, Filter):
         raise InputError(f"where is {show_value(where)}", hint="pass a Filter, such as Filter(source_prefix='notes/')")
     pairs: Any = where.metadata

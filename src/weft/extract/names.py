@@ -345,7 +345,11 @@ def is_opening(word: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def singular(word: str) -> str:
-    """Return the singular: `service` of `services`, `entry` of `entries`; short words, `ss`, `us` and `is` stay."""
+    """
+    Return the singular:
+
+    `service` of `services`, `entry` of `entries`; short words and words in `ss`, `us` and `is` are unchanged.
+    """
     if len(word) < 4 or not word.isascii() or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return word
     if word in _INVARIABLE_PLURALS:

@@ -42,7 +42,7 @@ from weft.text.simplified import simplify
 NameKind: TypeAlias = Literal["link", "identifier", "phrase", "quoted", "term", "name"]
 
 MAX_NAME_CHARACTERS = 80
-"""Longer names are dropped."""
+"""Maximum length of a name; longer names are dropped."""
 MAX_PHRASE_WORDS = 8
 """Maximum number of words of a phrase; a longer run of capitalised words is a headline."""
 MAX_TERM_CHARACTERS = 8

@@ -44,7 +44,7 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 class WrittenKey(NamedTuple):
-    """A key with the number of its last word: True if the last word was written in the plural."""
+    """A key, marked if the last word of the name was written in the plural."""
 
     key: str
     is_plural: bool = False
@@ -59,17 +59,18 @@ class Typo(NamedTuple):
 
 
 def to_written_key(key: str, name: str) -> WrittenKey:
-    """Return the key of a name together with the number of its last word."""
+    """Return the key of a name, marked if the last word of the name is a plural."""
     last = key.split(" ")[-1]
     return WrittenKey(key, any(word.text != last and singular(word.text) == last for word in iter_words(name)))
 
 
 def find_typos(names: Iterable[WrittenKey]) -> Iterator[Typo]:
     """
-    Yield the pairs of keys with one typo between them, in sorted order. `names` are sorted and distinct.
+    Yield the pairs of keys that differ by one typo, in sorted order. `names` are sorted and distinct.
 
     Only names with the same first letter are in memory at once. Each name is compared only with names that are equal
     after the deletion of one letter.
+
     """
     for _, group in groupby(names, key=lambda name: name.key[:1]):
         group_names = list(group)

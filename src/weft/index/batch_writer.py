@@ -45,7 +45,7 @@ class _PendingGroup:
 
     plans: Sequence[Plan]
     fact_entities: Mapping[str, str]
-    """Texts to embed of entities that are not stored yet and occur in facts of these documents, by key."""
+    """Texts to embed, by key, for entities in facts of these documents that are not stored yet."""
     batches: Future[list[Batch]]
 
     @property

@@ -84,7 +84,7 @@ class Entity:
 
 
 class Known(NamedTuple):
-    """Statistics of a name, which can be read without its entity."""
+    """Statistics of a name and its entity, cheaper to read than the entity."""
 
     entity_id: str
     strong: bool

@@ -149,7 +149,7 @@ class Recall:
     text: str
     status: RecallStatus
     facts: tuple[Recalled, ...] = ()
-    """Ordered by match, hop, position of the subject, then score."""
+    """Recalled facts, ordered by match, hop, position of the subject, then score."""
     anchors: tuple[Anchor, ...] = ()
     at: datetime
     """Reference time of the recall."""

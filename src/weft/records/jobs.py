@@ -18,7 +18,7 @@ class JobResult:
     embedded: int = 0
     """Texts passed to the embedder."""
     cached: int = 0
-    """Texts among them with a cached vector."""
+    """Texts passed to the embedder whose vector was cached."""
     facts: int = 0
     embedding: Usage = field(default_factory=Usage)
     """Usage of a remote embedder."""

@@ -36,7 +36,7 @@ class Selection:
     """The hits of the text channels that may be shown, in their order."""
     walked: Walked
     hits: Sequence[Hit]
-    """The answer."""
+    """Hits of the answer."""
     dropped: Mapping[str, int]
     """Number of omitted hits, by reason."""
 

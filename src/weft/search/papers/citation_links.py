@@ -172,7 +172,7 @@ def _shared(found: Mapping[str, Sequence[Path]], *, count: int) -> Reached:
 
 
 def has_links(question: CitationQuestion, starts: Sequence[Entity], *, graph: GraphReader) -> bool:
-    """Return True if a start has any relation of the type that the question asks for, in either direction."""
+    """Return True if a start entity has any relation of the type that the question asks for, in either direction."""
     type = {"written_by": WRITTEN_BY, "shared": INTRODUCES, "introduces": INTRODUCES}.get(question.kind, CITES)
     ids = [entity.id for entity in starts]
     return bool(graph.relations_of(ids, limit=1, types=(type,)))

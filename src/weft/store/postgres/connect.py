@@ -117,7 +117,7 @@ class Connections:
 
     @contextmanager
     def try_write(self, namespace: str = "") -> Iterator[PostgresSession | None]:
-        """Open a writing session; None if another writer is active, or inside another session."""
+        """Open a writing session; None if another writer is active or this thread already has a session."""
         if self._current is not None:
             yield None
             return

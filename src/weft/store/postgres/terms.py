@@ -55,7 +55,7 @@ EXTRA_CANDIDATES = 50
 """Candidates beyond the limit whose exact scores are computed."""
 
 MAX_RESCORED = 4_096
-"""Candidates whose exact scores are computed at most."""
+"""Maximum number of candidates whose exact scores are computed."""
 
 Scored = tuple[float, str, int]
 """Negated score, id and number of a chunk; sorts by score, then by id."""

@@ -161,7 +161,7 @@ class DocumentWriter:
         self._db.run_many("write_entity_vector", entities)
 
     def _write_fact_vectors(self, vectors: Mapping[str, Vector], *, model: int) -> None:
-        """Write the vectors of fact entities without one."""
+        """Write the missing vectors of fact entities."""
         at = {"namespace": self._namespace, "model": model}
         known = {key for key, _ in self._db.run("fact_entity_vectors", {**at, "keys": json.dumps(list(vectors))})}
         rows = [

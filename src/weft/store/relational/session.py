@@ -179,7 +179,7 @@ class Connections(Protocol):
         """
 
     def try_write(self, namespace: str = "") -> AbstractContextManager[Session | None]:
-        """Open a writing session; None if another writer is active, or inside another session."""
+        """Open a writing session; None if another writer is active or this thread already has a session."""
 
     def prepare_vectors(self, dimension: int) -> None:
         """Create missing vector indexes of a dimension, outside any transaction."""

@@ -271,7 +271,7 @@ class RelationalStore:
         return found.key
 
     def _checked_model(self, db: Session, namespace: Namespace, batch: Batch) -> int | None:
-        """Return the number of a batch's embedder. Raises `SchemaMismatch` unless it is the active one."""
+        """Return the number of a batch's embedder. Raises `SchemaMismatch` if another embedder is active."""
         active = find_active_model(db, namespace)
         if (active.model.fingerprint if active else "") != batch.model:
             current = repr(active.model.name) if active else "no embedder"

@@ -46,7 +46,11 @@ def embedded_text(entity: FactEntity) -> str:
 
 
 def named_entities(facts: Sequence[Fact], entities: Sequence[FactEntity]) -> list[FactEntity]:
-    """Return the entities that facts need: `entities`, then bare ones for other subjects and objects."""
+    """
+    Return the entities that facts need:
+
+    `entities`, then entities with only a name for other subjects and objects.
+    """
     found = {entity.key: entity for entity in entities}
     for fact in facts:
         found.setdefault(fact.subject, FactEntity(key=fact.subject, name=fact.subject_name))

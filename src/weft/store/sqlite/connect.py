@@ -124,7 +124,7 @@ class Connections:
 
     @contextmanager
     def try_write(self, namespace: str = "") -> Iterator[SqliteSession | None]:
-        """Open a writing session; None if another writer is active, or inside another session."""
+        """Open a writing session; None if another writer is active or this thread already has a session."""
         with self._turn() as db, _translated_errors(self.path):
             if db.in_transaction or not _try_begin(db):
                 yield None

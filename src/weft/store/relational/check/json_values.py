@@ -33,7 +33,7 @@ REINDEX = "`weft index` reads the document again"
 
 
 class Statement(NamedTuple):
-    """A statement by name, with its values."""
+    """A named SQL statement with its parameters."""
 
     name: str
     values: Mapping[str, Any]

@@ -96,7 +96,11 @@ def _codes(frequencies: NDArray[Any], lengths: NDArray[Any], *, mean: float) -> 
 def merge_postings(
     parts: Sequence[PostingArrays], kept: Sequence[NDArray[np.bool_]], *, mean: float, path: Path
 ) -> PostingArrays:
-    """Write several sets of postings to one file; `kept` has a mask over the places of each. Return its arrays."""
+    """
+    Write several sets of postings to one file; `kept` has a mask over the places of each set.
+
+    Return the arrays of the file.
+    """
     pairs = list(zip(parts, kept, strict=True))
     size = sum(int(keep.sum()) for keep in kept)
     hashes = np.unique(np.concatenate([array for part in parts for array in (part.hashes, part.common)]))
@@ -140,7 +144,7 @@ def merge_postings(
 
 
 def _postings(part: PostingArrays, hashes: NDArray[Any]) -> Iterator[tuple[Numbers, NDArray[Any], NDArray[Any]]]:
-    """Yield slices of postings: index of the term in `hashes`, place and frequency. Ordered by term, then place."""
+    """Yield slices of postings by term, then place: index of the term in `hashes`, place and frequency."""
     terms = np.searchsorted(hashes, part.hashes)
     at = 0
     while at < len(terms):
