@@ -7,6 +7,7 @@ WeftError
 ├── NotFound               no such id, source or name in this namespace
 ├── StoreError             the store failed
 │   ├── StoreUnavailable   it cannot be opened or reached; a retry may help
+│   ├── AccessDenied       the role on the server may not do this
 │   ├── StoreCorrupt       inconsistent content; `weft repair` may help
 │   ├── SchemaMismatch     built by another version, embedder or dimension
 │   └── ClaimLost          another worker took over the job; nothing was written
@@ -52,6 +53,10 @@ class StoreError(WeftError):
 
 class StoreUnavailable(StoreError):
     """The store cannot be opened or reached; a retry may help."""
+
+
+class AccessDenied(StoreError):
+    """The role on the server may not see all namespaces or manage keys."""
 
 
 class StoreCorrupt(StoreError):

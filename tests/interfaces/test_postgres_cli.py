@@ -1,7 +1,9 @@
 """The command line on a server: the same verbs, another --db."""
 
 import json
+import re
 from functools import partial
+from pathlib import Path
 
 import pytest
 from serving import Running
@@ -10,7 +12,7 @@ from weft.config import read_settings
 from weft.engine.lazy import LazyEngine
 from weft.errors import StoreUnavailable
 
-pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'weft-search[postgres]'")
+postgres = pytest.importorskip("postgres", reason="psycopg is not installed: pip install 'weft-search[postgres]'")
 
 
 @pytest.fixture
@@ -45,6 +47,32 @@ def test_no_output_contains_the_password(server, weft_here, tmp_path):
     for verb in ("stats", "doctor"):
         assert "127.0.0.1:1" in weft_here(verb, "-vv", "--db", "postgresql://me:sesame@127.0.0.1:1/db", expect=1)
     assert "malformed server address" in weft_here("stats", "--db", "postgresql://me:ses/ame@host/db", expect=2)
+
+
+def test_an_ordinary_role_works_and_the_owner_administers(server, weft_here, postgres_dsn, notes):
+    """As docs/scaling.md sets it up; verbs on all namespaces name the remedy."""
+    server("index", "notes", "-q", "--namespace", "other")
+    with postgres.new_role(postgres_dsn, grants=granted_in_docs()) as role:
+        run = partial(weft_here, "--db", postgres.address(role))
+        run("index", "notes", "-q")
+        assert run("query", "ERR_CONN_RESET", "--json")["results"]
+        assert run("stats", "--json")["documents"] == 3
+        assert run("copy", "--from", postgres.address(role), "--to", "back.db", "--json")[0]["documents"] == 3
+        doctor = run("doctor")
+        assert "may not check all namespaces" in doctor and "namespace default" in doctor and "other" not in doctor
+        for verb in (["namespaces"], ["check"], ["keys", "list"], ["keys", "create", "mine"]):
+            assert "set --db to the owner of the tables" in run(*verb, expect=1)
+
+    assert [found["namespace"] for found in server("namespaces", "--json")] == ["default", "other"]
+    assert server("check") == "no problems found\n"
+    created = server("keys", "create", "laptop", "--json")
+    assert [key["id"] for key in server("keys", "list", "--json")] == [created["id"]]
+
+
+def granted_in_docs():
+    """Return the grants that docs/scaling.md lists, without GRANT and the role."""
+    text = (Path(__file__).parents[2] / "docs" / "scaling.md").read_text("utf-8")
+    return re.findall(r"^GRANT (.*) TO app;$", text, re.MULTILINE)
 
 
 def test_a_set_is_measured_in_a_namespace_of_its_own(server, tmp_path):

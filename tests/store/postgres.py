@@ -74,18 +74,23 @@ def new_database(dsn, name, *, partitions=PARTITIONS, tables=True):
 
 
 @contextmanager
-def new_role(dsn, *, password="", grants=()):
-    """Give the DSN of the same database for a new ordinary role: no owner, and not above row security."""
+def new_role(dsn, *, name=ROLE, password="", grants=(), creator=None):
+    """
+    Give the DSN of the same database for a new ordinary role: no owner, and not above row security.
+
+    `creator` is the DSN of a role that may create roles, by default the one that grants.
+    """
+    with psycopg.connect(creator or dsn, autocommit=True) as db:
+        db.execute(f"CREATE ROLE {name} LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '{password}'")
     with psycopg.connect(dsn, autocommit=True) as db:
-        db.execute(f"CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '{password}'")
         for grant in grants:
-            db.execute(f"GRANT {grant} TO {ROLE}")
+            db.execute(f"GRANT {grant} TO {name}")
     try:
-        yield make_conninfo(dsn, user=ROLE, password=password)
+        yield make_conninfo(dsn, user=name, password=password)
     finally:
-        with psycopg.connect(dsn, autocommit=True) as db:
-            db.execute(f"DROP OWNED BY {ROLE} CASCADE")
-            db.execute(f"DROP ROLE {ROLE}")
+        with psycopg.connect(creator or dsn, autocommit=True) as db:
+            db.execute(f"DROP OWNED BY {name} CASCADE")
+            db.execute(f"DROP ROLE {name}")
 
 
 ORDINARY = (

@@ -13,6 +13,12 @@ from pglast.visitors import Visitor
 PLACEHOLDER = re.compile(r"(?<!:):([a-z_]+)\b")
 FILLED_IN = re.compile(r"\{dimension\}")
 
+FUNCTION_BODY = re.compile(r"BEGIN RETURN QUERY\n(.*); END", re.DOTALL)
+PARAMETER = re.compile(r"\btenant\b")
+"""Parameter of a function that names the namespace."""
+BINDING = "AND :namespace = current_setting('weft.namespace', TRUE)"
+"""Condition by which a function answers for the namespace of the transaction only."""
+
 NO_NAMESPACE = {
     "api_key": "keys open namespaces, and belong to none",
     "schema_version": "which migrations are done",
@@ -33,7 +39,6 @@ FORBIDDEN = {
     ast.RuleStmt: "a rule",
     ast.MergeStmt: "MERGE",
     ast.CTECycleClause: "CYCLE",
-    ast.CreateFunctionStmt: "a function",
     ast.DoStmt: "DO",
 }
 
@@ -73,6 +78,19 @@ class Rules(Visitor):
     def visit(self, ancestors, node):
         if type(node) in FORBIDDEN:
             self.found.append(f"{FORBIDDEN[type(node)]} may do anything")
+
+    def visit_CreateFunctionStmt(self, ancestors, node):
+        """A function has the rights of the owner, looks names up in fixed schemas, and runs one bound query."""
+        options = {option.defname: option.arg for option in node.options}
+        settings = {option.arg.name for option in node.options if option.defname == "set"}
+        query = FUNCTION_BODY.fullmatch(options["as"][0].sval)
+        if not query or "security" not in options or "search_path" not in settings:
+            self.found.append(f"the function {node.funcname[-1].sval} may do anything")
+            return
+        inner = PARAMETER.sub(":namespace", query[1])
+        self.found += broken_rules(inner)
+        if ":namespace" in inner and inner.count(BINDING) != inner.count("FROM weft."):
+            self.found.append(f"the function {node.funcname[-1].sval} answers for any namespace")
 
     # bound to one namespace
 

@@ -17,6 +17,7 @@ UNBOUND = {
 """Statements that look at more than one namespace."""
 
 BY_NAME = {
+    "bind_namespace": "binds the transaction to it",
     "find_namespace": "asks whether it exists",
     "lock_namespace": "asked before it is known to exist",
     "try_namespace": "asked before it is known to exist",
@@ -88,6 +89,7 @@ ONLY_SQLITE = {
 
 ONLY_POSTGRES = {
     "all_chunk_terms": "terms of chunks",
+    "bind_namespace": "row security",
     "chunk_frequencies": "terms of chunks",
     "count_term": "terms of chunks",
     "delete_chunk_term": "terms of chunks",
@@ -205,6 +207,10 @@ def test_good_statement_passes(sql):
     assert broken_rules(sql) == []
 
 
+def test_good_function_passes():
+    assert broken_rules(FUNCTION, is_script=True) == []
+
+
 UNBOUND_BAD = {
     "no condition": "SELECT 1 FROM weft.fact",
     "another column": "SELECT 1 FROM weft.fact WHERE id = :namespace",
@@ -249,6 +255,11 @@ def test_unbound_table_is_found(case):
 
 
 T = "namespace text, x text"
+BOUND_TO = "AND tenant = current_setting('weft.namespace', TRUE)"
+FUNCTION = (
+    "CREATE FUNCTION weft.f(tenant text) RETURNS SETOF weft.fact LANGUAGE plpgsql SECURITY DEFINER SET search_path = ''"
+    f" AS $$BEGIN RETURN QUERY\nSELECT a.* FROM weft.fact AS a WHERE a.namespace = tenant {BOUND_TO}; END$$"
+)
 BAD = [
     ("SELECT 1 FROM fact WHERE namespace = :namespace", "fact is not said to be in the schema"),
     ("INSERT INTO label (namespace) VALUES (:namespace)", "label is not said to be in the schema"),
@@ -297,7 +308,12 @@ BAD = [
     ),
     ("MERGE INTO weft.fact USING weft.entity ON FALSE WHEN MATCHED THEN DELETE", "MERGE"),
     ("CREATE TRIGGER t AFTER INSERT ON weft.fact EXECUTE FUNCTION f()", "trigger"),
-    ("CREATE FUNCTION weft.f() RETURNS int LANGUAGE sql AS 'SELECT 1'", "function"),
+    *(
+        (FUNCTION.replace(part, ""), "the function f")
+        for part in ("SECURITY DEFINER", "SET search_path = ''", BOUND_TO)
+    ),
+    (FUNCTION.replace("RETURN QUERY", "DELETE FROM weft.fact; RETURN QUERY"), "the function f may do anything"),
+    (FUNCTION.replace("a.namespace = tenant", "TRUE"), "fact as a is not bound"),
     ("CREATE RULE r AS ON DELETE TO weft.fact DO INSTEAD NOTHING", "rule"),
     ("DO 'BEGIN END'", "DO"),
     ("SELECT 1; SELECT 2", "2 statements"),

@@ -70,17 +70,20 @@ def copy_namespaces(
         closing(open_database(_at(settings, source))) as here,
         closing(open_database(_at(settings, target))) as there,
     ):
-        known = here.namespaces()
         for name in namespaces:
-            if name not in known:
+            if _is_empty(here.store(name)):
                 raise InputError(f"no namespace {name!r} in {shown(source)}", hint="weft namespaces")
         receipts = []
-        for name in namespaces or known:
+        for name in namespaces or here.namespaces():
             store = here.store(name)
             facts, entities = store.facts.count()
             on_start(name, 2 * (store.stats().documents + facts + entities))
             receipts.append(copy_namespace(store, there.store(name), prune=prune, on_step=on_step))
         return receipts
+
+
+def _is_empty(store: Store) -> bool:
+    return store.stats().documents == 0 and not any(store.facts.count())
 
 
 def copy_namespace(

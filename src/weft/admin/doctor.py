@@ -17,7 +17,7 @@ from weft.admin.tables import find_schema
 from weft.config import Settings, is_missing, is_server, shown
 from weft.engine.adapters import open_database, open_embedder, open_reranker
 from weft.engine.advice import advise_chinese, named_db, recommend
-from weft.errors import WeftError
+from weft.errors import AccessDenied, WeftError
 from weft.models.embedders.universal_sentence_encoder import EXTRA, MODULE
 from weft.models.local.catalog import MODELS, PREFIX
 from weft.models.local.model_folder import find_installed
@@ -126,35 +126,48 @@ def _store(settings: Settings) -> Iterator[Finding]:
 
 
 def _content(database: Database, settings: Settings) -> Iterator[Finding]:
+    names = [settings.store.namespace]
+    try:
+        yield from _consistency(database, settings)
+        names = database.namespaces()
+    except AccessDenied as error:
+        yield Finding(what="store", state="warning", detail=f"not checked: {error}", hint=error.hint)
+    usual = "pgvector" if is_server(settings.store.db) else "sqlite-vec"
+    detail = database.notes[0] if database.notes else usual
+    yield Finding(what="vector search", state="warning" if database.notes else "ok", detail=detail)
+    if settings.store.replica:
+        yield _replica(settings)
+    for name in names:
+        yield from _namespace(database.store(name), name, settings)
+
+
+def _consistency(database: Database, settings: Settings) -> Iterator[Finding]:
     problems = database.check()
     for problem in problems:
         hint = "weft repair" if problem.repairable else problem.command or "restore a backup"
         yield Finding(what=problem.where, state="problem", detail=problem.what, hint=hint)
     if not problems:
         yield Finding(what="store", state="ok", detail=f"{shown(settings.store.db)} is consistent")
-    usual = "pgvector" if is_server(settings.store.db) else "sqlite-vec"
-    detail = database.notes[0] if database.notes else usual
-    yield Finding(what="vector search", state="warning" if database.notes else "ok", detail=detail)
-    if settings.store.replica:
-        yield _replica(settings)
-    for name in database.namespaces():
-        stats = database.store(name).stats()
-        active = next((model.name for model in stats.models if model.active), "")
-        yield Finding(
-            what=f"namespace {name}",
-            state="ok",
-            detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active or 'no embedder'}",
-        )
-        indexes = {"vector": stats.vector_search, "keyword": stats.keyword_search, "entity": stats.entity_search}
-        for kind, detail in indexes.items():
-            if detail:
-                yield Finding(what=f"{kind} search in {name}", state="ok", detail=detail)
-        yield from _embedder(database.store(name), active, settings)
-        if advice := advise_chinese(database.store(name)):
-            yield Finding(what=f"Chinese in {name}", state="warning", detail=advice.what, hint=advice.hint)
-        detail, outgrown = describe(database.store(name).calibration(), chunks=stats.chunks)
-        hint = "weft calibrate" if outgrown else ""
-        yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)
+
+
+def _namespace(store: Store, name: str, settings: Settings) -> Iterator[Finding]:
+    stats = store.stats()
+    active = next((model.name for model in stats.models if model.active), "")
+    yield Finding(
+        what=f"namespace {name}",
+        state="ok",
+        detail=f"{stats.documents:,} documents, {stats.chunks:,} chunks, {active or 'no embedder'}",
+    )
+    indexes = {"vector": stats.vector_search, "keyword": stats.keyword_search, "entity": stats.entity_search}
+    for kind, detail in indexes.items():
+        if detail:
+            yield Finding(what=f"{kind} search in {name}", state="ok", detail=detail)
+    yield from _embedder(store, active, settings)
+    if advice := advise_chinese(store):
+        yield Finding(what=f"Chinese in {name}", state="warning", detail=advice.what, hint=advice.hint)
+    detail, outgrown = describe(store.calibration(), chunks=stats.chunks)
+    hint = "weft calibrate" if outgrown else ""
+    yield Finding(what=f"confidence in {name}", state="warning" if outgrown else "ok", detail=detail, hint=hint)
 
 
 def _replica(settings: Settings) -> Finding:

@@ -61,8 +61,9 @@ class Keyring:
         """Return the record of a key; None if it is unknown or revoked. The time taken does not reveal which."""
         match = _KEY.fullmatch(text)
         id = match.group(1) if match else ""
-        key = self._keys.find([id]).get(id)
-        is_right = hmac.compare_digest(_digest(text), key.digest if key else _NO_DIGEST)
+        digest = _digest(text)
+        key = self._keys.match(id, digest=digest)
+        is_right = hmac.compare_digest(digest, key.digest if key else _NO_DIGEST)
         return key if key and is_right and key.revoked is None else None
 
     def all(self) -> list[ApiKey]:
@@ -71,11 +72,11 @@ class Keyring:
 
     def is_empty(self) -> bool:
         """Return whether the database has no key. Revoked keys count as keys, so the server stays protected."""
-        return not self._keys.all()
+        return self._keys.count().stored == 0
 
     def opens(self) -> bool:
         """Return whether any key is valid."""
-        return any(key.revoked is None for key in self._keys.all())
+        return self._keys.count().valid > 0
 
     def revoke(self, id: str) -> ApiKey:
         """Revoke a key and return its record. Raises `NotFound`."""

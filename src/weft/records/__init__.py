@@ -60,6 +60,7 @@ from weft.records.jobs import (
 from weft.records.keys import (
     Access,
     ApiKey,
+    KeyCount,
 )
 from weft.records.models import (
     Calibration,
@@ -154,6 +155,7 @@ __all__ = [
     "JobCounts",
     "JobResult",
     "KeptFact",
+    "KeyCount",
     "Known",
     "LlmRun",
     "Mention",

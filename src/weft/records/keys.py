@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Access: TypeAlias = Literal["read", "write"]
 """`write` includes `read`."""
@@ -26,3 +26,11 @@ class ApiKey:
     created: datetime
     revoked: datetime | None = None
     """Time of revocation."""
+
+
+class KeyCount(NamedTuple):
+    """Number of keys of a database."""
+
+    stored: int
+    """Keys that are not deleted, including revoked ones."""
+    valid: int

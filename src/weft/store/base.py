@@ -26,6 +26,7 @@ from weft.records import (
     Done,
     Extraction,
     Filter,
+    KeyCount,
     Problem,
     Ranking,
     StoredModel,
@@ -208,6 +209,12 @@ class Keys(Protocol):
     def find(self, ids: Sequence[str]) -> dict[str, ApiKey]:
         """Return the keys with these ids; unknown ids are left out."""
 
+    def match(self, id: str, *, digest: str) -> ApiKey | None:
+        """Return the key with this id and this digest, or None. Any role of the store may ask."""
+
+    def count(self) -> KeyCount:
+        """Return the number of keys. Any role of the store may ask."""
+
     def forget(self, ids: Sequence[str]) -> int:
         """Delete keys and their records; return the number of deleted keys."""
 
@@ -234,13 +241,13 @@ class Database(Protocol):
         """
 
     def namespaces(self) -> list[str]:
-        """Return the names of the namespaces with content, sorted."""
+        """Return the names of the namespaces with content, sorted. Raises `AccessDenied`."""
 
     def drop(self, namespace: str) -> bool:
         """Delete a namespace with all its content; return whether it existed."""
 
     def check(self) -> list[Problem]:
-        """Return all inconsistencies found in the content; an empty list if there are none."""
+        """Return all inconsistencies found in the content; an empty list if there are none. Raises `AccessDenied`."""
 
     def compare(self) -> list[Problem]:
         """Compare the results of the read indexes with full scans. This takes as long as several scans."""

@@ -27,6 +27,7 @@ from weft.records import (
     Filter,
     Hit,
     IndexedChunk,
+    KeyCount,
     LlmRun,
     Problem,
     Ranking,
@@ -85,6 +86,13 @@ class MemoryKeys:
 
     def find(self, ids: Sequence[str]) -> dict[str, ApiKey]:
         return {id: self._keys[id] for id in ids if id in self._keys}
+
+    def match(self, id: str, *, digest: str) -> ApiKey | None:
+        key = self._keys.get(id)
+        return key if key is not None and key.digest == digest else None
+
+    def count(self) -> KeyCount:
+        return KeyCount(len(self._keys), sum(key.revoked is None for key in self._keys.values()))
 
     def forget(self, ids: Sequence[str]) -> int:
         return sum(self._keys.pop(id, None) is not None for id in set(ids))

@@ -18,7 +18,14 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from weft.errors import StoreError, StoreUnavailable
 from weft.store.postgres import schema
-from weft.store.postgres.failures import connection_lost, display_address, is_lost, pool_exhausted, translated_errors
+from weft.store.postgres.failures import (
+    connection_lost,
+    display_address,
+    is_lost,
+    not_administrator,
+    pool_exhausted,
+    translated_errors,
+)
 from weft.store.postgres.session import PostgresSession
 from weft.store.postgres.vectors import Samples
 
@@ -141,6 +148,12 @@ class Connections:
         ):
             yield db
 
+    def require_administrator(self, action: str) -> None:
+        """Raise `AccessDenied` unless the role may see all namespaces and keys; row security hides them silently."""
+        with self.bare() as db:
+            if not schema.may_administer(db):
+                raise not_administrator(self.where, db.info.user, action)
+
     def close(self) -> None:
         """Close all pools."""
         with self._lock:
@@ -212,7 +225,9 @@ class Connections:
     def _bind(self, session: PostgresSession, namespace: str) -> None:
         if self.has_citus:
             session.set_local("citus.propagate_set_commands", "'local'")
-        session.set_local("weft.namespace", sql.Literal(namespace).as_string(None))
+            session.set_local("weft.namespace", sql.Literal(namespace).as_string(None))
+        else:
+            session.run("bind_namespace", {"name": namespace})  # a literal would be visible in pg_stat_activity
         self._local.namespace = namespace
 
     @contextmanager

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from weft.errors import InputError
-from weft.records import Problem
+from weft.records import ApiKey, Problem
 from weft.store.postgres import schema
 from weft.store.postgres.connect import Connections
 from weft.store.relational.check.documents import find_problems, repair_namespace
@@ -13,6 +14,30 @@ from weft.store.relational.check.json_values import find_unreadable_keys, revoke
 from weft.store.relational.keys import RelationalKeys
 from weft.store.relational.session import find_namespace
 from weft.store.relational.store import RelationalStore
+
+
+class PostgresKeys(RelationalKeys):
+    """API keys on a server. Any role can match and count them, an administrator can list and change them."""
+
+    def __init__(self, connections: Connections) -> None:
+        super().__init__(connections)
+        self._server = connections
+
+    def write(self, key: ApiKey) -> None:
+        self._server.require_administrator("manage keys")
+        super().write(key)
+
+    def all(self) -> list[ApiKey]:
+        self._server.require_administrator("manage keys")
+        return super().all()
+
+    def find(self, ids: Sequence[str]) -> dict[str, ApiKey]:
+        self._server.require_administrator("manage keys")
+        return super().find(ids)
+
+    def forget(self, ids: Sequence[str]) -> int:
+        self._server.require_administrator("manage keys")
+        return super().forget(ids)
 
 
 class PostgresDatabase:
@@ -33,8 +58,8 @@ class PostgresDatabase:
         return ()
 
     @property
-    def keys(self) -> RelationalKeys:
-        return RelationalKeys(self._connections)
+    def keys(self) -> PostgresKeys:
+        return PostgresKeys(self._connections)
 
     def store(self, namespace: str) -> RelationalStore:
         return RelationalStore(self._connections, namespace=namespace)
@@ -43,6 +68,7 @@ class PostgresDatabase:
         return
 
     def namespaces(self) -> list[str]:
+        self._connections.require_administrator("list namespaces")
         return [name for name in self._names() if self._has_content(name)]
 
     def drop(self, namespace: str) -> bool:
@@ -51,6 +77,7 @@ class PostgresDatabase:
             return db.changes() > 0
 
     def check(self) -> list[Problem]:
+        self._connections.require_administrator("check all namespaces")
         with self._connections.read() as db:
             problems = find_unreadable_keys(db)
         for name in self._names():
@@ -64,6 +91,7 @@ class PostgresDatabase:
         return []  # indexes of the server are part of its transactions
 
     def repair(self) -> list[str]:
+        self._connections.require_administrator("repair all namespaces")
         with self._connections.write() as db:
             done = revoke_unreadable_keys(db)
         for name in self._names():

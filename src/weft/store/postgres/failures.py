@@ -11,7 +11,7 @@ from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import PoolTimeout
 
-from weft.errors import ConfigError, InputError, SchemaMismatch, StoreError, StoreUnavailable, WeftError
+from weft.errors import AccessDenied, ConfigError, InputError, SchemaMismatch, StoreError, StoreUnavailable, WeftError
 from weft.store.relational.retry import ConnectionLost
 
 CONNECTION_ENDED = (
@@ -78,6 +78,13 @@ def connection_lost(where: str, error: psycopg.Error, *, is_committing: bool) ->
 def pool_exhausted(where: str, connections: int) -> StoreUnavailable:
     """Return the error for a pool without a free connection."""
     return StoreUnavailable(f"all {connections} connections to {where} are in use", hint="try again")
+
+
+def not_administrator(where: str, role: str, action: str) -> AccessDenied:
+    """Return the error for a role that row security keeps from an action on all namespaces."""
+    return AccessDenied(
+        f"{where}: the role {role!r} may not {action}", hint="set --db to the owner of the tables (docs/scaling.md)"
+    )
 
 
 def _first_line(error: Exception) -> str:

@@ -16,9 +16,15 @@ Row security is the second barrier after the `WHERE namespace = ...` of each sta
     SET LOCAL weft.namespace = 'default'
 
 and the policy of each table compares that setting with the row: `namespace = current_setting('weft.namespace', TRUE)`.
-Without the setting a transaction sees no rows. All roles may read the list of namespaces and `weft.chunk_term`, whose
-GIN index does not work with row security; its hashed terms reveal no text. Policies are forced, so they apply to the
-owner of the tables too, but not to roles with BYPASSRLS.
+Without the setting a transaction sees no rows. Policies are forced, so they apply to the owner of the tables too, but
+not to roles with BYPASSRLS. The owner and its members may in addition read names of namespaces and `weft.chunk_term`,
+and manage `weft.api_key`. Other roles use functions that run with the rights of the owner:
+
+    weft.search_terms, weft.find_holders    chunks of the bound namespace; row security would disable the GIN index
+    weft.find_key                           the key with an exact id and digest
+    weft.count_keys                         number of keys
+
+Partitions have row security without a policy, so that they can only be reached through their table.
 
 A migration runs one statement per transaction and records its place in `weft.schema_version (version, step)`:
 
@@ -39,7 +45,7 @@ from psycopg.rows import TupleRow
 
 from weft.errors import SchemaMismatch, StoreUnavailable
 from weft.store.postgres.vectors import MAX_INDEX_DIMENSIONS
-from weft.store.sql_files import load_migrations, load_schema
+from weft.store.sql_files import load_citus_script, load_migrations, load_schema
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +57,12 @@ MIN_PGVECTOR_VERSION = (0, 8)
 
 MIN_SERVER_VERSION = 140000
 """PostgreSQL 14, as `server_version_num`."""
+
+ROW_SECURITY_VERSION = 4
+"""Schema version from which partitions have row security too."""
+
+CLOSED = "ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
+"""Actions that hide all rows of a table without a policy."""
 
 _TABLE = re.compile(r"CREATE TABLE (weft\.\w+)")
 _MARK = "/* by namespace */"
@@ -111,12 +123,17 @@ def create(db: psycopg.Connection[TupleRow], *, where: str, partitions: int = 0)
         state = read_state(db)
         if state.version:
             return False
+        has_citus = state.has_citus
         with db.transaction():
-            for statement in statements(load_schema("postgres"), partitions=partitions):
+            for statement in statements(
+                load_schema("postgres"), partitions=partitions, vector_schema=_vector_schema(db)
+            ):
                 if state.has_citus and statement.startswith("ALTER TABLE"):
                     _distribute(db, _TABLE.findall(load_schema("postgres")))
                     state = ServerState(version=0, has_citus=False, pgvector=state.pgvector)
                 db.execute(statement)
+            if has_citus:
+                _open_terms(db)
             db.execute("INSERT INTO weft.schema_version (version, step) VALUES (%s, 0)", [newest()])
     return True
 
@@ -129,12 +146,12 @@ def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
         raise SchemaMismatch(f"{where} has no tables", hint="weft db init")
     _refuse_newer(state.version, where=where)
     has_citus = state.has_citus
-    with _schema_lock(db):
+    with _schema_lock(db), _as_owner(db):
         for number, text in load_migrations("postgres").items():
             version, step = db.execute("SELECT version, step FROM weft.schema_version").fetchone() or (0, 0)
             if number <= version:
                 continue
-            for place, statement in enumerate(statements(text), start=1):
+            for place, statement in enumerate(statements(text, vector_schema=_vector_schema(db)), start=1):
                 if place <= step:
                     continue
                 with db.transaction():
@@ -142,15 +159,19 @@ def migrate(db: psycopg.Connection[TupleRow], *, where: str) -> list[str]:
                     if has_citus and (table := _TABLE.match(statement)):
                         _distribute(db, [table[1]])
                     db.execute("UPDATE weft.schema_version SET step = %s", [place])
+            if number == ROW_SECURITY_VERSION:
+                _close_partitions(db)
+                if has_citus:
+                    _open_terms(db)
             db.execute("UPDATE weft.schema_version SET version = %s, step = 0", [number])
             logger.info("migrated %s to schema %d", where, number)
             done.append(f"schema {number}")
     return done
 
 
-def statements(text: str, *, partitions: int = 0) -> Iterator[str]:
+def statements(text: str, *, partitions: int = 0, vector_schema: str = "public") -> Iterator[str]:
     """Yield the statements of a file; with `partitions`, marked tables are partitioned by namespace."""
-    for part in _without_comments(text).split(";\n"):
+    for part in _without_comments(text).replace("vector_schema", vector_schema).split(";\n"):
         statement = part.strip()
         if not statement:
             continue
@@ -162,12 +183,22 @@ def statements(text: str, *, partitions: int = 0) -> Iterator[str]:
         for place in range(partitions):
             bounds = f"WITH (MODULUS {partitions}, REMAINDER {place})"
             yield f"CREATE TABLE {table[1]}_{place} PARTITION OF {table[1]} FOR VALUES {bounds}"
+            yield f"ALTER TABLE {table[1]}_{place} {CLOSED}"
 
 
 def distributed_tables() -> set[str]:
     """Return the tables that are distributed by namespace; the others are copied to every node."""
     pattern = rf"{_TABLE.pattern} \([^;]*{re.escape(_MARK)}"
     return {match[1] for match in re.finditer(pattern, _without_comments(load_schema("postgres")))}
+
+
+def may_administer(db: psycopg.Connection[TupleRow]) -> bool:
+    """Return whether the role may list namespaces and manage keys: the owner, its members, and exempt roles."""
+    asked = (
+        "SELECT pg_has_role(c.relowner, 'USAGE') OR NOT row_security_active(c.oid) FROM pg_class AS c "
+        "WHERE c.oid = 'weft.namespace'::regclass"
+    )
+    return db.execute(asked).fetchone() == (True,)
 
 
 def create_vector_indexes(db: psycopg.Connection[TupleRow], dimension: int) -> None:
@@ -226,6 +257,39 @@ def _distribute(db: psycopg.Connection[TupleRow], tables: Sequence[str]) -> None
             db.execute("SELECT create_distributed_table(%s, 'namespace')", [table])
         else:
             db.execute("SELECT create_distributed_table(%s, 'namespace', colocate_with => 'weft.namespace')", [table])
+
+
+def _close_partitions(db: psycopg.Connection[TupleRow]) -> None:
+    """Enable row security on partitions, which do not inherit it."""
+    partitions = "SELECT c.oid::regclass::text FROM pg_class AS c WHERE c.relispartition AND c.relkind = 'r' AND "
+    for (name,) in db.execute(f"{partitions} c.relnamespace = 'weft'::regnamespace ORDER BY 1").fetchall():
+        db.execute(f"ALTER TABLE {name} {CLOSED}")
+
+
+def _open_terms(db: psycopg.Connection[TupleRow]) -> None:
+    """Let all roles read the keyword index, because functions with the rights of the owner do not work on Citus."""
+    for statement in statements(load_citus_script()):
+        db.execute(statement)
+
+
+def _vector_schema(db: psycopg.Connection[TupleRow]) -> str:
+    """Return the quoted schema of pgvector."""
+    found = db.execute("SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'").fetchone()
+    (name,) = found or ("public",)
+    return str(name)
+
+
+@contextmanager
+def _as_owner(db: psycopg.Connection[TupleRow]) -> Iterator[None]:
+    """Act as the owner of the tables, who has to own new functions and policies too."""
+    asked = "SELECT quote_ident(pg_get_userbyid(relowner)) FROM pg_class WHERE oid = 'weft.schema_version'::regclass"
+    (owner,) = db.execute(asked).fetchone() or ("",)
+    db.execute(f"SET ROLE {owner}")
+    try:
+        yield
+    finally:
+        if not db.closed:
+            db.execute("RESET ROLE")
 
 
 def _without_comments(text: str) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-from weft.records import ApiKey
+from weft.records import ApiKey, KeyCount
 from weft.store.relational.json_columns import read_list, unreadable
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import Connections, Row
@@ -40,6 +40,16 @@ class RelationalKeys:
         with self._connections.read() as db:
             found = [parse_key(row) for row in db.run("find_keys", {"ids": json.dumps(list(ids))})]
         return {key.id: key for key in found}
+
+    def match(self, id: str, *, digest: str) -> ApiKey | None:
+        with self._connections.read() as db:
+            rows = db.run("match_key", {"id": id, "digest": digest})
+        return parse_key(rows[0]) if rows else None
+
+    def count(self) -> KeyCount:
+        with self._connections.read() as db:
+            (row,) = db.run("count_keys")
+        return KeyCount(*row)
 
     def forget(self, ids: Sequence[str]) -> int:
         with self._connections.write() as db:

@@ -404,19 +404,25 @@ CREATE INDEX fact_event_by_other ON weft.fact_event (namespace, other) WHERE oth
 CREATE INDEX fact_origin_by_document ON weft.fact_origin (namespace, document) WHERE document <> '';
 
 -- Row security as a second safeguard: roles subject to it see only the namespace of their transaction.
--- All roles can read the list of namespaces and `chunk_term`, whose index does not work with row security. It holds no
--- text, and its term hashes include the namespace, so that hashes of one namespace match nothing in another.
--- Neither can be changed from another namespace.
+-- CURRENT_USER is the role that creates the policy, the owner of the tables: it and its members list namespaces and
+-- manage keys.
 
 ALTER TABLE weft.namespace ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.namespace FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.namespace USING (namespace = current_setting('weft.namespace', TRUE));
-CREATE POLICY all_read ON weft.namespace FOR SELECT USING (TRUE);
+CREATE POLICY owner_reads ON weft.namespace FOR SELECT TO CURRENT_USER USING (TRUE);
 
+-- Row security would disable the index of terms, because && is not leakproof. So the owner reads all rows, and other
+-- roles search through functions with the rights of the owner.
 ALTER TABLE weft.chunk_term ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.chunk_term FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.chunk_term USING (namespace = current_setting('weft.namespace', TRUE));
-CREATE POLICY all_read ON weft.chunk_term FOR SELECT USING (TRUE);
+CREATE POLICY owner_reads ON weft.chunk_term FOR SELECT TO CURRENT_USER USING (TRUE);
+
+-- Keys are checked before a namespace is bound, so other roles see none; functions look up one key.
+ALTER TABLE weft.api_key ENABLE ROW LEVEL SECURITY;
+ALTER TABLE weft.api_key FORCE ROW LEVEL SECURITY;
+CREATE POLICY owner_manages ON weft.api_key TO CURRENT_USER USING (TRUE);
 
 ALTER TABLE weft.document ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.document FORCE ROW LEVEL SECURITY;
@@ -505,3 +511,47 @@ CREATE POLICY one_namespace ON weft.job USING (namespace = current_setting('weft
 ALTER TABLE weft.llm_run ENABLE ROW LEVEL SECURITY;
 ALTER TABLE weft.llm_run FORCE ROW LEVEL SECURITY;
 CREATE POLICY one_namespace ON weft.llm_run USING (namespace = current_setting('weft.namespace', TRUE));
+
+-- Functions with the rights of the owner. The first two answer for the namespace of the transaction only.
+-- `vector_schema` stands for the schema of pgvector. Operators that an object in it could replace are qualified.
+
+-- Chunks with any of the wanted terms, by the approximate score of all terms.
+CREATE FUNCTION weft.search_terms(tenant text, wanted bigint[], query sparsevec, among bigint[], looks bigint)
+RETURNS TABLE (chunk bigint, score double precision) LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, vector_schema, pg_temp
+SET plan_cache_mode = force_custom_plan
+AS $$BEGIN RETURN QUERY
+SELECT t.chunk, -(t.weights <#> query) FROM weft.chunk_term AS t
+WHERE t.namespace = tenant AND tenant = current_setting('weft.namespace', TRUE)
+    AND t.held OPERATOR(pg_catalog.&&) wanted AND (among IS NULL OR t.chunk = ANY (among))
+ORDER BY t.weights <#> query
+LIMIT looks; END$$;
+
+-- For each entry, the chunks that contain a term of each of its groups; the first group is the rarest.
+CREATE FUNCTION weft.find_holders(tenant text, wanted jsonb)
+RETURNS TABLE (name text, chunk bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_custom_plan
+AS $$BEGIN RETURN QUERY
+SELECT w.value ->> 0, h.chunk FROM jsonb_array_elements(wanted) AS w (value)
+CROSS JOIN LATERAL (
+    SELECT t.chunk FROM weft.chunk_term AS t
+    WHERE t.namespace = tenant AND tenant = current_setting('weft.namespace', TRUE)
+        AND t.held && ARRAY(SELECT f.value::bigint FROM jsonb_array_elements_text(w.value -> 1) AS f (value))
+        AND NOT EXISTS (
+            SELECT 1 FROM jsonb_array_elements(w.value -> 2) AS g (value)
+            WHERE NOT t.held && ARRAY(SELECT f.value::bigint FROM jsonb_array_elements_text(g.value) AS f (value))
+        )
+) AS h; END$$;
+
+CREATE FUNCTION weft.find_key(key_id text, key_digest text)
+RETURNS SETOF weft.api_key LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$BEGIN RETURN QUERY
+SELECT a.* FROM weft.api_key AS a WHERE a.id = key_id AND a.digest = key_digest; END$$;
+
+CREATE FUNCTION weft.count_keys()
+RETURNS TABLE (stored bigint, valid bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$BEGIN RETURN QUERY
+SELECT count(*), count(*) FILTER (WHERE a.revoked IS NULL) FROM weft.api_key AS a; END$$;

@@ -1,6 +1,10 @@
 -- Placeholders are :name, as in SQLite. `namespace` is the name of the namespace. Every table reference of every
 -- statement is bound to it, so that a statement runs on one shard and sees one tenant.
 
+-- name: bind_namespace
+-- Binds the transaction for row security.
+SELECT set_config('weft.namespace', :name, TRUE);
+
 -- name: find_namespace
 SELECT namespace, generation, chunks, length FROM weft.namespace WHERE namespace = :name;
 
@@ -267,17 +271,15 @@ WHERE t.namespace = :namespace
 
 -- name: search_terms
 -- Chunks with any of the rarer terms, by the approximate score of all terms.
-SELECT t.chunk, -(t.weights <#> :weights::sparsevec) FROM weft.chunk_term AS t
-WHERE t.namespace = :namespace AND t.held && :held::bigint[]
-ORDER BY t.weights <#> :weights::sparsevec
-LIMIT :looks;
+SELECT f.chunk, f.score
+FROM weft.search_terms(:namespace, :held::bigint[], :weights::sparsevec, NULL::bigint[], :looks::bigint) AS f;
 
 -- name: search_terms_among
-SELECT t.chunk, -(t.weights <#> :weights::sparsevec) FROM weft.chunk_term AS t
-WHERE t.namespace = :namespace AND t.held && :held::bigint[]
-    AND t.chunk = ANY (ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)))
-ORDER BY t.weights <#> :weights::sparsevec
-LIMIT :looks;
+SELECT f.chunk, f.score
+FROM weft.search_terms(
+    :namespace, :held::bigint[], :weights::sparsevec,
+    ARRAY(SELECT k.value::bigint FROM jsonb_array_elements_text(:numbers::jsonb) AS k (value)), :looks::bigint
+) AS f;
 
 -- name: chunk_frequencies
 -- Term frequencies of chunks, for exact scores.
@@ -291,16 +293,7 @@ WHERE t.namespace = :namespace AND t.chunk = ANY (:chunks::bigint[]);
 
 -- name: holders
 -- For each entry, the chunks that contain a term of each of its groups; the first group is the rarest.
-SELECT w.value ->> 0, h.chunk FROM jsonb_array_elements(:wanted::jsonb) AS w (value)
-CROSS JOIN LATERAL (
-    SELECT t.chunk FROM weft.chunk_term AS t
-    WHERE t.namespace = :namespace
-        AND t.held && ARRAY(SELECT f.value::bigint FROM jsonb_array_elements_text(w.value -> 1) AS f (value))
-        AND NOT EXISTS (
-            SELECT 1 FROM jsonb_array_elements(w.value -> 2) AS g (value)
-            WHERE NOT t.held && ARRAY(SELECT f.value::bigint FROM jsonb_array_elements_text(g.value) AS f (value))
-        )
-) AS h;
+SELECT f.name, f.chunk FROM weft.find_holders(:namespace, :wanted::jsonb) AS f;
 
 -- name: all_chunk_terms
 SELECT c.number, c.terms::text, c.length, t.held, t.counts, t.length FROM weft.chunk AS c

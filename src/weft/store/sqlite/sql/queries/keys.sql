@@ -13,5 +13,11 @@ SELECT id, name, digest, namespaces, access, created, revoked FROM api_key ORDER
 SELECT id, name, digest, namespaces, access, created, revoked FROM api_key
 WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY created, id;
 
+-- name: match_key
+SELECT id, name, digest, namespaces, access, created, revoked FROM api_key WHERE id = :id AND digest = :digest;
+
+-- name: count_keys
+SELECT count(*), count(*) FILTER (WHERE revoked IS NULL) FROM api_key;
+
 -- name: delete_keys
 DELETE FROM api_key WHERE id IN (SELECT value FROM json_each(:ids));
