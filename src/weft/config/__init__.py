@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from weft.choices import Algorithm, ContextFormat, Fusion, GraphFusion, Method
 from weft.config.check import check_namespace, check_settings
 from weft.config.location import check_address, find_path, is_missing, is_server, shown
 from weft.config.options import (
     MAX_EXPANDED_BYTES,
     MEBIBYTE,
-    Algorithm,
-    ContextFormat,
     ContextOptions,
-    Fusion,
-    GraphFusion,
     GraphOptions,
     LlmOptions,
     LoadOptions,
     MemoryOptions,
-    Method,
     ModelOptions,
     RerankOptions,
     SearchOptions,

