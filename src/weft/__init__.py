@@ -25,7 +25,7 @@ __all__ = [
     "open_engine",
 ]
 
-# Looked up when first used: `weft --help` and completion should not wait for numpy and SQLite.
+# Imported on first use: `weft --help` and completion do not need numpy and SQLite.
 _HOMES = {
     "weft.engine.async_engine": ("AsyncEngine", "open_async_engine"),
     "weft.engine.engine": ("Engine", "open_engine"),

@@ -3,7 +3,7 @@ Limits of HTTP connections: deadline of the request head, connections per addres
 
 uvicorn keeps a connection whose request head never ends, and accepts connections until file descriptors run out. The
 protocol below closes such a connection after a deadline. At a limit it closes the connection that has been receiving
-longest, so that a new one, such as a health check, is always served:
+longest, to make room for a new one such as a health check:
 
     state of a connection     closed at a limit
     waiting for a head        first, oldest first
@@ -22,17 +22,17 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 20.0
-"""Time for a client to send a whole request head, from the first byte, or from the connection."""
+"""Seconds within which a client must send the request head, from its first byte or from the connection."""
 MAX_CONNECTIONS = 1024
 RESERVED_DESCRIPTORS = 96
 """File descriptors kept for the store, its indexes, models and logs."""
 MIN_CONNECTIONS = 16
 ADDRESS_SHARE = 0.75
-"""Share of all connections that one address may hold."""
+"""Maximum share of all connections for one address."""
 
 
 def max_connections() -> int:
-    """Return how many connections this process may hold, given its limit of file descriptors."""
+    """Return the maximum number of connections for the file descriptor limit of this process."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -59,7 +59,7 @@ class ConnectionLimits:
         return max(1, int(self.total * ADDRESS_SHARE))
 
     def add(self, new: LimitedProtocol) -> None:
-        """Count a connection, and close another one, or this one, if there are too many."""
+        """Count a connection. At a limit, close another connection, or this one if no other can be closed."""
         self._open[new] = None
         same = [one for one in self._open if one.address == new.address]
         if len(same) > self.per_address:
@@ -94,12 +94,12 @@ class LimitedProtocol(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the request head is incomplete."""
+        """True if the request head is incomplete."""
         return self.conn.their_state is h11.IDLE
 
     @property
     def is_receiving(self) -> bool:
-        """Whether the request is incomplete: head or body."""
+        """True if the head or the body of the request is incomplete."""
         return self.is_waiting or self.conn.their_state is h11.SEND_BODY
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -1,5 +1,5 @@
 """
-A resource that is made once: on first use, or in a background thread that callers wait for with a deadline.
+Resource created once: on first use, or in a background thread with a deadline for waiting callers.
 
                  start, get              done
     unstarted ───────────────▶ loading ────────▶ ready
@@ -26,10 +26,11 @@ class DeadlinePassed(Exception):
 
 class Deferred(Generic[Value]):
     """
-    The value of `make`, which at most one thread calls at a time. Threads may share it.
+    The value of `make`, shared by threads. At most one thread calls `make` at a time.
 
-    A failure is kept in `error` until the next attempt, which every `start`, `get` and `get_within` makes. A value is
-    kept for good. `on_done` is called in the background thread after each attempt there, when waiters have the outcome.
+    After a failure, `error` has the exception, and the next `start`, `get` or `get_within` tries again. A created value
+    is never replaced. `on_done` is called in the background thread after each attempt there, once waiting threads have
+    the outcome.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class Deferred(Generic[Value]):
             self._on_done()
 
     def get(self) -> Value:
-        """Return the value, made in this thread unless another thread is making it. Exceptions of `make` propagate."""
+        """Return the value, created here unless another thread is creating it. Exceptions of `make` propagate."""
         if self._state == "ready":
             return cast(Value, self._value)
         with self._changed:
@@ -80,9 +81,9 @@ class Deferred(Generic[Value]):
 
     def get_within(self, seconds: float) -> Value:
         """
-        Return the value, made in a background thread. Exceptions of `make` propagate, or `DeadlinePassed`.
+        Return the value, created in a background thread. Raises `DeadlinePassed`; exceptions of `make` propagate.
 
-        The deadline is one for all callers of an attempt: `seconds` after the first of them began to wait.
+        All callers of an attempt share one deadline: `seconds` after the first of them began to wait.
         """
         self.start()
         with self._changed:
@@ -114,7 +115,7 @@ class Deferred(Generic[Value]):
 
     def _run_in_background(self) -> None:
         try:
-            with suppress(Exception):  # `error` has it
+            with suppress(Exception):  # the exception is in `error`
                 self._run()
         finally:
             self._on_done()

@@ -24,7 +24,7 @@ from typing import Any
 
 
 class WeftError(Exception):
-    """Base class of all errors of Weft. `hint` says what to do."""
+    """Base class of all errors of Weft. `hint` names the fix."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

@@ -59,8 +59,7 @@ class FakeReranker:
     """
     A reranker for tests that scores by shared words.
 
-    It records every call in `seen`, and raises
-    `ModelUnavailable` while `failing` is set.
+    `seen` records every call. Calls raise `ModelUnavailable` while `failing` is set.
     """
 
     def __init__(self, *, name: str = "fake/overlap") -> None:

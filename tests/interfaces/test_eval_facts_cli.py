@@ -37,5 +37,5 @@ def test_what_cannot_be_measured_is_said(weft, tmp_path):
 
     assert "line 5" in weft("eval", "--facts", "scenario.jsonl", expect=1).err
     assert "--facts cannot be combined" in weft("eval", "--facts", "scenario.jsonl", "--all", expect=2).err
-    assert "give folders of datasets" in weft("eval", expect=2).err
-    assert "give folders of datasets" in weft("eval", ".", "--facts", "scenario.jsonl", expect=2).err
+    assert "pass FOLDERS, or --facts FILE" in weft("eval", expect=2).err
+    assert "pass FOLDERS, or --facts FILE" in weft("eval", ".", "--facts", "scenario.jsonl", expect=2).err

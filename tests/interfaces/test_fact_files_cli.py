@@ -56,7 +56,7 @@ def test_a_memory_file_becomes_documents_on_request(weft, tmp_path):
     assert (
         "--as facts needs --format memory" in weft("import", path, "--format", "triples", "--as", "facts", expect=2).err
     )
-    assert "give an ID" in weft("fact", "forget", expect=2).err
+    assert "pass an ID" in weft("fact", "forget", expect=2).err
     assert "no entity" in weft("fact", "forget", "--entity", "nobody", expect=1).err
 
 

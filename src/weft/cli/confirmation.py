@@ -10,10 +10,10 @@ from weft.errors import ConfigError
 
 def require_consent(question: str, *, done: str = "deleted", does: str = "deletes") -> None:
     """
-    Ask on the terminal, and return only after a yes.
+    Ask for confirmation on the terminal; return only if the user agrees.
 
-    A no ends the command with exit code 1. At the end of standard input nobody can answer: raise `ConfigError` that
-    names `--yes`.
+    The command exits with 1 if the user declines. Raises `ConfigError` at the end of standard input; its hint names
+    `--yes`.
     """
     try:
         agreed = click.confirm(question, err=True)

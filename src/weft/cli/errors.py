@@ -19,7 +19,7 @@ EXIT_CODES: dict[type[WeftError], int] = {ConfigError: 2}
 
 
 def run_reporting(command: click.Command) -> int:
-    """Run a command and return its exit code; nothing a user can cause shows a traceback."""
+    """Run a command and return its exit code. Errors of the user print a message, never a traceback."""
     try:
         code = command.main(standalone_mode=False)
         sys.stdout.flush()
@@ -38,7 +38,7 @@ def run_reporting(command: click.Command) -> int:
         say("\ninterrupted; completed work is kept", err=True)
         return 130
     except BrokenPipeError:
-        # the reader closed the pipe, as `head` does; Python would report it again at exit
+        # the reader closed the pipe, as `head` does; without this, Python reports the error again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:  # an unreadable path, a full disk

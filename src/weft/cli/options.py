@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 CLOSE_NOTICE_S = 1.0
-"""Seconds of closing the store after which the notice is printed."""
-CLOSE_NOTICE = "updating the read indexes; Ctrl-C postpones that, no data is lost"
+"""Seconds that closing the store may take before a notice is printed."""
+CLOSE_NOTICE = "updating the read indexes; Ctrl-C postpones the update without losing data"
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Session:
         return read_settings({**self.overrides, **flags}, file=self.config)
 
     def extractor(self, graph: bool | None) -> str | None:
-        """Return the extractor for `--graph` or `--no-graph`; None keeps that of the settings."""
+        """Return the extractor for `--graph` or `--no-graph`; None keeps the configured one."""
         if graph is None:
             return None
         known = self.settings().graph.extractor
@@ -53,7 +53,7 @@ class Session:
         """
         Open the engine for a `with` block.
 
-        Raise `InputError` for a missing file if `must_exist`, which holds for verbs that only read.
+        Raise `InputError` for a missing file if `must_exist` is set, as by verbs that only read.
         """
         from weft.cli.progress import FetchBar
         from weft.config import is_missing
@@ -77,7 +77,7 @@ class Session:
 
 @contextmanager
 def notice_after(seconds: float, message: str) -> Iterator[None]:
-    """Print a message to stderr if the block takes longer than so many seconds."""
+    """Print a message to stderr if the block takes longer than `seconds`."""
     timer = threading.Timer(seconds, say, [message], {"err": True})
     timer.daemon = True
     timer.start()

@@ -23,7 +23,7 @@ def console(*, err: bool = False) -> Console:
 
 
 def escape(value: object) -> str:
-    """Return a value for a line of console markup, which shows it literally."""
+    """Return a value as one line of text, escaped for console markup."""
     from rich import markup
 
     return markup.escape(one_line(value))

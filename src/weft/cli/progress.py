@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 EVERY_SECONDS = 10.0
 """Seconds between two lines in a pipe."""
 MIN_DONE = 10
-"""Steps done before the remaining time is printed: the first ones include loading the model."""
+"""Number of steps before the remaining time is printed, because the first steps include loading the model."""
 
 
 class FetchBar:
@@ -61,7 +61,7 @@ class CountBar:
             self._task = self._bar.add_task(label, total=total, rate="")
 
     def expect(self, total: int) -> None:
-        """Set the total number of steps, if it was unknown at first."""
+        """Set the total number of steps once it is known."""
         if total != self._total and self._bar is not None:
             self._bar.update(self._task, total=total)
         self._total = total

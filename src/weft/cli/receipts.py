@@ -8,7 +8,7 @@ from weft.cli.terminal import one_line, say
 from weft.records import Receipt, Usage
 
 MAX_LISTED_SKIPS = 3
-"""Skipped files named per reason."""
+"""Maximum number of skipped files listed per reason."""
 
 
 def usage_line(usage: Usage) -> str:
@@ -21,7 +21,7 @@ def usage_line(usage: Usage) -> str:
 
 
 def embedding_line(usage: Usage, *, is_dry: bool = False) -> str:
-    """Return the requests, tokens and cost of a remote embedder in one line; a local one costs nothing."""
+    """Return the requests, tokens and cost of a remote embedder in one line. A local embedder has no cost."""
     if usage == Usage():
         return "no cost: nothing is sent"
     about = "about " if is_dry else ""
@@ -34,7 +34,7 @@ def embedding_line(usage: Usage, *, is_dry: bool = False) -> str:
 
 
 def print_receipt(receipt: Receipt, *, is_dry: bool = False) -> None:
-    """Print to stderr the work and cost of a run, or of a run that is only planned."""
+    """Print the work and the cost of a run or a dry run to stderr."""
     would = "would " if is_dry else ""
     done = f"{'would index' if is_dry else 'indexed'} {receipt.documents:,} documents "
     done += f"({receipt.added:,} new, {receipt.changed:,} changed, "

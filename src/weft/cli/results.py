@@ -16,7 +16,7 @@ from weft.records import Choice, Context, Evidence, PathStep, Result
 from weft.text.analyzer import query_terms, terms
 
 SNIPPET_CHARACTERS = 420
-"""Characters of a chunk printed by `weft query`; --full prints all."""
+"""Maximum number of characters of a chunk printed by `weft query`; --full prints all."""
 
 
 def print_result(result: Result, *, explain: bool, full: bool) -> None:
@@ -46,7 +46,7 @@ def print_status(out: Console, result: Result) -> None:
 
 
 def warn_budget(context: Context) -> None:
-    """Print to stderr that the budget is too small for any of the results."""
+    """Print to stderr that no result fits into the budget."""
     say(f"nothing fits into the budget, {context.omitted:,} omitted: raise --budget", err=True)
 
 
@@ -87,7 +87,7 @@ def choice_text(choice: Choice) -> str:
 
 
 def shorten(text: str, *, wanted: set[str], size: int = SNIPPET_CHARACTERS) -> str:
-    """Return the part of a chunk with most of the wanted terms, cut at words."""
+    """Return the part of a chunk that contains the most query terms, cut at word boundaries."""
     if len(text) <= size:
         return text
     starts = [0, *(match.end() for match in re.finditer(r"[.!?。！？]\s*|\n+", text))]

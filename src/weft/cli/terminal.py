@@ -8,9 +8,9 @@ import click
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """
-Characters that a terminal may execute, cannot show, or that reverse the direction of the text after them.
+Control characters, characters without a glyph, and characters that change the text direction.
 
-Tabs and line ends are not among them.
+Tabs and line ends are excluded.
 """
 _BREAK = re.compile("[\t\n\v\f\r\x85\u2028\u2029]+")
 
@@ -26,10 +26,10 @@ def write_data(data: str | bytes, *, nl: bool = False) -> None:
 
 
 def visible(text: str) -> str:
-    r"""Return the text with control characters as escapes such as `\\x1b`, so that a terminal only shows them."""
+    r"""Return the text with control characters as escapes such as `\\x1b`, safe to print on a terminal."""
     return _CONTROL.sub(lambda match: ascii(match.group())[1:-1], text)
 
 
 def one_line(value: object) -> str:
-    """Return a value for a line or a table cell: tabs and line ends become spaces, control characters escapes."""
+    """Return a value as one line: tabs and line ends become spaces, control characters become escapes."""
     return visible(_BREAK.sub(" ", str(value)))

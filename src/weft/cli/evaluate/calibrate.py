@@ -28,16 +28,16 @@ DEFAULT_PROBES = 200
     default=DEFAULT_PROBES,
     show_default=True,
     metavar="N",
-    help="Number of questions made from the namespace.",
+    help="Number of questions generated from the namespace.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the new calibration; write nothing.")
-@click.option("--reset", is_flag=True, help="Delete the fitted calibration; that of the embedder applies.")
+@click.option("--reset", is_flag=True, help="Delete the fitted calibration and use that of the embedder.")
 def calibrate(session: Session, probes: int, dry_run: bool, reset: bool) -> None:
     """
     Fit the confidence of answers to this namespace.
 
-    Asks questions made from its chunks and everyday questions about other topics. Fits the cosine and the share of
-    matching words that separate the two. Fails if they cannot be separated.
+    Runs questions generated from its chunks, and everyday questions about other topics. Fits thresholds for the cosine
+    and for the share of matching words. Fails if the two groups cannot be separated.
     """
     with session.open() as engine:
         if reset:

@@ -66,7 +66,7 @@ def merge(session: Session, name: str, into: str) -> None:
 @verb()
 @click.argument("name")
 def unmerge(session: Session, name: str) -> None:
-    """Make the alias NAME an entity of its own again."""
+    """Restore the alias NAME as a separate entity."""
     with session.open() as engine:
         _report(session, engine.entities.unmerge(name))
 
@@ -88,7 +88,7 @@ def similar(session: Session, limit: int, is_merging: bool, yes: bool) -> None:
         if not session.as_json:
             _print_similar(found)
         if is_merging and found and not yes:
-            question = f"merge {len(found):,} names, each into the second of its pair?"
+            question = f"merge {len(found):,} pairs, the first name into the second?"
             require_consent(question, done="merged", does="merges")
         merged = engine.entities.merge_similar(found) if is_merging else []
     undo = {pair.entity.id: f"weft entity unmerge {shlex.quote(name)}" for pair, name in merged}

@@ -24,7 +24,7 @@ SUFFIXES: dict[str, WriteForm] = {
     ".graphml": "graphml",
 }
 MAX_LISTED_SKIPS = 10
-"""Skipped records printed; --json lists all."""
+"""Maximum number of skipped records printed; --json lists all."""
 
 
 @verb("import")
@@ -52,7 +52,7 @@ def import_file(
     even if indexing builds none.
     """
     if file is None and not (remove and name):
-        raise click.UsageError("FILE is missing; only --remove works with --name alone")
+        raise click.UsageError("FILE is missing: pass FILE, or --remove with --name")
     if remove:
         _remove(session, file, name)
         return
@@ -101,7 +101,7 @@ def export_file(session: Session, file: Path, form: WriteForm | None, derived: b
 
 
 def _becomes_facts(file: Path, *, form: GraphForm | None, name: str, kind: str | None) -> bool:
-    """Return whether a file is imported as facts. Raise `click.UsageError` for options that facts do not have."""
+    """Return True if a file is imported as facts. Raise `click.UsageError` for options that facts do not support."""
     from weft.exchange.read import find_form
 
     if kind != "facts" and (kind is not None or (form or find_form(file)) != "memory"):

@@ -48,7 +48,7 @@ def llm_overrides(session: Session, graph: bool | None, model: str | None, **lim
 
 
 def check_cost(engine: Engine, *paths: str) -> None:
-    """Raise `ConfigError` if the language model would cost more than is allowed without --yes; nothing is sent."""
+    """Raise `ConfigError` if the estimated cost of the language model requires --yes. Nothing is sent."""
     if engine.settings.graph.extractor == "llm" and paths != ("-",):
         _check_usage(engine, engine.preview(*paths).usage)
 
@@ -68,7 +68,7 @@ def _check_usage(engine: Engine, usage: Usage) -> None:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option("--model", metavar="NAME", help="Language model: openai/…, anthropic/… (default: llm.model).")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Send up to N chunks to measure the cost.")
-@click.option("-y", "--yes", is_flag=True, help="With --sample: accept its cost, up to the limits.")
+@click.option("-y", "--yes", is_flag=True, help="With --sample: accept the cost of the sample, up to the limits.")
 def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample: int | None, yes: bool) -> None:
     """
     Estimate the cost of indexing.
@@ -76,9 +76,9 @@ def estimate(session: Session, paths: tuple[str, ...], model: str | None, sample
     Counts new and changed chunks that are not cached, for the embedder and for a language model if --model or
     llm.model names one. A local embedder has no cost. Nothing is sent or written without --sample.
 
-    Length and time of replies come from at least five earlier replies of the same model; before that they are
-    guesses. --sample sends random chunks, 60 at first, until the cost of the rest is known within 8 %. The replies
-    are paid for and cached.
+    Length and time of replies are estimated from earlier replies of the same model, if there are at least five.
+    --sample sends random chunks, 60 at first, until the remaining cost is known within 8 %. These replies cost money
+    and are cached.
     """
     from weft.records import Usage
 
@@ -141,7 +141,7 @@ def _print_llm(usage: Usage, name: str, sampled: Usage | None) -> None:
 
 
 def _share(usage: Usage, calls: int) -> Usage:
-    """Return the usage of so many of the calls of an estimate."""
+    """Return the part of an estimated usage that belongs to `calls` requests."""
     from dataclasses import replace
 
     share = min(calls / usage.calls, 1.0)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_WORKERS = 64
 STDIN_SOURCE = "stdin:text"
-"""Default source of a text from standard input; the next one replaces it."""
+"""Default source of a text from standard input. A later text with this source replaces the earlier one."""
 
 
 @verb()
@@ -41,8 +41,8 @@ STDIN_SOURCE = "stdin:text"
 @click.option("--dry-run", is_flag=True, help="Print the work and its cost; write and send nothing.")
 @click.option("--include", multiple=True, metavar="GLOB", help="Only files that match, e.g. '*.md' (repeatable).")
 @click.option("--exclude", multiple=True, metavar="GLOB", help="Skip files and folders that match (repeatable).")
-@click.option("--hidden/--no-hidden", default=None, help="Include files whose name begins with a dot, or not.")
-@click.option("--gitignore/--no-gitignore", default=None, help="Respect .gitignore (default), or not.")
+@click.option("--hidden/--no-hidden", default=None, help="Include hidden files (default: skip them).")
+@click.option("--gitignore/--no-gitignore", default=None, help="Skip files that .gitignore excludes (default).")
 @click.option("--citations/--no-citations", default=None, help="Load citations.jsonl of a BEIR corpus (default).")
 @click.option("--source", metavar="NAME", help="With '-': source of the text (default: stdin:text).")
 @click.option("--title", default="", help="With '-': title of the text.")
@@ -129,7 +129,9 @@ def _index_stdin(session: Session, engine: Engine, *, source: str | None, title:
     limit = engine.settings.load.max_file_bytes
     text = sys.stdin.buffer.read(limit + 1)
     if len(text) > limit:
-        raise InputError(f"standard input exceeds load.max_file_bytes ({limit:,})", hint="save it to files")
+        raise InputError(
+            f"standard input exceeds load.max_file_bytes ({limit:,})", hint="raise load.max_file_bytes, or index files"
+        )
     receipt = engine.add_bytes(text, source=source or STDIN_SOURCE, title=title)
     _report(session, receipt)
     if receipt.changed and source is None and session.verbosity >= 0:

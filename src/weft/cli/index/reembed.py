@@ -50,7 +50,7 @@ def _reembed(session: Session, engine: Engine) -> Receipt:
 
 
 def _print(receipt: Receipt, name: str, *, is_dry: bool) -> None:
-    """Print the receipt of a run, or of a planned one, to stderr."""
+    """Print the receipt of a run or a dry run to stderr."""
     from weft.cli.receipts import embedding_line
     from weft.records import Usage
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 @verb()
-@click.option("--once", "until", flag_value="once", help="Run one job if there is one, then exit.")
+@click.option("--once", "until", flag_value="once", help="Run at most one job, then exit.")
 @click.option("--until-empty", "until", flag_value="empty", help="Exit when no job is waiting or running.")
 @click.option(
     "--lease",
     type=click.FloatRange(1.0),
     default=60.0,
     metavar="SECONDS",
-    help="Silence after which other workers take its jobs (default: 60).",
+    help="Seconds without heartbeat before others take the jobs (default: 60).",
 )
 def worker(session: Session, until: Until | None, lease: float) -> None:
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from weft.admin.copy import CopyReceipt
 
 MAX_LISTED_DIFFERENCES = 20
-"""Differences printed; `--json` lists all."""
+"""Maximum number of differences printed; `--json` lists all."""
 
 
 @verb()

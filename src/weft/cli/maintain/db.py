@@ -26,7 +26,7 @@ def db() -> None:
     "--partitions",
     type=click.IntRange(2, 1024),
     metavar="N",
-    help="On a server without Citus: partitions by namespace.",
+    help="Number of partitions by namespace; only on a server without Citus.",
 )
 def init(session: Session, partitions: int | None) -> None:
     """

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from weft.records import Problem
 
 MAX_TOP_ENTITIES = 10
-"""Entities named by `weft stats`."""
+"""Maximum number of entities printed by `weft stats`."""
 MAX_TYPES = 12
-"""Types of entities or relations listed by `weft stats`."""
+"""Maximum number of entity types or relation types printed by `weft stats`."""
 
 
 @verb()
@@ -53,7 +53,7 @@ def stats(session: Session) -> None:
 
 
 def _print_stats(found: dict[str, Any], lines: dict[str, str]) -> None:
-    """Print one line per statistic; `lines` holds those that are not the plain value."""
+    """Print one line per statistic; `lines` has the text for values that are not printed plainly."""
     for key, value in found.items():
         if key == "models":
             for model in value:
@@ -131,7 +131,7 @@ def repair(session: Session) -> int:
         with session.open() as engine:
             done = engine.database.repair()
             problems = engine.database.check()
-    except StoreCorrupt as error:  # its hint is this very command
+    except StoreCorrupt as error:  # the hint of the error is `weft repair`, which has just failed
         hint = "restore a backup, or index the documents into a new file"
         raise StoreCorrupt(str(error), hint=hint) from error
     if session.as_json:

