@@ -355,7 +355,7 @@ def test_doctor_and_models_answer_without_a_store(weft):
     names = {row["name"]: row["state"] for row in weft("models", "list", "--json").json}
     assert names["local/granite-30m"] == "not fetched"
     assert weft("models", "show", "local/minilm-l6", "--json").json["licence"] == "Apache-2.0"
-    assert "not a local model" in weft("models", "fetch", "hash", expect=1).err
+    assert "unknown local model" in weft("models", "fetch", "hash", expect=1).err
 
 
 def test_an_empty_namespace_says_so_and_nothing_else(ask):

@@ -258,4 +258,4 @@ def test_a_wrong_call_is_told_what_to_write_instead(engine):
         asyncio.run(tool.ainvoke(call(query="x", maxResults="ten"))),
     ):
         assert message.status == "error"
-        assert message.content == "error: maxResults is 'ten'; maxResults: a whole number from 1 to 1000"
+        assert message.content == "error: invalid maxResults: 'ten'; pass maxResults as a whole number from 1 to 1000"

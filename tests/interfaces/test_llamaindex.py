@@ -229,4 +229,4 @@ def test_a_wrong_call_is_told_what_to_write_instead(engine):
         asyncio.run(acall_tool_with_selection(wrong, [tool])),
     ):
         assert output.is_error
-        assert output.content == "error: maxResults is 'ten'; maxResults: a whole number from 1 to 1000"
+        assert output.content == "error: invalid maxResults: 'ten'; pass maxResults as a whole number from 1 to 1000"

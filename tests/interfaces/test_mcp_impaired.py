@@ -295,7 +295,7 @@ def test_a_question_does_not_wait_for_a_model_for_long(tmp_path, monkeypatch):
     assert early["results"] and late["results"]
     assert early["status"] == "degraded"
     assert "still being loaded" in early["warning"]
-    assert early["action"] == "ask again in a moment"
+    assert early["action"] == "retry in a few seconds"
     assert late["status"] == "ok" and "warning" not in late
 
 

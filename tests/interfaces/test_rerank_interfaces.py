@@ -103,7 +103,7 @@ def test_doctor_says_whether_the_reranker_can_be_opened(weft, endpoint):
         return next(item for item in ran.json if item["what"] == "reranker")
 
     assert finding("http/tiny", 0, WEFT_RERANK_BASE_URL=endpoint.url)["state"] == "ok"
-    assert "no address" in finding("http/tiny", 1)["detail"]
+    assert "is not set" in finding("http/tiny", 1)["detail"]
     assert not endpoint.requests
 
 

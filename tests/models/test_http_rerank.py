@@ -175,7 +175,7 @@ def test_addresses_and_keys_come_from_settings_and_environment() -> None:
         "jina/b": "HttpReranker(jina/b, base_url='https://api.jina.ai/v1')",
         "http/c": "HttpReranker(http/c, base_url='http://127.0.0.1:9/v1')",
     }
-    with pytest.raises(ConfigError, match="no address"):
+    with pytest.raises(ConfigError, match="is not set"):
         open_reranker(read_settings({"rerank.model": "http/c"}, environment={}))
 
 

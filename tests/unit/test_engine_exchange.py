@@ -126,7 +126,7 @@ def test_a_document_of_somebody_else_is_not_overwritten(engine, write):
     """Nothing is written; another name helps."""
     engine.add([Document(source="g.jsonl#Auth Service", title="Mine", text="My own words.")])
     path = write(TRIPLES)
-    with pytest.raises(InputError, match="of another origin") as caught:
+    with pytest.raises(InputError, match="already belongs to another document") as caught:
         import_graph(engine, path)
 
     assert "--name" in caught.value.hint

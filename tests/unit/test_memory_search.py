@@ -301,7 +301,9 @@ def test_the_loop_in_the_docs_runs(tmp_path, monkeypatch):
     exec(loop, scope)
     said = scope["answer"](ScriptedModel(), "any", "what should I remember?")
 
-    assert said.startswith("error: maxResults is 'ten'; maxResults: a whole number from 1 to 1000 | [Score: ")
+    assert said.startswith(
+        "error: invalid maxResults: 'ten'; pass maxResults as a whole number from 1 to 1000 | [Score: "
+    )
     assert "Remember the milk." in said
 
 

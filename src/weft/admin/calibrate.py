@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from weft.engine.engine import Engine
 
 DEFAULT_PROBES = 200
-"""Questions made from the namespace; more of them move the curves by less than 0.01."""
+"""Number of questions generated from the namespace. More questions move the curves by less than 0.01."""
 
 MIN_PROBES = 30
-"""Fewer own probes of a kind fit nothing."""
+"""Minimum number of own probes to fit a curve."""
 
 MIN_AREA = 0.8
 """Area under the ROC curve below which own and foreign probes count as indistinguishable."""
@@ -45,13 +45,13 @@ WORDS_RIDGE = 0.02
 """Penalties on slopes: probes are easier than questions, so unpenalised curves would be overconfident."""
 
 WORDING = 0.7
-"""Word overlap of a question with its answer, relative to that of a probe. Measured on five open sets."""
+"""Word overlap of a real question with its answer, divided by that of a probe. Measured on five open datasets."""
 
 MAX_GROWTH = 2
-"""Growth of the number of chunks after which a calibration is outdated: more chunks have more high cosines."""
+"""Growth factor of the chunk count after which a calibration is outdated: more chunks have more high cosines."""
 
 EMBED_PROBES = 32
-"""Probes per call of the embedder."""
+"""Number of probes per call of the embedder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +66,15 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrated:
-    """The fitted calibration beside that shipped with the embedder."""
+    """The fitted calibration, and the calibration shipped with the embedder."""
 
     model: str
     own: int
-    """Probes made from the namespace."""
+    """Number of probes generated from the namespace."""
     foreign: int
-    """Foreign questions used."""
+    """Number of foreign questions used."""
     left_out: int
-    """Foreign questions not used because they came closest."""
+    """Number of foreign questions not used because their scores were highest."""
     shipped: Judgement
     fitted: Judgement
 
@@ -111,7 +111,7 @@ def calibrate(
     if len(own) < MIN_PROBES:
         raise InputError(
             f"namespace {store.namespace!r} has text for {len(own)} probes, {MIN_PROBES} are needed",
-            hint="index more, or keep the calibration of the embedder",
+            hint="add documents with weft index; until then the calibration of the embedder applies",
         )
     foreign = _foreign_probes(own)
     measured = _measure(own, foreign, store=store, embedder=embedder, on_step=on_step)
@@ -122,8 +122,8 @@ def calibrate(
     if fitted == before or judgement.area < MIN_AREA:
         raise InputError(
             f"own and foreign probes of namespace {store.namespace!r} are indistinguishable "
-            f"(area {judgement.area:.2f}); the calibration of the embedder stays",
-            hint="short texts, tables and code make poor probes",
+            f"(area under ROC {judgement.area:.2f}); the calibration of the embedder stays",
+            hint="index longer prose; short texts, tables and code make poor probes",
         )
     found = round(judgement.area, 4)
     fitted = replace(fitted, origin="fitted", probes=len(used), area=found, chunks=store.graph.size())
@@ -138,7 +138,7 @@ def calibrate(
 
 
 def describe(calibration: Calibration | None, *, chunks: int) -> tuple[str, bool]:
-    """Return a description of a calibration, and whether it is outdated."""
+    """Return a description of a calibration, and True if it is outdated."""
     if calibration is None:
         return "shipped with the embedder", False
     detail = f"fitted to {calibration.probes:,} probes, area {calibration.area:.3f}"
@@ -212,7 +212,7 @@ class _Embedded:
 
 
 def _without_the_closest(probes: Sequence[_Probe]) -> tuple[list[_Probe], int]:
-    """Return the probes without the closest foreign ones of each language, and the number left out."""
+    """Return the probes without the highest-scoring foreign ones of each language, and the number of omitted ones."""
     used = [probe for probe in probes if probe.is_own]
     for unspaced in (False, True):
         foreign = [probe for probe in probes if not probe.is_own and probe.is_unspaced == unspaced]
@@ -225,7 +225,7 @@ def _without_the_closest(probes: Sequence[_Probe]) -> tuple[list[_Probe], int]:
 
 
 def _fit(probes: Sequence[_Probe], before: Calibration) -> Calibration:
-    """Return `before` with every curve replaced that enough probes could fit."""
+    """Return `before` with new curves where there are enough probes to fit one."""
     spaced = [probe for probe in probes if not probe.is_unspaced]
     unspaced = [probe for probe in probes if probe.is_unspaced]
     cosine = _fit_cosine([probe for probe in probes if probe.cosine is not None], before)
@@ -240,7 +240,7 @@ def _fit(probes: Sequence[_Probe], before: Calibration) -> Calibration:
 
 
 def _fit_cosine(probes: Sequence[_Probe], before: Calibration) -> Curve | None:
-    """Return the curve of the cosine; that of shared words stays, as probes share more words than questions do."""
+    """Return the fitted cosine curve, and the old word curve: probes share more words with chunks than questions do."""
     own, foreign = _split(probes)
     cosines = [_values(probe.cosine or 0.0 for probe in kind) for kind in (own, foreign)]
     beside = before.beside
@@ -277,5 +277,5 @@ def _values(values: Iterable[float]) -> Values:
 
 
 def _rounded(curve: Curve | None) -> Curve | None:
-    """Round to the precision that probes support, so that every machine stores the same curve."""
+    """Round to the precision of the probes, so every machine stores the same curve."""
     return Curve(middle=round(curve.middle, 4), slope=round(curve.slope, 2)) if curve else None

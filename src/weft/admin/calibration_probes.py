@@ -18,22 +18,22 @@ from weft.text.normalise import UNSPACED, fold, is_unspaced
 _T = TypeVar("_T")
 
 WINDOW_WORDS = 12
-"""Words of a sentence that a probe is made from; half of the informative ones are dropped."""
+"""Number of words of a sentence used for a probe. Half of the informative words are then dropped."""
 
 MAX_QUOTED_WORDS = 3
-"""Consecutive words quoted from a sentence."""
+"""Maximum number of consecutive words quoted from a sentence."""
 
 MAX_TITLE_WORDS = 4
-"""Words of a title used as the subject, the longest quotation in a probe."""
+"""Maximum number of title words used as the subject, the longest quotation in a probe."""
 
 MAX_REPEATED_WORDS = 3
-"""Most repeated words used as the subject if there is no title."""
+"""Maximum number of frequent words used as the subject if there is no title."""
 
 PIECE_CHARACTERS = 4
-"""Consecutive characters quoted in a script without spaces."""
+"""Length in characters of a quoted piece in a script without spaces."""
 
 MAX_PIECES = 3
-"""Such pieces of a sentence in a probe; up to two pieces of the title come before."""
+"""Maximum number of quoted pieces per probe, after up to two pieces of the title."""
 
 _TEMPLATES = (
     "What kind of {}?", "In which year was {}?", "Who is known for {}?", "What is the main reason for {}?",
@@ -60,11 +60,11 @@ _FUNCTION_WORDS = STARTERS | frozenset(
 
 def make_probe(chunk: Chunk, *, title: str, other: str) -> str:
     """
-    Return a question that `chunk` answers, made of its own words; empty if it has no informative words.
+    Return a question that `chunk` answers, generated from its words; empty if it has no informative words.
 
-    It has the subject, then informative words of one sentence in their order. One word comes from `other`, the text of
-    another chunk, since real questions contain words that their answers lack. The same chunk gives the same question
-    on every machine.
+    The question has a subject, then informative words of one sentence in their order. One word comes from `other`, the
+    text of another chunk, because real questions contain words that their answers lack. The same chunk gives the same
+    question on every machine.
     """
     if is_unspaced(f"{title} {chunk.text}"):
         return _ask_unspaced(chunk, title)
@@ -92,7 +92,7 @@ def _ask_spaced(chunk: Chunk, title: str, other: str) -> str:
     if not subject and not detail:
         return ""
     strange = [word for word in _WORD.findall(other) if not _is_function_word(word)]
-    # The strange word separates subject and detail, so that the two are not quoted as one.
+    # The foreign word separates subject and detail; otherwise they could form one longer quotation.
     words = [*subject, *([_draw(strange, seed=chunk.id, purpose="strange")] if strange else ()), *detail]
     return _draw(_TEMPLATES, seed=chunk.id, purpose="form").format(" ".join(words))
 
@@ -135,7 +135,7 @@ def _is_function_word(word: str) -> bool:
 
 def _ask_unspaced(chunk: Chunk, title: str) -> str:
     """Return a question in a script without spaces. Joined pieces form character pairs that the text lacks."""
-    # Every other piece, so that adjacent pieces are not quoted as one.
+    # Every second piece, because adjacent pieces would form one longer quotation.
     lines = [_pieces(sentence.text)[::2] for sentence in read_sentences(chunk.text, form="markdown")]
     long = [line for line in lines if len(line) > 1] or lines[:1] or [[]]
     line = _draw(long, seed=chunk.id, purpose="sentence")

@@ -1,4 +1,4 @@
-"""Copy of namespaces from one store to another: differences are written in pages, then everything is compared."""
+"""Copy of namespaces between stores: differences are written in pages, then both stores are compared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Difference:
     """`document`, `import`, `edit`, `fact`, `entity`, `calibration` or `receipt`."""
     name: str
     how: DifferenceKind
-    """`missing` and `extra` refer to the copy."""
+    """`missing` and `extra` refer to the target store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class CopyReceipt:
     differences: tuple[Difference, ...] = ()
     """Differences found by checksums at the end; empty if the copy is equal."""
     is_moving: bool = False
-    """Whether the source changed meanwhile, so that a second run is needed."""
+    """True if the source changed during the copy and a second run is needed."""
 
 
 def copy_namespaces(
@@ -59,20 +59,24 @@ def copy_namespaces(
     """
     Copy namespaces, by default all, from `source` to `target`; both are files or servers.
 
-    After an interruption both stores are consistent and the next run continues. Items that only the target has are
-    deleted with `prune`, else reported. Raises `SchemaMismatch` if the target has another embedder.
+    After an interruption both stores are consistent and the next run continues. With `prune`, items that only the
+    target has are deleted, otherwise reported. Raises `SchemaMismatch` if the target has another embedder.
     """
     if _resolved(source) == _resolved(target):
-        raise InputError(f"source and target are the same store: {shown(source)}", hint="name another store with --to")
+        raise InputError(
+            f"source and target are the same store: {shown(source)}", hint="select another target with --to"
+        )
     if is_missing(source):
-        raise InputError(f"the store {source!r} does not exist", hint="name another one with --from")
+        raise InputError(f"the store {source!r} does not exist", hint="select another source with --from")
     with (
         closing(open_database(_at(settings, source))) as here,
         closing(open_database(_at(settings, target))) as there,
     ):
         for name in namespaces:
             if _is_empty(here.store(name)):
-                raise InputError(f"no namespace {name!r} in {shown(source)}", hint="weft namespaces")
+                raise InputError(
+                    f"no namespace {name!r} in {shown(source)}", hint="`weft namespaces` lists all namespaces"
+                )
         receipts = []
         for name in namespaces or here.namespaces():
             store = here.store(name)
@@ -89,7 +93,7 @@ def _is_empty(store: Store) -> bool:
 def copy_namespace(
     source: Store, target: Store, *, prune: bool = False, on_step: Callable[[int], None] = lambda count: None
 ) -> CopyReceipt:
-    """Copy a namespace to another store under the same name, since ids contain it. Each write is one transaction."""
+    """Copy a namespace to another store under the same name, which is part of ids. Each write is one transaction."""
     _adopt_embedder(source, target)
     generation = source.facts.generation()
     written: dict[str, int] = {}
@@ -119,7 +123,7 @@ def copy_namespace(
 def compare(
     source: Store, target: Store, *, on_step: Callable[[int], None] = lambda count: None
 ) -> Iterator[Difference]:
-    """Yield the differences of two stores, by checksums of everything that is not derived."""
+    """Yield the differences of two stores, by checksums of all data that is not derived."""
     for part in PARTS:
         for ids in part.pages(source):
             for id, how in _differing(part, ids, source, target):
@@ -143,7 +147,7 @@ def _extra(part: Part, source: Store, target: Store) -> Iterator[list[str]]:
 
 
 def _write(part: Part, source: Store, target: Store, ids: Sequence[str], refused: list[str]) -> int:
-    """Write items in one transaction; return how many. Those the target cannot store are added to `refused`."""
+    """Write items in one transaction; return their number. Items that the target rejects are added to `refused`."""
     if not ids:
         return 0
     try:

@@ -12,18 +12,18 @@ from weft.store.base import Store
 from weft.text.ids import digest
 
 PAGE_ITEMS = 500
-"""Facts, entities and documents per comparison."""
+"""Number of facts, entities or documents per comparison."""
 
 PAGE_CHUNKS = 128
-"""Chunks of documents per comparison and transaction; one document may have more."""
+"""Maximum number of chunks per comparison and transaction. A single document may have more."""
 
 
 class Part(Protocol):
-    """One kind of stored content. Derived data, such as the graph, is no part."""
+    """One kind of stored content. Derived data, such as the graph, is excluded."""
 
     what: str
     is_counted: bool
-    """Whether progress counts its items."""
+    """True if the progress bar counts its items."""
 
     def pages(self, store: Store) -> Iterator[list[str]]:
         """Yield the ids of all items in pages."""
@@ -38,7 +38,7 @@ class Part(Protocol):
         """Write these items to the target."""
 
     def remove(self, store: Store, ids: Sequence[str]) -> int:
-        """Delete these items; return how many."""
+        """Delete these items; return their number."""
 
     def name(self, store: Store, id: str) -> str:
         """Return the display name of an item."""
@@ -195,7 +195,7 @@ class Facts:
         return id
 
     def _with_references(self, source: Store, target: Store, ids: Sequence[str]) -> list[Fact]:
-        """Return facts, with the facts they refer to that the target does not have yet."""
+        """Return facts, and the facts that they refer to and the target does not have yet."""
         facts = {fact.id: fact for fact in source.facts.facts(ids)}
         todo = list(facts.values())
         while todo:
@@ -296,7 +296,7 @@ class Spending:
 
 
 PARTS: tuple[Part, ...] = (Documents(), Imports(), Edits(), Facts(), FactEntities(), Calibrations(), Spending())
-"""In the order of writing: facts refer to documents, annotations to chunks."""
+"""All parts in the order of writing: facts refer to documents, annotations to chunks."""
 
 
 def _batch_texts(batch: Batch) -> Iterator[str]:

@@ -95,7 +95,7 @@ def _models(settings: Settings) -> Iterator[Finding]:
 
 
 def _reranker(settings: Settings) -> Iterator[Finding]:
-    """Check that the reranker of the settings can be opened; nothing is loaded or sent."""
+    """Check that the configured reranker can be opened. Nothing is loaded or sent."""
     if not settings.rerank.model:
         return
     try:
@@ -179,7 +179,9 @@ def _replica(settings: Settings) -> Finding:
         return Finding(what="replica", state="problem", detail=str(error), hint=error.hint)
     if there != here:
         detail = f"{where} has schema {there}, the store {here}"
-        return Finding(what="replica", state="problem", detail=detail, hint="name a replica of store.db")
+        return Finding(
+            what="replica", state="problem", detail=detail, hint="set store.replica to a replica of store.db"
+        )
     return Finding(what="replica", state="ok", detail=f"{where} answers")
 
 

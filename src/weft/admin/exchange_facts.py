@@ -23,7 +23,7 @@ PAGE_ENTITIES = 1000
 
 
 def find_fact_form(text: str) -> FactForm | None:
-    """Return the format of a file of facts by its first value, None if it is unknown."""
+    """Return the format of a fact file, detected by its first value; None if it is unknown."""
     first = next((value for _, value in iter_values(text, skip=lambda place, reason: None)), None)
     if isinstance(first, dict) and ({"subject", "predicate", "id"} <= first.keys() or "entity" in first):
         return "facts"
@@ -36,13 +36,13 @@ def import_facts(
     """
     Import facts from a file in one transaction.
 
-    The format `facts` is that of `export_facts` and is restored unchanged; facts of the format `memory` are added with
-    this `source`. The default is detected. The receipt lists refused facts and unreadable lines.
+    The format `facts` is written by `export_facts` and restored unchanged. Facts of the format `memory` are added with
+    this `source`. By default the format is detected. The receipt lists refused facts and unreadable lines.
     """
     text = read_text(Path(path))
     form = form or find_fact_form(text)
     if form is None:
-        raise InputError(f"{path} has no known format of facts", hint="name it: facts or memory")
+        raise InputError(f"unknown format of the fact file {path}", hint="name it: facts or memory")
     if form == "facts":
         entities, kept = from_fact_lines(text)
         if not (entities or kept):

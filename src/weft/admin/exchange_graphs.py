@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from weft.engine.engine import Engine
 
 PAGE_ROWS = 500
-"""Entities, chunks and documents per read."""
+"""Number of entities, chunks or documents per read."""
 MAX_PASSAGES = 20
-"""Chunks that an exported entity names, those of the strongest mentions."""
+"""Maximum number of chunk ids per exported entity; the strongest mentions are kept."""
 NO_LIMIT = 2**31 - 1
 RESERVED_NAME = "*"
 """Name that no import can have: the store uses it for relations derived from mentions."""
@@ -70,14 +70,15 @@ def import_graph(
     Import a graph from a file; it replaces an earlier import of the same name.
 
     The default name is the source of the file. Statements about stored documents annotate their chunks; the rest
-    becomes documents of the import. A repeated import of the same file changes nothing; another one writes differences.
+    becomes documents of the import. Importing the same file again changes nothing; a changed file writes only
+    differences.
     """
     start, path = time.perf_counter(), Path(path)
     graph = read_graph(path, form=form)
     name = choose_name(name or source_of(path, base=engine.base))
     wanted = set(_list_named(graph)) - {passage.id for passage in graph.passages}
     stored = _find_stored(engine.store, wanted, name=name)
-    # OpenIE output is a guess until two documents agree; other formats state what they mean.
+    # OpenIE output is uncertain until two documents agree; other formats contain explicit statements.
     kind: NominationKind = "phrase" if graph.form == "openie" else "given"
     plan = plan_import(
         graph, name=name, kind=kind, stored_ids=stored, read_chunks=lambda id: _read_passage(engine.store, id)
@@ -101,7 +102,7 @@ def remove_import(engine: Engine, name: str) -> ImportReceipt:
     if not retracted and not pruned:
         raise NotFound(
             f"no import {name!r} in namespace {engine.store.namespace!r}",
-            hint="its name is the path of its file, or the value of --name",
+            hint="pass the path of the imported file, or the value of --name",
         )
     return ImportReceipt(name=name, pruned=pruned, annotated=retracted, seconds=time.perf_counter() - start)
 
@@ -138,7 +139,7 @@ def choose_name(name: str) -> str:
     """Return the name of an import on one line. Raises `InputError` if it is empty or reserved."""
     clean = to_name(name)
     if clean in ("", RESERVED_NAME):
-        raise InputError(f"invalid import name {name!r}", hint="choose a name with letters: --name")
+        raise InputError(f"invalid import name {name!r}", hint="pass a name with letters as --name")
     return clean
 
 
@@ -169,7 +170,7 @@ def _find_stored(store: Store, wanted: set[str], *, name: str) -> dict[str, str]
 
 
 def _read_passage(store: Store, id: str) -> tuple[str, Sequence[Chunk]]:
-    """Return the title of a document with its chunks, or with the one chunk of this id."""
+    """Return the title of a document with all its chunks, or with the chunk of this id."""
     chunks = store.chunks([id]) if _CHUNK_ID.fullmatch(id) else store.find_chunks(id)
     documents = store.documents([chunk.document_id for chunk in chunks[:1]])
     return (documents[0].title, chunks) if documents else ("", ())
@@ -182,13 +183,13 @@ def _check_sources(store: Store, documents: Sequence[Document], *, name: str) ->
         for document in store.documents([document_id(store.namespace, source) for source in group]):
             if document.metadata.get(IMPORT) != name:
                 raise InputError(
-                    f"{document.source!r} is already a document of another origin",
+                    f"the source {document.source!r} already belongs to another document",
                     hint="choose another name with --name",
                 )
 
 
 def _write(engine: Engine, plan: ImportPlan, *, name: str, on_step: Progress) -> ImportReceipt:
-    """Write documents, then annotations, then delete the documents the import no longer has."""
+    """Write documents and annotations, then delete documents that the import no longer contains."""
     store, total, done = engine.store, len(plan.documents), 0
 
     def count(step: Step) -> None:

@@ -19,14 +19,14 @@ class Tables:
     where: str
     """File, or server address without credentials."""
     created: bool
-    """Whether this call created them."""
+    """True if this call created the tables."""
     schema: int
     partitions: int = 0
     """Partitions by namespace; 0 if the tables are not partitioned."""
     pgvector: str = ""
     has_citus: bool = False
     is_spread: bool = False
-    """Whether Citus distributes them over its nodes."""
+    """True if Citus distributes the tables over its nodes."""
 
 
 def make_tables(db: str, *, partitions: int = 0) -> Tables:
@@ -46,7 +46,7 @@ def make_tables(db: str, *, partitions: int = 0) -> Tables:
 
 
 def migrate_tables(db: str) -> list[str]:
-    """Migrate the tables of a file or a server; return a description of each migration. Raises if there are none."""
+    """Migrate the tables of a file or a server; return a description per migration. Raises if tables are missing."""
     path = _find_file(db)
     if path is not None:
         return _migrate_file(path)

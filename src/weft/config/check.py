@@ -55,7 +55,7 @@ def check_settings(settings: Settings) -> None:
 def check_group(group: str, options: Any) -> None:
     """Raise `ConfigError` if a value of one group is out of range or contradicts another."""
     for name in COUNTS.get(group, "").split():
-        if not (value := getattr(options, name)) >= 1:  # also false for NaN
+        if not (value := getattr(options, name)) >= 1:  # the comparison is also false for NaN
             raise ConfigError(f"invalid {group}.{name}: {value!r}", hint="use a whole number of at least 1")
     for name in AMOUNTS.get(group, "").split():
         if not 0 <= (value := getattr(options, name)) < math.inf:
@@ -74,7 +74,7 @@ def _check_search(search: SearchOptions) -> None:
 
 def _check_weights(weights: tuple[float, float], *, of: str) -> None:
     if not all(map(math.isfinite, weights)) or min(weights) < 0 or sum(weights) <= 0:
-        raise ConfigError(f"the weights of {of} must be numbers from 0, and not both 0")
+        raise ConfigError(f"invalid weights of {of}: {weights}", hint="use numbers of at least 0, not both 0")
 
 
 def _check_cosine(key: str, value: float | None) -> None:

@@ -19,11 +19,11 @@ _ADDRESS = re.compile(
 )
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})|%00")
 _PUBLIC_PARAMETERS = {"host", "hostaddr", "port", "dbname", "user", "sslmode", "target_session_attrs"}
-"""URL parameters that hold no secret; `shown` drops all others."""
+"""URL parameters without secrets; `shown` drops all others."""
 
 
 def is_server(db: str) -> bool:
-    """Return whether a store is a server and not a file."""
+    """Return True if the store is a server, not a file."""
     return "://" in db
 
 
@@ -38,7 +38,7 @@ def find_path(db: str) -> Path | None:
 
 
 def is_missing(db: str) -> bool:
-    """Return whether the file of a store does not exist. An unreadable file is not missing."""
+    """Return True if the file of a store does not exist. An unreadable file is not missing."""
     path = find_path(db)
     try:
         if path is not None:
@@ -55,7 +55,7 @@ def shown(db: str) -> str:
     if not is_server(db):
         return db
     parts = _parse(db)
-    if parts is None:  # the end of the password is unknown
+    if parts is None:  # malformed: the position of the password is unknown
         return f"{db.partition('://')[0]}://…"
     user = f"{parts['user']}@" if parts["user"] else ""
     kept = [pair for pair in parse_qsl(parts["query"] or "") if pair[0] in _PUBLIC_PARAMETERS]

@@ -53,11 +53,11 @@ ALIASES: Mapping[str, str] = {
 }
 """Short environment names beside the regular `WEFT_GROUP_FIELD`."""
 SPELLINGS: Mapping[str, str] = {"graph.alpha": "graph.text_weight", "graph.beta": "graph.graph_weight"}
-"""Second names of settings."""
+"""Aliases of settings."""
 MIN_TYPO_SIMILARITY = 0.75
 """An unknown `WEFT_` variable at least this similar to a known one is reported as a typo."""
 _FOREIGN_PREFIXES = ("WEFT_DATA", "WEFT_TEST_", "WEFT_PORT", "WEFT_SERVICE_")
-"""Variables of benchmarks and tests, and those Kubernetes sets for a service named weft."""
+"""Variables of benchmarks and tests, and variables that Kubernetes sets for a service named weft."""
 RERANK_KEYS: Mapping[str, str] = {"cohere": "COHERE", "jina": "JINA", "http": "RERANK"}
 """Prefix of the key variable in the environment, by kind of reranker."""
 
@@ -93,7 +93,7 @@ def read_settings(
             values[key] = convert(key, value, origin=origin)
             origins[key] = origin
             if origin != "flag" and is_constant(key):
-                _warn_once(f"{key} ({origin}) is no setting any more and will be ignored from 0.3.0 on")
+                _warn_once(f"{key} ({origin}) is deprecated and will be ignored from 0.3.0 on")
     key, other = (environment.get(name, "") for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"))
     rerank = {kind: given for kind, name in RERANK_KEYS.items() if (given := environment.get(f"{name}_API_KEY"))}
     settings = Settings(api_key=key, anthropic_key=other, rerank_keys=rerank, origins=origins)
@@ -139,7 +139,7 @@ def in_force(settings: Settings) -> dict[str, tuple[Any, str]]:
 
 @cache
 def _warn_once(message: str) -> None:
-    """Log a warning, once per process: settings are read several times."""
+    """Log a warning once per process, because settings are read several times."""
     logger.warning("%s", message)
 
 
@@ -153,7 +153,7 @@ def _files(file: Path | None, folder: Path) -> list[Path]:
     found = [_user_file()] if _user_file().is_file() else []
     if file is not None:
         if not file.is_file():
-            raise ConfigError(f"configuration file not found: {str(file)!r}")
+            raise ConfigError(f"configuration file not found: {str(file)!r}", hint="check the path after --config")
         return [*found, file]
     project = find_project_file(folder)
     return [*found, project] if project else found
@@ -164,7 +164,7 @@ def _user_file() -> Path:
 
 
 def read_values(path: Path) -> dict[str, Any]:
-    """Return the values of a TOML file as `group.field`, whether it is trusted or not. Raises `ConfigError`."""
+    """Return the values of a TOML file as `group.field`, without checking trust. Raises `ConfigError`."""
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -178,7 +178,7 @@ def read_values(path: Path) -> dict[str, Any]:
 
 
 def _read_file(path: Path, *, folder: Path, is_found: bool) -> dict[str, Any]:
-    """Return the values of a file. One that was found in a project, not named by the user, needs trust."""
+    """Return the values of a file. A file that was found in a project, not passed by the user, needs trust."""
     values = read_values(path)
     if is_found and path != _user_file():
         values, ignored = split_trusted(values, file=path)
@@ -225,7 +225,7 @@ def _field(key: str) -> str:
 
 
 def is_constant(key: str) -> bool:
-    """Return whether `group.field` is a constant, which users cannot set."""
+    """Return True if `group.field` is a constant, which users cannot set."""
     return key in _constants()
 
 

@@ -1,5 +1,5 @@
 """
-Trust in project files: which settings of a `weft.toml` take effect before its owner agreed to them.
+Trust in project files: the settings of a `weft.toml` that apply without the user's consent.
 
 A project file may arrive with a cloned repository. Settings that could send data or keys elsewhere, open another store
 or load foreign code are ignored until the user runs `weft trust`. It records the path of the file and the hash of its
@@ -49,7 +49,7 @@ LOCAL_EMBEDDERS = ("local/", "use/", "hash", "none")
 
 
 def split_trusted(values: Mapping[str, Any], *, file: Path) -> tuple[dict[str, Any], list[str]]:
-    """Return the values of a project file that apply, and the names of those that are ignored because of trust."""
+    """Return the values of a project file that apply, and the names of ignored settings that need trust."""
     restricted = [key for key, value in values.items() if is_restricted(key, value, folder=file.parent)]
     if not restricted or is_trusted(file):
         return dict(values), []
@@ -57,7 +57,7 @@ def split_trusted(values: Mapping[str, Any], *, file: Path) -> tuple[dict[str, A
 
 
 def is_restricted(key: str, value: Any, *, folder: Path) -> bool:
-    """Return whether a setting of a project file in `folder` needs trust."""
+    """Return True if a setting of a project file in `folder` needs trust."""
     if key == "store.db":
         return not _is_inside(value, folder)
     if key == "models.embedder":
@@ -66,7 +66,7 @@ def is_restricted(key: str, value: Any, *, folder: Path) -> bool:
 
 
 def is_trusted(file: Path) -> bool:
-    """Return whether the user trusted this file with this content."""
+    """Return True if the user trusted this file with its present content."""
     return read_trusted().get(str(file.resolve())) == _digest(file)
 
 
@@ -76,7 +76,7 @@ def trust(file: Path) -> None:
 
 
 def revoke(file: Path) -> bool:
-    """Forget that a file is trusted. Return whether it was."""
+    """Stop trusting a file. Return True if it was trusted."""
     known = read_trusted()
     was_known = known.pop(str(file.resolve()), None) is not None
     if was_known:

@@ -30,9 +30,9 @@ except ImportError as error:
 
 class WeftRetriever(BaseRetriever):
     """
-    Retrieves the passages of an engine that answer a question; an empty list if nothing relevant is stored.
+    Retrieves passages that answer a question; returns an empty list if nothing relevant is stored.
 
-    The settings of the engine are the defaults. Every field, and any other of `[search]`, can be passed for one call:
+    The settings of the engine are the defaults. A call can override every setting of `[search]`:
     `retriever.invoke(question, top_k=3)`. The caller closes the engine.
     """
 
@@ -45,7 +45,7 @@ class WeftRetriever(BaseRetriever):
     where: Filter | None = None
 
     def model_post_init(self, context: Any, /) -> None:
-        """Check the options now rather than at the first question."""
+        """Check the options at construction instead of at the first question."""
         super().model_post_init(context)
         check_options(self.engine, self._options())
 

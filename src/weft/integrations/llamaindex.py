@@ -28,15 +28,15 @@ except ImportError as error:
     raise MissingExtra("llama-index-core", extra="llamaindex") from error
 
 MODEL_METADATA = frozenset({"citation", "status"})
-"""Metadata that LlamaIndex writes above the text of a node for a model; the rest is for programs."""
+"""Metadata that LlamaIndex writes above the text of a node for a model. Models do not see the other fields."""
 
 
 class WeftRetriever(BaseRetriever):
     """
-    Retrieves the passages of an engine that answer a question; an empty list if nothing relevant is stored.
+    Retrieves passages that answer a question; returns an empty list if nothing relevant is stored.
 
-    The settings of the engine are the defaults; `settings` are those of `BaseRetriever`. The caller closes the engine.
-    Only the text of a `QueryBundle` is used, as its vectors come from another model.
+    The settings of the engine are the defaults; `settings` are arguments of `BaseRetriever`. The caller closes the
+    engine. Only the text of a `QueryBundle` is used, because its vectors come from another model.
     """
 
     def __init__(

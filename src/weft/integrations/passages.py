@@ -72,7 +72,7 @@ def _read_question(question: Any) -> str:
 
 
 def _to_passages(result: Result, *, limit: int | None) -> list[Passage]:
-    # The graph may add evidence beyond top_k, but the caller has space for top_k passages.
+    # The graph may add evidence beyond top_k, but the caller expects at most top_k passages.
     evidence = result.evidence[:limit]
     return [_to_passage(result, piece, rank) for rank, piece in enumerate(evidence, start=1)]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SAMPLE_BYTES = 64 * 1024
 MAX_CONTROL_SHARE = 0.06
-"""Above this share of control bytes a file counts as binary. Random bytes have 0.11."""
+"""Share of control bytes above which a file is binary. Random bytes have 0.11."""
 
 PARSER_ERRORS = (
     ArithmeticError,
@@ -40,7 +40,7 @@ PARSER_ERRORS = (
 
 
 class LoadError(InputError):
-    """A file cannot be loaded. `reason` is a category to count by, `detail` describes this file."""
+    """A file cannot be loaded. `reason` is a category for counting; `detail` describes this file."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -69,7 +69,7 @@ def read_bytes(path: Path, *, options: LoadOptions) -> bytes:
     limit = options.max_file_bytes
     with path.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
-        data = stream.read(min(size, limit) + 1)  # one more: the file may be growing
+        data = stream.read(min(size, limit) + 1)  # one more byte than the limit detects a file that is growing
     if len(data) > limit:
         raise too_large(max(size, len(data)), limit=limit)
     if not data:

@@ -22,7 +22,7 @@ UPLOAD = "upload:"
 
 
 def user_file_name(source: str) -> Path:
-    """Return the file name as the user knows it; an uploaded file has another name on disk."""
+    """Return the original file name; an uploaded file has another name on disk."""
     return Path(source.removeprefix(UPLOAD).rpartition("/")[2])
 
 
@@ -42,13 +42,13 @@ def file_title(source: str, *, with_extension: bool = False) -> str:
 
 
 def is_line_based(path: Path) -> bool:
-    """Return whether a file is JSON Lines, also compressed, and is read line by line."""
+    """Return True if a file is JSON Lines, plain or compressed."""
     name = path.name.lower().removesuffix(".gz")
     return any(name.endswith(suffix) for suffix in LINE_SUFFIXES)
 
 
 def is_binary(path: Path) -> bool:
-    """Return whether the extension of a file is one of a binary format."""
+    """Return True if the file extension belongs to a binary format."""
     return path.suffix.lower() in BINARY_SUFFIXES and not is_line_based(path)
 
 
@@ -68,7 +68,7 @@ _TAR_SIGNATURE_AT = slice(257, 262)
 
 
 def is_archive(name: str, head: bytes) -> bool:
-    """Return whether a file is an archive or compressed, by its name or its first 512 bytes. DOCX does not count."""
+    """Return True for an archive or compressed file, by name or by its first 512 bytes; False for DOCX."""
     if any(f".{part}" in _ARCHIVE_SUFFIXES for part in name.lower().split(".")[1:]):
         return True
     is_packed = head.startswith(_SIGNATURES) or head[_TAR_SIGNATURE_AT] == b"ustar"

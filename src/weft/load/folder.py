@@ -1,4 +1,4 @@
-"""Search for files below given paths, without opening them; ignore rules and size limits apply."""
+"""Search for files below paths without opening them, with ignore rules and size limits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def iter_files(paths: Sequence[Path], *, options: LoadOptions, base: Path | None
     """
     Yield files to load and skipped files: paths in the given order, files of a folder by name.
 
-    A file below two of the paths comes once. Raises `InputError` immediately if a path does not exist.
+    A file below two of the paths is yielded once. Raises `InputError` immediately if a path does not exist.
     """
     roots = [_resolve(path) for path in paths]
     return _iter_once(roots, options=options, base=base.resolve() if base else None)
@@ -52,13 +52,13 @@ def name_source(path: Path, *, base: Path | None) -> str:
 
 
 def source_of(path: Path, *, base: Path | None) -> str:
-    """Return the source of a file or folder; it need not exist."""
+    """Return the source of a file or folder, which need not exist."""
     resolved = path.resolve() if path.is_dir() else path.parent.resolve() / path.name
     return name_source(resolved, base=base.resolve() if base else None)
 
 
 def is_on_disk(source: str, *, base: Path | None) -> bool:
-    """Return whether a source is an existing file or link; True if that cannot be determined."""
+    """Return True if a source is an existing file or link, or if this cannot be determined."""
     name = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), source)
     if name != source and is_on_disk(name, base=base):
         return True
@@ -76,7 +76,7 @@ def _resolve(path: Path) -> Path:
     try:
         is_folder = stat.S_ISDIR(path.stat().st_mode)
     except PermissionError:
-        is_folder = False  # the walk reports it as unreadable
+        is_folder = False  # the walk reports the folder as unreadable
     except (OSError, ValueError) as error:  # ValueError: NUL in the name
         raise InputError(f"file or folder not found: {str(path)!r}", hint="check the path") from error
     return path.resolve() if is_folder else path.parent.resolve() / path.name
@@ -136,7 +136,7 @@ class _Walker:
             status = path.stat()
             is_folder = stat.S_ISDIR(status.st_mode)
             rule = self._find_ignore_rule(path, is_folder=is_folder, rules=parent.rules)
-            if rule and path != self._root:  # a path given by the user is loaded anyway
+            if rule and path != self._root:  # a path passed by the user is always loaded
                 return self._skip(path, "ignored", rule)
             if not is_folder:
                 return self._check_file(path, status=status, is_corpus=parent.is_corpus)

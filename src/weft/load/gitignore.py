@@ -19,9 +19,9 @@ from weft.text.decode import decode
 FILE_NAME = ".gitignore"
 
 MAX_STARS_PER_NAME = 3
-"""`*` in one part of a pattern: matching time grows with the length of the name to this power."""
+"""Maximum number of `*` in one part of a pattern: matching time grows with the name length to this power."""
 MAX_DOUBLE_STARS = 3
-"""`**` in a pattern: matching time grows with the depth of the path to this power."""
+"""Maximum number of `**` in a pattern: matching time grows with the path depth to this power."""
 
 _ONE_CHARACTER = re.compile(r"\\.|\[[^\]/]{0,100}\]")
 """Parts of a pattern that match one character: escapes (`\\*`) and sets (`[*a]`)."""
@@ -37,12 +37,12 @@ class IgnoreRules:
     specs: tuple[tuple[Path, GitIgnoreSpec], ...] = ()
 
     def enter(self, folder: Path) -> IgnoreRules:
-        """Return these rules with those of a folder added."""
+        """Return these rules and the rules of a folder."""
         lines = _read_patterns(folder / FILE_NAME)
         return IgnoreRules((*self.specs, (folder, parse_patterns(lines)))) if lines else self
 
     def ignores(self, path: Path, *, is_folder: bool) -> bool:
-        """Return whether a path is ignored. The innermost `.gitignore` with a matching pattern decides, as in git."""
+        """Return True if a path is ignored. The innermost `.gitignore` with a matching pattern decides, as in git."""
         for folder, spec in reversed(self.specs):
             name = path.relative_to(folder).as_posix() + ("/" if is_folder else "")
             verdict = spec.check_file(name).include
@@ -55,7 +55,7 @@ def find_rules_above(root: Path) -> IgnoreRules:
     """
     Return the rules of the enclosing repository from the folders above `root`.
 
-    Empty if those rules ignore `root` itself: the user has named it explicitly.
+    Empty if these rules ignore `root` itself, because the user passed it explicitly.
     """
     chain = [root]
     while not _exists(chain[0] / ".git"):
@@ -71,7 +71,7 @@ def find_rules_above(root: Path) -> IgnoreRules:
 
 
 def parse_patterns(lines: Iterable[str]) -> GitIgnoreSpec:
-    """Return the patterns of the lines; invalid patterns are left out, as in git."""
+    """Return the patterns of the lines; invalid patterns are omitted, as in git."""
     return GitIgnoreSpec.from_lines(line for line in lines if _is_pattern(line))
 
 
@@ -84,7 +84,7 @@ def _is_pattern(line: str) -> bool:
 
 
 def _read_patterns(path: Path) -> list[str]:
-    """Return the lines of a `.gitignore`; patterns with too many wildcards are left out and logged."""
+    """Return the lines of a `.gitignore`; patterns with too many wildcards are omitted and logged."""
     lines = _read_lines(path)
     slow = {line for line in lines if _is_slow(line)}
     for line in sorted(slow):

@@ -17,9 +17,9 @@ from weft.load.file_reader import too_large
 from weft.text.decode import clean
 
 MAX_NAME_CHARACTERS = 100
-"""Limit of column names and keys, because they are repeated on many lines."""
+"""Maximum length of column names and keys, which are repeated on many lines."""
 MAX_INDENT = 8
-"""Deeper list items are not indented further, so that hostile nesting cannot inflate the text."""
+"""Maximum indentation depth of list items, because hostile nesting could inflate the text."""
 
 _Kind = Literal["block", "item", "row"]
 _MARKUP = re.compile(r"(?=#{1,6}(?:\s|$)|```|~~~)")
@@ -80,7 +80,7 @@ class MarkdownWriter:
             self._add(f"{indent}- " + text.replace("\n", f"\n{indent}  "), kind="item", line=line)
 
     def add_row(self, cells: Sequence[str], *, line: int) -> None:
-        """Add a table row as `a | b`; a row of empty cells is left out."""
+        """Add a table row as `a | b`; a row of empty cells is omitted."""
         if any(cells := [collapse(cell) for cell in cells]):
             self._add(" | ".join(cells), kind="row", line=line)
 

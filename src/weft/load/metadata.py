@@ -14,15 +14,15 @@ from weft.text.decode import clean
 Fields: TypeAlias = dict[str, "Scalar | list[Scalar]"]
 
 MAX_NESTED_CHARACTERS = 20_000
-"""A nested value with longer JSON is left out, because every result carries the metadata."""
+"""Maximum length of a nested value as JSON. Longer values are omitted, because every result contains the metadata."""
 MAX_NESTED_FIELDS = 50
-"""A nested value with more fields is left out."""
+"""Maximum number of fields of a nested value. Larger values are omitted."""
 MAX_INT_BITS = 63
-"""Stores hold signed 64-bit integers; a larger integer becomes text."""
+"""Largest integer in metadata, because stores have signed 64-bit integers. A larger integer becomes text."""
 
 
 def to_metadata(fields: Mapping[str, object]) -> Fields:
-    """Return the fields that are scalars or flat lists of scalars, cleaned; others are left out."""
+    """Return the fields that are scalars or flat lists of scalars, cleaned; others are omitted."""
     return {clean(key): _to_value(value) for key, value in fields.items() if _is_flat(value)}
 
 
@@ -30,7 +30,7 @@ def flatten(fields: Mapping[str, object]) -> dict[str, object]:
     """
     Return the fields with nested values flattened under their path: `author.name`.
 
-    A list on the path gives one field with several values. Nested values over the limits are left out. A field that is
+    A list on the path gives one field with several values. Nested values over the limits are omitted. A field that is
     written as `author.name` wins.
     """
     flat = {key: value for key, value in fields.items() if _is_flat(value)}
@@ -43,7 +43,7 @@ def flatten(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 def nested_to_json(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return the fields with nested values as JSON text; values over the limit are left out."""
+    """Return the fields with nested values as JSON text; values over the limit are omitted."""
     texts = {key: value if _is_flat(value) else _to_json(value) for key, value in fields.items()}
     return {key: value for key, value in texts.items() if value is not None or fields[key] is None}
 

@@ -54,7 +54,7 @@ LOADERS: dict[str, Loader] = {
 """Loader by extension. JSON Lines, source code and plain text are detected separately."""
 
 MAX_TITLE_CHARACTERS = 300
-"""Titles are indexed with every chunk. Titles of a BEIR corpus are not shortened."""
+"""Maximum length of a title, because it is indexed with every chunk. Titles of a BEIR corpus are not shortened."""
 MAX_DETAIL_CHARACTERS = 500
 
 
@@ -108,7 +108,7 @@ def load_text(
     """
     content, source = clean(text).rstrip(), safe_text(source)
     if not content:
-        raise InputError(f"no text in {source!r}", hint="give a text that is not empty")
+        raise InputError(f"no text in {source!r}", hint="pass a text that is not empty")
     if form == "markdown":
         document = parse_markdown(content, source=source, name=source)
         return _shorten_title(replace(document, title=clean(title)) if title else document)

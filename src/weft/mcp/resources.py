@@ -41,7 +41,7 @@ TEMPLATES = (
         uri_template="weft://entity/{name}",
         name="entity",
         title="Entity",
-        description="What is known of a person, system or thing: relations, facts and where documents mention it.",
+        description="Relations, facts and mentions of a person, system or thing.",
         mime_type="application/json",
     ),
 )

@@ -24,7 +24,7 @@ from weft.mcp.stdio import claimed_stdin, iter_messages
 PATH = "/mcp"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 HOST_NAMES = ("127.0.0.1", "localhost", "[::1]")
-"""Accepted Host and Origin names. Others are refused, as a defence against DNS rebinding by web pages."""
+"""Accepted Host and Origin names. Other names are refused, which prevents DNS rebinding by web pages."""
 
 MAX_BODY_BYTES = 1024 * 1024
 
@@ -59,7 +59,7 @@ def serve_http(
     """
     Serve clients on this machine over streamable HTTP until interrupted; port 0 selects a free port.
 
-    `on_listen` receives the URL. Raises `ConfigError` for an address beyond loopback.
+    `on_listen` receives the URL. Raises `ConfigError` for a non-loopback address.
     """
     import uvicorn
 

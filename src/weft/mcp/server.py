@@ -23,15 +23,15 @@ def make_server(standby: LazyEngine, *, compat: Compat | None = None) -> Server[
     """
     Return a server on the namespace of the settings.
 
-    With `compat="memory"` its tools are those of the reference memory server. What is slow to open is opened in the
-    background, once the client has been greeted.
+    With `compat="memory"` it has the tools of the reference memory server. Store and models are opened in the
+    background after the `initialize` request.
     """
     tools, resources, prompts = Tools(standby, compat=compat), Resources(standby), Prompts()
     server: Server[Any] = Server(
         "weft",
         version=version("weft-search"),
         title="Weft",
-        description="Memory: documents, a knowledge graph of what they name, and facts.",
+        description="Memory: documents, a knowledge graph of their entities, and facts.",
         instructions=MEMORY_INSTRUCTIONS if compat else INSTRUCTIONS,
         on_list_tools=tools.list,
         on_call_tool=tools.call,

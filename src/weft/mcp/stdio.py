@@ -1,14 +1,14 @@
 r"""
 Standard input as a stream of valid JSON-RPC lines.
 
-The SDK drops a line that it cannot read, and its client waits for ever. Here every request is answered:
+The SDK drops a line that it cannot parse, and the client waits forever. This module responds to every request:
 
-    line                                          what happens
+    line                                          result
     {"jsonrpc": "2.0", "id": 1, "method": …}      passed on
     the same with a lone surrogate ("\ud800")     passed on with U+FFFD in its place
     {"id": 2, "method": 5}                        error -32600 with id 2
     [{"id": 3, …}, {"id": 4, …}]                  error -32600 for 3 and for 4: there are no batches
-    no JSON                                       error -32700 without an id
+    not JSON                                      error -32700 without an id
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ async def iter_messages(descriptor: int, reject: Callable[[JSONRPCError], Awaita
 
 
 def clean_message(line: str) -> str | None:
-    """Return a line that the SDK accepts, lone surrogates replaced by U+FFFD; None if it is no valid message."""
+    """Return a line that the SDK accepts, with U+FFFD for lone surrogates. None if it is not a valid message."""
     for text in (line, _without_surrogates(line)):
         with suppress(ValidationError, ValueError):
             jsonrpc_message_adapter.validate_json(text, by_name=False)
@@ -79,7 +79,7 @@ def _error(code: int, message: str, id: int | str | None) -> JSONRPCError:
 
 
 def _id(request: Any) -> int | str | None:
-    """Return the id of a request; None if it has none that a response may repeat."""
+    """Return the id of a request; None if the id is missing or invalid."""
     found = request.get("id") if isinstance(request, dict) else None
     if isinstance(found, str):
         return _SURROGATE.sub("\ufffd", found)
@@ -87,7 +87,7 @@ def _id(request: Any) -> int | str | None:
 
 
 def _without_surrogates(line: str) -> str:
-    """Return a line of JSON with U+FFFD for each lone surrogate; pairs of them are one character already."""
+    """Return a line of JSON with U+FFFD for each lone surrogate. The parser has already joined surrogate pairs."""
     try:
         return _SURROGATE.sub("\ufffd", json.dumps(json.loads(line), ensure_ascii=False))
     except (ValueError, RecursionError):
@@ -96,7 +96,7 @@ def _without_surrogates(line: str) -> str:
 
 async def iter_lines(descriptor: int) -> AsyncIterator[str]:
     """
-    Yield lines as they arrive, until the other side closes.
+    Yield lines as they arrive, until the client closes the stream.
 
     A daemon thread reads them. A blocking read cannot be cancelled, and the reader of the SDK would keep the process
     alive until its client sends something.

@@ -12,7 +12,7 @@ TextKind: TypeAlias = Literal["document", "query"]
 
 
 class Embedder(Protocol):
-    """Maps texts to vectors. Construction is cheap; the first `embed` loads the weights."""
+    """Maps texts to vectors. The constructor is cheap; the first call of `embed` loads the weights."""
 
     @property
     def card(self) -> ModelCard:
@@ -53,7 +53,7 @@ class LearnsDimension(Protocol):
 
 @runtime_checkable
 class IncrementalEmbedder(Protocol):
-    """An embedder that hands over the vectors of each request, so that a later failure does not lose them."""
+    """An embedder that passes on the vectors of each request, so a later failure does not lose them."""
 
     def embed_incrementally(
         self, texts: Sequence[str], *, kind: TextKind = "document", keep: Callable[[Sequence[str], Vectors], None]
@@ -83,7 +83,7 @@ class CachingEmbedder(Protocol):
 
     @property
     def cached(self) -> int:
-        """Number of texts answered from the cache so far."""
+        """Number of texts found in the cache so far."""
 
     def find_unknown(self, texts: Sequence[str]) -> dict[bytes, str]:
         """Return the distinct texts without a cached vector, by digest; embeds nothing."""
@@ -101,7 +101,7 @@ class Extractor(Protocol):
 
     @property
     def name(self) -> str:
-        """Name and version, stored with the graph: `rules-12`. Changes if the same text would give another graph."""
+        """Name and version, stored with the graph: `rules-12`. It changes if the same text would give another graph."""
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:
         """Return one extraction per chunk of the document, in order."""
@@ -127,13 +127,14 @@ class BatchExtractor(Metered, Protocol):
         """See `Extractor.extract`."""
 
     def extract_all(self, work: Sequence[tuple[Document, Sequence[Chunk]]]) -> list[Reading | None]:
-        """Return one reading per document; None if a limit was reached before its end."""
+        """Return one reading per document; None if a limit was reached before the end of the document."""
 
     def offline(self, *, sample: int = 0) -> Extractor:
         """
         Return an extractor of the same name that sends no requests; its usage is an estimate.
 
-        To estimate the replies, it does send up to `sample` chunks; these are paid for and cached.
+        To estimate the replies, it sends up to `sample` chunks. These requests cost money, and their replies are
+        cached.
         """
 
 
@@ -160,9 +161,9 @@ class ChatReply:
     tokens_in: int
     tokens_out: int
     is_cut: bool = False
-    """Whether the reply was truncated at the maximum length."""
+    """True if the reply was truncated at the maximum length."""
     is_guessed: bool = False
-    """Whether the numbers of tokens are estimates, because the server sent none."""
+    """True if the token counts are estimates because the server sent none."""
 
 
 class ChatModel(Protocol):
@@ -181,7 +182,7 @@ class ChatModel(Protocol):
 
 
 def replace_surrogates(text: str) -> str:
-    """Return the text with lone surrogates replaced by U+FFFD: model libraries accept only valid Unicode."""
+    """Return the text with U+FFFD for lone surrogates, because model libraries accept only valid Unicode."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -15,12 +15,12 @@ logger = logging.getLogger(__name__)
 
 FIRST_WAIT_SECONDS = 0.5
 MAX_WAIT_SECONDS = 60.0
-"""Longest wait before a retry. If the endpoint requests more, the call fails."""
+"""Maximum seconds to wait before a retry. If the endpoint requests a longer wait, the call fails."""
 MAX_MESSAGE_CHARACTERS = 300
 
 _RETRIED_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _NO_QUOTA = "insufficient_quota"
-"""OpenAI sends it with status 429, but a retry cannot succeed."""
+"""Error code of an exhausted quota. OpenAI sends it with status 429, but a retry cannot succeed."""
 
 
 class RequestRefused(ModelUnavailable):
@@ -35,10 +35,10 @@ class Transport:
     """
     Posts JSON with an API key, by default as a bearer token, and returns the JSON of the response.
 
-    The wait between attempts starts at 0.5 s and doubles; jitter shortens it by up to half, so that clients do
-    not retry at the same time. A wait requested by the response headers takes precedence. Connections are reused
-    and shared between threads. `on_failure` is called for each failed attempt with `rate limit`, `server`,
-    `refused`, `timeout`, `connection` or `no json`.
+    The wait between attempts starts at 0.5 s and doubles. Jitter shortens it by up to half to spread the retries of
+    several clients. A wait requested by the response headers takes precedence. Connections are reused and shared
+    between threads. `on_failure` is called for each failed attempt with `rate limit`, `server`, `refused`, `timeout`,
+    `connection` or `no json`.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Transport:
         """
         Return the response to `body`. Raises `ModelUnavailable`, or `BadModelOutput` if it is not JSON.
 
-        `sleep` replaces the default one for this call; an exception from it ends the attempts.
+        `sleep` replaces the default sleep function; an exception raised by it ends the attempts.
         """
         failure = ModelUnavailable("no request was sent")
         for attempt in range(self._attempts):
@@ -105,7 +105,7 @@ class Transport:
         raise failure
 
     def _log_retry(self, seconds: float, failure: ModelUnavailable, *, attempt: int) -> None:
-        """Log a retry: as a warning once, after a second failed attempt, because a user may be waiting."""
+        """Log a retry. The second failed attempt is logged once as a warning, because a user may be waiting."""
         is_warning = attempt > 0 and not self._has_warned
         self._has_warned |= is_warning
         logger.log(logging.WARNING if is_warning else logging.INFO, "retrying in %.1f s: %s", seconds, failure)
@@ -139,7 +139,7 @@ class Transport:
         with self._lock:
             if self._client is None:
                 self._client = httpx.Client(timeout=self._timeout_seconds)
-                # Close the connections even if the owner forgets to.
+                # Close the connections even if the owner does not.
                 weakref.finalize(self, self._client.close)
             return self._client
 

@@ -21,10 +21,10 @@ class HubModel:
     id: str
     """Name on the hub, with its owner."""
     dimension: int = 0
-    """0 until the first call if unknown."""
+    """Dimension of the vectors; 0 until the first call if unknown."""
     floor: float = 0.3
     background: tuple[float, float] = (0.05, 0.1)
-    """Mean and standard deviation of unrelated pairs. Like the floor, estimated from the model's own page."""
+    """Mean and standard deviation of the cosine of unrelated pairs. Like the floor, estimated from the model's page."""
     scripts: frozenset[str] = frozenset({"*"})
     query_prefix: str = ""
     document_prefix: str = ""
@@ -39,7 +39,7 @@ def _e5(size: str, *, dimension: int) -> HubModel:
         id=f"intfloat/multilingual-e5-{size}",
         dimension=dimension,
         floor=0.78,
-        background=(0.75, 0.03),  # its training puts all pairs above 0.7
+        background=(0.75, 0.03),  # the training of E5 models puts all pairs above 0.7
         query_prefix="query: ",
         document_prefix="passage: ",
     )
@@ -65,7 +65,7 @@ KNOWN_MODELS: tuple[HubModel, ...] = (
 
 
 def find_hub_model(name: str) -> HubModel:
-    """Return a model by its name, with or without its owner; an unknown model has default values."""
+    """Return a model by its name, with or without its owner. An unknown model gets default values."""
     for known in KNOWN_MODELS:
         if name.lower() in (known.id.lower(), known.id.split("/")[1].lower()):
             return known

@@ -26,7 +26,7 @@ _REMAINING = re.compile(r"(x|anthropic)-ratelimit-(?:remaining-(\w+)|([\w-]+)-re
 
 def requested_wait(headers: Mapping[str, str]) -> float:
     """
-    Return the requested seconds, or 0 without a request. Header names are in lower case.
+    Return the requested seconds, or 0 if the headers request no wait. Header names are in lower case.
 
     `retry-after-ms` and `Retry-After` take precedence. Otherwise the exhausted rate limit that resets last decides.
     """
@@ -46,7 +46,7 @@ def retry_after(value: str) -> float:
 
 
 def _reset(headers: Mapping[str, str], name: str) -> float:
-    """Return the seconds until a rate limit resets; 0 unless header `name` says that it is exhausted."""
+    """Return the seconds until a rate limit resets; 0 unless header `name` reports that it is exhausted."""
     match = _REMAINING.fullmatch(name)
     if match is None or headers[name].strip() != "0":
         return 0.0

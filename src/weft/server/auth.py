@@ -22,7 +22,7 @@ NAMESPACE_HEADER = "X-Weft-Namespace"
 PUBLIC = frozenset({"/health", "/ready", "/openapi.json", "/docs", *ASSETS})
 """Paths that reveal no stored data and need no key."""
 
-# These two only document the schema. `_presented` reads the headers: a malformed key must not count as no key.
+# These two only document the schema. `_presented` reads the headers, because a malformed key is not a missing key.
 _bearer = HTTPBearer(auto_error=False, description="API key created with `weft keys create`.")
 _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="Alternative to the Authorization header.")
 
@@ -107,7 +107,7 @@ Writer = Annotated[Caller, Depends(identify_writer)]
 
 
 def _presented(headers: Headers) -> str | None:
-    """Return the key of a request; None without one, empty if malformed."""
+    """Return the key of a request; None if there is no key, empty if it is malformed."""
     if (value := headers.get("authorization")) is not None:
         kind, _, text = value.partition(" ")
         return text.strip() if kind.lower() == "bearer" else ""
@@ -115,7 +115,7 @@ def _presented(headers: Headers) -> str | None:
 
 
 def _choose(namespaces: tuple[str, ...], wanted: str | None, *, own: str) -> str:
-    """Return the namespace of a request: the named one, that of the settings, or the only one of the key."""
+    """Return the namespace of a request: from the header, the settings, or the only namespace of the key."""
     if wanted is not None:
         if (name := _decode(wanted)) not in namespaces:
             hint = f"omit {NAMESPACE_HEADER}"

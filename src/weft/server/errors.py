@@ -81,7 +81,7 @@ class ErrorBody(BaseModel):
 
 
 class Refused(HTTPException):
-    """A refused request. The framework passes an `HTTPException` through, even while it reads a body."""
+    """A refused request. As an `HTTPException`, it also passes through the framework's body parser."""
 
     def __init__(self, status: int, code: str, message: str, *, hint: str = "") -> None:
         super().__init__(status, message)
@@ -91,7 +91,7 @@ class Refused(HTTPException):
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI responses for the errors of a route, including those of every route."""
+    """Return the OpenAPI responses for the errors of a route, including the errors that all routes share."""
     every = sorted({400, 403, 408, 413, 421, 422, 500, 503, *statuses})
     return {status: {"model": ErrorBody, "description": STATUS_DESCRIPTIONS[status]} for status in every}
 

@@ -1,4 +1,4 @@
-"""Background indexing jobs with progress, split into short transactions so that other writes can run in between."""
+"""Background indexing jobs with progress, in short transactions with other writes in between."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Job:
     total: int
     """Number of files or documents in the request. A file may contain many documents."""
     size: int
-    """Bytes held until the job ends."""
+    """Bytes of request data, kept until the job ends."""
     state: State = "queued"
     processed: int = 0
     """Number of documents and skipped files so far."""
@@ -50,7 +50,7 @@ class Job:
     receipt: Receipt = field(default_factory=Receipt)
     """Lists at most `MAX_ITEMS` skipped items, because one file may contain millions of invalid records."""
     skipped: Counter[str] = field(default_factory=Counter)
-    """Number of skipped items by reason, all of them."""
+    """Number of all skipped items by reason."""
     error: Refused | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -106,15 +106,15 @@ class Jobs:
         self.closing = asyncio.Event()
         """Set when shutdown begins: event streams end and no job starts."""
         self.is_stopping = False
-        """Whether the shutdown time is over. Jobs then stop after the current transaction."""
+        """True once the shutdown time is over. Jobs then stop after the current transaction."""
 
     def start(
         self, engine: Engine, items: Iterator[Document | Skipped], *, total: int, size: int, cleanup: Callable[[], None]
     ) -> Job:
         """
-        Start a job that holds `size` bytes. `cleanup` runs when it ends, also after a failure.
+        Start a job with `size` bytes of request data. `cleanup` runs when it ends, also after a failure.
 
-        Raises `Refused` (503) during shutdown or if unfinished jobs hold too much data.
+        Raises `Refused` (503) during shutdown or if unfinished jobs have too much data.
         """
         if self.closing.is_set() or not self._fits(size):
             cleanup()
@@ -164,7 +164,7 @@ class Jobs:
             await asyncio.wait(self._tasks)
 
     def _fits(self, size: int) -> bool:
-        """Return whether a job of `size` bytes may start. It always may if no other job is unfinished."""
+        """Return True if a job of `size` bytes may start. The only unfinished job may have any size."""
         pending = [job.size for job in self._jobs.values() if job.state not in ENDED]
         fits = sum(pending) + size <= MAX_PENDING_UPLOADS * self._options.max_upload_bytes
         return not pending or (fits and len(pending) < self._options.max_jobs)

@@ -14,7 +14,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._requests: Counter[tuple[str, str, str, int]] = Counter()
-        """By namespace, method, route and status."""
+        """Number of requests by namespace, method, route and status."""
         self._buckets: Counter[tuple[str, str, float]] = Counter()
         self._sums: Counter[tuple[str, str]] = Counter()
         self._counts: Counter[tuple[str, str]] = Counter()

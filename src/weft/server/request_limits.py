@@ -27,7 +27,7 @@ _HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", "R
 
 
 ALWAYS_ANSWERED = frozenset({"/health", "/metrics"})
-"""Paths that need no free slot, so that monitoring works under load."""
+"""Paths for monitoring, served under load without a free slot."""
 CLIENT_SHARE = 0.5
 """Share of the slots that one API key, or one address without a key, may use."""
 
@@ -145,7 +145,7 @@ class RequestLimits:
 
 def is_known_host(name: str, *, listening: str, allowed: tuple[str, ...]) -> bool:
     """
-    Return whether a Host header names this server.
+    Return True if a Host header names this server.
 
     A foreign page can resolve its own name to this address (DNS rebinding), but it cannot take over an IP address or
     `localhost`. So IP addresses are accepted; a loopback server accepts loopback addresses only.
@@ -183,7 +183,7 @@ def _method(scope: Scope) -> str:
 
 
 def _client(scope: Scope, headers: Headers) -> str:
-    """Return whose slot a request uses: its key, else its address; empty for monitoring."""
+    """Return the client that a request counts against: its key, else its address; empty for monitoring."""
     if scope["path"] in ALWAYS_ANSWERED:
         return ""
     address = scope["client"][0] if scope.get("client") else ""

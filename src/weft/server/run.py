@@ -19,14 +19,14 @@ from weft.server.app import make_app
 from weft.server.state import ServerState, is_loopback
 
 KEEP_ALIVE_SECONDS = 75
-"""Idle time of a connection. Longer than that of common clients, so that the client closes first."""
+"""Idle seconds before a connection is closed. Common clients have a shorter limit and close first."""
 
 
 class Server(uvicorn.Server):
     """uvicorn server that ends event streams before it waits for requests, and returns after a signal."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop gracefully; at a second SIGINT stop at once. The signal is not re-raised, so the store gets closed."""
+        """Stop gracefully; at a second SIGINT stop at once. The signal is not re-raised, so the store is closed."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
@@ -40,7 +40,7 @@ class Server(uvicorn.Server):
 
 
 def check_address(host: str, engines: Engines) -> None:
-    """Raise `ConfigError` for an address beyond loopback while no key exists."""
+    """Raise `ConfigError` for a non-loopback address while no key exists."""
     if not is_loopback(host) and not Keyring(engines.database).opens():
         raise ConfigError(
             f"{host!r} is reachable from other machines, but no key exists",

@@ -17,7 +17,7 @@ Scalar = str | int | float | bool | None
 
 
 def _parse_time(value: Any) -> Any:
-    """Return text parsed as on the command line. Other values are left to pydantic, which refuses them."""
+    """Return text parsed as on the command line. Other values are returned unchanged; pydantic refuses them."""
     try:
         return read_time(value) if isinstance(value, str) else value
     except ValueError:
@@ -79,7 +79,7 @@ class Question(Given):
     vector_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
     text_weight: Annotated[float, Field(ge=0, le=1000)] | None = None
     gate: bool | None = Field(None, description="False returns the ranking without a relevance threshold.")
-    rerank: bool | None = Field(None, description="Whether the configured reranker reorders the results.")
+    rerank: bool | None = Field(None, description="True reorders the results with the configured reranker.")
     use_graph: bool | None = Field(None, description="False disables the graph.")
     graph: GivenGraph | None = Field(None, description="Graph settings of this query.")
     source_prefix: str = Field("", max_length=1000, description="Only documents whose source starts with this.")
@@ -105,7 +105,7 @@ class GivenDocuments(Given):
     """Texts to index. A long list becomes a job."""
 
     documents: Annotated[list[GivenDocument], Field(min_length=1, max_length=10_000)]
-    background: bool = Field(False, description="Index as a job, however short the list is.")
+    background: bool = Field(False, description="True indexes as a job even if the list is short.")
 
 
 class GivenStatement(Given):

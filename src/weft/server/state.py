@@ -22,16 +22,16 @@ class ServerState:
     jobs: Jobs
     metrics: Metrics
     host: str
-    """Address it listens on."""
+    """Address that the server listens on."""
 
     @property
     def is_private(self) -> bool:
-        """Whether it listens on loopback only."""
+        """True if the server listens on loopback only."""
         return is_loopback(self.host)
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address is a loopback address."""
+    """Return True for a loopback address."""
     if host.lower().rstrip(".") == "localhost":
         return True
     try:

@@ -17,8 +17,8 @@ class Threads:
     """
     Thread pools that live as long as the server, because each thread keeps its own store connection.
 
-    There is one writer thread, so read-modify-write sequences never interleave. Monitoring has a thread of its own,
-    so that it is answered while all readers are busy.
+    There is one writer thread, so read-modify-write sequences never interleave. Monitoring has a separate thread, so it
+    works while all readers are busy.
     """
 
     def __init__(self, options: ServerOptions) -> None:
@@ -43,7 +43,7 @@ class Threads:
             raise Refused(504, "timeout", message, hint="request fewer results") from None
 
     async def write(self, call: Callable[[], T]) -> T:
-        """Run a write. One that cannot start within the time limit is refused; a started one is completed."""
+        """Run a write. A write that cannot start within the time limit is refused; a started write is completed."""
         future = self._writer.submit(call)
         await asyncio.wait([wrapped := asyncio.wrap_future(future)], timeout=self._seconds)
         if not wrapped.done() and future.cancel():
@@ -60,7 +60,7 @@ class Threads:
         return await asyncio.shield(asyncio.wrap_future(future))
 
     def close(self) -> None:
-        """Wait for started calls and drop the others."""
+        """Wait for started calls and cancel the others."""
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
         self._monitor.shutdown(wait=True, cancel_futures=True)

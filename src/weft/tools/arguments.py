@@ -18,8 +18,8 @@ def read_arguments(
     """
     Return arguments under the names and in the types of a JSON schema, with defaults filled in.
 
-    `aliases` map other names to those of the schema; case and underscores never matter. Raises `InputError`, whose
-    hint shows a valid call.
+    `aliases` maps other names to names of the schema. Case and underscores are ignored. Raises `InputError`, whose hint
+    shows a valid call.
     """
     known = {_plain(name): name for name in schema["properties"]}
     known |= {_plain(other): name for other, name in (aliases or {}).items()}
@@ -59,7 +59,7 @@ def read_value(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
 
 def refusal(name: str, value: Any, wanted: str) -> InputError:
     """Return the error for an invalid argument."""
-    return InputError(f"{name} is {show_value(value)}", hint=f"{name}: {wanted}")
+    return InputError(f"invalid {name}: {show_value(value)}", hint=f"pass {name} as {wanted}")
 
 
 def _read_text(name: str, value: Any, schema: Mapping[str, Any]) -> str:

@@ -30,16 +30,16 @@ from weft.tools.fallback import LIMITED_ACTION, answerable, find_problem
 from weft.tools.paging import cut_page, measure, shorten
 
 MAX_SNIPPET_CHARACTERS = 1200
-"""Characters of a passage in a search answer; memory_get returns all of it."""
+"""Maximum characters of a passage in a search answer; memory_get returns the whole passage."""
 
 MAX_DOCUMENT_CHARACTERS = 60_000
-"""Characters of a document in answers of `fetch` and in resources."""
+"""Maximum characters of a document in answers of `fetch` and in resources."""
 
 MAX_METADATA_CHARACTERS = 1000
-"""Characters of one metadata value; all values together may have four times as many."""
+"""Maximum characters of one metadata value; all values together may have four times as many."""
 
 MAX_ENTITY_ITEMS = 20
-"""Relations and mentions in the answer about an entity."""
+"""Maximum number of relations, and of mentions, in the answer about an entity."""
 
 NOT_FOUND_HINT = "search with memory_search; its answers contain ids and names"
 
@@ -49,7 +49,7 @@ _BY_NAME = {tool.name: tool for tool in TOOLS}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
-    """The answer of a tool: values as its definition says, and the same as text."""
+    """The answer of a tool: values in the form of its definition, and the same content as text."""
 
     values: Mapping[str, Any]
     text: str
@@ -89,7 +89,7 @@ def memory_search(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
     results, cursor = cut_page([_result_to_dict(item) for item in found["results"]], cursor=values.get("cursor", ""))
     facts = [_remembered_fact(fact) for fact in (found["facts"] or {"facts": ()})["facts"]]
     context = found["context"]
-    if values.get("cursor"):  # the first page had the facts and the text before
+    if values.get("cursor"):  # facts and context are part of the first page only
         facts, context = [], "\n\n".join(map(_further, results))
     return {
         "status": found["status"],
@@ -131,13 +131,13 @@ def memory_confirm(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def memory_forget(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Erase facts by id, or all facts of an entity. Both at once are refused as ambiguous."""
+    """Erase facts by id, or all facts of an entity. A call with both is refused as ambiguous."""
     entities = [values["entity"]] if values.get("entity") else []
     if not values["ids"] and not entities:
-        raise InputError("neither ids nor entity is present", hint="pass ids of facts, or the name of an entity")
+        raise InputError("ids and entity are both missing", hint="pass ids of facts, or the name of an entity")
     if values["ids"] and entities:
         raise InputError(
-            "both ids and entity are present", hint="pass ids for these facts, or entity for all of its facts"
+            "ids and entity cannot be combined", hint="pass ids for these facts, or entity for all of its facts"
         )
     return {"forgotten": engine.memory.forget(*values["ids"], entities=entities)}
 
@@ -152,7 +152,7 @@ def entity_lookup(engine: Engine, values: Mapping[str, Any]) -> dict[str, Any]:
         facts = _facts_of(engine, [name], cursor=cursor)
         if remembered is None or not facts["facts"]:
             raise
-        # The facts are of another time: none of them is valid now.
+        # None of the entity's facts is valid now.
         known = {"name": remembered.name, "type": remembered.type, "description": remembered.description}
         return {**known, "aliases": [], "relations": [], "mentions": [], **facts}
     places = [
@@ -273,7 +273,7 @@ def whole_text(document: DocumentInfo, chunks: list[Chunk]) -> str:
 
 
 def url_of(document: DocumentInfo) -> str:
-    """Return the URL of a document: its own if it comes from the web, else that of its resource."""
+    """Return the web address of a document, or the URI of its resource."""
     is_web = document.source.startswith(("https://", "http://"))
     return document.source if is_web else f"weft://document/{quote(document.id, safe='')}"
 

@@ -14,7 +14,7 @@ TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
 OBJECTS = {"type": "array", "items": {"type": "object"}}
 IMPAIRED = {"warning": TEXT, "action": TEXT}
-"""Fields of an answer with limits: the problem and its fix."""
+"""Fields of a limited answer: the problem and its fix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +31,11 @@ class ToolDefinition:
     certain: tuple[str, ...] = ()
     """Properties that every answer has."""
     aliases: Mapping[str, str] = field(default_factory=dict)
-    """Other accepted names of arguments. Case and underscores never matter."""
+    """Accepted aliases of arguments. Case and underscores are ignored."""
     writes: bool = False
     destroys: bool = False
     repeatable: bool = True
-    """Whether a repeated call has no further effect."""
+    """True if a repeated call has no further effect."""
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ TOOLS: tuple[ToolDefinition, ...] = (
         "decisions. No small talk, secrets or document contents. The fact is staged until memory_confirm; "
         "repetition strengthens it. Check `outcome`; `reason` explains a refusal.",
         properties={
-            "subject": _text("Whom or what the fact is about; `user` for the user."),
+            "subject": _text("Subject of the fact; `user` for the user."),
             "predicate": _text("Property or relation, e.g. `prefers`, `works_on`."),
             "value": _text("Text or number."),
             "object": _text("Instead of value: name of a related person or thing."),

@@ -10,18 +10,18 @@ LIMITED_ACTION = "tell the user that the search was limited; `weft doctor` names
 
 
 def answerable(engine: Engine) -> Engine:
-    """Return the engine, or one on the same namespace without the embedder if that cannot be used."""
+    """Return the engine, or an engine without embedder on the same namespace if the embedder cannot be used."""
     engine.embedder_slot.follow(find_active(engine.store))
     try:
         if engine.answering_embedder() is None:
-            engine.embedder_slot.get()  # recall of facts opens it
+            engine.embedder_slot.get()  # recalling facts opens the embedder
     except UNUSABLE as error:
         return engine.without_embedder(error)
     return engine
 
 
 def find_problem(engine: Engine) -> tuple[str, str] | None:
-    """Return why questions are answered without vectors, and the action; None if vectors are used. Loads no model."""
+    """Return the reason for a search without vectors, and the action; None if vectors are used. Loads no model."""
     active = find_active(engine.store)
     try:
         embedder = engine.answering_embedder()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.engine.engine import Engine
 
 DEFAULTS: Mapping[str, Any] = {"max_results": 10, "use_graph": True, "min_graph_score": 0.3}
-"""Values of missing or null arguments; they are the tool's own, not those of the settings."""
+"""Defaults of missing or null arguments. They do not depend on the settings."""
 
 MAX_RESULTS = 1000
 
@@ -128,10 +128,11 @@ def memory_search(
     """
     Answer a tool call of a model: the JSON of `weft query --facts --json`, and `context`, the same as text.
 
-    There are at most `max_results` (10) results. Without `use_graph` the method is `hybrid` and there are no facts;
-    else it is the method of the settings. Facts and evidence share the budget of the settings. `min_graph_score` (0.3)
-    overrides `[graph] min_graph_score`. If the embedder cannot be used, the search works without it and `degraded`
-    says why. Argument names may be in camelCase, and numbers may be strings. Raises `InputError` naming the argument.
+    There are at most `max_results` (10) results. Without `use_graph` the method is `hybrid` and no facts are recalled;
+    otherwise the configured method is used. Facts and evidence share the budget of the settings. `min_graph_score`
+    (0.3) overrides `[graph] min_graph_score`. If the embedder cannot be used, the search works without it and
+    `degraded` has the reason. Argument names may be in camelCase, and numbers may be strings. Raises `InputError`
+    naming the argument.
     """
     text = _read_text("query", query)
     arguments = {"max_results": max_results, "use_graph": use_graph, "min_graph_score": min_graph_score, **aliases}
@@ -159,7 +160,10 @@ def _read_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
             continue
         read = _READERS[name](spelling, value)
         if values.setdefault(name, read) != read:
-            raise InputError(f"{name} is {values[name]!r} and {spelling} is {read!r}", hint=f"pass only {spelling}")
+            raise InputError(
+                f"two values of one argument: {name} = {values[name]!r}, {spelling} = {read!r}",
+                hint=f"pass only {spelling}",
+            )
     return values
 
 
@@ -198,7 +202,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
 
 
 def _read_number(value: Any) -> float:
-    """Return a number, also from a string, or NaN, which is outside every range."""
+    """Return a number or a parsed string; NaN, which is outside every range, for other values."""
     try:
         number = float(value) if isinstance(value, str) else value
     except ValueError:
@@ -208,4 +212,6 @@ def _read_number(value: Any) -> float:
 
 def _refusal(name: str, value: Any, wanted: str) -> InputError:
     shown = repr(value)
-    return InputError(f"{name} is {shown if len(shown) <= 80 else shown[:80] + '…'}", hint=f"{name}: {wanted}")
+    return InputError(
+        f"invalid {name}: {shown if len(shown) <= 80 else shown[:80] + '…'}", hint=f"pass {name} as {wanted}"
+    )

@@ -19,7 +19,7 @@ def read_cursor(cursor: str) -> int:
     if not cursor:
         return 0
     if not (cursor.isascii() and cursor.isdigit() and len(cursor) <= 9):
-        raise InputError(f"invalid cursor {cursor[:80]!r}", hint="cursor: that of the previous answer, or none")
+        raise InputError(f"invalid cursor {cursor[:80]!r}", hint="pass the cursor of the previous answer, or omit it")
     return int(cursor)
 
 

@@ -24,7 +24,7 @@ SOURCE = "conversation"
 """Source of facts added by these tools."""
 
 MAX_GRAPH_CHARACTERS = 40_000
-"""Characters of the graph in one answer, about 10,000 tokens."""
+"""Maximum characters of the graph in one answer, about 10,000 tokens."""
 
 Answer = tuple[Any, dict[str, Any], tuple[str, ...]]
 """The text, the structured answer, and notes."""
@@ -40,14 +40,14 @@ def call_memory_tool(engine: Engine, name: str, arguments: Mapping[str, Any]) ->
 
 
 def create_entities(engine: Engine, values: Mapping[str, Any]) -> Answer:
-    """Create new entities; existing ones stay unchanged. An entity known only as the end of a relation is new."""
+    """Create new entities; existing entities are not changed. An entity that occurs only in relations is new."""
     names = {key: _find_created(engine, key) for key in {name_key(entity["name"]) for entity in values["entities"]}}
     fresh: dict[str, Any] = {}
     joined: list[str] = []
     for entity in values["entities"]:
         name, key = to_name(entity["name"]), name_key(entity["name"])
         if not key:
-            raise InputError(f"{entity['name'][:80]!r} is not a valid name", hint="name: with letters or digits")
+            raise InputError(f"{entity['name'][:80]!r} is not a valid name", hint="use a name with letters or digits")
         if not names[key]:
             fresh[key], names[key] = entity, name
         elif names[key] != name:
@@ -231,7 +231,7 @@ def _parts(entity: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _done(what: str, note: str) -> Answer:
-    """Return the answer to a deletion, which is always the same, as in the reference server. Misses go into a note."""
+    """Return the answer to a deletion, with the fixed text of the reference server. A note lists missing items."""
     message = f"{what} deleted successfully"
     return message, {"success": True, "message": message}, (note,) if note else ()
 
@@ -241,7 +241,7 @@ def _find(engine: Engine, key: str) -> bool:
 
 
 def _find_created(engine: Engine, key: str) -> str:
-    """Return the name of an entity that was created or has observations, empty if only relations name it."""
+    """Return the name of an entity that was created or has observations; empty if it occurs only in relations."""
     entity = engine.store.facts.find_entities([key]).get(key) if key else None
     is_created = entity and (entity.declared or any(not fact.object for fact in _live(engine, key)))
     return entity.name if entity and is_created else ""

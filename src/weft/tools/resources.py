@@ -28,7 +28,7 @@ class ToolResource:
     description: str = ""
     mime_type: str = "text/markdown"
     text: str = ""
-    """Empty in lists."""
+    """Text of the resource; empty in lists."""
 
 
 def list_resources(engine: Engine, *, cursor: str = "", limit: int = PAGE_RESOURCES) -> tuple[list[ToolResource], str]:
@@ -39,7 +39,7 @@ def list_resources(engine: Engine, *, cursor: str = "", limit: int = PAGE_RESOUR
     """
     kind, _, after = cursor.partition(":")
     if cursor and kind not in ("document", "entity", "fact"):
-        raise InputError(f"cursor is {cursor[:80]!r}", hint="cursor: that of the previous page")
+        raise InputError(f"invalid cursor {cursor[:80]!r}", hint="pass the cursor of the previous page, or omit it")
     store = engine.store
     page: list[ToolResource] = []
     if kind in ("", "document"):
@@ -68,10 +68,10 @@ def read_resource(engine: Engine, uri: str) -> ToolResource:
     if uri.startswith(ENTITY):
         name = unquote(uri.removeprefix(ENTITY))
         if not name.strip():
-            raise NotFound("the URI names no entity", hint="weft://entity/NAME")
+            raise NotFound("the URI names no entity", hint="append a name: weft://entity/NAME")
         answer = call_tool(engine, "entity_lookup", {"name": name})
         return ToolResource(uri=uri, name=name, title=name, mime_type="application/json", text=answer.text)
-    raise InputError(f"unknown resource URI {uri[:80]!r}", hint=f"{DOCUMENT}ID or {ENTITY}NAME")
+    raise InputError(f"unknown resource URI {uri[:80]!r}", hint=f"use {DOCUMENT}ID or {ENTITY}NAME")
 
 
 def _document_resource(document: DocumentInfo) -> ToolResource:

@@ -22,7 +22,7 @@ JUDGEMENT_FOLDER = "qrels"
 
 
 def find_corpus(folder: Path) -> Path | None:
-    """Return the corpus file of a folder that also has queries or judgements, else None."""
+    """Return the corpus file of a folder with queries or judgements; None for other folders."""
     corpus = next((path for path in (folder / name for name in CORPUS_NAMES) if path.is_file()), None)
     if corpus is None:
         return None
@@ -77,7 +77,7 @@ def _to_document(record: Mapping[str, object], *, source: str, line: int, option
         return None
     metadata = to_metadata(collect_fields(record, without=("title", "text")))
     if identifier := find_id(record):
-        metadata["_id"] = identifier  # as text: judgements refer to it as text
+        metadata["_id"] = identifier  # as text, like the ids in the judgements
     return Document(
         source=source,
         title=title if options.titles else "",

@@ -77,7 +77,7 @@ def find_language(path: Path) -> str | None:
 
 
 def load_code(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a source file."""
+    """Yield the single document of a source file."""
     language = find_language(user_file_name(source))
     yield Document(
         source=source,

@@ -28,7 +28,7 @@ MIN_CHECKED_BYTES = MEBIBYTE
 """Expanded size below which the compression ratio is not checked."""
 MAX_ZIP_MEMBERS = 20_000
 MAX_BLOCKS = 200_000
-"""Paragraphs and tables; a book of a thousand pages has about 20,000."""
+"""Maximum number of paragraphs and tables. A book of a thousand pages has about 20,000."""
 
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """Container of a password-protected DOCX and of a .doc file."""
@@ -38,7 +38,7 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 
 
 def load_docx(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a DOCX file."""
+    """Yield the single document of a DOCX file."""
     data = read_bytes(path, options=options)
     _check_package(data, options=options)
     with cpu_limit():
@@ -138,7 +138,7 @@ def _read_text(element: Any) -> str:
     words: list[str] = []
     for part in element.iter(f"{_MAIN}t", f"{_MAIN}tab", f"{_MAIN}br", f"{_MAIN}cr", f"{_MAIN}p"):
         if any(True for _ in part.iterancestors(_FALLBACK)):
-            continue  # repeats the text for programs without text boxes
+            continue  # a copy of the text for programs without text boxes
         if part.tag == f"{_MAIN}t":
             words.append(part.text or "")
         elif part.tag == f"{_MAIN}p":

@@ -29,7 +29,7 @@ BLOCK_TAGS = frozenset(f"{_SECTIONS} {_GROUPS} table tbody tfoot thead".split())
 """Elements that start a new paragraph."""
 HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 MAX_SOURCE_LINE = 65535
-"""libxml2 does not count lines beyond this."""
+"""Largest line number that libxml2 reports."""
 META_NAMES = frozenset({"author", "description", "keywords"})
 
 _CHARSET = re.compile(rb"<(?:meta|\?xml)[^>]{0,500}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.I)
@@ -38,14 +38,14 @@ _CHARSET_ALIASES = {"gb2312": "gb18030", "gbk": "gb18030", "iso8859-1": "cp1252"
 _WRAPPER = re.compile(r"</?(?:a|b|big|blockquote|center|div|em|font|i|section|small|span|strong|u)\b[^<>]*>", re.I)
 _SPACE = re.compile(r"\s+")
 MAX_ATTRIBUTES = 2000
-"""Per element. Parsing time of libxml2 is quadratic: 100,000 attributes take minutes, a million take hours."""
+"""Maximum number per element. The parsing time of libxml2 is quadratic: 100,000 attributes take minutes."""
 _TAG = re.compile(r"<(?:(script|style)\b|[A-Za-z])[^\s/>]*", re.I)
 _ATTRIBUTE = re.compile(r"""[\s/]*[^\s/>][^\s/>=]*(?:\s*=\s*(?:"[^"]*"?|'[^']*'?|[^\s>]*))?""")
 _END_OF_CODE = re.compile(r"</(?:script|style)", re.I)
 
 
 def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of an HTML file."""
+    """Yield the single document of an HTML file."""
     root = _parse(_decode(read_bytes(path, options=options)))
     renderer = _Renderer()
     renderer.render(root)
@@ -64,7 +64,7 @@ def load_html(path: Path, *, source: str, options: LoadOptions) -> Iterator[Docu
 
 
 def _decode(data: bytes) -> str:
-    """Return the cleaned text; the encoding is the byte order mark's, the declared one, or a guess."""
+    """Return the cleaned text. The encoding comes from the byte order mark, the declaration or detection."""
     encoding = detect_encoding(data)
     declared = _CHARSET.search(data[:4096])
     if declared and not has_byte_order_mark(data):
@@ -108,7 +108,7 @@ def _parse(text: str) -> _Element:
 
 
 def _parse_once(text: str) -> tuple[_Element | None, bool]:
-    """Return the element tree, and whether it was cut because the page is nested too deeply."""
+    """Return the element tree, and True if it was cut because the page is nested too deeply."""
     try:
         from lxml import etree
     except ImportError as error:

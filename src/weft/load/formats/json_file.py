@@ -62,7 +62,7 @@ def _iter_elements(text: str, *, source: str, options: LoadOptions) -> Iterator[
 
 
 def _render(text: str, *, content: object, options: LoadOptions) -> tuple[str, list[int]]:
-    """Return one value per line, and the line of the file that each is on."""
+    """Return one value per line, and the line number of each value in the file."""
     is_plain_list = isinstance(content, list) and not any(isinstance(item, dict | list) for item in content)
     pieces = (
         (leaf.value if is_plain_list or not leaf.path else f"{leaf.path}: {leaf.value}", leaf.line)

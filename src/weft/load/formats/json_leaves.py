@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from weft.load.line_map import shorten
 
 MAX_DEPTH = 64
-"""Deeper values are replaced by `…`."""
+"""Nesting depth below which values are replaced by `…`."""
 MAX_PATH_CHARACTERS = 300
-"""A longer path is cut at its start. It is repeated for every value, so it would inflate the text."""
+"""Maximum length of a path. A longer path is cut at its start, because it is repeated for every value."""
 
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
 _SEPARATORS = re.compile(r"[\s,]*")

@@ -39,7 +39,7 @@ def iter_records(
     """
     Yield the line numbers and records of non-blank lines; an invalid line gives a `Skipped`.
 
-    After `max_records` records one `Skipped` stands for the rest. Raises `LoadError` at a broken gzip stream.
+    After `max_records` records, one `Skipped` represents the rest. Raises `LoadError` at a broken gzip stream.
     """
     count = 0
     with open_text(path, max_bytes=options.max_expanded_bytes) as stream:
@@ -98,7 +98,7 @@ def to_document(record: Mapping[str, object], *, source: str, line: int, options
     Return the document of a record on one line.
 
     Without a text field, the text lists all fields. The title is the title field, the id, or the end of the source.
-    Other fields, and those of an object `metadata`, become metadata; nested fields are named by path (`author.name`).
+    Other fields, and fields of an object `metadata`, become metadata; nested fields are named by path (`author.name`).
     """
     text_field = _find_field(record, TEXT_FIELDS)
     title_field = _find_field(record, TITLE_FIELDS)
@@ -117,7 +117,7 @@ def to_document(record: Mapping[str, object], *, source: str, line: int, options
 
 
 def collect_fields(record: Mapping[str, object], *, without: tuple[str, ...]) -> dict[str, object]:
-    """Return the other fields of a record; they take precedence over those of its `metadata` object."""
+    """Return the other fields of a record; they take precedence over fields of its `metadata` object."""
     inner = record.get("metadata")
     outer = {key: value for key, value in record.items() if key not in without}
     return {**inner, **{key: outer[key] for key in outer if key != "metadata"}} if isinstance(inner, dict) else outer
@@ -130,7 +130,7 @@ def _find_field(record: Mapping[str, object], names: tuple[str, ...]) -> str:
 
 
 def _list_fields(record: Mapping[str, object], *, options: LoadOptions) -> str:
-    """Return one line `path: value` per value of a record. Raises `LoadError` if it has none."""
+    """Return one line `path: value` per value of a record. Raises `LoadError` if the record has no values."""
     try:
         leaves = iter_leaves(json.dumps(record, ensure_ascii=False))
     except RecursionError as error:

@@ -28,7 +28,7 @@ _UNDERLINE = re.compile(r" {0,3}=+[ \t]*$")
 
 
 class _FrontMatterLoader(yaml.SafeLoader):
-    """Safe YAML without aliases, which could expand a few lines without limit."""
+    """Safe YAML loader without aliases, because a few aliases can expand without limit."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Return the next node of the document."""
@@ -38,7 +38,7 @@ class _FrontMatterLoader(yaml.SafeLoader):
 
 
 def load_markdown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a Markdown file."""
+    """Yield the single document of a Markdown file."""
     yield parse_markdown(read_text(path, options=options), source=source, name=file_title(source))
 
 
@@ -46,8 +46,8 @@ def parse_markdown(text: str, *, source: str, name: str) -> Document:
     """
     Return the document of cleaned Markdown. `name` is the title if the text has none.
 
-    The title of the front matter is used first and is not in the metadata. Without a body, the front matter is the
-    text; `LoadError` is raised if it has no field except the title.
+    A title in the front matter takes precedence and is not part of the metadata. Without a body, the front matter is
+    the text; `LoadError` is raised if it has no field except the title.
     """
     fields, start = _split_front_matter(text)
     lines = text.split("\n")[start:]
@@ -86,7 +86,7 @@ def _split_front_matter(text: str) -> tuple[dict[str, object], int]:
 
 
 def _quote_colon(line: str) -> str:
-    """Return a line of front matter whose plain value has a colon in it with the value quoted."""
+    """Return a line of front matter with its plain value quoted if the value contains a colon."""
     match = _FIELD.fullmatch(line)
     if not match or ": " not in match[2] or match[2].startswith(_YAML_INDICATORS):
         return line

@@ -17,11 +17,11 @@ from weft.records import Document, Skipped
 from weft.text.decode import clean
 
 MAX_OUTPUT_CHARACTERS = 2000
-"""Per output of a cell. Images and HTML are left out."""
+"""Maximum characters per output of a cell. Images and HTML are omitted."""
 
 
 def load_notebook(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document | Skipped]:
-    """Yield the one document of a notebook; a file without cells is loaded as JSON."""
+    """Yield the single document of a notebook; a file without cells is loaded as JSON."""
     text = read_text(path, options=options)
     content = parse_json(text)
     cells = content.get("cells") if isinstance(content, dict) else None
@@ -51,7 +51,7 @@ def _add_cell(writer: MarkdownWriter, cell: Mapping[str, object], *, path: str, 
     writer.add_code(text, line=line, step=step)
     outputs = cell.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
-        if isinstance(output, dict):  # it precedes the code in the file, so cite it with the last line of the code
+        if isinstance(output, dict):  # the output precedes the code in the file, so it gets the last line of the code
             output_text = _output_text(output)[:MAX_OUTPUT_CHARACTERS]
             writer.add_code(output_text, line=line + step * text.count("\n"), step=0)
 

@@ -14,7 +14,7 @@ from weft.text.decode import has_byte_order_mark
 
 MAX_TITLE_CHARACTERS = 100
 TITLE_SCAN_CHARACTERS = 4000
-"""Characters searched for a title."""
+"""Number of leading characters searched for a title."""
 
 _RULE = re.compile(r"([=\-~^*+#\"'`:.<>_])\1{2,}$")
 _TITLE_MARK = re.compile(r"=\s+|#\+title:\s*", re.IGNORECASE)
@@ -26,13 +26,13 @@ _SENTENCE_ENDS = tuple(".,;:!?。，；：！？")
 
 
 def load_plain(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a text file."""
+    """Yield the single document of a text file."""
     text = read_text(path, options=options)
     yield Document(source=source, title=find_title(text) or file_title(source, with_extension=True), text=text)
 
 
 def load_unknown(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
-    """Yield the one document of a file of unknown type. Raises `LoadError` if it is binary."""
+    """Yield the single document of a file of unknown type. Raises `LoadError` if it is binary."""
     with path.open("rb") as stream:
         sample = stream.read(SAMPLE_BYTES)
     if b"\0" in sample and not has_byte_order_mark(sample):
@@ -44,8 +44,8 @@ def find_title(text: str) -> str:
     """
     Return the title at the start of a plain text, or an empty text.
 
-    A title is a short first line that is underlined (reStructuredText), marked (AsciiDoc, Org), or a paragraph of its
-    own without final punctuation, followed by more text. Labels and comments of reStructuredText may precede it. Code,
+    A title is a short first line, followed by more text. It is underlined (reStructuredText), marked (AsciiDoc, Org),
+    or a separate paragraph without final punctuation. Labels and comments of reStructuredText may precede it. Code,
     markup and copyright notices are not titles.
     """
     lines = [line.strip() for line in _skip_preamble(text[:TITLE_SCAN_CHARACTERS].lstrip()).lstrip().split("\n")]

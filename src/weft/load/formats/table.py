@@ -21,9 +21,9 @@ from weft.records import Document
 DELIMITERS = ",;\t|"
 SAMPLE_LINES = 50
 MAX_METADATA_COLUMNS = 500
-"""Column names in the metadata."""
+"""Maximum number of column names in the metadata."""
 MAX_REREAD_RATIO = 10
-"""Lines read again because of unclosed quotes, as a multiple of the lines of the file."""
+"""Maximum number of lines read again because of unclosed quotes, as a multiple of the lines of the file."""
 MAX_FIELD_LIMIT = 2**31 - 1
 """The csv module keeps its limit in a C long, which has 32 bits on Windows."""
 
@@ -40,9 +40,9 @@ class _Row:
 
 def load_table(path: Path, *, source: str, options: LoadOptions) -> Iterator[Document]:
     """
-    Yield the one document of a table. A row becomes `name: Auth Service; owner: Identity`.
+    Yield the single document of a table. A row becomes `name: Auth Service; owner: Identity`.
 
-    Without a header row only the values are written. Empty cells are left out.
+    Without a header row only the values are written. Empty cells are omitted.
     """
     text = read_text(path, options=options)
     with _field_limit(options.max_file_bytes):
@@ -77,7 +77,7 @@ def _field_limit(limit: int) -> Iterator[None]:
 
 
 def _read_rows(text: str, *, is_tabbed: bool) -> list[_Row]:
-    lines = [*text.split("\n"), ""]  # so that an unclosed quote on the last line is detected too
+    lines = [*text.split("\n"), ""]  # detects an unclosed quote on the last line
     delimiter = "\t" if is_tabbed else _find_delimiter(lines)
     try:
         return list(_iter_rows(lines, delimiter=delimiter))
@@ -89,8 +89,8 @@ def _iter_rows(lines: Sequence[str], *, delimiter: str) -> Iterator[_Row]:
     """
     Yield the rows that are not empty.
 
-    A quote that is not closed, or only in the middle of a later row, is an ordinary character. Each such quote costs
-    reading the following lines again; after `MAX_REREAD_RATIO` cells no longer span lines, so time stays linear.
+    A quote that is not closed, or only in the middle of a later row, is an ordinary character. For each such quote the
+    following lines are read again. After `MAX_REREAD_RATIO` cells no longer span lines, so the time is linear.
     """
     start, spare = 0, MAX_REREAD_RATIO * len(lines)
     while start < len(lines):
@@ -141,7 +141,7 @@ def _find_delimiter(lines: Sequence[str]) -> str:
 
 def _is_header(rows: Sequence[_Row]) -> bool:
     """
-    Return whether the first row is a header: texts, no numbers, and followed by other rows.
+    Return True if the first row is a header: texts without numbers, followed by other rows.
 
     With repeated names it is a header only if some column has numbers below its name.
     """
@@ -155,7 +155,7 @@ def _is_header(rows: Sequence[_Row]) -> bool:
 
 
 def _is_numeric(rows: Sequence[_Row], column: int) -> bool:
-    """Return whether a column has only numbers, dates and times."""
+    """Return True if a column has only numbers, dates and times."""
     cells = [row.cells[column] for row in rows if column < len(row.cells) and row.cells[column]]
     return bool(cells) and all(map(_VALUE.match, cells))
 

@@ -12,10 +12,10 @@ from weft.load.papers.paper_records import Reference
 from weft.text.decode import clean
 
 MIN_CONCEPT_SCORE = 0.3
-"""Concepts with a lower score are left out. OpenAlex gives scores."""
+"""Minimum score of a concept. OpenAlex provides scores."""
 MAX_NAME_CHARACTERS = 200
 MAX_ABSTRACT_WORDS = 200_000
-"""Words of an abstract read from an inverted index."""
+"""Maximum number of words of an abstract read from an inverted index."""
 
 _NAMES = ("display_name", "name", "term", "keyword", "label", "title", "full_name")
 _TITLES = ("title", "display_name", "name", "article_title", "unstructured", "text")

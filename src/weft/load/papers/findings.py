@@ -25,7 +25,7 @@ PAPER_LIST_FIELDS = ("papers", "results", "works", "entries", "data", "items")
 """Fields that are loaded as papers if their first records look like papers."""
 MAX_REPORTED_FLAWS = 5
 SAMPLE_RECORDS = 20
-"""Records checked to recognise a list of papers."""
+"""Number of records checked to recognise a list of papers."""
 
 PARTLY_READ = "partly read"
 """Reason of a `Skipped` for a record that was loaded, but with missing or invalid fields."""
@@ -160,7 +160,7 @@ def _read(entry: Entry, *, source: str) -> Work | Skipped:
 
 
 def _find_duplicate(work: Work, kept: dict[str, Work], *, scope: str) -> Work | None:
-    """Return an earlier work with the same id, or the same title if there are no ids; else add this one to `kept`."""
+    """Return an earlier work with the same id, or title if there are no ids; otherwise add this work to `kept`."""
     keys = [*work.ids, work_key(work, scope=scope)]
     if work.local:
         keys.append(f"{work.kind} {work.local}")

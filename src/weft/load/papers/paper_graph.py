@@ -19,9 +19,9 @@ from weft.records import Claim, Document, Extraction, Nomination, NominationKind
 MAX_DESCRIPTION_CHARACTERS = 300
 TITLE_AND_ID = "title and id of one paper"
 MAX_LISTED_AUTHORS = 20
-"""Authors in the text of a work without abstract."""
+"""Maximum number of authors in the text of a work without abstract."""
 MAX_SCANNED_CHARACTERS = 20_000
-"""Characters of a text that are searched for names and ids."""
+"""Maximum number of characters searched for names and ids."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\d\"“(])|(?<=[。！？])")
 _IMPLEMENTS = re.compile(
@@ -122,7 +122,7 @@ class _Statements:
         Nominate the work under the key of its id, with its title and other ids as aliases.
 
         Papers with the same title (`Editorial`) stay separate because their ids differ; an alias of several papers
-        refers to none of them. The kinds are chosen so that other documents refer to this work by any of the names.
+        refers to none of them. With the chosen kinds, other documents can refer to this work by any of the names.
         """
         work = self._work
         first = next(iter(_SENTENCE.split(collapse(work.text[:2000]), maxsplit=1)), "")
@@ -193,7 +193,7 @@ class _Statements:
         self._claims.setdefault((source, target, type), claim)
 
     def has_claim_about(self, key: str) -> bool:
-        """Return whether a key is the work itself or has a relation to it."""
+        """Return True if a key is the work itself or has a relation to it."""
         return key == self.key or any(key in (source, target) for source, target, _ in self._claims)
 
     def to_extraction(self) -> Extraction:

@@ -71,7 +71,7 @@ class Catalogue:
 
 
 def work_key(work: Work, *, scope: str) -> str:
-    """Return the entity key of a work: that of its id, else of its title."""
+    """Return the entity key of a work, derived from its id, or from its title without an id."""
     if work.kind == "project":
         return name_key(work.title)
     if work.ids:
@@ -80,5 +80,5 @@ def work_key(work: Work, *, scope: str) -> str:
 
 
 def local_key(local: str, *, scope: str) -> str:
-    """Return the key of an id local to a file. No text matches it, because `p1` means something else elsewhere."""
+    """Return the key of an id local to a file. No text matches it, because `p1` is valid only in its file."""
     return f"record {digest((scope, local), size=8)}"

@@ -10,7 +10,7 @@ from weft.load.line_map import collapse
 from weft.text.decode import clean
 
 MAX_NAME_CHARACTERS = 120
-"""A longer text is a list or a sentence."""
+"""Maximum length of a name. A longer text is a list or a sentence."""
 
 _WHOLE = ("display_name", "name", "full_name", "fullname", "raw_author_name", "literal", "login")
 _GIVEN = ("given", "first_name", "firstname", "first", "forename", "given_name")

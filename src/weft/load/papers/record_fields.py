@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 MAX_LOCAL_ID_CHARACTERS = 200
 MIN_NOTE_CHARACTERS = 80
-"""Another text field at least this long is added to the text instead of the metadata."""
+"""Minimum length of other text fields that are added to the text instead of the metadata."""
 
 _IDS = {"arxiv_id": "arXiv", "arxiv": "arXiv", "doi": "doi", "openalex_id": "openalex", "openalex": "openalex"}
 _LOCAL_IDS = ("id", "_id", "paper_id", "paperid", "key")
@@ -62,7 +62,7 @@ def read_work(record: Mapping[Any, object], *, kind: WorkKind, place: str, line:
 
 
 def looks_like_paper(record: object) -> bool:
-    """Return whether an object is certainly the record of a paper, by its fields."""
+    """Return True if the fields of an object show that it is the record of a paper."""
     if not isinstance(record, Mapping):
         return False
     fields = {field_name(key): value for key, value in record.items()}

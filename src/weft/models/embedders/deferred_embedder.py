@@ -1,4 +1,4 @@
-"""Embedders for servers that must answer in time: one with a deadline for loading, one that always fails."""
+"""Embedders for servers with deadlines: one limits the loading time, one always fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class DeferredEmbedder:
     """
     An embedder whose weights are loaded in the background.
 
-    Calls wait for the weights, all together at most `seconds` for one attempt to load them.
+    Calls wait for the weights. All calls share one deadline of `seconds` per attempt to load them.
     """
 
     def __init__(self, inner: Embedder, *, seconds: float) -> None:
@@ -30,18 +30,18 @@ class DeferredEmbedder:
 
     @property
     def state(self) -> State:
-        """The state of the weights; `failed` also after a call of `embed` that failed."""
+        """The state of the weights; also `failed` after a failed call of `embed`."""
         if self._error is not None:
             return "failed"
         return self._weights.state if isinstance(self._inner, Loadable) else "ready"
 
     @property
     def error(self) -> WeftError | None:
-        """The failure of the last call, None after one that succeeded."""
+        """The failure of the last call; None after a successful call."""
         return self._error
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
-        """Return the vectors of the inner embedder. Raises `ModelUnavailable` also while its weights are loading."""
+        """Return the vectors of the inner embedder. Raises `ModelUnavailable`, also if loading exceeds the deadline."""
         try:
             if isinstance(self._inner, Loadable):
                 self._wait()
@@ -53,7 +53,7 @@ class DeferredEmbedder:
         return vectors
 
     def expect(self, dimension: int) -> None:
-        """Pass the dimension of stored vectors to an inner embedder that does not know its own."""
+        """Set the dimension of an inner embedder that does not know it, from stored vectors."""
         if isinstance(self._inner, LearnsDimension):
             self._inner.expect(dimension)
 
@@ -70,7 +70,7 @@ class DeferredEmbedder:
         try:
             self._weights.get_within(self._seconds)
         except DeadlinePassed:
-            raise ModelUnavailable(f"{self.card.name!r} is still being loaded", hint="ask again in a moment") from None
+            raise ModelUnavailable(f"{self.card.name!r} is still being loaded", hint="retry in a few seconds") from None
 
     def _load_weights(self) -> None:
         if isinstance(self._inner, Loadable):
@@ -78,7 +78,7 @@ class DeferredEmbedder:
 
 
 class UnavailableEmbedder:
-    """Stand-in for an embedder that cannot be used: it has the card, and every call raises the reason."""
+    """Stand-in for an embedder that cannot be used. It has the model card; every call raises the error."""
 
     def __init__(self, *, name: str, fingerprint: str, dimension: int, error: WeftError) -> None:
         self.card = ModelCard(name=name, fingerprint=fingerprint, dimension=dimension, floor=1.0)

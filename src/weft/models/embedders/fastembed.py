@@ -22,8 +22,8 @@ class FastembedEmbedder:
     """
     An embedder behind fastembed.
 
-    Texts are embedded one at a time: the quantisation of many models makes a vector depend on its batch, and
-    on a CPU padding costs more time than a batch saves.
+    Texts are embedded one at a time, because with many quantised models a vector depends on its batch. On a CPU,
+    padding costs more time than a batch saves.
     """
 
     def __init__(self, model: str, *, cache_dir: Path | None = None, threads: int | None = None) -> None:

@@ -17,7 +17,7 @@ from weft.records import ModelCard, Vector, Vectors
 
 DIMENSION = 256
 TRIGRAM_WEIGHT = 0.5
-"""Weight of a trigram relative to a word. Trigrams match spelling variants; a word has several, so they count less."""
+"""Weight of a trigram relative to a word. It is below 1 because a word has several trigrams."""
 
 _WORD = re.compile(r"\w+")
 
@@ -64,7 +64,7 @@ def _embed(text: str) -> Vector:
 
 
 def _features(text: str) -> Iterator[str]:
-    """Yield `w` + word and `t` + trigram. Words are delimited by `<` and `>`, so that two letters have trigrams."""
+    """Yield `w` + word and `t` + trigram. `<` and `>` delimit words, so words of two letters also have trigrams."""
     for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
         yield f"w{word}"
         marked = f"<{word}>"

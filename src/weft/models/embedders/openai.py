@@ -50,11 +50,11 @@ UNKNOWN_MODEL = KnownModel(dimension=0, floor=0.3)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestLimits:
-    """Maximum size of one request, and how many run in parallel."""
+    """Maximum size of one request, and maximum number of parallel requests."""
 
     texts: int = 128
     characters: int = 100_000
-    """Stays below OpenAI's limit of 300,000 tokens per request in any script."""
+    """Maximum characters per request. In any script, this is below OpenAI's limit of 300,000 tokens."""
     parallel: int = 4
     attempts: int = 6
     timeout_seconds: float = 60.0
@@ -73,8 +73,8 @@ class OpenAIEmbedder:
     """
     An embedder behind HTTP.
 
-    If the dimension is neither known nor configured, the card says 0 until the first call.
-    The API key appears in no representation, message or log.
+    If the dimension is neither known nor configured, it is 0 until the first call. The API key appears in no
+    representation, message or log.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class OpenAIEmbedder:
         """
         Create the embedder; no request is sent.
 
-        An empty `base_url` is OpenAI's. `dimensions` requests shorter vectors. `account` counts the usage for
+        An empty `base_url` selects OpenAI. `dimensions` requests shorter vectors. `account` counts the usage for
         documents and may limit it.
         """
         base_url = base_url or DEFAULT_URL
@@ -140,7 +140,7 @@ class OpenAIEmbedder:
         """
         Return one unit-length row per text; these models ignore `kind`.
 
-        Raises `ModelUnavailable` if the endpoint fails, `BoundReached` if documents may not cost more, and
+        Raises `ModelUnavailable` if the endpoint fails, `BoundReached` at the cost limit for documents, and
         `BadModelOutput` if the response is not one vector per text.
         """
         return self.embed_incrementally(texts, kind=kind, keep=lambda part, vectors: None)
@@ -169,7 +169,7 @@ class OpenAIEmbedder:
                     raise
                 return vectors
 
-            # Even a single request runs in a thread, so that Ctrl-C does not abort a request that is paid for.
+            # Even a single request runs in a thread: Ctrl-C must not abort a request that costs money.
             pool = ThreadPoolExecutor(min(self._limits.parallel, len(batches)))
             try:
                 futures = [pool.submit(ask, batch) for batch in batches]
@@ -264,7 +264,7 @@ class OpenAIEmbedder:
             )
 
     def _fingerprint(self) -> str:
-        """Return a hash of everything that determines the vectors. Known models are the same at any address."""
+        """Return a hash of all parameters of the vectors. A known model has the same hash at any address."""
         address = "" if self._model in KNOWN_MODELS else self._base_url
         facts = f"openai {self._model} {self._requested_dimensions or 0} {address}"
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
@@ -327,7 +327,11 @@ def _batches(texts: Sequence[str], *, limits: RequestLimits) -> Iterator[list[st
 def check_endpoint(base_url: str, *, api_key: str) -> None:
     """Raise `ConfigError` for an address or a key that cannot be used in a request."""
     if not base_url.startswith(("http://", "https://")):
-        raise ConfigError(f"{base_url!r} is not the address of an endpoint", hint="it begins with https://")
+        raise ConfigError(
+            f"invalid endpoint address {base_url!r}", hint="set models.base_url to an address that begins with https://"
+        )
     # With such a key, the HTTP library would raise an error that contains the key.
     if not (api_key.isascii() and api_key.isprintable()) or api_key != api_key.strip():
-        raise ConfigError("the API key has characters that an HTTP header cannot contain", hint="copy it again")
+        raise ConfigError(
+            "the API key contains characters that are invalid in an HTTP header", hint="set OPENAI_API_KEY again"
+        )

@@ -26,7 +26,7 @@ LICENCE = "Apache-2.0"
 MEGABYTES = 32
 
 MAX_CHARACTERS = 4096
-"""Longer texts are truncated; chunks are shorter. The model has no limit, but its memory use grows with the text."""
+"""Maximum characters of a text; longer texts are truncated. Chunks are shorter. Memory use grows with the text."""
 
 FILES = {
     "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
@@ -35,7 +35,7 @@ FILES = {
 """SHA-256 of the weights and the vocabulary; part of the fingerprint."""
 
 VERSION = 1
-"""Increased when this module would give a text another vector."""
+"""Version of this module, part of the fingerprint. Increased when a text would get another vector."""
 
 # Floor and slope are a compromise between the values fitted on XQuAD and CMRC (docs/embedders.md):
 #   Chinese                                    0.29          13
@@ -58,8 +58,8 @@ class UseMultilingualEmbedder:
     """
     Google's multilingual sentence encoder, from a package that contains the weights and needs only numpy.
 
-    Texts are embedded one at a time: in numpy, the rounding of a row of a product depends on the number of rows,
-    and a batch is no faster. Loading verifies the hashes in `FILES`.
+    Texts are embedded one at a time. In numpy, the rounding of a row depends on the number of rows, and a batch is not
+    faster. Loading verifies the hashes in `FILES`.
     """
 
     def __init__(self, *, threads: int | None = None) -> None:
@@ -99,7 +99,7 @@ class UseMultilingualEmbedder:
 
 
 def is_installed() -> bool:
-    """Return whether the package is installed."""
+    """Return True if the package is installed."""
     return importlib.util.find_spec(MODULE) is not None
 
 

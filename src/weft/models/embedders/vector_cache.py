@@ -1,4 +1,4 @@
-"""Embedder with a cache of vectors in a SQLite file, so that no text is embedded twice."""
+"""Embedder with a cache of vectors in a SQLite file; no text is embedded twice."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class CachedEmbedder:
 
     @property
     def cached(self) -> int:
-        """Number of document texts not embedded: cached ones, and repetitions within a call."""
+        """Number of document texts that were cached or repeated within a call."""
         return self._cached
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "document") -> Vectors:
@@ -124,7 +124,7 @@ class CachedEmbedder:
         self._file.close()
 
     def _embed_new(self, texts: Sequence[str], *, kind: TextKind, hour: int) -> Vectors:
-        """Embed texts with the inner embedder and cache the vectors; incremental ones after each response."""
+        """Embed texts with the inner embedder and cache the vectors, after each response if it is incremental."""
         model = f"{self.card.fingerprint} {kind}"
 
         def keep(part: Sequence[str], vectors: Vectors) -> None:

@@ -23,7 +23,7 @@ BUSY_MILLISECONDS = 5000
 EVICTION_TARGET = 0.9
 """Share of the maximum size that remains after an eviction."""
 EVICT_ROWS = 1000
-"""Rows deleted per statement, so that other processes do not wait long."""
+"""Maximum rows deleted per statement, which limits the wait of other processes."""
 
 _SCHEMA = """
 PRAGMA auto_vacuum = INCREMENTAL;
@@ -66,7 +66,7 @@ class CacheFile:
 
     @property
     def exists(self) -> bool:
-        """Whether the file exists."""
+        """True if the file exists."""
         return self._path.exists()
 
     def read(self, model: str, *, digests: Sequence[bytes], hour: int = 0) -> dict[bytes, Vector]:
@@ -130,7 +130,7 @@ class CacheFile:
         return self._connection
 
     def _replace_corrupt(self, error: apsw.Error) -> None:
-        """Rename a corrupt file, so that it can be examined; the next call creates a new one."""
+        """Rename a corrupt file for later examination; the next call creates a new file."""
         self._drop_connection()
         aside = self._path.with_name(f"{self._path.name}.corrupt")
         try:

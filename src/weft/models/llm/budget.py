@@ -1,4 +1,4 @@
-"""Accounting of model requests: tokens, cost, and limits that are never exceeded."""
+"""Accounting of model requests: tokens, cost and hard limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weft.records import Usage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Limits of cost in USD, tokens and minutes. 0 is no limit."""
+    """Limits of cost in USD, tokens and minutes. 0 means no limit."""
 
     cost: float = 0.0
     tokens: int = 0
@@ -35,9 +35,10 @@ class TokenCounts(Protocol):
 
 class Account:
     """
-    Counts the usage of requests, and decides whether another one fits the limits. Thread-safe.
+    Counts the usage of requests and enforces the limits. Thread-safe.
 
-    A request fits if its tokens, those of its longest possible reply and those reserved by running requests do.
+    A request is allowed if its tokens, its longest possible reply and the reservations of running requests fit the
+    limits.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class Account:
         return f"${bounds.cost:g}" if bounds.cost and cost > bounds.cost else ""
 
     def settle(self, reply: TokenCounts | None, *, tokens_in: int, tokens_out: int) -> None:
-        """Release the tokens of `reserve` and count the reply; None if there was none."""
+        """Release the tokens of `reserve` and count the reply; None means no reply."""
         with self._lock:
             self._reserved.subtract({"in": tokens_in, "out": tokens_out})
             if reply is not None:

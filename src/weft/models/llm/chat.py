@@ -22,7 +22,7 @@ Wire: TypeAlias = Literal["openai", "anthropic"]
 ANTHROPIC_URL = "https://api.anthropic.com/v1"
 ANTHROPIC_VERSION = "2023-06-01"
 TOOL = "record"
-"""Tool that Anthropic's models have to call; the schema of its input is the requested one."""
+"""Tool that Anthropic's models must call; its input has the requested schema."""
 
 TOOL_PROMPT_TOKENS = 310
 """Tokens of the prompt that Anthropic adds for tools; 235 to 346 by its documentation."""
@@ -42,9 +42,9 @@ class ChatLimits:
 
 class HttpChat:
     """
-    A language model behind HTTP that is asked for JSON of a given schema.
+    A language model behind HTTP that replies in JSON of a requested schema.
 
-    The server is asked to enforce the schema, but not every server does, so callers must validate the reply.
+    Not every server enforces the schema, so callers must validate the reply.
     The API key appears in no representation, message or log.
     """
 
@@ -61,7 +61,7 @@ class HttpChat:
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """Create the client; no request is sent. An empty `base_url` is that of OpenAI or Anthropic."""
+        """Create the client; no request is sent. An empty `base_url` selects OpenAI or Anthropic."""
         if importlib.util.find_spec("httpx") is None:
             raise MissingExtra("httpx", extra="openai")
         self._model = model
@@ -112,7 +112,7 @@ class HttpChat:
         self._transport.close()
 
     def _omit_rejected(self, refusal: RequestRefused, body: Mapping[str, Any]) -> bool:
-        """Omit the fields that the error names from later requests; return whether `body` had any of them."""
+        """Omit the fields that the error names from later requests; return True if `body` had any of them."""
         if refusal.status not in (400, 404, 422):
             return False
         message = str(refusal).replace("json_schema", "response_format")
@@ -165,7 +165,7 @@ def _read_openai(answer: object, *, question: str) -> ChatReply:
     choices = answer.get("choices") if isinstance(answer, dict) else None
     choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
     message = choice.get("message")
-    # An empty reply is paid for too, so it counts as a reply.
+    # An empty reply also costs money, so it counts as a reply.
     text = (message.get("content") or "") if isinstance(message, dict) else None
     if not isinstance(text, str):
         raise BadModelOutput("the endpoint's response has no text in `choices`")

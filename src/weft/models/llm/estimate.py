@@ -20,8 +20,8 @@ REPLY_TOKENS_PER_NAME = 31
 """
 Default estimate of a reply's tokens: a constant, plus a number for each name and number in the chunk.
 
-Fitted to what GPT-3.5 extracted from passages of musique-train and 2wiki-dev, written in the requested form with one
-sentence of the passage per description.
+Fitted to extractions by GPT-3.5 from passages of musique-train and 2wiki-dev. They were written in the requested
+format, with one sentence of the passage per description.
 """
 DEFAULT_REPLY_SECONDS = 5.0
 
@@ -42,7 +42,7 @@ class CostOptions(Protocol):
 
 class LlmEstimator:
     """
-    An extractor that only uses `inner` and counts the requests that the language model would get.
+    An extractor that runs only `inner` and counts the requests that the language model would get.
 
     Tokens and duration of the replies are estimated from cached replies, or from a sample: `ask` sends up to `sample`
     chunks until the estimate is precise enough.
@@ -84,13 +84,13 @@ class LlmEstimator:
         """
         Random sample: the passages with the smallest digests, as a heap of inverted digests.
 
-        Passages with a cached reply are included, so the same sample is not paid for twice.
+        Passages with a cached reply are included, so a second estimate sends no new requests for them.
         """
         self._repeated = 0
 
     @property
     def name(self) -> str:
-        """Name of the extractor with the language model, so that the same documents count as unchanged."""
+        """Name of the extractor with the language model; with it, the same documents count as unchanged."""
         return self._name
 
     def extract(self, document: Document, chunks: Sequence[Chunk]) -> list[Extraction]:

@@ -1,8 +1,8 @@
 """
 Extractor that asks a language model for typed entities, relations and facts.
 
-Each chunk is one request. Parsed replies are cached by prompt, model and chunk as soon as they arrive, so nothing is
-paid for twice, even if the process is killed.
+Each chunk is one request. Parsed replies are cached by prompt, model and chunk as soon as they arrive. So no request is
+repeated, even if the process is killed.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from weft.records import Chunk, Document, Extraction, GivenFact, LlmRun, Reading
 from weft.text.tokens import guess_model_tokens
 
 MAX_CONSECUTIVE_FAILURES = 10
-"""Requests in a row that may be refused or have no readable reply before the run fails."""
+"""Maximum number of consecutive requests that are refused or have an unreadable reply, before the run fails."""
 
 FACT_SOURCE = "extracted"
 
 _CHUNK_STATUSES = (400, 413, 422)
-"""Status codes that concern one request, not all of them."""
+"""Status codes of errors that concern one request only."""
 
 
 class _OutOfBudget(Exception):
@@ -104,7 +104,10 @@ class LlmExtractor:
         """Return one extraction per chunk. Raises `ModelUnavailable`, also if a limit is reached."""
         (reading,) = self.extract_all([(document, chunks)])
         if reading is None:
-            raise ModelUnavailable(f"the limit of {self._account.total.stopped} is reached", hint="raise it, or wait")
+            raise ModelUnavailable(
+                f"the limit of {self._account.total.stopped} is reached",
+                hint="raise llm.max_cost, llm.max_tokens or llm.max_minutes",
+            )
         return list(reading.extractions)
 
     def extract_all(self, work: Sequence[tuple[Document, Sequence[Chunk]]]) -> list[Reading | None]:
@@ -185,10 +188,10 @@ class LlmExtractor:
             running = {pool.submit(ask, *item) for item in islice(waiting, self._options.parallel)}
             while running:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
-                self._write_receipt()  # before new requests: a killed run loses only the receipts of running ones
+                self._write_receipt()  # before new requests: a killed run loses only the receipts of running requests
                 running |= {pool.submit(ask, *item) for item in islice(waiting, len(done))}
         except BaseException:
-            self._stop.set()  # running requests are finished and cached, no new one starts
+            self._stop.set()  # running requests are finished and cached; no new request starts
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -202,7 +205,7 @@ class LlmExtractor:
         """
         Return the items of the reply to a passage, and its cost.
 
-        An unreadable reply is retried once with a repair prompt; None if that fails too.
+        An unreadable reply is retried once with a repair prompt; the items are None if that fails too.
         """
         start, question = self._clock(), passage
         spent = Counter[str]()
@@ -263,7 +266,7 @@ class LlmExtractor:
         return check_reply(value, self._account.note)
 
     def _count_failure(self, error: Exception) -> None:
-        """Count a chunk that only `inner` reads. Raises `ModelUnavailable` after too many in a row."""
+        """Count a chunk without a usable reply. Raises `ModelUnavailable` after too many consecutive ones."""
         with self._lock:
             self._consecutive_failures += 1
             is_limit = self._consecutive_failures >= MAX_CONSECUTIVE_FAILURES

@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeAlias
 Form: TypeAlias = Literal["whole", "found", "salvaged"]
 
 MAX_REPLY_CHARACTERS = 1_000_000
-"""Characters of a reply that are parsed."""
+"""Maximum number of characters of a reply that are parsed."""
 MAX_TRIES = 50
-"""Braces at which an object is searched, and the nesting depth up to which a truncated one is closed."""
+"""Maximum number of braces tried as the start of an object, and maximum nesting depth of a truncated object."""
 
 
 def read_json(text: str) -> tuple[dict[str, Any], Form]:
@@ -33,7 +33,7 @@ def read_json(text: str) -> tuple[dict[str, Any], Form]:
         pass
     else:
         if not isinstance(value, dict):
-            raise ValueError(f"a JSON {type(value).__name__} where an object was asked for")
+            raise ValueError(f"a JSON {type(value).__name__} instead of an object")
         return value, "whole"
     if (inside := _find_object(text)) is not None:
         return inside, "found"
@@ -53,7 +53,7 @@ def _find_object(text: str) -> dict[str, Any] | None:
         try:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            # An object inside a truncated one is not the answer.
+            # An object inside a truncated object is not the answer.
             if text[at + 1 :].lstrip()[:1] == '"':
                 return None
             end = at + 1
@@ -83,12 +83,12 @@ def _close(text: str) -> dict[str, Any]:
             if len(open_ends) <= MAX_TRIES:
                 kept = str(at + 1) + " " + "".join(reversed(open_ends))
     if not kept:
-        raise ValueError("its JSON ends before the first item does")
+        raise ValueError("its JSON ends inside the first item")
     end, _, ends = kept.partition(" ")
     try:
         value = json.loads(text[: int(end)] + ends)
     except RecursionError as error:
         raise ValueError("its JSON is nested too deep") from error
     if not isinstance(value, dict):
-        raise ValueError("its JSON is no object")
+        raise ValueError("its JSON is not an object")
     return value

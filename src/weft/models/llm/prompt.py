@@ -15,10 +15,10 @@ from weft.records import Chunk, Document
 from weft.text.normalise import squeeze
 
 VERSION = "extract-1"
-"""Version of the prompt. A new wording needs a new file: graphs and cached replies refer to the version."""
+"""Version of the prompt. A new wording needs a new file, because graphs and cached replies refer to the version."""
 
 MAX_HEADING_CHARACTERS = 300
-"""Characters of a title, and of the headings, that are sent."""
+"""Maximum characters of the title, and of the headings, in a request."""
 
 
 def _object(**properties: str) -> dict[str, Any]:
@@ -86,7 +86,7 @@ class Prompt:
         """
         Return the user message for a chunk.
 
-        The text stands between markers with its hash, so that no text can contain its own end marker.
+        The text is enclosed in markers with its hash, so no text can contain its own end marker.
         """
         head = {
             "{title}": squeeze(document.title)[:MAX_HEADING_CHARACTERS],
@@ -94,7 +94,7 @@ class Prompt:
         }
         mark = hashlib.sha256("\n".join([*head.values(), chunk.text]).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         marker = f"=====passage {mark}====="
-        # The marker is filled in first, so that a title cannot contain its placeholder.
+        # The marker is filled in first, because a title could contain its placeholder.
         before, _, after = self._parts["passage"].replace("{marker}", marker).partition("{text}")
         for placeholder, value in head.items():
             before = before.replace(placeholder, value)

@@ -16,11 +16,11 @@ from weft.records import STRONG_KINDS, Claim, Extraction, GivenFact, Nomination
 from weft.text.normalise import fold, squeeze
 
 MAX_ITEMS = {"entities": 60, "relations": 80, "facts": 40}
-"""Items per chunk; further ones are dropped."""
+"""Maximum number of items per chunk; further items are dropped."""
 MAX_TYPE_CHARACTERS = 40
 MAX_VALUE_CHARACTERS = 300
 DEFAULT_RELATION_TYPE = "related_to"
-"""Type of a relation whose own type is not one of the user's."""
+"""Type of a relation whose type the user does not allow."""
 
 Note = Callable[[str], None]
 """Called with the reason for each dropped item."""
@@ -125,8 +125,8 @@ def join_reply(
     Return the extraction `before` merged with the items of a reply, and the facts of the reply.
 
     Only names that occur in `text`, the chunk with its title and headings, are used. A known name without type or
-    description gets those of the reply. Of two equal claims, the one with the higher weight is kept. `by` is the
-    name of the model as extractor.
+    description gets the type and description in the reply. Of two equal claims, the one with the higher weight is kept.
+    `by` is the name of the model as extractor.
     """
     occurs = _make_name_test(text)
     found: dict[str, Nomination] = {}

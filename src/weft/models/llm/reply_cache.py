@@ -1,4 +1,4 @@
-"""SQLite cache of the replies of language models, so that no request is paid for twice."""
+"""SQLite cache of replies of language models, to avoid paying for a request twice."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class ReplyCache:
             connection.close()
 
     def _guarded(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Return the result of `work`. Raises `ModelUnavailable`: without the file, every run would pay again."""
+        """Return the result of `work`. Raises `ModelUnavailable`: without the cache, each run costs money again."""
         with self._lock:
             try:
                 if self._connection is None:

@@ -1,7 +1,7 @@
 """
 Statistics of a language model's replies, and the usage estimated from them.
 
-For each request, two numbers are estimated before it is sent: the tokens of the question and those of the reply.
+For each request, two numbers are estimated before it is sent: the tokens of the question and of the reply.
 Least squares relates them to the numbers that the server counted. With n replies, estimates x and counts y, the
 total of m further requests with the estimated total X is
 
@@ -18,24 +18,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 MIN_REPLIES = 5
-"""Replies of a model to a prompt from which statistics are used; below, defaults are."""
+"""Minimum number of replies to use statistics instead of defaults."""
 MIN_LINE_REPLIES = 20
-"""Replies from which a line is fitted instead of a ratio."""
+"""Minimum number of replies to fit a line instead of a ratio."""
 FIRST_SAMPLE_REPLIES = 60
 SAMPLE_GROWTH = 1.25
 MAX_MARGIN = 0.08
 MAX_TOTAL_MARGIN = 0.05
 """
-A sample grows until the margin of the remaining replies, or that of all replies with the sample, is small enough.
+Margins at which a sample stops growing: of the remaining replies, or of all replies including the sample.
 
-The margin is itself estimated from the sample and too small more often than 1 time in 20. The limits are therefore
-below the 10 % that are wanted (benchmarks/quality/llm_estimate.py).
+The margin is itself estimated from the sample, and is too small in more than 1 of 20 samples. The limits are therefore
+below the target of 10 % (benchmarks/quality/llm_estimate.py).
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyCost:
-    """Tokens and duration of one reply, with the estimates made before."""
+    """Tokens and duration of one reply, and the estimates made before the request."""
 
     estimated_in: int
     """Estimated tokens of the question."""
@@ -62,7 +62,7 @@ class UsageEstimate:
         return self.error / self.tokens_out if self.tokens_out else 0.0
 
     def is_precise(self, *, sampled: float) -> bool:
-        """Return whether the sample is large enough; its replies have `sampled` tokens."""
+        """Return True if the sample is large enough; its replies have `sampled` tokens."""
         return self.error <= max(MAX_MARGIN * self.tokens_out, MAX_TOTAL_MARGIN * (self.tokens_out + sampled))
 
 
@@ -143,8 +143,8 @@ def iter_sample_sizes(most: int, *, chunks: int) -> Iterator[int]:
     """
     Yield the growing sizes of a sample, up to `most`.
 
-    Above `FIRST_SAMPLE_REPLIES` a sample takes at most half of the chunks: beyond that, the remaining ones are
-    estimated less well.
+    Above `FIRST_SAMPLE_REPLIES`, a sample has at most half of the chunks. A larger sample would leave too few chunks
+    for a precise estimate.
     """
     most, size = min(most, max(FIRST_SAMPLE_REPLIES, chunks // 2), chunks), FIRST_SAMPLE_REPLIES
     while size < most:

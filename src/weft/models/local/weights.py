@@ -180,9 +180,9 @@ def _read_tensor(data: bytes, *, entry: Mapping[str, Any]) -> Array:
     """
     Return one tensor of a pack as float32.
 
-    A quantised tensor consists of all int8 values, row by row, and then one float32 scale for each group of
-    consecutive values. The header does not state this order, so it is verified: the scales are chosen such
-    that the largest absolute value of every group is 127, which holds in no other order.
+    A quantised tensor consists of all int8 values, row by row, and then one float32 scale for each group of consecutive
+    values. The header does not state this order, so it is verified: in this order only, the largest absolute value of
+    every group is 127.
     """
     rows_columns = tuple(entry["shape"])
     count = int(np.prod(rows_columns))

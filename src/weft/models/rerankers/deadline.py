@@ -1,4 +1,4 @@
-"""Rerankers for queries that must answer in time: one with a deadline, one that always fails."""
+"""Rerankers for queries with deadlines: one enforces a deadline, one always fails."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from weft.errors import BadModelOutput, ModelError, ModelUnavailable, WeftError
 from weft.models.base import Reranker
 
 MAX_CONCURRENT_CALLS = 16
-"""Calls at once, including abandoned ones whose deadline has passed; further calls are refused."""
+"""Maximum number of concurrent calls, including abandoned ones whose deadline has passed."""
 MAX_CLOSE_SECONDS = 10.0
-"""Time that `close` waits for the callback of each finished call."""
+"""Seconds that `close` waits for the callback of each finished call."""
 
 
 class DeadlineReranker:
     """
-    Runs each call of another reranker in a thread of its own and waits at most `seconds` for it; later scores are lost.
+    Runs each call of another reranker in a thread and waits at most `seconds` for it. Later scores are discarded.
 
     Every failure of the inner reranker becomes a `ModelError`. Scores are checked: one finite number per text.
     """
 
     def __init__(self, inner: Reranker, *, seconds: float, on_done: Callable[[], None] = lambda: None) -> None:
-        """Wrap a reranker. `on_done` is called in the thread of each call after its result, waited for or not."""
+        """Wrap a reranker. `on_done` is called in the thread of each call when it ends, even after the deadline."""
         self._inner = inner
         self._seconds = seconds
         self._on_done = on_done
@@ -37,7 +37,7 @@ class DeadlineReranker:
         return self._inner.name
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the scores of the inner reranker. Raises `ModelUnavailable` also when the deadline passes."""
+        """Return the scores of the inner reranker. Raises `ModelUnavailable`, also if the deadline passes."""
         if not self._slots.acquire(blocking=False):
             raise ModelUnavailable(f"{MAX_CONCURRENT_CALLS} earlier questions are still being re-ranked")
         passages = list(texts)
@@ -56,7 +56,7 @@ class DeadlineReranker:
         return check_scores(scores, count=len(texts))
 
     def close(self) -> None:
-        """Wait for the callbacks of finished calls; calls without a result are not waited for."""
+        """Wait for the callbacks of finished calls, not for running calls."""
         for thread in list(self._finishing):
             thread.join(MAX_CLOSE_SECONDS)
 
@@ -64,7 +64,9 @@ class DeadlineReranker:
         try:
             return self._inner.rerank(query, texts)
         finally:
-            self._finishing.add(threading.current_thread())  # before the caller, which may close, has the result
+            self._finishing.add(
+                threading.current_thread()
+            )  # before the caller gets the result, because it may then close the reranker
 
     def _finish(self) -> None:
         try:
@@ -75,7 +77,7 @@ class DeadlineReranker:
 
 
 class UnavailableReranker:
-    """Stand-in for a reranker that cannot be opened: every call raises the reason."""
+    """Stand-in for a reranker that cannot be opened. Every call raises the error."""
 
     def __init__(self, name: str, *, error: WeftError) -> None:
         self.name = name

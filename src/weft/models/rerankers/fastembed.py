@@ -17,9 +17,9 @@ LIBRARY = "fastembed"
 
 class FastembedReranker:
     """
-    A cross-encoder behind fastembed. Scores are logits: below 0 is unlikely.
+    A cross-encoder behind fastembed. Scores are logits; a score below 0 means irrelevant.
 
-    Texts are scored one at a time, like in `FastembedEmbedder`: a score must not depend on its batch.
+    Texts are scored one at a time, as in `FastembedEmbedder`, because a score must not depend on its batch.
     """
 
     def __init__(self, model: str, *, cache_dir: Path | None = None, threads: int | None = None) -> None:

@@ -40,12 +40,12 @@ class HttpReranker:
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """Create the reranker; no request is sent. An empty `base_url` is that of Cohere or Jina."""
+        """Create the reranker; no request is sent. An empty `base_url` selects Cohere or Jina."""
         if importlib.util.find_spec("httpx") is None:
             raise MissingExtra("httpx", extra="openai")
         base_url = (base_url or URLS.get(kind, "")).rstrip("/")
         if not base_url:
-            raise ConfigError(f"{kind}/{model} has no address", hint="set rerank.base_url = 'http://…/v1'")
+            raise ConfigError(f"the endpoint of {kind}/{model} is not set", hint="set rerank.base_url = 'http://…/v1'")
         check_endpoint(base_url, api_key=api_key)
         self._model = model
         self._kind = kind

@@ -1,4 +1,4 @@
-"""Reranker that asks a language model for the order of all passages at once."""
+"""Reranker that requests the order of all passages from a language model in one request."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class LlmReranker:
         Create the reranker.
 
         The limits of `budget`, which other rerankers may share, apply to every request. `account` counts the requests
-        of this one; `record` stores its usage. A request has `overhead` tokens besides its text.
+        of this reranker, and `record` stores its usage. A request has `overhead` tokens besides its text.
         """
         self._chat = chat
         self._prompt = read_prompt(VERSION)
@@ -89,7 +89,7 @@ class LlmReranker:
         return [1 - ranks[index] / len(texts) for index in range(len(texts))]
 
     def write_receipt(self) -> None:
-        """Store the usage so far. If the store fails, this is only logged, so that the answer is not lost."""
+        """Store the usage so far. A failure of the store is only logged, because the answer is still valid."""
         try:
             with self._record_lock:  # an earlier total must not overwrite a later one
                 self._record(LlmRun(id=self._run, at=time.time(), model=self.name, usage=self._account.total))

@@ -51,7 +51,7 @@ async def list_facts(
     responses=documented(401, 404),
 )
 async def add_facts(caller: Writer, given: GivenStatements) -> dict[str, Any]:
-    """Add facts. They are staged until confirmed. A refused fact is not stored; `reason` says why."""
+    """Add facts. They are staged until confirmed. A refused fact is not stored; `reason` explains the refusal."""
     facts = [GivenFact(**statement.model_dump()) for statement in given.facts]
     done = await caller.state.threads.write(lambda: caller.engine.memory.add_many(facts))
     return {"facts": [remembered_to_dict(item) for item in done]}

@@ -22,7 +22,7 @@ OPTIONS = ("method", "top_k", "min_score", "fusion", "vector_weight", "text_weig
 
 
 def _schema() -> dict[str, Any]:
-    """Return the JSON schema of a response: that of `weft query --json`, plus the optional `context`."""
+    """Return the JSON schema of a response: the schema of `weft query --json` and the optional `context`."""
     schema: dict[str, Any] = json.loads((resources.files("weft.context") / "result.schema.json").read_text("utf-8"))
     context = {
         "type": "object",
