@@ -46,13 +46,13 @@ def import_facts(
     if form == "facts":
         entities, kept = from_fact_lines(text)
         if not (entities or kept):
-            raise InputError(f"{path} is empty")
+            raise InputError(f"{path} is empty", hint="pass a file of `weft fact export`")
         done = engine.memory.restore(kept, entities=entities)
         return _receipt(form, [_describe(item.fact) for item in kept], done, entities=entities)
     parsed = from_memory_facts(text, source=source)
     if not (parsed.entities or parsed.facts):
         reason = f": {parsed.skipped[0]}" if parsed.skipped else ""
-        raise InputError(f"{path} has no readable facts{reason}")
+        raise InputError(f"{path} has no readable facts{reason}", hint="pass a file of `weft fact export`")
     done = engine.memory.add_many(parsed.facts, entities=parsed.entities)
     described = [_describe(item) for item in parsed.facts]
     return _receipt(form, described, done, entities=parsed.entities, skipped=parsed.skipped)

@@ -1,4 +1,4 @@
-"""List of embedders, and installation of local ones."""
+"""List of embedders, and installation of local models."""
 
 from __future__ import annotations
 

@@ -123,8 +123,8 @@ _OPTIONS: tuple[tuple[tuple[str, ...], dict[str, Any], str], ...] = (
         "config",
     ),
     (("--json",), {"is_flag": True, "help": "Print JSON."}, "json"),
-    (("--verbose", "-v"), {"count": True, "help": "Log to stderr; twice for debug messages."}, "verbose"),
-    (("--quiet", "-q"), {"is_flag": True, "help": "Print no progress and no receipt."}, "quiet"),
+    (("--verbose", "-v"), {"count": True, "help": "Log to stderr; repeat for debug messages."}, "verbose"),
+    (("--quiet", "-q"), {"is_flag": True, "help": "Suppress progress and receipts."}, "quiet"),
 )
 
 

@@ -55,7 +55,7 @@ ALIASES: Mapping[str, str] = {
 SPELLINGS: Mapping[str, str] = {"graph.alpha": "graph.text_weight", "graph.beta": "graph.graph_weight"}
 """Aliases of settings."""
 MIN_TYPO_SIMILARITY = 0.75
-"""An unknown `WEFT_` variable at least this similar to a known one is reported as a typo."""
+"""Minimum similarity to a known variable at which an unknown `WEFT_` variable is reported as a typo."""
 _FOREIGN_PREFIXES = ("WEFT_DATA", "WEFT_TEST_", "WEFT_PORT", "WEFT_SERVICE_")
 """Variables of benchmarks and tests, and variables that Kubernetes sets for a service named weft."""
 RERANK_KEYS: Mapping[str, str] = {"cohere": "COHERE", "jina": "JINA", "http": "RERANK"}
@@ -168,7 +168,9 @@ def read_values(path: Path) -> dict[str, Any]:
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"cannot read {str(path)!r}: {error}") from error
+        raise ConfigError(
+            f"cannot read {str(path)!r}: {error}", hint="fix the TOML syntax or the permissions of the file"
+        ) from error
     values: dict[str, Any] = {}
     for group, content in data.items():
         if not isinstance(content, dict):

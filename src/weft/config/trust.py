@@ -102,7 +102,9 @@ def _write(known: Mapping[str, str]) -> None:
         partial.chmod(0o600)
         partial.replace(record)
     except OSError as error:
-        raise ConfigError(f"cannot write {str(record)!r}: {error.strerror or error}") from error
+        raise ConfigError(
+            f"cannot write {str(record)!r}: {error.strerror or error}", hint="check folder and permissions"
+        ) from error
 
 
 def _record() -> Path:
@@ -113,7 +115,9 @@ def _digest(file: Path) -> str:
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as error:
-        raise ConfigError(f"cannot read {str(file)!r}: {error.strerror or error}") from error
+        raise ConfigError(
+            f"cannot read {str(file)!r}: {error.strerror or error}", hint="check path and permissions"
+        ) from error
 
 
 def _is_inside(db: Any, folder: Path) -> bool:

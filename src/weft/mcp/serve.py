@@ -83,7 +83,9 @@ def serve_http(
 def bind(host: str, port: int) -> socket.socket:
     """Return a listening loopback socket. Raises `ConfigError`."""
     if host not in LOOPBACK:
-        raise ConfigError(f"{host!r} is reachable from other machines", hint=f"use one of {', '.join(LOOPBACK)}")
+        raise ConfigError(
+            f"cannot listen on {host!r}, which other machines can reach", hint=f"use one of {', '.join(LOOPBACK)}"
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY only if the protocol is given; without it a response is delayed by 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -12,7 +12,7 @@ from weft.records import DocumentInfo, Entity, Filter
 from weft.tools.calls import call_tool, find_cited, whole_text
 
 PAGE_RESOURCES = 50
-"""Resources per page."""
+"""Number of resources per page."""
 
 DOCUMENT = "weft://document/"
 ENTITY = "weft://entity/"

@@ -62,8 +62,8 @@ def evaluate(
     """
     Measure retrieval quality on BEIR datasets.
 
-    Each of FOLDERS contains corpus.jsonl, queries.jsonl and qrels/test.tsv, plain or .gz. Without --method the method
-    is that of `weft query`. A document has the rank of its best chunk, before relevance thresholds.
+    Each of FOLDERS contains corpus.jsonl, queries.jsonl and qrels/test.tsv, plain or .gz. Without --method, the
+    configured method is used. A document has the rank of its best chunk, before relevance thresholds.
 
     The index is cached and rebuilt when data, model or code change. --db selects another store. On a server the index
     stays in a separate namespace (`eval SET KEY`). --all prints one table of datasets and methods and writes a page.

@@ -1,1 +1,1 @@
-"""Verb that searches."""
+"""Verb that searches: `weft query`."""

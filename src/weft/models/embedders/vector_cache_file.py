@@ -70,7 +70,7 @@ class CacheFile:
         return self._path.exists()
 
     def read(self, model: str, *, digests: Sequence[bytes], hour: int = 0) -> dict[bytes, Vector]:
-        """Return the cached vectors of `digests` and mark them as used in `hour`; 0 marks none."""
+        """Return the cached vectors of `digests`. Mark them as used in `hour`, unless `hour` is 0."""
 
         def work(connection: apsw.Connection) -> dict[bytes, Vector]:
             known: dict[bytes, Vector] = {}

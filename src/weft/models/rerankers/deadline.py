@@ -39,7 +39,9 @@ class DeadlineReranker:
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return the scores of the inner reranker. Raises `ModelUnavailable`, also if the deadline passes."""
         if not self._slots.acquire(blocking=False):
-            raise ModelUnavailable(f"{MAX_CONCURRENT_CALLS} earlier questions are still being re-ranked")
+            raise ModelUnavailable(
+                f"{MAX_CONCURRENT_CALLS} earlier questions are still being re-ranked", hint="retry later"
+            )
         passages = list(texts)
         call = Deferred(lambda: self._call(query, passages), name="weft-rerank", on_done=self._finish)
         try:
