@@ -229,7 +229,7 @@ def test_a_second_confirmed_value_is_refused(write):
             engine.memory.confirm(engine.memory.add("user", "lives in", object=city).fact.id)
         lines = list(export_facts(engine))
     with open_on(SqliteDatabase(":memory:"), **{"memory.single_valued": ["lives in"]}) as other:
-        with pytest.raises(InputError, match="single-valued predicate"):
+        with pytest.raises(InputError, match="overlap in single-valued"):
             import_facts(other, write(lines))
         assert other.store.facts.count() == (0, 0)
 

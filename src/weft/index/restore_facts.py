@@ -60,8 +60,8 @@ def _write(item: KeptFact, *, ids: dict[str, str], store: Store, options: Memory
         for rival in find_rivals(fact, store=store, options=options):
             if rival.status in ("confirmed", "superseded") and lifecycle.overlap(rival, fact):
                 raise InputError(
-                    f"{fact.id!r} and {rival.id!r} are values of {fact.predicate!r} at one time; nothing was written",
-                    hint=f"weft fact reject one of them, or remove {fact.predicate!r} from memory.single_valued",
+                    f"{fact.id!r} and {rival.id!r} overlap in single-valued {fact.predicate!r}; nothing was written",
+                    hint="weft fact reject one of them and export again, or change memory.single_valued",
                 )
     events = [replace(event, other=_resolve(event.other, ids=ids, store=store)) for event in item.history]
     store.facts.write([fact], events=events)
