@@ -100,7 +100,7 @@ def test_a_store_that_cannot_be_opened_is_explained(weft, notes, tmp_path):
     """A folder, a missing folder, an unknown home folder, and a link to itself."""
     (tmp_path / "loop.db").symlink_to("loop.db")
 
-    assert "it is a folder" in weft("stats", "--db", "notes", expect=1).err
+    assert "set --db to a file in this folder" in weft("stats", "--db", "notes", expect=1).err
     assert "create the folder '~nobody-at-all'" in weft("index", "notes", "--db", "~nobody-at-all/x.db", expect=1).err
     assert "cannot open 'loop.db'" in weft("stats", "--db", "loop.db", expect=1).err
     assert "problem  store: cannot open 'loop.db'" in weft("doctor", "--db", "loop.db", expect=1).out
