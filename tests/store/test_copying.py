@@ -1,5 +1,7 @@
 """A namespace moves from one store to another and stays the same."""
 
+import itertools
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
@@ -7,11 +9,11 @@ import logical
 import psycopg
 import pytest
 from contract import CALIBRATION
-from opening import contradictions
 
 from weft.admin import copy_parts
 from weft.admin.copy import compare, copy_namespace, copy_namespaces
 from weft.config import read_settings
+from weft.engine.adapters import open_database
 from weft.engine.engine import Engine
 from weft.errors import InputError, SchemaMismatch, StoreUnavailable
 from weft.records import Claim, Document, Extraction, FactEntity, Filter, LlmRun, Nomination, Usage
@@ -158,25 +160,91 @@ def test_a_second_run_writes_only_what_differs(filled, tmp_path):
     assert logical.content(there) == logical.content(here)
 
 
+class Killed(Exception):
+    """The process ended here."""
+
+
+@contextmanager
+def killed_at(database, write):
+    """Let the write of this number fail just before its commit, as if the process was killed there."""
+    connections, numbers = database._connections, itertools.count()
+    real = connections.write
+
+    @contextmanager
+    def write_or_die(*arguments, **options):
+        with real(*arguments, **options) as session:
+            yield session
+            if next(numbers) == write:
+                raise Killed
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(connections, "write", write_or_die)
+        yield
+
+
+def copy_killed_at(source, target, write):
+    """Copy until the write of this number; return whether it was reached, and what is wrong with the target."""
+    settings = [replace(SETTINGS, store=replace(SETTINGS.store, db=str(db))) for db in (source, target)]
+    with closing(open_database(settings[0])) as here, closing(open_database(settings[1])) as there:
+        try:
+            with killed_at(there, write):
+                copy_namespace(here.store("default"), there.store("default"))
+            killed = False
+        except Killed:
+            killed = True
+        return killed, [*there.check(), *there.compare()]
+
+
 @pytest.mark.parametrize("kind", ["file", "server"])
-def test_an_interrupted_copy_is_sound_and_goes_on(filled, small_pages, request, tmp_path, kind):
-    """Whenever it stops; what was written is not written again."""
+def test_a_copy_killed_at_every_write_is_sound_and_resumes(filled, small_pages, request, tmp_path, kind):
+    """Each run commits one write and dies at its second one; nothing is written twice."""
     target = tmp_path / "copy.db" if kind == "file" else request.getfixturevalue("postgres_address")
-    written = 0
-    for steps in (0, 2, 7):  # among documents, then among facts
-        left = iter(range(steps))
-        with pytest.raises(StopIteration):
-            copy(filled, target, on_step=lambda count, left=left: next(left))
-        with open_at(target) as engine:
-            assert contradictions(engine.database) == []
-            held = engine.stats().documents + engine.store.facts.count()[0]
-        assert held > written
-        written = held
+    for kills in range(100):
+        killed, problems = copy_killed_at(filled, target, write=1)
+        assert problems == [], f"after {kills} kills"
+        if not killed:
+            break
     done = copy(filled, target)
 
+    assert len(NOTES) + 5 < kills < 99
     assert done.differences == ()
-    assert done.written.get("document", 0) < len(NOTES)
-    assert sound(target)
+    assert done.written == {}
+    if kind == "file":
+        assert logical.content(target) == logical.content(filled)
+
+
+@pytest.mark.faults
+def test_a_new_copy_killed_at_every_write_is_sound_and_resumes(filled, small_pages, tmp_path):
+    """Each run begins with an empty target."""
+    for write in range(100):
+        target = tmp_path / f"{write}.db"
+        killed, problems = copy_killed_at(filled, target, write=write)
+        assert problems == [], f"killed at write {write}"
+        if not killed:
+            break
+        assert copy(filled, target).differences == ()
+        assert logical.content(target) == logical.content(filled)
+    assert len(NOTES) + 5 < write < 99
+
+
+def test_an_embedder_adopted_for_copied_facts_comes_with_their_vectors(small_pages, tmp_path):
+    """The facts were copied before the source had an embedder. The next copies die at each write."""
+    here, there = tmp_path / "here.db", tmp_path / "there.db"
+    with Engine(read_settings({"store.db": str(here), "models.embedder": "none"}, environment={})) as engine:
+        for number in range(5):
+            engine.memory.add(f"Person {number}", "lives_in", value="Paris")
+    copy(here, there)
+    with open_at(here) as engine:
+        engine.reembed()
+    for write in range(100):
+        killed, problems = copy_killed_at(here, there, write=write)
+        assert problems == []
+        if not killed:
+            break
+
+    assert 5 < write < 99
+    assert copy(here, there).written == {}
+    assert logical.content(there) == logical.content(here)
 
 
 def cut(dsn):

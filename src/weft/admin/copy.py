@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from weft.admin.copy_parts import PARTS, Part
+from weft.admin.copy_parts import PARTS, FactEntities, Part
 from weft.config import Settings, find_path, is_missing, shown
 from weft.engine.adapters import open_database
 from weft.engine.embedder import find_active
@@ -170,6 +170,9 @@ def _adopt_embedder(source: Store, target: Store) -> None:
             hint="copy to another store, or drop the namespace in the target with weft namespaces --drop",
         )
     if wanted is not None and have != wanted:
+        for keys in FactEntities().pages(target):  # an active embedder covers the entities that are there already
+            target.write_model(replace(wanted, active=have is not None))
+            target.facts.write_vectors(wanted.fingerprint, source.facts.vectors(keys))
         target.write_model(wanted)
 
 

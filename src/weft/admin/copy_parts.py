@@ -96,13 +96,11 @@ class Imports:
         return {origin: digest(self._texts(store, origin)) for origin in self.known(store, ids)}
 
     def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
-        active = next((model.fingerprint for model in source.models() if model.active), "")
         for origin in ids:
             extractions = source.annotations(origin)
-            target.annotate(origin, extractions)
-            for page in _slices(sorted(extractions)):
-                if vectors := source.graph.vectors(page):
-                    target.graph.write_vectors(active, vectors)
+            pages = _slices(sorted(extractions))
+            vectors = {at: vector for page in pages for at, vector in source.graph.vectors(page).items()}
+            target.annotate(origin, extractions, vectors=vectors)
 
     def remove(self, store: Store, ids: Sequence[str]) -> int:
         for origin in ids:
@@ -186,6 +184,7 @@ class Facts:
             events=[event for id in every for event in source.facts.history(id)],
             origins=source.facts.origins(every),
             entities=list(source.facts.find_entities(keys).values()),
+            vectors=source.facts.vectors(keys),
         )
 
     def remove(self, store: Store, ids: Sequence[str]) -> int:
@@ -229,10 +228,8 @@ class FactEntities:
         return {key: digest([repr(entity), _vector_text(vectors.get(key))]) for key, entity in found.items()}
 
     def write(self, source: Store, target: Store, ids: Sequence[str]) -> None:
-        target.facts.restore([], entities=list(source.facts.find_entities(ids).values()))
-        active = next((model.fingerprint for model in source.models() if model.active), "")
-        if vectors := source.facts.vectors(ids):
-            target.facts.write_vectors(active, vectors)
+        entities = list(source.facts.find_entities(ids).values())
+        target.facts.restore([], entities=entities, vectors=source.facts.vectors(ids))
 
     def remove(self, store: Store, ids: Sequence[str]) -> int:
         store.facts.forget([], entities=ids)

@@ -147,7 +147,13 @@ class StoreWriter(Protocol):
     def delete(self, document_ids: Sequence[str]) -> int:
         """Delete documents, everything derived from them and their jobs; return how many documents existed."""
 
-    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
+    def annotate(
+        self,
+        origin: str,
+        extractions: Mapping[str, Extraction],
+        *,
+        vectors: Mapping[tuple[str, str], Vector] | None = None,
+    ) -> int:
         """
         Replace all annotations of the import `origin` (never `*`) by `extractions`, which are by chunk id.
 
@@ -155,7 +161,7 @@ class StoreWriter(Protocol):
         skipped. Annotations are deleted with their chunk. Return the number of changed chunks.
 
 
-
+        `vectors` of described names, by chunk id and key, are written with them under the active embedder.
         """
 
     def write_model(self, model: StoredModel) -> None:

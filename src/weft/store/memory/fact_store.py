@@ -108,6 +108,7 @@ class MemoryFacts:
         events: Sequence[FactEvent] = (),
         origins: Mapping[str, Sequence[str]] | None = None,
         entities: Sequence[FactEntity] = (),
+        vectors: Mapping[str, Vector] | None = None,
     ) -> None:
         content = self._content
         self._drop_vectors({e.key for e in entities if content.entities.get(e.key, e) != e})
@@ -119,6 +120,9 @@ class MemoryFacts:
             if stating := (origins or {}).get(fact.id):
                 content.origins[fact.id] = set(stating)
         self._write(facts, events=events, entities=())
+        active = next((model.fingerprint for model in self._models if model.active), "")
+        if vectors and active:
+            self.write_vectors(active, vectors)
         if facts or entities:
             self._touched()
 

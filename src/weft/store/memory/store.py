@@ -233,7 +233,13 @@ class MemoryStore:
             self._write(batch)
         self._content.generation += bool(batches)
 
-    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
+    def annotate(
+        self,
+        origin: str,
+        extractions: Mapping[str, Extraction],
+        *,
+        vectors: Mapping[tuple[str, str], Vector] | None = None,
+    ) -> int:
         content, empty = self._content, Extraction()
         before = {id: extraction for (by, id), extraction in content.annotations.items() if by == origin}
         after = {id: deduplicated(extractions[id]) for id in extractions.keys() & content.chunks.keys()}
@@ -247,6 +253,8 @@ class MemoryStore:
         own = {(id, n.key) for id in changed for n in content.chunks[id].extraction.nominations if n.description}
         self._keep_entity_vectors(lambda _, id, key: id not in changed or (id, key) in own)
         content.generation += bool(changed)
+        if vectors and (active := content.active()):
+            self.graph.write_vectors(active.fingerprint, vectors)
         return len(changed)
 
     def _write(self, batch: Batch) -> None:

@@ -16,7 +16,9 @@ from weft.store.relational.fact_rows import forget_facts, to_entity, to_fact, to
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
     Connections,
+    Namespace,
     Row,
+    Session,
     find_active_model,
     find_namespace,
     make_namespace,
@@ -60,6 +62,7 @@ class RelationalFacts:
         events: Sequence[FactEvent] = (),
         origins: Mapping[str, Sequence[str]] | None = None,
         entities: Sequence[FactEntity] = (),
+        vectors: Mapping[str, Vector] | None = None,
     ) -> None:
         if not (facts or entities):
             return
@@ -67,6 +70,9 @@ class RelationalFacts:
             make_namespace(db, self._name)
             namespace = db.namespace_key(self._name)
             restore_facts(db, namespace, facts, events=events, origins=origins or {}, entities=entities)
+            active = find_active_model(db, namespace)
+            if vectors and active:
+                _write_vectors(db, namespace, active.number, vectors)
             db.run("touch_namespace", {"namespace": namespace, "chunks": 0, "length": 0})
 
     def forget(self, ids: Sequence[str], *, entities: Sequence[str] = ()) -> int:
@@ -91,9 +97,7 @@ class RelationalFacts:
             numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
             if model not in numbers:
                 raise SchemaMismatch(f"namespace {self._name!r} has no embedder {model!r}")
-            for key, vector in vectors.items():
-                row = {"model": numbers[model], "key": key, "sketch": db.sketch(vector), "vector": db.pack(vector)}
-                db.run("write_fact_vector", {"namespace": namespace, **row})
+            _write_vectors(db, namespace, numbers[model], vectors)
 
     # ── read ────────────────────────────────────────────────────────────────────────────────────
 
@@ -222,3 +226,9 @@ class RelationalFacts:
         """Return (key, score) rows with the entity instead of its key."""
         entities = self.find_entities([key for key, _ in found])
         return [(entities[key], score) for key, score in found if key in entities]
+
+
+def _write_vectors(db: Session, namespace: Namespace, model: int, vectors: Mapping[str, Vector]) -> None:
+    for key, vector in vectors.items():
+        row = {"model": model, "key": key, "sketch": db.sketch(vector), "vector": db.pack(vector)}
+        db.run("write_fact_vector", {"namespace": namespace, **row})

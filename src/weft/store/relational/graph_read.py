@@ -16,7 +16,7 @@ from weft.graph.entity_resolution import KIND_RANKS, EditKind
 from weft.records import Census, Entity, Known, Mention, Relation, Vector
 from weft.store.relational.document_read import read_name_vectors
 from weft.store.relational.graph_mentions import ChunkText, read_texts
-from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.json_columns import unreadable
 from weft.store.relational.retry import retry_once
 from weft.store.relational.session import (
@@ -243,9 +243,7 @@ class RelationalGraph:
         with self._connections.write(self._name) as db:
             namespace = db.namespace_key(self._name)
             numbers = {row.model.fingerprint: row.number for row in read_models(db, namespace)}
-            for (chunk, key), vector in vectors.items():
-                values = {"id": chunk, "key": key, "model": numbers[model], "vector": db.pack(vector)}
-                db.run("write_entity_vector_by_id", {"namespace": namespace, **values})
+            write_name_vectors(db, namespace, numbers[model], vectors)
 
     def edits(self) -> list[tuple[str, str, str]]:
         with self._connections.read(self._name) as db:

@@ -29,7 +29,7 @@ from weft.graph.entity_resolution import (
     letters,
     vote,
 )
-from weft.records import Claim, Extraction
+from weft.records import Claim, Extraction, Vector
 from weft.store.relational.document_read import to_extractions
 from weft.store.relational.graph_mentions import MentionChanges
 from weft.store.relational.session import Namespace, Session
@@ -344,6 +344,15 @@ class GraphChanges:
 
 DERIVED = "*"
 """Origin of claims derived from mentions."""
+
+
+def write_name_vectors(
+    db: Session, namespace: Namespace, model: int, vectors: Mapping[tuple[str, str], Vector]
+) -> None:
+    """Write vectors of described names, by chunk id and key; unknown chunks are skipped."""
+    for (chunk, key), vector in vectors.items():
+        values = {"id": chunk, "key": key, "model": model, "vector": db.pack(vector)}
+        db.run("write_entity_vector_by_id", {"namespace": namespace, **values})
 
 
 def batched(values: Iterable[Any], size: int = BATCH_ROWS) -> Iterator[list[Any]]:

@@ -28,7 +28,7 @@ from weft.store.relational.document_write import DocumentWriter
 from weft.store.relational.fact_store import RelationalFacts
 from weft.store.relational.filters import bind
 from weft.store.relational.graph_read import RelationalGraph
-from weft.store.relational.graph_write import GraphChanges
+from weft.store.relational.graph_write import GraphChanges, write_name_vectors
 from weft.store.relational.jobs import RelationalJobs, discard_jobs, finish_jobs
 from weft.store.relational.json_columns import read_list, read_object
 from weft.store.relational.retry import retry_once
@@ -100,7 +100,13 @@ class RelationalStore:
                 writer.finish()
             return deleted
 
-    def annotate(self, origin: str, extractions: Mapping[str, Extraction]) -> int:
+    def annotate(
+        self,
+        origin: str,
+        extractions: Mapping[str, Extraction],
+        *,
+        vectors: Mapping[tuple[str, str], Vector] | None = None,
+    ) -> int:
         with self._connections.write(self._namespace) as db:
             found = find_namespace(db, self._namespace)
             if found is None:
@@ -109,6 +115,9 @@ class RelationalStore:
             changed = writer.annotate(origin, extractions)
             if changed:
                 writer.finish()
+            active = find_active_model(db, found.key)
+            if vectors and active:
+                write_name_vectors(db, found.key, active.number, vectors)
             return changed
 
     def write_model(self, model: StoredModel) -> None:
