@@ -7,7 +7,7 @@ import pytest
 
 SRC = Path(__file__).parents[2] / "src" / "weft"
 LAYERS = [
-    {"records", "errors", "choices", "deferred", "private_files"},
+    {"records", "errors", "choices", "deferred", "private_files", "temporary_files"},
     {"config"},
     {"text", "rank", "context", "graph", "facts"},
     {"extract"},

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import asdict, replace
 
 import apsw
@@ -278,6 +279,53 @@ def test_a_process_killed_during_a_build_blocks_nothing(database, kind):
     assert [method.split()[2] for method in search_methods(database)] == ["401", "401", "400"]
     assert not list(database._connections.indexes.folder.path.glob("*.partial"))
     same(database)
+
+
+def test_leftovers_of_a_killed_build_are_deleted_without_a_new_build(database, monkeypatch):
+    """A process that only reads requests this, too. Files of a running build stay."""
+    populate(database)
+    catch_up(database)
+    indexes = database._connections.indexes
+    listed = {path.name for path in indexes.folder.path.iterdir()}
+    for name in (
+        "vectors-1-1.abc.partial",
+        "vectors-1-1.abc.ids",
+        "keywords-1-1.json.partial",
+        "keywords-9-9.a.segment",
+    ):
+        (indexes.folder.path / name).write_bytes(b"half a file")
+    with indexes.folder.build_lock() as is_locked:
+        assert is_locked
+        assert catch_up(database) == 0
+    assert (indexes.folder.path / "vectors-1-1.abc.partial").exists(), "somebody was building"
+    requests = []
+    monkeypatch.setattr(indexes, "_on_stale", lambda: requests.append(True))
+    database.prefetch()
+    assert requests
+    assert catch_up(database) == 0
+
+    assert {path.name for path in indexes.folder.path.iterdir()} == listed
+    same(database)
+
+
+@pytest.mark.parametrize("error", [builder._Cancelled, OSError("full")])
+def test_a_build_that_ends_early_deletes_its_files(database, monkeypatch, error):
+    """Spilled postings, too, of which no manifest knows."""
+    populate(database)
+    folder, written = database._connections.indexes.folder, []
+    real = folder.write_file
+
+    def fail(name, write, *, suffix="segment"):
+        real(name, write, suffix=suffix)
+        written.extend(folder.path.glob(f"{name}.*"))
+        raise error
+
+    monkeypatch.setattr(folder, "write_file", fail)
+    with suppress(OSError):
+        catch_up(database)
+
+    assert written
+    assert [path.name for path in folder.path.iterdir()] == ["lock.db"]
 
 
 def test_without_the_extra_a_scan_answers_and_names_the_command(tmp_path, monkeypatch):

@@ -12,6 +12,9 @@ from weft.cli.terminal import one_line, say, write_data
 if TYPE_CHECKING:
     from rich.console import Console
 
+NEW_FILE_MODE = 0o666
+"""Mode of a new output file; the umask of the user applies."""
+
 
 def console(*, err: bool = False) -> Console:
     """Return a console for stdout or stderr. In a pipe it is plain and does not wrap."""
@@ -51,27 +54,23 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Non
 
 def write_whole(path: Path, data: bytes) -> None:
     """Replace a file atomically. Raise `InputError` if it cannot be written."""
-    import os
     import shutil
-    from contextlib import suppress
 
     from weft.errors import InputError
+    from weft.temporary_files import temporary_file
 
     target = path.resolve()
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         if target.exists() and not target.is_file():  # a pipe or a device is written to, not replaced
             target.write_bytes(data)
             return
-        part.write_bytes(data)
-        if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
+        with temporary_file(target, mode=NEW_FILE_MODE) as partial:
+            partial.write_bytes(data)
+            if target.exists():
+                shutil.copymode(target, partial)
+            partial.replace(target)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(
             f"cannot write {str(path)!r}: {reason}", hint="check the folder and its permissions"
         ) from error
-    finally:
-        with suppress(OSError):
-            part.unlink()

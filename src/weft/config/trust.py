@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +27,7 @@ from platformdirs import user_config_path
 
 from weft.config.location import find_path
 from weft.errors import ConfigError
+from weft.temporary_files import temporary_file
 
 RESTRICTED = frozenset(
     {
@@ -95,12 +95,11 @@ def read_trusted() -> dict[str, str]:
 
 def _write(known: Mapping[str, str]) -> None:
     record = _record()
-    partial = record.with_suffix(f".{os.getpid()}.partial")
     try:
         record.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        partial.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", "utf-8")
-        partial.chmod(0o600)
-        partial.replace(record)
+        with temporary_file(record) as partial:
+            partial.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", "utf-8")
+            partial.replace(record)
     except OSError as error:
         raise ConfigError(
             f"cannot write {str(record)!r}: {error.strerror or error}", hint="check folder and permissions"

@@ -6,6 +6,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -17,6 +18,7 @@ from weft.load.file_types import UPLOAD, is_archive
 from weft.load.papers.findings import find_lists, iter_findings
 from weft.load.run import load_file, load_text
 from weft.records import Document, Metadata, Skipped
+from weft.temporary_files import temporary_folder
 from weft.text.searchable_metadata import IMPORT
 
 MAX_NAME_CHARACTERS = 200
@@ -67,7 +69,9 @@ class Sandbox:
     """
 
     def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="weft-upload-"))
+        self._stack = ExitStack()
+        temporary = Path(tempfile.gettempdir())
+        self._folder = self._stack.enter_context(temporary_folder(temporary, prefix="weft-upload-"))
         self._files: dict[str, Path] = {}
         """Paths by source."""
         self._replaced: list[str] = []
@@ -106,7 +110,7 @@ class Sandbox:
 
     def close(self) -> None:
         """Delete the folder with all files. Calling it twice is harmless."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._stack.close()
 
 
 def plain_name(name: str) -> str:

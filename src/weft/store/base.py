@@ -160,7 +160,6 @@ class StoreWriter(Protocol):
         Other chunks lose their annotations of this import; an empty mapping deletes all of them. Unknown chunks are
         skipped. Annotations are deleted with their chunk. Return the number of changed chunks.
 
-
         `vectors` of described names, by chunk id and key, are written with them under the active embedder.
         """
 

@@ -6,9 +6,6 @@ import hashlib
 import json
 import logging
 import os
-import shutil
-import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -16,6 +13,7 @@ from pathlib import Path
 
 from weft.models.local.catalog import LocalModel
 from weft.private_files import make_private_folder
+from weft.temporary_files import temporary_folder
 
 logger = logging.getLogger(__name__)
 
@@ -24,8 +22,6 @@ TOKENIZER_FILE = "tokenizer.json"
 CARD_FILE = "card.json"
 
 WORK_PREFIX = ".work-"
-MAX_WORK_SECONDS = 24 * 3600
-"""Seconds after which a temporary folder is deleted, because its process was killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,19 +120,8 @@ def work_folder(cache_dir: Path) -> Iterator[Path]:
     """
     models = cache_dir / "models"
     make_private_folder(models)
-    _remove_abandoned(models)
-    with tempfile.TemporaryDirectory(dir=models, prefix=WORK_PREFIX, ignore_cleanup_errors=True) as name:
-        yield Path(name)
-
-
-def _remove_abandoned(models: Path) -> None:
-    for path in models.glob(f"{WORK_PREFIX}*"):
-        try:
-            abandoned = time.time() - path.stat().st_mtime > MAX_WORK_SECONDS
-        except OSError:
-            continue  # its process has just deleted it
-        if abandoned:
-            shutil.rmtree(path, ignore_errors=True)
+    with temporary_folder(models, prefix=WORK_PREFIX) as folder:
+        yield folder
 
 
 def _sha256(data: bytes) -> str:

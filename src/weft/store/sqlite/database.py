@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 
 from weft.errors import InputError, StoreUnavailable
-from weft.private_files import make_private_file
 from weft.records import Problem
 from weft.store.relational.check.documents import drop_orphans, find_orphans, find_problems, repair_namespace
 from weft.store.relational.check.json_values import find_unreadable_keys, revoke_unreadable_keys
@@ -16,6 +14,7 @@ from weft.store.sqlite.connect import Connections, copy_errors
 from weft.store.sqlite.index import reader
 from weft.store.sqlite.index.targets import find_targets
 from weft.store.sqlite.index.verify import compare
+from weft.temporary_files import temporary_file
 
 
 class SqliteDatabase:
@@ -82,16 +81,9 @@ class SqliteDatabase:
             if not target.parent.is_dir():
                 hint = f"create the folder {str(target.parent)!r}"
                 raise InputError(f"cannot write {str(target)!r}", hint=hint)
-        partial = target.with_name(target.name + ".partial")
-        try:
-            with self._connections.bare() as db, copy_errors(target):
-                partial.unlink(missing_ok=True)
-                make_private_file(partial)
-                db.execute("VACUUM INTO :target", {"target": str(partial)})
-                partial.replace(target)
-        finally:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
+        with self._connections.bare() as db, copy_errors(target), temporary_file(target) as partial:
+            db.execute("VACUUM INTO :target", {"target": str(partial)})
+            partial.replace(target)
 
     def size(self) -> int:
         path = Path(self._connections.path)

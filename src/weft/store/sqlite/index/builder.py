@@ -166,16 +166,23 @@ class IndexBuilder:
             can_wait = threshold > reader.MIN_EXTENSION_ROWS and not any(
                 self._may_have_rows(db, target, threshold) for target in targets
             )
-        if not targets or can_wait or not self._indexes.is_usable or self._cancelled.is_set():
+        folder = self._indexes.folder
+        can_wait = not targets or can_wait or self._cancelled.is_set()
+        if not self._indexes.is_usable or (can_wait and not folder.has_leftovers()):
             return 0
-        with self._indexes.folder.build_lock() as is_locked:
+        with folder.build_lock() as is_locked:
             if not is_locked:
+                return 0
+            folder.delete_leftovers()
+            if can_wait:
                 return 0
             self._indexes.retain(targets)
             try:
                 return sum(self._extend(target, min_rows=threshold) for target in targets if can_index(target.kind))
             except (_Cancelled, FileNotFoundError):  # the folder may be deleted, with the lock, at any time
                 return 0
+            finally:
+                folder.delete_leftovers()
 
     def _may_have_rows(self, db: Session, target: Target, count: int) -> bool:
         """Return whether there may be this many unindexed rows. The check is cheap: it also counts deleted rows."""

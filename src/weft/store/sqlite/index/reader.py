@@ -189,6 +189,8 @@ class ReadIndexes:
         if len(names) <= MAX_PREFETCHED_INDEXES:
             for manifest in filter(None, map(self.folder.read_manifest, names)):
                 self.contents.are_ready(manifest.files)
+        if self.is_usable and any(self.folder.path.glob("*.partial")):
+            self._on_stale()  # a build that runs, or one that has ended early
 
     def close(self) -> None:
         """Stop background threads."""

@@ -21,7 +21,8 @@ Files are written under a new random name and never changed, so that processes w
     3. replace the manifest: from here on the segment counts
     4. delete the files of this target that the manifest does not list
 
-A process killed before step 3 leaves files that the next build deletes in step 4.
+A process killed before step 4 leaves files that no manifest lists. The next process that takes the build lock deletes
+them, before it builds and even if no index needs an extension.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ import apsw
 from weft.private_files import make_private_folder
 
 FORMAT_VERSION = 4
+
+LEFTOVER_SUFFIXES = (".partial", ".segment", ".ids")
+"""Suffixes of the files that a build writes before its manifest."""
 
 HEAD_BYTES = 65_536
 """Bytes at the start of a file that `head` covers."""
@@ -162,6 +166,14 @@ class IndexFolder:
                 crc = zlib.crc32(block, crc)
             return SegmentFile(file, read.tell(), head, crc)
 
+    def has_leftovers(self) -> bool:
+        """Return whether there are files of a build that runs or has ended early."""
+        return any(self._unlisted())
+
+    def delete_leftovers(self) -> None:
+        """Delete the files that no manifest lists. The caller holds the build lock."""
+        self.delete(self._unlisted())
+
     def discard(self, name: str) -> None:
         """Delete the manifest and the files of a damaged index. The next build creates it again."""
         self.delete([self.manifest_path(name), *self.path.glob(f"{name}.*")])
@@ -213,6 +225,13 @@ class IndexFolder:
         finally:
             db.execute("ROLLBACK")
             db.close()
+
+    def _unlisted(self) -> list[Path]:
+        """Return the files that are neither a manifest nor listed in one."""
+        paths = list(self.path.glob("*")) if self.path.is_dir() else []
+        manifests = (self.read_manifest(path.stem) for path in paths if path.suffix == ".json")
+        listed = {file.file for manifest in manifests if manifest for file in manifest.files}
+        return [path for path in paths if path.suffix in LEFTOVER_SUFFIXES and path.name not in listed]
 
     def _replace(self, target: Path, content: bytes) -> None:
         partial = target.with_name(target.name + ".partial")
