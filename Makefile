@@ -25,7 +25,7 @@ demo: $(VENV)/.demo model
 	@echo "\nAsk your own: $(BIN)/weft --db $(DEMO) query \"...\""
 
 test: $(VENV)/.dev lint model browser
-	$(BIN)/python -m pytest -m "not slow" --numprocesses auto --dist worksteal
+	$(BIN)/python -m pytest -m "not slow and not faults" --numprocesses auto --dist worksteal
 
 test-slow: $(VENV)/.dev $(VENV)/.inspector $(VENV)/.llm model
 	$(BIN)/python -m pytest -m slow

@@ -18,12 +18,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from weft.private_files import FILE_MODE
-
 if sys.platform != "win32":
     import fcntl
 
 SUFFIX = "partial"
+PRIVATE_MODE = 0o600
 LOCK_FILE = ".lock"
 """File in a temporary folder that its process holds locked."""
 
@@ -32,7 +31,7 @@ MAX_AGE_SECONDS = 24 * 3600
 
 
 @contextmanager
-def temporary_file(target: Path, *, mode: int = FILE_MODE) -> Iterator[Path]:
+def temporary_file(target: Path, *, mode: int = PRIVATE_MODE) -> Iterator[Path]:
     """
     Yield a new empty file beside `target`, which the caller writes and renames to it.
 
@@ -64,7 +63,7 @@ def temporary_folder(parent: Path, *, prefix: str) -> Iterator[Path]:
     folder = None
     while folder is None:
         made = Path(tempfile.mkdtemp(dir=parent, prefix=prefix))
-        descriptor = _lock_new(made / LOCK_FILE, mode=FILE_MODE)
+        descriptor = _lock_new(made / LOCK_FILE, mode=PRIVATE_MODE)
         folder = made if descriptor is not None else None
     try:
         yield folder
@@ -72,6 +71,19 @@ def temporary_folder(parent: Path, *, prefix: str) -> Iterator[Path]:
         if descriptor:
             os.close(descriptor)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def exclusive_lock(path: Path) -> Iterator[None]:
+    """Wait for the lock of a file and hold it until the end; a missing file is created. Raises `OSError`."""
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_MODE)
+    try:
+        if sys.platform != "win32":
+            with suppress(OSError):  # a file system without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 # ── private ─────────────────────────────────────────────────────────────────────────────────────

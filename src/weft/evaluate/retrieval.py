@@ -6,7 +6,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -17,8 +17,8 @@ from weft.engine.adapters import open_extractor
 from weft.engine.engine import Engine
 from weft.errors import BoundReached
 from weft.evaluate.dataset import corpus_hash, find_file, read_cases
+from weft.evaluate.index_cache import CachedIndex, open_cached
 from weft.evaluate.scoring import Answered, answer_cases, summarise, trec_lines
-from weft.private_files import make_private_folder
 from weft.text import analyzer, split
 from weft.text.ids import digest
 
@@ -50,24 +50,35 @@ def open_evaluation(
     cached index depends on the data, the folder, the model and the version. A cached index returns the original
     seconds.
     """
+    with ExitStack() as stack:
+        cached = None
+        if use_cache:
+            key, settings = _cache_key(folder, settings)
+            on_server = is_server(settings.store.db)
+            cached = stack.enter_context(open_cached(settings.cache_dir / "eval", key=key, on_server=on_server))
+            if cached.db:
+                store = replace(settings.store, db=str(cached.db), replica="", namespace="default")
+                settings = replace(settings, store=store)
+        with Engine(settings) as engine:
+            yield engine, _index(engine, folder, cached=cached, on_step=on_step)
+
+
+def _index(engine: Engine, folder: Path, *, cached: CachedIndex | None, on_step: Callable[[Stage, int], None]) -> float:
+    """Index the set unless it is indexed; return the seconds of indexing."""
     corpus = find_file(folder, "corpus.jsonl")
-    note = Path()
-    if use_cache:
-        settings, note = _cached_store(folder, settings)
-    with Engine(settings) as engine:
-        start = time.perf_counter()
-        receipt = engine.index(corpus.parent, on_step=lambda step: on_step("indexing", 1))
-        if receipt.stopped:  # figures for a part of the set would mislead
-            raise BoundReached(receipt.stopped, hint="run weft eval again to continue, or raise the limit")
-        seconds = round(time.perf_counter() - start, 3)
-        if use_cache and (receipt.added or receipt.changed):
-            note.write_text(str(seconds))
-        elif use_cache and note.is_file():
-            seconds = float(note.read_text())
-        others = engine.stats().documents - receipt.documents
-        if others > 0:
-            logger.warning("documents outside this set are searched too: %d (--namespace separates sets)", others)
-        yield engine, seconds
+    start = time.perf_counter()
+    receipt = engine.index(corpus.parent, on_step=lambda step: on_step("indexing", 1))
+    if receipt.stopped:  # figures for a part of the set would mislead
+        raise BoundReached(receipt.stopped, hint="run weft eval again to continue, or raise the limit")
+    seconds = round(time.perf_counter() - start, 3)
+    if cached and (receipt.added or receipt.changed):
+        cached.seconds = seconds
+    elif cached and cached.seconds is not None:
+        seconds = cached.seconds
+    others = engine.stats().documents - receipt.documents
+    if others > 0:
+        logger.warning("documents outside this set are searched too: %d (--namespace separates sets)", others)
+    return seconds
 
 
 def evaluate_folder(
@@ -108,8 +119,8 @@ def evaluate_folder(
     return rows
 
 
-def _cached_store(folder: Path, settings: Settings) -> tuple[Settings, Path]:
-    """Return settings with the cached store of a set, and the file with its seconds of indexing."""
+def _cache_key(folder: Path, settings: Settings) -> tuple[str, Settings]:
+    """Return the key of the cached index of a set, and the settings with its namespace on a server."""
     extractor = open_extractor(settings)
     key = digest(
         (
@@ -121,14 +132,11 @@ def _cached_store(folder: Path, settings: Settings) -> tuple[Settings, Path]:
             extractor.name if extractor else "",
         )
     )
-    cache = settings.cache_dir / "eval"
-    make_private_folder(cache)
-    if is_server(settings.store.db):
-        note = cache / f"{digest((key, shown(settings.store.db)))}.seconds"
-        name = f"eval {folder.resolve().name} {key[:12]}"
-        return replace(settings, store=replace(settings.store, namespace=name)), note
-    store = replace(settings.store, db=str(cache / f"{key}.db"), replica="", namespace="default")
-    return replace(settings, store=store), cache / f"{key}.seconds"
+    if not is_server(settings.store.db):
+        return key, settings
+    name = f"eval {folder.resolve().name} {key[:12]}"
+    store = replace(settings.store, namespace=name)
+    return digest((key, shown(settings.store.db))), replace(settings, store=store)
 
 
 def _rounded(figures: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,15 @@ from weft.errors import BadModelOutput, ModelUnavailable
 from weft.models.base import TextKind, replace_surrogates
 from weft.models.local.catalog import LocalModel
 from weft.models.local.fetch import Progress
-from weft.models.local.model_folder import TOKENIZER_FILE, InstalledModel, find_installed, is_intact
+from weft.models.local.model_folder import (
+    ONNX_FILE,
+    TOKENIZER_FILE,
+    DamagedModel,
+    InstalledModel,
+    add_checksums,
+    find_installed,
+    read_verified,
+)
 from weft.records import ModelCard, Vector, Vectors
 
 logger = logging.getLogger(__name__)
@@ -94,16 +102,24 @@ class LocalEmbedder:
     def _load(self) -> _Loaded:
         with self._lock:
             if self._loaded is None:
-                installed = self._get_installed()
-                self._loaded = _Loaded(installed, max_tokens=self._model.max_tokens)
+                self._loaded = self._load_installed()
             return self._loaded
 
-    def _get_installed(self) -> InstalledModel:
+    def _load_installed(self) -> _Loaded:
+        """Load the installed model; fetch it first if it is missing or damaged and `auto_fetch` is set."""
         installed = find_installed(self._model, cache_dir=self._cache_dir)
-        if installed:
-            return installed
+        try:
+            if installed:
+                return _Loaded(installed, max_tokens=self._model.max_tokens)
+        except DamagedModel as error:
+            if not self._auto_fetch:
+                raise
+            logger.warning("%s", error)
         if not self._auto_fetch:
             raise _not_fetched(self._model)
+        return _Loaded(self._fetch(), max_tokens=self._model.max_tokens)
+
+    def _fetch(self) -> InstalledModel:
         from weft.models.local.install import install_model  # rarely needed
 
         logger.info("fetching %s, %d MB", self._model.name, self._model.megabytes)
@@ -126,7 +142,7 @@ class LocalTokenCounter:
                 installed = find_installed(self._model, cache_dir=self._cache_dir)
                 if not installed:
                     raise _not_fetched(self._model)
-                self._tokenizer = _open_tokenizer(installed)
+                self._tokenizer = _open_tokenizer(read_verified(installed, name=TOKENIZER_FILE))
         return len(self._tokenizer.encode(replace_surrogates(text), add_special_tokens=False).ids)
 
 
@@ -134,12 +150,17 @@ class _Loaded:
     """Graph and tokenizer in memory. Thread-safe."""
 
     def __init__(self, installed: InstalledModel, *, max_tokens: int) -> None:
-        from weft.models.local.onnx_session import OnnxSession  # onnxruntime is slow to import
+        with ThreadPoolExecutor(1) as pool:
+            reading = pool.submit(read_verified, installed, name=ONNX_FILE)
+            from weft.models.local.onnx_session import OnnxSession  # slow to import; the file is verified meanwhile
 
-        self._tokenizer = _open_tokenizer(installed)
+            tokenizer = read_verified(installed, name=TOKENIZER_FILE)
+            graph = reading.result()
+        add_checksums(installed, contents={ONNX_FILE: graph, TOKENIZER_FILE: tokenizer})
+        self._tokenizer = _open_tokenizer(tokenizer)
         self._tokenizer.enable_truncation(max_tokens)
         self._max_characters = max_tokens * MAX_CHARACTERS_PER_TOKEN
-        self._session = OnnxSession(installed.onnx)
+        self._session = OnnxSession(graph)
 
     def embed(self, text: str) -> Vector:
         beginning = replace_surrogates(text[: self._max_characters])
@@ -153,16 +174,11 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _open_tokenizer(installed: InstalledModel) -> Any:
-    """Return the tokenizer with truncation and padding of its file disabled. Raises `ModelUnavailable`."""
+def _open_tokenizer(content: bytes) -> Any:
+    """Return the tokenizer of a verified file, with truncation and padding of the file disabled."""
     from tokenizers import Tokenizer
 
-    # The library raises bare Exceptions for a file it cannot read, so the file is verified first.
-    if not is_intact(installed, names=(TOKENIZER_FILE,)):
-        raise ModelUnavailable(
-            f"the tokenizer in {str(installed.folder)!r} is damaged", hint="run `weft models fetch` again"
-        )
-    tokenizer = Tokenizer.from_file(str(installed.tokenizer))
+    tokenizer = Tokenizer.from_buffer(content)
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
