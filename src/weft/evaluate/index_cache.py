@@ -66,9 +66,12 @@ def _read_note(path: Path) -> tuple[float | None, str | None]:
 
 
 def _write_note(path: Path, *, seconds: float | None, checksum: str) -> None:
-    with temporary_file(path) as partial:
-        partial.write_text(json.dumps([seconds, checksum, digest((repr(seconds), checksum))]))
-        partial.replace(path)
+    try:
+        with temporary_file(path) as partial:
+            partial.write_text(json.dumps([seconds, checksum, digest((repr(seconds), checksum))]))
+            partial.replace(path)
+    except OSError as error:
+        logger.warning("the next evaluation builds the index again: cannot write %s: %s", path, error)
 
 
 def _checksum(db: Path) -> str:
