@@ -39,7 +39,7 @@ def build_result(
             selection.hits,
             joined.rankings,
             store=store,
-            explain=walked.found.explain,
+            explain=walked.explain,
             rare_names=joined.rare_names,
             chunks=search.chunks,
         )

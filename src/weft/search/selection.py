@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from weft.rank.boost import put_first
 from weft.rank.gate import Verdict
 from weft.records import Hit, Query
 from weft.search.chunks import Chunks
+from weft.search.graph.connected import Connected
 from weft.search.graph.join import Joined, Walked
 from weft.search.graph.trust import TRUST_BY_MEANING
 from weft.search.search_context import SearchContext
@@ -74,11 +76,11 @@ def choose_hits(
     | graph hits that the gate kept | at most two chunks per document: a long document must not hide the next hop |
     | graph hits of entities that the question does not name | never; they only change the order |
 
-    The best text hit stays first if the gate kept it, unless the graph leads.
-
+    The best text hit stays first if the gate kept it, unless the graph leads. Passages of stated neighbours are added
+    to an answer that is not empty.
     """
     if not walked.found.hits:
-        return list(kept[:top_k])
+        return add_connected(kept[:top_k], walked.connected, top_k=top_k)
     own = {hit.chunk_id for hit in text[:top_k]}
     likely = {hit.chunk_id for hit in kept}
     passed = likely if walked.trust > TRUST_BY_MEANING or not text else set()
@@ -88,7 +90,33 @@ def choose_hits(
     shown = own | _limit_per_document(found, chunks=chunks, count=top_k)
     chosen = [hit for hit in fused if hit.chunk_id in shown]
     is_first = bool(text) and not walked.leads and text[0].chunk_id in likely
-    return put_first(chosen, text[0].chunk_id) if is_first else chosen
+    ordered = put_first(chosen, text[0].chunk_id) if is_first else chosen
+    return add_connected(ordered, walked.connected, top_k=top_k)
+
+
+def add_connected(hits: Sequence[Hit], connected: Connected, *, top_k: int) -> list[Hit]:
+    """
+    Return the answer with the best passages of stated neighbours; an empty answer stays empty.
+
+    Half of the `top_k` places are theirs, or one place each if the question asks for their relation, up to
+    `top_k` − 1. A neighbour that the answer has already keeps its rank and takes one of the places. The others
+    alternate with the hits behind the places that are not theirs. With `top_k` = 4, neighbours n and hits h:
+
+        h1 h2 | n1 h3 n2 h4        the question asks for no relation: two places
+        h1 | n1 h2 n2 h3 n3 h4     it asks for the relation of three neighbours or more: three places
+    """
+    if not hits or not connected.hits:
+        return list(hits)
+    places = max(top_k // 2, min(connected.asked, top_k - 1))
+    known = {hit.chunk_id for hit in hits}
+    others = [hit for hit in connected.hits if hit.chunk_id not in known]
+    added = others[: max(0, places - (len(connected.hits) - len(others)))]
+    first = min(len(hits), top_k - places)
+    merged = [*hits[:first]]
+    for one, other in zip_longest(added, hits[first:]):
+        merged += [Hit(one.chunk_id, 0, merged[-1].score)] if one else []
+        merged += [other] if other else []
+    return [Hit(id, rank, score) for rank, (id, _, score) in enumerate(merged, start=1)]
 
 
 def count_dropped(

@@ -10,10 +10,11 @@ from weft.config import GraphOptions
 from weft.rank.boost import fuse_boost, fuse_graph_weighted
 from weft.rank.fuse import fuse_reciprocal, order
 from weft.rank.heuristic_confidence import GRAPH_OFF, heuristic_confidence, should_expand
-from weft.records import Evidence, GraphContext, Hit, Query, Question, Ranking
+from weft.records import Evidence, GraphContext, GraphSource, Hit, Query, Question, Ranking
 from weft.search.channels import Rankings, fuse_text
 from weft.search.confidence import min_relevant_cosine
-from weft.search.graph.channel import GraphFound, relations_between, search_graph
+from weft.search.graph.channel import GraphFound, explain_sources, relations_between, search_graph
+from weft.search.graph.connected import Connected, find_connected
 from weft.search.graph.relations import Relations, relations_in
 from weft.search.graph.trust import ANSWERED, MIN_LEADING_TRUST, agreement, graph_trust
 from weft.search.papers.citation_search import Cited
@@ -50,6 +51,22 @@ class Walked:
     """The answer to a citation question; it needs no agreement with the text."""
     leads: bool = True
     """True if a graph hit may be placed before the best text hit."""
+    connected: Connected = field(default_factory=Connected)
+    """Passages of the stated neighbours of named entities."""
+
+    def ranking(self) -> Ranking:
+        """Return the hits of the graph channel, then the passages of stated neighbours that it did not find."""
+        hits = self.found.hits
+        known, last = {hit.chunk_id for hit in hits}, hits[-1].score if hits else 1.0
+        others = [hit for hit in self.connected.hits if hit.chunk_id not in known]
+        added = [Hit(id, rank, last * score) for rank, (id, _, score) in enumerate(others, start=len(hits) + 1)]
+        return Ranking(hits=(*hits, *added))
+
+    def explain(self, citations: Mapping[str, str]) -> dict[str, GraphSource]:
+        """Return the path to each chunk. A stated relation explains more than a walk over mentions."""
+        stated = explain_sources(self.connected.sources)(citations)
+        others = {id: citation for id, citation in citations.items() if id not in stated}
+        return {**self.found.explain(others), **stated}
 
     def context(self, evidence: Sequence[Evidence], *, relations: Relations) -> GraphContext:
         """Return the entities of the question and of the answer, with the relations among them."""
@@ -107,9 +124,15 @@ def join_graph(query: Query, plan: Plan, found: Rankings, search: SearchContext)
         text = fuse_text(query, found.kept, search, is_single=len(plan.channels) == 1, rare_names=rare_names)
         walked = weigh_graph(walked, text, store=search.store, options=search.graph)
         hits = add_graph(text, walked, rrf_k=search.options.rrf_k, options=search.graph)
+    complete = {**rankings, **found.complete}
+    if relations is not None and not walked.skipped and walked.cited is None:
+        with search.stopwatch.stage("connect"):
+            connected = find_connected(query, walked.seeds, text, search, relations=relations)
+            walked = replace(walked, connected=connected)
+            rankings["graph"] = walked.ranking()
     return Joined(
         rankings=rankings,
-        complete={**rankings, **found.complete},
+        complete=complete,
         text=text,
         hits=hits,
         walked=walked,
