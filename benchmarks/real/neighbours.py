@@ -130,9 +130,7 @@ def state(engine: Engine, hubs: Sequence[Hub], *, kind: str, folder: Path) -> No
         engine.memory.add_many([GivenFact(subject=one, predicate="depends_on", object=other) for one, other in pairs])
     if kind == "imported graph":
         lines = [
-            {"subject": hub.name, "predicate": "depends_on", "object": name}
-            for hub in hubs
-            for name in hub.neighbours
+            {"subject": hub.name, "predicate": "depends_on", "object": name} for hub in hubs for name in hub.neighbours
         ]
         path = folder.parent / "graph.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -199,7 +197,8 @@ def main() -> int:
         return 0
     print(f"| stated by | question | {' | '.join(f'n = {size}' for size in arguments.sizes)} |")
     print(f"| --- | --- | {' | '.join('---' for _ in arguments.sizes)} |")
-    return 0 if all([table(kind, options=options, sizes=arguments.sizes) for kind in arguments.kinds]) else 1
+    outcomes = [table(kind, options=options, sizes=arguments.sizes) for kind in arguments.kinds]
+    return 0 if all(outcomes) else 1
 
 
 if __name__ == "__main__":

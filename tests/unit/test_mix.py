@@ -2,17 +2,22 @@
 
 import pytest
 
+from weft.config import SearchOptions
 from weft.engine.engine import open_engine
 from weft.records import Document, Hit
-from weft.search.chunks import Chunks
 from weft.search.graph import join
 from weft.search.graph.channel import GraphFound
 from weft.search.graph.join import Walked
 from weft.search.graph.trust import MIN_LEADING_TRUST, TRUST_BY_MEANING
 from weft.search.question.entities import Seed
+from weft.search.search_context import SearchContext
 from weft.search.selection import NOT_NAMED, SAME_DOCUMENT, TOO_WEAK, choose_hits, count_dropped
 from weft.store.memory.store import MemoryDatabase
 from weft.testing import FakeEmbedder
+
+
+def context(**options):
+    return SearchContext(store=MemoryDatabase().store("x"), embedder=None, options=SearchOptions(**options))
 
 
 def hits(*ids):
@@ -24,14 +29,18 @@ def test_every_chunk_that_is_left_out_has_a_reason(trust, reason):
     """Counted among the first of text and of graph; a chunk both found counts once."""
     walked = Walked(found=GraphFound(hits=tuple(hits("a", "g", "h"))), trust=trust)
 
-    dropped = count_dropped(hits("a", "b"), hits("a", "b", "g"), text=hits("a", "b", "w"), walked=walked, top_k=3)
+    dropped = count_dropped(
+        hits("a", "b"), hits("a", "b", "g"), text=hits("a", "b", "w"), walked=walked, options=SearchOptions(top_k=3)
+    )
 
     assert dropped == {TOO_WEAK: 2, reason: 1}
 
 
 def test_what_comes_behind_was_not_asked_for():
     """Only the first `top_k` count."""
-    assert count_dropped(hits("a"), hits("a"), text=hits("a", "w"), walked=Walked(), top_k=1) == {}
+    assert (
+        count_dropped(hits("a"), hits("a"), text=hits("a", "w"), walked=Walked(), options=SearchOptions(top_k=1)) == {}
+    )
 
 
 @pytest.fixture
@@ -101,9 +110,7 @@ def test_the_best_of_the_text_stays_first_where_the_graph_explains_little(tmp_pa
 def test_a_passage_that_the_gate_turned_down_or_the_graph_overrules_is_not_put_first(leads, kept, expected):
     """It is in the answer all the same."""
     walked = Walked(found=GraphFound(hits=tuple(hits("g"))), leads=leads)
-    chosen = choose_hits(
-        hits("g", "t"), hits(*kept), text=hits("t"), walked=walked, chunks=Chunks(MemoryDatabase().store("x")), top_k=2
-    )
+    chosen = choose_hits(hits("g", "t"), hits(*kept), text=hits("t"), walked=walked, search=context(top_k=2))
 
     assert [hit.chunk_id for hit in chosen] == list(expected)
     assert [hit.score for hit in chosen] == sorted([hit.score for hit in chosen], reverse=True)

@@ -116,6 +116,8 @@ class SearchOptions:
     """Number of results. With `mix` the graph may add more (docs/graph.md)."""
     pool: int = constant(70)
     """Candidates that each channel fetches before fusion."""
+    exact: bool = constant(False)
+    """True: at most `top_k` results; the best half of the text hits is among them."""
     fusion: Fusion = "weighted"
     """`weighted` sums normalised scores; `rrf` is Reciprocal Rank Fusion."""
     vector_weight: float | None = None

@@ -88,8 +88,7 @@ def reselect(selection: Selection, opinion: Opinion, search: SearchContext) -> S
         [hit for hit in fused if hit.chunk_id in kept],
         text=[hit for hit in blended if hit.chunk_id in found],
         walked=selection.walked,
-        chunks=search.chunks,
-        top_k=search.options.top_k,
+        search=search,
     )
     overtaken = {hit.chunk_id for hit in selection.hits} - {hit.chunk_id for hit in hits}
     dropped = Counter(selection.dropped)
@@ -99,14 +98,13 @@ def reselect(selection: Selection, opinion: Opinion, search: SearchContext) -> S
 
 
 def mark_reranked(evidence: Sequence[Evidence], selection: Selection, opinion: Opinion | None) -> list[Evidence]:
-    """Return the evidence, each piece with its former rank and the score of the reranker."""
+    """Return the evidence, each piece with its former rank and the reranker's score; stated neighbours have neither."""
     if opinion is None or not opinion.scores:
         return list(evidence)
     ranks = {hit.chunk_id: rank for rank, hit in enumerate(selection.pool(), start=1)}
     return [
-        replace(
-            piece,
-            rerank=RerankedHit(former_rank=ranks[piece.chunk.id], score=opinion.scores.get(piece.chunk.id)),
-        )
+        replace(piece, rerank=RerankedHit(former_rank=rank, score=opinion.scores.get(piece.chunk.id)))
+        if (rank := ranks.get(piece.chunk.id))
+        else piece
         for piece in evidence
     ]

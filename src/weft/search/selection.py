@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from weft.config import SearchOptions
 from weft.rank.boost import put_first
 from weft.rank.gate import Verdict
 from weft.records import Hit, Query
@@ -17,11 +18,16 @@ from weft.search.graph.trust import TRUST_BY_MEANING
 from weft.search.search_context import SearchContext
 from weft.search.writing_systems import drop_unsupported
 
+MAX_PER_DOCUMENT = 3
+"""Text hits of one document in an answer, as long as other documents have relevant ones."""
+
 MAX_ADDED_PER_DOCUMENT = 2
 """Maximum number of chunks of one document that the graph may add to an answer."""
 
 TOO_WEAK = "below the relevance threshold"
 SAME_DOCUMENT = "the graph adds at most two chunks per document"
+LONG_DOCUMENT = "at most three chunks per document if others are relevant"
+NO_PLACE = "more results than requested"
 NOT_NAMED = "the trust in the graph is too low, so it only changed the order"
 """Reasons for omitted hits."""
 
@@ -51,11 +57,9 @@ class Selection:
 def select_hits(query: Query, joined: Joined, verdict: Verdict, search: SearchContext) -> Selection:
     """Return the hits of the answer, chosen from those that the gate kept."""
     with search.stopwatch.stage("select"):
-        walked, top_k = joined.walked, search.options.top_k
-        hits = choose_hits(
-            joined.hits, verdict.kept, text=verdict.text, walked=walked, chunks=search.chunks, top_k=top_k
-        )
-        dropped = count_dropped(hits, verdict.kept, text=joined.text, walked=walked, top_k=top_k)
+        walked = joined.walked
+        hits = choose_hits(joined.hits, verdict.kept, text=verdict.text, walked=walked, search=search)
+        dropped = count_dropped(hits, verdict.kept, text=joined.text, walked=walked, options=search.options)
         if search.embedder and query.vector_weight:
             # A walk from entities close in meaning depends on vectors, so it does not confirm vector hits.
             names = ("keyword", "graph") if walked.trust > TRUST_BY_MEANING else ("keyword",)
@@ -65,23 +69,32 @@ def select_hits(query: Query, joined: Joined, verdict: Verdict, search: SearchCo
 
 
 def choose_hits(
-    fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, chunks: Chunks, top_k: int
+    fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, search: SearchContext
 ) -> list[Hit]:
     """
     Return the hits of the answer, in the order of the union.
 
     | hits | in the answer |
     | --- | --- |
-    | first `top_k` of `text` | always, so the answer may have more than `top_k` hits |
+    | first `top_k` of `text` | always, so the answer may have more than `top_k` hits; three per document (`spread`) |
     | graph hits that the gate kept | at most two chunks per document: a long document must not hide the next hop |
     | graph hits of entities that the question does not name | never; they only change the order |
 
     The best text hit stays first if the gate kept it, unless the graph leads. Passages of stated neighbours are added
-    to an answer that is not empty.
+    to an answer that is not empty. With `search.exact`, the answer is cut at `top_k` hits.
     """
+    top_k = search.options.top_k
+    chosen = _choose(fused, kept, text=text, walked=walked, chunks=search.chunks, top_k=top_k)
+    hits = add_connected(chosen, walked.connected, top_k=top_k)
+    return cut_hits(hits, text=text, top_k=top_k) if search.options.exact else hits
+
+
+def _choose(
+    fused: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, chunks: Chunks, top_k: int
+) -> list[Hit]:
     if not walked.found.hits:
-        return add_connected(kept[:top_k], walked.connected, top_k=top_k)
-    own = {hit.chunk_id for hit in text[:top_k]}
+        return spread(kept, chunks=chunks, top_k=top_k)
+    own = {hit.chunk_id for hit in spread(text, chunks=chunks, top_k=top_k)}
     likely = {hit.chunk_id for hit in kept}
     passed = likely if walked.trust > TRUST_BY_MEANING or not text else set()
     found = [hit.chunk_id for hit in walked.found.hits if hit.chunk_id in passed]
@@ -90,8 +103,36 @@ def choose_hits(
     shown = own | _limit_per_document(found, chunks=chunks, count=top_k)
     chosen = [hit for hit in fused if hit.chunk_id in shown]
     is_first = bool(text) and not walked.leads and text[0].chunk_id in likely
-    ordered = put_first(chosen, text[0].chunk_id) if is_first else chosen
-    return add_connected(ordered, walked.connected, top_k=top_k)
+    return put_first(chosen, text[0].chunk_id) if is_first else chosen
+
+
+def spread(hits: Sequence[Hit], *, chunks: Chunks, top_k: int) -> list[Hit]:
+    """
+    Return `top_k` hits in their order, at most `MAX_PER_DOCUMENT` of each document if others can take their places.
+
+    Without this bound a long document can take every place, and the answer may be in the next one.
+    """
+    taken, chosen, surplus = Counter[str](), list[Hit](), list[Hit]()
+    for start in range(0, len(hits), top_k):
+        batch = hits[start : start + top_k]
+        known = chunks.read([hit.chunk_id for hit in batch])
+        for hit in batch:
+            owner = known[hit.chunk_id].document_id if hit.chunk_id in known else hit.chunk_id
+            taken[owner] += 1
+            (chosen if taken[owner] <= MAX_PER_DOCUMENT else surplus).append(hit)
+        if len(chosen) >= top_k:
+            break
+    ids = {hit.chunk_id for hit in (chosen[:top_k] + surplus)[:top_k]}
+    return [hit for hit in hits if hit.chunk_id in ids]
+
+
+def cut_hits(hits: Sequence[Hit], *, text: Sequence[Hit], top_k: int) -> list[Hit]:
+    """Return at most `top_k` hits in their order; the best half of the text hits is among them."""
+    best = {hit.chunk_id for hit in text[: (top_k + 1) // 2]}
+    kept = [hit.chunk_id for hit in hits if hit.chunk_id in best]
+    others = [hit.chunk_id for hit in hits if hit.chunk_id not in best]
+    ids = {*kept, *others[: top_k - len(kept)]}
+    return [hit for hit in hits if hit.chunk_id in ids]
 
 
 def add_connected(hits: Sequence[Hit], connected: Connected, *, top_k: int) -> list[Hit]:
@@ -120,15 +161,21 @@ def add_connected(hits: Sequence[Hit], connected: Connected, *, top_k: int) -> l
 
 
 def count_dropped(
-    chosen: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, top_k: int
+    chosen: Sequence[Hit], kept: Sequence[Hit], *, text: Sequence[Hit], walked: Walked, options: SearchOptions
 ) -> dict[str, int]:
-    """Return the number of the first `top_k` text and graph hits that are not in the answer, by reason."""
+    """Return, by reason, how many of the first `top_k` text hits and graph hits are not in the answer."""
+    top_k = options.top_k
     passed, shown = ({hit.chunk_id for hit in hits} for hits in (kept, chosen))
+    by_text = {hit.chunk_id for hit in text[:top_k]}
     first = dict.fromkeys(hit.chunk_id for hit in (*text[:top_k], *walked.found.hits[:top_k]))
     reasons = Counter[str]()
     for id in first:
         if id not in passed:
             reasons[TOO_WEAK] += 1
+        elif id not in shown and options.exact and len(chosen) == top_k:
+            reasons[NO_PLACE] += 1
+        elif id not in shown and id in by_text:
+            reasons[LONG_DOCUMENT] += 1
         elif id not in shown:
             reasons[SAME_DOCUMENT if walked.trust > TRUST_BY_MEANING else NOT_NAMED] += 1
     return dict(reasons)

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -128,11 +127,11 @@ def memory_search(
     """
     Answer a tool call of a model: the JSON of `weft query --facts --json`, and `context`, the same as text.
 
-    There are at most `max_results` (10) results. Without `use_graph` the method is `hybrid` and no facts are recalled;
-    otherwise the configured method is used. Facts and evidence share the budget of the settings. `min_graph_score`
-    (0.3) overrides `[graph] min_graph_score`. If the embedder cannot be used, the search works without it and
-    `degraded` has the reason. Argument names may be in camelCase, and numbers may be strings. Raises `InputError`
-    naming the argument.
+    There are at most `max_results` (10) results; the best half of the hybrid results is among them. Without
+    `use_graph` the method is `hybrid` and no facts are recalled; otherwise the configured method is used. Facts and
+    evidence share the budget of the settings. `min_graph_score` (0.3) overrides `[graph] min_graph_score`. If the
+    embedder cannot be used, the search works without it and `degraded` has the reason. Argument names may be in
+    camelCase, and numbers may be strings. Raises `InputError` naming the argument.
     """
     text = _read_text("query", query)
     arguments = {"max_results": max_results, "use_graph": use_graph, "min_graph_score": min_graph_score, **aliases}
@@ -141,12 +140,11 @@ def memory_search(
     recall = None
     engine = answerable(engine)
     if values["use_graph"]:
-        result, recall = engine.query_with_facts(text, top_k=count, graph=graph)
+        result, recall = engine.query_with_facts(text, top_k=count, exact=True, graph=graph)
     else:
         result = engine.query(text, top_k=count, method="hybrid", graph=graph)
-    cut = replace(result, evidence=result.evidence[:count])
     facts = facts_to_dict(recall) if recall else None
-    return {**result_to_dict(cut), "facts": facts, "context": engine.context(cut, recall=recall).text}
+    return {**result_to_dict(result), "facts": facts, "context": engine.context(result, recall=recall).text}
 
 
 def _read_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -31,6 +31,9 @@ SEARCHED = "searched for in"
 MAX_FILTERED_MENTIONS = 1000
 """Maximum number of mentions of an entity that `expand` reads if a filter is set."""
 
+MAX_OWN_CHUNKS = 3
+"""Defining chunks of a seed that are compared with the best text hits."""
+
 FILTER_BATCH_CHUNKS = 200
 """Chunks that are compared with a filter at once."""
 
@@ -44,6 +47,8 @@ class GraphFound:
     """The hits of the graph channel, and a function that explains them."""
 
     hits: tuple[Hit, ...] = ()
+    own: tuple[Hit, ...] = ()
+    """The seeds' own chunks, if the algorithm leaves them out of `hits`. Agreement with the text needs them."""
     explain: Explain = field(default=lambda citations: {})
     answers: bool = False
     """True if an entity of the question has a relation that the question asks for."""
@@ -155,7 +160,14 @@ def _expand(seeds: Sequence[Seed], search: SearchContext, *, relations: Relation
                 path = (*_named_path(neighbour, names=names), end)
                 sources[mention.chunk_id] = GraphSource(entity=entity.name, hops=neighbour.hops, path=path)
     hits = _filtered(order(scores), search, count=options.max_chunks)
-    return GraphFound(hits=hits, explain=explain_sources(sources))
+    return GraphFound(hits=hits, own=_own_chunks(seeds, relations=relations), explain=explain_sources(sources))
+
+
+def _own_chunks(seeds: Sequence[Seed], *, relations: Relations) -> tuple[Hit, ...]:
+    """Return the defining chunks of the seeds, with the highest score that a chunk of a neighbour can have."""
+    ids = [seed.entity.id for seed in seeds if not fact_entity_key(seed.entity.id)]
+    mentions = relations.graph.mentions_of(ids, limit=MAX_OWN_CHUNKS) if ids else []
+    return tuple(Hit(mention.chunk_id, 1, 1.0) for mention in mentions if mention.about)
 
 
 def _guided(seeds: Sequence[Seed], search: SearchContext, *, relations: Relations) -> GraphFound:

@@ -114,12 +114,15 @@ def _read_relations(
 def _stated_edges(
     named: Mapping[str, Seed], relations: Sequence[Relation], *, search: SearchContext
 ) -> dict[str, list[_Edge]]:
-    """Return the edges of each neighbour, strongest first, at most one per seed and type."""
+    """Return the edges of each neighbour, strongest first, at most one per seed and type; `graph.rel_types` holds."""
+    allowed = frozenset(search.graph.rel_types)
     edges: dict[str, dict[tuple[str, str], _Edge]] = defaultdict(dict)
     for one, other, kind, weight, *_ in relations:
         if kind in DERIVED_TYPES or weight / FULL_WEIGHT < search.graph.min_graph_score:
             continue
         for source, type, target in ((one, kind, other), (other, inverse(kind), one)):
+            if allowed and kind not in allowed and type not in allowed:
+                continue
             if source in named and target not in named:
                 edges[target].setdefault((source, type), _Edge(named[source], type, weight))
     return {
@@ -169,6 +172,4 @@ def _closeness(query: Query, chunks: Mapping[str, str], search: SearchContext) -
 def _source(name: str, edges: Sequence[_Edge], *, types: Collection[str]) -> GraphSource:
     edge = next((edge for edge in edges if edge.type in types), edges[0])
     step = PathStep(source=edge.seed.entity.name, type=edge.type, weight=edge.weight, target=name)
-    return GraphSource(
-        entity=name, hops=1, path=(step, PathStep(source=name, type=ABOUT_CHUNK, weight=0.0, target=""))
-    )
+    return GraphSource(entity=name, hops=1, path=(step, PathStep(source=name, type=ABOUT_CHUNK, weight=0.0, target="")))

@@ -65,8 +65,8 @@ class Walked:
     def explain(self, citations: Mapping[str, str]) -> dict[str, GraphSource]:
         """Return the path to each chunk. A stated relation explains more than a walk over mentions."""
         stated = explain_sources(self.connected.sources)(citations)
-        others = {id: citation for id, citation in citations.items() if id not in stated}
-        return {**self.found.explain(others), **stated}
+        found = self.found.explain(citations)
+        return {**found, **{id: source for id, source in stated.items() if id not in found or not found[id].expansion}}
 
     def context(self, evidence: Sequence[Evidence], *, relations: Relations) -> GraphContext:
         """Return the entities of the question and of the answer, with the relations among them."""
@@ -234,7 +234,7 @@ def weigh_graph(walked: Walked, text: Sequence[Hit], *, store: StoreReader, opti
     """
     if options.confidence != "measured" or not walked.found.hits or not text or walked.cited is not None:
         return walked
-    agreed, answers = agreement(text, walked.found.hits), walked.found.answers
+    agreed, answers = agreement(text, (*walked.found.own, *walked.found.hits)), walked.found.answers
     # Entities known only from facts never occur in text, so agreement is meaningless.
     is_from_facts = any(fact_entity_key(seed.entity.id) for seed in walked.seeds)
     is_unwritten = agreed < (1.0 if is_from_facts else ANSWERED) and _are_unwritten(walked.seeds, store=store)
